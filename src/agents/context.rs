@@ -172,7 +172,7 @@ impl MaterialPiece<'_> {
     fn lineage(&self) -> Map<String, Value> {
         let mut entry = Map::new();
         let Some(dep) = self.step else { return entry };
-        entry.insert("status".into(), dep.status.clone().into());
+        entry.insert("status".into(), dep.state.word().into());
         let origin = &dep.provenance;
         let named = [("agent", &origin.agent), ("model", &origin.model)];
         entry.extend(named.into_iter().filter_map(|(key, name)| Some((key.to_owned(), name.clone()?.into()))));
@@ -375,13 +375,13 @@ fn missing(cuts: &[(u64, &str)], left_out: &[&str], limit: u64) -> Option<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Provenance;
+    use crate::engine::{NodeState, Provenance};
     use crate::plan::limits::CONTEXT_TOKENS;
     use proptest::prelude::*;
     use std::sync::Arc;
 
     fn dep(id: &str, result: Value) -> Dep {
-        Dep { node: id.into(), result: Arc::new(result), status: "succeeded".into(), error: None, provenance: Provenance::default() }
+        Dep { node: id.into(), result: Arc::new(result), state: NodeState::Succeeded, error: None, provenance: Provenance::default() }
     }
 
     fn context_of(deps: &[Dep], form: Form, max_tokens: u64) -> DependencyContext {

@@ -1,7 +1,7 @@
 //! The agent loop against a scripted model and a port that records everything.
 
 use super::*;
-use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, Provenance, TokenUsage};
+use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, NodeState, Provenance, TokenUsage};
 use crate::models::{
     CallRequest, ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings,
 };
@@ -205,7 +205,7 @@ impl Stage {
             .map(|(id, result)| Dep {
                 node: (*id).into(),
                 result: Arc::new(result.clone()),
-                status: "succeeded".into(),
+                state: NodeState::Succeeded,
                 error: None,
                 provenance: Provenance::default(),
             })

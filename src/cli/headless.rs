@@ -261,7 +261,7 @@ fn left(run: &RunId, state: &Run, signal: Option<StopSignal>) -> (RunStatus, Str
     let name = short(&run.0);
     let gates = state.open_gates().count();
     let reason = match (status, state.outcome()) {
-        (_, Some((_, reason))) => reason.to_owned(),
+        (_, Some((_, reason))) => reason.message(),
         (RunStatus::Held, None) => format!("`dagdeck release {name}` continues the held nodes"),
         (RunStatus::Waiting, None) => format!("{} to decide; `dagdeck show {name}` shows what is open", counted(gates, "gate")),
         (status, None) => {

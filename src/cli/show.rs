@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     engine::{
-        Decided, Gate, NodeRun, NodeState, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, elapsed, listed, value_text,
-        work,
+        Cause, Decided, Gate, NodeRun, NodeState, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, elapsed, listed,
+        value_text, work,
     },
     plan::{NodeId, nest},
     store::RunFilter,
@@ -112,7 +112,7 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun, interrupted: bool) -> Value
         .collect();
     json!({
         "id": id, "state": node.state.word(), "final": run.is_final(id), "interrupted": interrupted, "reason": run.reason(id), "result": node.result, "mark": node.mark, "private": lineage.private,
-        "error": node.error, "generation": node.generation, "stale": node.stale, "attempts": node.attempt,
+        "error": node.error, "generation": node.generation, "stale": node.stale.as_ref().map(Cause::message), "attempts": node.attempt,
         "started_at": node.span.started, "finished_at": node.span.finished, "tokens": spent.tokens.total(), "cost_usd": spent.cost_usd,
         "metadata": {
             "sources": lineage.sources, "files_accessed": lineage.files, "dependencies_used": depends, "tools_called": tools,
@@ -144,7 +144,7 @@ fn gate_json(run: &Run, gate: &Gate, decided: Option<&Decided>) -> Value {
     json!({
         "gate_id": gate.id, "node_id": gate.node, "kind": gate.kind, "why": gate.why, "payload": gate.payload, "hash": gate.hash,
         "opened_at": gate.opened, "decision": decided.map(|decided| &decided.decision),
-        "by": decided.map(|decided| &decided.by), "decided_at": decided.map(|decided| decided.at), "void": run.voided(gate.id),
+        "by": decided.map(|decided| &decided.by), "decided_at": decided.map(|decided| decided.at), "void": run.voided(gate.id).map(Cause::message),
     })
 }
 
@@ -154,8 +154,8 @@ pub(super) fn print(run: &Run, (id, driver): (&str, Option<&str>), last: Time, i
     let status = status(run.status(), driver).label(run.interrupted_by());
     let goal = if goal.trim().is_empty() { Plain::default() } else { Plain::line(": ").then(&Plain::summary(goal)) };
     io.line(&format!("{} {status}, {}, {}{goal}", short(id), elapsed(run.elapsed_ms(last)), work(run.work_ms())))?;
-    if let Some((_, reason)) = run.outcome().filter(|(_, reason)| !reason.is_empty()) {
-        io.line(&format!("  {}", Plain::line(reason)))?;
+    if let Some((_, reason)) = run.outcome().filter(|(_, reason)| **reason != Cause::None) {
+        io.line(&format!("  {}", Plain::line(&reason.message())))?;
     }
     let widths = run.nodes().map(|(id, _)| Plain::line(id).width());
     let width = widths.filter(|width| *width <= NAME_COLUMNS).max().unwrap_or(0);
@@ -188,7 +188,7 @@ fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
     let node = Plain::line(&gate.node);
     let opened = timestamp(gate.opened.0);
     if let Some(reason) = run.voided(gate.id) {
-        return format!("  gate {} at {node}: closed, {}", gate.id.0, Plain::summary(reason));
+        return format!("  gate {} at {node}: closed, {}", gate.id.0, Plain::summary(&reason.message()));
     }
     let Some(decided) = decided else {
         return format!("  gate {} at {node}, open since {opened}: {}", gate.id.0, Plain::summary(&gate.why));
@@ -212,7 +212,7 @@ fn print_node(
         io.line(&format!("  {}", Plain::line(&reason)))?;
     }
     if let Some(why) = &node.stale {
-        io.line(&format!("  stale: {}; this uses its earlier result", Plain::line(why)))?;
+        io.line(&format!("  stale: {}; this uses its earlier result", Plain::line(&why.message())))?;
         io.line(&format!("  hint: `dagdeck rerun {} {}` runs it again with all after it", short(name), Plain::line(id)))?;
     }
     if let Some(error) = &node.error {

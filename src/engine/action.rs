@@ -162,7 +162,7 @@ pub enum Kept {
         /// Why it failed.
         error: NodeError,
         /// What it had.
-        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::event::present")]
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::report::present")]
         result: Option<Value>,
     },
 }

@@ -2,76 +2,12 @@
 //! the guidance that waits for its next turn. The part of `evolve` about them; what they call for is in `decide/calls.rs`.
 
 use super::{
-    NodeState, Outgoing, Time, ToolCall,
+    Cause, HeldCall, NextCall, NodeState, Time, ToolCall,
     flow::{Flow, Pending, Phase, Wait},
     graph::NodeIx,
     run::Run,
 };
-use crate::plan::{NodeId, Verdict};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::collections::BTreeMap;
-
-/// What a node is about to call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "next")]
-pub enum NextCall {
-    /// A model.
-    Model {
-        /// Its name.
-        model: String,
-    },
-    /// A tool.
-    Tool {
-        /// Its name.
-        tool: String,
-        /// Exact arguments.
-        args: Value,
-        /// What configuration and the arguments say of it, for when it is released.
-        verdict: Verdict,
-        /// Why it asks.
-        why: String,
-        /// What it would send out, if it reaches a place that nobody has allowed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        leaves: Option<Box<Outgoing>>,
-    },
-}
-
-/// A call that is held before it happens.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HeldCall {
-    /// Names it within the node's generation.
-    pub call: String,
-    /// What would be called.
-    pub next: NextCall,
-    /// Why it is held.
-    pub reason: String,
-}
-
-/// How people drive one node at work.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct NodeSteering {
-    /// Each of its calls is held.
-    pub into: bool,
-    /// Who wants it to return what it has.
-    pub stopped_by: Option<String>,
-    /// It has received that request.
-    pub on_last_turn: bool,
-    /// How many calls of each name were released: an attempt that begins because the last one broke off makes so many of them unheld.
-    pub passed: BTreeMap<String, u32>,
-    /// Calls that were held when their attempt broke off, and that no later attempt has come to: names, and which of that name each was.
-    pub stood: Vec<(String, u32)>,
-}
-
-impl NextCall {
-    /// Label: `the model `gpt-5``, ``read_file``.
-    pub fn label(&self) -> String {
-        match self {
-            Self::Model { model } => format!("the model `{model}`"),
-            Self::Tool { tool, .. } => format!("`{tool}`"),
-        }
-    }
-}
+use crate::plan::NodeId;
 
 impl Run {
     /// Calls of a node that are held before they happen, oldest first.
@@ -231,12 +167,12 @@ impl Run {
     }
 
     /// Why a node at work is as it is.
-    pub(super) fn at_work_reason(&self, ix: NodeIx) -> String {
+    pub(super) fn at_work_reason(&self, ix: NodeIx) -> Cause {
         let flow = &self.flows[ix];
         match (&flow.drive.stopped_by, &flow.halt.hold) {
-            (Some(who), _) => format!("stopped by {who}; it returns what it has"),
-            (None, Some(who)) => format!("held by {who}: nothing more inside starts"),
-            (None, None) => String::new(),
+            (Some(who), _) => Cause::Stopping { by: who.clone() },
+            (None, Some(who)) => Cause::HeldInside { by: who.clone() },
+            (None, None) => Cause::None,
         }
     }
 
@@ -248,10 +184,10 @@ impl Run {
         let gate = open().find_map(|pending| pending.gate());
         let held = open().find_map(|pending| pending.held());
         let (state, reason) = match (gate, held) {
-            (Some(gate), _) => (NodeState::Waiting { gate }, self.gate_run(gate).map(|run| run.gate.why.clone()).unwrap_or_default()),
-            (None, Some(held)) => (NodeState::Held, format!("about to call {}: {}", held.next.label(), held.reason)),
+            (Some(gate), _) => (NodeState::Waiting { gate }, self.gate_run(gate).map_or(Cause::None, |run| run.gate.why.clone().into())),
+            (None, Some(held)) => (NodeState::Held, Cause::AboutToCall { call: held.next.label(), cause: Box::new(held.reason.clone()) }),
             (None, None) if working => (NodeState::Running, self.at_work_reason(ix)),
-            (None, None) => (NodeState::Held, "answered; waits for a slot to go on".to_string()),
+            (None, None) => (NodeState::Held, Cause::NoSlot),
         };
         self.show(ix, state, reason);
     }

@@ -1,8 +1,8 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a view of them.
 
 use super::{
-    Action, Actor, BreakId, EdgeId, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall, Moment, NodeError, Outcome, RunId,
-    RunSettings, SkippedBy, StopSignal, Time, ToolCall, ToolReport,
+    Action, Actor, BreakId, Cause, EdgeId, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall, Moment, NodeError, Outcome,
+    RunId, RunSettings, SkippedBy, StopSignal, Time, ToolCall, ToolReport, cause::sentence,
 };
 use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,8 @@ pub enum Event {
         /// How it ended.
         outcome: Outcome,
         /// Why.
-        reason: String,
+        #[serde(with = "sentence")]
+        reason: Cause,
     },
     /// A gate opened.
     ApprovalRequired {
@@ -78,7 +79,8 @@ pub enum Event {
         /// Which.
         gate: GateId,
         /// Why.
-        reason: String,
+        #[serde(with = "sentence")]
+        reason: Cause,
     },
     /// A stage of a stages plan starts.
     StageStarted {
@@ -157,7 +159,8 @@ pub enum NodeFact {
     #[serde(rename = "node_held")]
     Held {
         /// Why.
-        reason: String,
+        #[serde(with = "sentence")]
+        reason: Cause,
     },
     /// An attempt starts; its effect follows from this event.
     #[serde(rename = "node_started")]
@@ -218,14 +221,15 @@ pub enum NodeFact {
         /// `on_failure: safe`: its edges are taken with `{error, failed_safe: true}`.
         safe: bool,
         /// A result that it had before the failure (a route that could not be evaluated), if any.
-        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::report::present")]
         result: Option<Value>,
     },
     /// A node never ran: a guard or a join said so, or a person skipped it.
     #[serde(rename = "node_skipped")]
     Skipped {
         /// Why.
-        reason: String,
+        #[serde(with = "sentence")]
+        reason: Cause,
         /// By what.
         #[serde(default, skip_serializing_if = "SkippedBy::is_plan")]
         by: SkippedBy,
@@ -234,13 +238,15 @@ pub enum NodeFact {
     #[serde(rename = "node_passed")]
     Passed {
         /// Why.
-        reason: String,
+        #[serde(with = "sentence")]
+        reason: Cause,
     },
     /// A node was cancelled, or rejected at its gate.
     #[serde(rename = "node_cancelled")]
     Cancelled {
-        /// Why; starts with `rejected` when a gate said no.
-        reason: String,
+        /// Why.
+        #[serde(with = "sentence")]
+        reason: Cause,
     },
     /// The process that drove the run ended in the middle of this attempt, which left nothing behind: the node goes again.
     #[serde(rename = "node_interrupted")]
@@ -248,13 +254,15 @@ pub enum NodeFact {
         /// The attempt that broke off.
         attempt: u32,
         /// Why.
-        reason: String,
+        #[serde(with = "sentence")]
+        reason: Cause,
     },
     /// Nobody knows whether the node's effect happened; somebody must say.
     #[serde(rename = "node_unknown")]
     Unknown {
         /// Why.
-        reason: String,
+        #[serde(with = "sentence")]
+        reason: Cause,
     },
     /// A model call may go; its effect follows from this event.
     ModelStarted {
@@ -340,15 +348,46 @@ pub enum NodeFact {
         /// What waits.
         kept: Box<Kept>,
         /// Label.
-        reason: String,
+        #[serde(with = "sentence")]
+        reason: Cause,
     },
+}
+
+/// The events that have a cause.
+macro_rules! caused {
+    ($cause:ident) => {
+        Event::RunSettled { reason: $cause, .. }
+            | Event::GateVoided { reason: $cause, .. }
+            | Event::Node {
+                fact: NodeFact::Held { reason: $cause }
+                    | NodeFact::Skipped { reason: $cause, .. }
+                    | NodeFact::Passed { reason: $cause }
+                    | NodeFact::Cancelled { reason: $cause }
+                    | NodeFact::Interrupted { reason: $cause, .. }
+                    | NodeFact::Unknown { reason: $cause }
+                    | NodeFact::BreakHit { reason: $cause, .. },
+                ..
+            }
+    };
+}
+
+impl Event {
+    /// Why it happened, where an event has that.
+    pub(super) fn cause(&self) -> Option<&Cause> {
+        if let Self::Node { fact: NodeFact::CallHeld { held, .. }, .. } = self {
+            return Some(&held.reason);
+        }
+        if let caused!(cause) = self { Some(cause) } else { None }
+    }
+
+    pub(super) fn cause_mut(&mut self) -> Option<&mut Cause> {
+        if let Self::Node { fact: NodeFact::CallHeld { held, .. }, .. } = self {
+            return Some(&mut held.reason);
+        }
+        if let caused!(cause) = self { Some(cause) } else { None }
+    }
 }
 
 fn is_false(is: &bool) -> bool {
     !is
-}
-
-/// A value that is written is there, null too.
-pub(super) fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(value).map(Some)
 }

@@ -1,11 +1,12 @@
 //! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
 
 use super::{
-    Decided, EdgeId, EdgeState, Event, Job, Kept, Mark, NodeError, NodeFact, NodeState, Record, SkippedBy, Time, WorkSpan,
+    Cause, Decided, EdgeId, EdgeState, Event, Job, Kept, Mark, NodeError, NodeFact, NodeState, Record, SkippedBy, Time, WorkSpan,
+    bodies::times,
     count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
     graph::NodeIx,
-    inner_run::{Bodies, InnerRunIx, Inputs, times},
+    inner_run::{Bodies, InnerRunIx, Inputs},
     queue::Queue,
     run::{GateEnd, Head, Run, RunProgress},
     state::EndKind,
@@ -231,15 +232,15 @@ impl Run {
         }
     }
 
-    pub(super) fn show(&mut self, ix: NodeIx, state: NodeState, reason: impl Into<String>) {
+    pub(super) fn show(&mut self, ix: NodeIx, state: NodeState, reason: Cause) {
         let node = &mut self.nodes[ix];
         node.state = state;
-        node.reason = reason.into();
+        node.reason = reason;
     }
 
     fn ready(&mut self, ix: NodeIx) {
         self.arrived(ix);
-        self.show(ix, NodeState::Ready, "");
+        self.show(ix, NodeState::Ready, Cause::None);
         let asks = self.graph.nodes[ix].gates.before && self.flows[ix].gates.approval.is_none();
         if asks && self.flows[ix].halt.hold.is_none() {
             self.enter(ix, Phase::Asking);
@@ -253,18 +254,18 @@ impl Run {
         self.flows[ix].halt.kept = None;
         match &self.flows[ix].halt.hold {
             Some(who) => {
-                let reason = format!("held by {who}");
-                self.keep(ix, Kept::Start, &reason);
+                let reason = Cause::Held { by: who.clone() };
+                self.keep(ix, Kept::Start, reason);
             }
             None => {
-                self.show(ix, NodeState::Ready, "");
+                self.show(ix, NodeState::Ready, Cause::None);
                 self.enter(ix, Phase::Queued);
             }
         }
     }
 
-    fn hold(&mut self, ix: NodeIx, reason: &str) {
-        self.show(ix, NodeState::Held, reason);
+    fn hold(&mut self, ix: NodeIx, reason: &Cause) {
+        self.show(ix, NodeState::Held, reason.clone());
         if let Some((lock, _)) = self.queue.taken(&self.graph.nodes[ix].locks) {
             self.enter(ix, Phase::Locked(lock));
         }
@@ -276,7 +277,7 @@ impl Run {
             self.stage.go_on();
         }
         self.enter(ix, Phase::Working);
-        self.show(ix, NodeState::Running, "");
+        self.show(ix, NodeState::Running, Cause::None);
         let node = &mut self.nodes[ix];
         node.attempt = attempt;
         node.span.started.get_or_insert(at);
@@ -313,26 +314,26 @@ impl Run {
         // A new try after a failure is looked at like the first one.
         self.forget_calls(ix);
         self.nodes[ix].error = Some(error.clone());
-        self.show(ix, NodeState::Retrying { until }, error.message.clone());
+        self.show(ix, NodeState::Retrying { until }, error.message.clone().into());
         self.enter(ix, Phase::Resting);
     }
 
     /// What was approved for this generation still is, so the node is as it was before it started.
-    fn interrupted(&mut self, ix: NodeIx, reason: &str) {
+    fn interrupted(&mut self, ix: NodeIx, reason: &Cause) {
         self.leave_calls(ix);
         self.drop_worker(ix);
         self.drop_locks(ix);
         // What broke off is no part of the work that goes on: who drove it may have ended long ago.
         self.nodes[ix].span = WorkSpan::default();
         self.ready(ix);
-        self.show(ix, NodeState::Ready, reason);
+        self.show(ix, NodeState::Ready, reason.clone());
     }
 
-    fn lost(&mut self, ix: NodeIx, reason: &str) {
+    fn lost(&mut self, ix: NodeIx, reason: &Cause) {
         self.leave_calls(ix);
         self.drop_worker(ix);
         self.drop_locks(ix);
-        self.show(ix, NodeState::Unknown, reason);
+        self.show(ix, NodeState::Unknown, reason.clone());
         self.enter(ix, Phase::Lost);
     }
 
@@ -342,7 +343,7 @@ impl Run {
         node.mark = mark.cloned();
         // What an earlier attempt met is no error of a node that succeeded.
         node.error = None;
-        self.ended(ix, NodeState::Succeeded, "", at);
+        self.ended(ix, NodeState::Succeeded, &Cause::None, at);
     }
 
     fn failed(&mut self, ix: NodeIx, error: &NodeError, safe: bool, result: Option<&Value>, at: Time) {
@@ -350,16 +351,16 @@ impl Run {
         node.error = Some(error.clone());
         node.result = if safe { Some(Arc::new(super::resolve::safe_result(error))) } else { result.cloned().map(Arc::new) };
         let state = if safe { NodeState::FailedSafe } else { NodeState::Failed };
-        self.ended(ix, state, &error.message, at);
+        self.ended(ix, state, &error.message.clone().into(), at);
     }
 
-    fn skipped(&mut self, ix: NodeIx, by: SkippedBy, reason: &str, at: Time) {
+    fn skipped(&mut self, ix: NodeIx, by: SkippedBy, reason: &Cause, at: Time) {
         self.flows[ix].outcome.skipped_by = by;
         self.ended(ix, NodeState::Skipped, reason, at);
     }
 
     /// The node's generation is over: gives everything back, kills the edges that were not routed, counts.
-    fn ended(&mut self, ix: NodeIx, state: NodeState, reason: &str, at: Time) {
+    fn ended(&mut self, ix: NodeIx, state: NodeState, reason: &Cause, at: Time) {
         self.drop_worker(ix);
         self.drop_locks(ix);
         self.forget_calls(ix);
@@ -376,7 +377,7 @@ impl Run {
         for slot in 0..self.graph.nodes[ix].outs.len() {
             self.decide_edge(self.graph.nodes[ix].outs[slot], EdgeState::Dead);
         }
-        self.show(ix, state, reason);
+        self.show(ix, state, reason.clone());
         self.nodes[ix].span.finished = Some(at);
         if !already {
             self.walk_on(ix);

@@ -1,8 +1,6 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{
-    EdgeId, GateId, HeldCall, Kept, Mark, Moment, NextCall, SkippedBy, Time, calls::NodeSteering, graph::NodeIx, inner_run::Bodies,
-};
+use super::{EdgeId, GateId, HeldCall, Kept, Mark, Moment, NextCall, SkippedBy, Time, graph::NodeIx, inner_run::Bodies};
 use crate::plan::Join;
 use serde_json::Value;
 use std::{
@@ -309,6 +307,21 @@ pub(super) struct FlowGuidance {
     pub texts: Vec<String>,
     /// How often it was sent back with feedback.
     pub rewinds: u32,
+}
+
+/// How people drive one node at work.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct NodeSteering {
+    /// Each of its calls is held.
+    pub into: bool,
+    /// Who wants it to return what it has.
+    pub stopped_by: Option<String>,
+    /// It has received that request.
+    pub on_last_turn: bool,
+    /// How many calls of each name were released: an attempt that begins because the last one broke off makes so many of them unheld.
+    pub passed: BTreeMap<String, u32>,
+    /// Calls that were held when their attempt broke off, and that no later attempt has come to: names, and which of that name each was.
+    pub stood: Vec<(String, u32)>,
 }
 
 /// What a node leaves to those after it.

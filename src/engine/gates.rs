@@ -1,7 +1,7 @@
 //! Gates as the engine makes them: ids, hashes, and the check of an edited payload. No gate opens and none is answered but through here.
 
 use super::{
-    Event, Gate, GateId, GateKind, GateReply, NodeState, OPTION, Time,
+    Cause, Event, Gate, GateId, GateKind, GateReply, NodeState, OPTION, Time,
     flow::{Phase, PhasePart},
     form_has_option,
     graph::NodeIx,
@@ -83,7 +83,7 @@ impl Run {
             };
             self.flows[ix].gates.approval = None;
             if answered && self.graph.nodes[ix].gates.before {
-                self.show(ix, NodeState::Ready, "");
+                self.show(ix, NodeState::Ready, Cause::None);
                 self.enter(ix, Phase::Asking);
             }
         }

@@ -1,8 +1,8 @@
 //! `Input`, `Command`, `Effect`, `Job`: what the world reports to a run, what people ask of it, and what it asks of the world. Plain data.
 
 use super::{
-    Action, Actor, DataSource, Done, FileAccess, GateId, GateReply, ModelCall, NodeError, Outgoing, RunId, RunSettings, StopSignal, Time,
-    ToolCall, ToolReport,
+    Action, Actor, DataSource, Done, FileAccess, GateId, GateReply, ModelCall, NodeError, NodeState, Outgoing, RunId, RunSettings,
+    StopSignal, Time, ToolCall, ToolReport,
 };
 use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict};
 use serde::{Deserialize, Serialize};
@@ -271,8 +271,7 @@ pub struct Dep {
     pub node: NodeId,
     /// Its result; null when it was passed, skipped, or its edge died.
     pub result: Arc<Value>,
-    /// Its state as a word (`succeeded`, `failed_safe`, …).
-    pub status: String,
+    pub state: NodeState,
     /// its error's message, if it failed safe.
     pub error: Option<String>,
     /// How its result came about.

@@ -2,7 +2,7 @@
 //! of nodes that go are never used again. Nodes keep the rank that they had; new ones get theirs from what comes behind them.
 
 use super::{
-    EdgeId, NodeRun,
+    Cause, EdgeId, NodeRun,
     amend::{Amendment, Wire},
     flow::{Flow, PhasePart},
     graph::{GraphEdge, NodeIx, Settled},
@@ -19,7 +19,7 @@ const OWN: InnerRunIx = InnerRunIx(0);
 
 impl Run {
     /// Puts the edited plan in place of the one that is run. `nodes` go, or back to before they began.
-    pub(super) fn amend(&mut self, edits: &[Edit], nodes: &[NodeIx], void: &str) {
+    pub(super) fn amend(&mut self, edits: &[Edit], nodes: &[NodeIx], void: &Cause) {
         let Ok(amendment) = self.amendment(edits) else { return };
         let back: Vec<NodeIx> = nodes.iter().copied().filter(|ix| !amendment.removed.contains(ix)).collect();
         // They free what they hold by what the plan still says.
@@ -36,7 +36,7 @@ impl Run {
         }
     }
 
-    fn remove(&mut self, ix: NodeIx, void: &str) {
+    fn remove(&mut self, ix: NodeIx, void: &Cause) {
         self.arrived(ix);
         self.leave(ix, void);
         self.bury(ix);

@@ -2,8 +2,10 @@
 
 mod action;
 mod amend;
+mod bodies;
 mod branch;
 mod calls;
+mod cause;
 mod compare;
 mod count;
 mod critical;
@@ -17,6 +19,7 @@ mod flow;
 mod gate;
 mod gates;
 mod graph;
+mod held;
 mod impact;
 mod inner_run;
 mod input;
@@ -48,12 +51,13 @@ mod worker;
 
 pub use crate::plan::{Breakpoint, Moment};
 pub use action::{Action, ActionTarget, BreakId, Kept, RerunReach, WrittenValue};
-pub use calls::{HeldCall, NextCall};
+pub use cause::Cause;
 pub use compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
 pub use describe::{EventLine, EventTone, ImpactLine, NodeImpact, RunStatus, arguments, elapsed, listed, value_text, work};
 pub use event::{Event, NodeFact};
 pub use gate::{Actor, Decided, Gate, GateId, GateKind, GateReply, OPTION, Outgoing, Preview, form_has_option};
 pub use gates::LOST_OPTIONS;
+pub use held::{HeldCall, NextCall};
 pub use impact::Impact;
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
 pub use mark::Mark;

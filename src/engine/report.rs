@@ -168,3 +168,8 @@ impl WorkSpan {
         }
     }
 }
+
+/// A value that is written is there, null too.
+pub(super) fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(value).map(Some)
+}

@@ -2,10 +2,9 @@
 //! stay as they are, and who works with what came over those is stale. What was inside of them is gone.
 
 use super::{
-    Action, EdgeState, GateId, NodeRun, NodeState, Spent,
-    calls::NodeSteering,
+    Action, Cause, EdgeState, GateId, NodeRun, NodeState, Spent,
     count::GenerationChange,
-    flow::{EdgeCounts, Flow, FlowHalt, FlowOutcome, Phase},
+    flow::{EdgeCounts, Flow, FlowHalt, FlowOutcome, NodeSteering, Phase},
     graph::NodeIx,
     inner_run::{InnerRun, InnerRunIx},
     run::{GateEnd, Run},
@@ -22,12 +21,12 @@ impl Action {
     }
 
     /// What becomes of the questions of nodes that it resets to before they began; absent: it resets none.
-    pub(super) fn voids_with(&self) -> Option<String> {
+    pub(super) fn voids_with(&self) -> Option<Cause> {
         match self {
-            Self::Retry { .. } | Self::Rerun { .. } => Some(format!("somebody said to {}, so the node runs again", self.label())),
-            Self::Override { .. } => Some("its result was overridden".to_string()),
-            Self::Edit { .. } => Some("the plan was edited, so it asks again".to_string()),
-            Self::Rewind { node, to, .. } => Some(format!("the result of `{node}` was rejected with feedback to `{to}`")),
+            Self::Retry { .. } | Self::Rerun { .. } => Some(Cause::RunsAgain { action: self.label() }),
+            Self::Override { .. } => Some(Cause::Overridden),
+            Self::Edit { .. } => Some(Cause::Edited),
+            Self::Rewind { node, to, .. } => Some(Cause::Feedback { node: node.clone(), to: to.clone() }),
             Self::Cancel { .. }
             | Self::Stop { .. }
             | Self::Hold { .. }
@@ -63,7 +62,7 @@ impl Run {
     }
 
     /// Takes nodes of one inner run back to before they began. Open questions of theirs are void.
-    pub(super) fn reset(&mut self, nodes: &[NodeIx], void: &str) {
+    pub(super) fn reset(&mut self, nodes: &[NodeIx], void: &Cause) {
         let all: BTreeSet<NodeIx> = nodes.iter().copied().collect();
         let Some(&first) = all.first() else { return };
         all.iter().for_each(|&ix| self.reset_node(ix, &all, void));
@@ -82,7 +81,7 @@ impl Run {
     }
 
     /// One node back to before it began; its tokens are counted anew once all are back.
-    fn reset_node(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>, void: &str) {
+    fn reset_node(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>, void: &Cause) {
         let is_private = self.is_private(ix);
         let former = self.make_stale(ix, all);
         let mut spent = self.nodes[ix].spent();
@@ -100,7 +99,7 @@ impl Run {
         }
         self.wait_for_sources(ix, all);
         let Flow { halt: FlowHalt { hold, .. }, guidance, drive, .. } = std::mem::take(&mut self.flows[ix]);
-        let reason = hold.as_ref().map_or_else(String::new, |who| format!("held by {who}"));
+        let reason = hold.clone().map_or(Cause::None, |by| Cause::Held { by });
         self.flows[ix] = Flow {
             halt: FlowHalt { hold, ..FlowHalt::default() },
             guidance,
@@ -134,7 +133,7 @@ impl Run {
         if !leads_out {
             return None;
         }
-        let reason = format!("`{}` runs again since", self.id_of(ix));
+        let reason = Cause::Outdated { node: self.id_of(ix) };
         for consumer in self.consumers(ix) {
             if !all.contains(&consumer) {
                 self.nodes[consumer].stale = Some(reason.clone());
@@ -186,16 +185,16 @@ impl Run {
     }
 
     /// A node gives everything back: questions, worker, locks.
-    pub(super) fn leave(&mut self, ix: NodeIx, void: &str) {
+    pub(super) fn leave(&mut self, ix: NodeIx, void: &Cause) {
         for gate in self.open_of(ix) {
-            self.close_gate(gate, GateEnd::Voided(void.to_string()));
+            self.close_gate(gate, GateEnd::Voided(void.clone()));
         }
         self.drop_worker(ix);
         self.drop_locks(ix);
     }
 
     /// What was inside a composite node is gone: it runs anew from nothing. Gives what it took.
-    fn empty(&mut self, ix: NodeIx, void: &str) -> Spent {
+    fn empty(&mut self, ix: NodeIx, void: &Cause) -> Spent {
         let mut spent = Spent::default();
         let inside = self.inside_of(ix);
         for &inner in &inside {

@@ -2,7 +2,7 @@
 //! Reads state only; every outcome goes into an event.
 
 use super::{
-    AgentJob, Dep, Job, NodeError, Provenance,
+    AgentJob, Dep, Job, NodeError, NodeState, Provenance,
     flow::ForwardedResult,
     graph::{NodeIx, leaves_something},
     inner_run::{InnerRun, InnerRunIx, MOST_ITEMS},
@@ -32,8 +32,8 @@ pub(super) fn safe_result(error: &NodeError) -> Value {
 #[derive(Clone, Copy)]
 pub(super) struct Ending<'a> {
     pub node: NodeIx,
-    /// As `NodeState` will be.
-    pub state: &'static str,
+    /// As it will be.
+    pub state: NodeState,
     /// A passed node has none.
     pub result: Option<&'a Value>,
     pub error: Option<&'a str>,
@@ -53,7 +53,7 @@ impl NameScope for KnownResults<'_> {
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
         let ix = self.run.find_in(self.inner, id)?;
         if let Some(own) = self.with.filter(|own| own.node == ix) {
-            return Some(NodeValue { result: own.result, status: own.state, error: own.error });
+            return Some(NodeValue { result: own.result, status: own.state.word(), error: own.error });
         }
         let node = &self.run.nodes[ix];
         let error = node.error.as_ref().map(|error| error.message.as_str());
@@ -98,7 +98,8 @@ impl Run {
     pub(super) fn holds(&self, condition: &str, ix: NodeIx, ending: Option<Ending<'_>>) -> Result<bool, String> {
         let inner = self.home(ix);
         let given = ending.and_then(|ending| ending.result).and_then(Value::as_object);
-        let context = given.filter(|_| inner.plan.dialect == Dialect::Workflow && ending.is_some_and(|ending| ending.state == "succeeded"));
+        let context =
+            given.filter(|_| inner.plan.dialect == Dialect::Workflow && ending.is_some_and(|ending| ending.state == NodeState::Succeeded));
         truthy(condition, &KnownResults { run: self, inner, with: ending, context })
     }
 
@@ -263,7 +264,7 @@ impl Run {
         Dep {
             node: self.doc(origin.node).map_or_else(|| self.id_of(origin.node), |node| node.id.clone()),
             result,
-            status: node.state.word().to_string(),
+            state: node.state,
             error: node.error.as_ref().map(|error| error.message.clone()),
             provenance: self.provenance(origin.node),
         }

@@ -2,7 +2,8 @@
 //! the agenda calls for, `evolve` folds them, `effects` says what they ask of the world.
 
 use super::{
-    Actor, Decided, EdgeId, EdgeState, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, StopSignal, Time,
+    Actor, Cause, Decided, EdgeId, EdgeState, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, StopSignal,
+    Time,
     flow::{Flow, Phase},
     graph::{NodeIx, RunGraph, Settled},
     inner_run::{InnerRun, InnerRunIx},
@@ -51,8 +52,7 @@ pub(super) enum GateEnd {
     /// Not yet.
     Open,
     Decided(Decided),
-    /// The reason.
-    Voided(String),
+    Voided(Cause),
 }
 
 /// The gates of a run.
@@ -71,7 +71,7 @@ pub(super) struct RunProgress {
     pub cancelled_by: Option<Actor>,
     /// Who wanted everything to wrap up.
     pub stopped_by: Option<String>,
-    pub outcome: Option<(Outcome, String)>,
+    pub outcome: Option<(Outcome, Cause)>,
     /// What ended the process that drove it, until somebody drives it on.
     pub interrupted_by: Option<StopSignal>,
     /// When the run was created, or left the run that it branched off.
@@ -243,7 +243,7 @@ impl Run {
     }
 
     /// Why a gate ended without an answer; `None` while it is open and when it was answered.
-    pub fn voided(&self, id: GateId) -> Option<&str> {
+    pub fn voided(&self, id: GateId) -> Option<&Cause> {
         match &self.gate_run(id)?.end {
             GateEnd::Voided(reason) => Some(reason),
             GateEnd::Open | GateEnd::Decided(_) => None,
@@ -256,8 +256,8 @@ impl Run {
     }
 
     /// How the run ended and why; `None` while it goes on.
-    pub fn outcome(&self) -> Option<(Outcome, &str)> {
-        self.stage.outcome.as_ref().map(|(outcome, reason)| (*outcome, reason.as_str()))
+    pub fn outcome(&self) -> Option<(Outcome, &Cause)> {
+        self.stage.outcome.as_ref().map(|(outcome, reason)| (*outcome, reason))
     }
 
     /// The signal that ended the process which drove the run last; `None` where none did, and once the run goes on.

@@ -1,12 +1,12 @@
 //! `NodeState` and `NodeRun`: the state of one node of a run. Read by views; changed only by `Run::evolve`.
 
-use super::{DataSource, FileAccess, GateId, Mark, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan};
+use super::{Cause, DataSource, FileAccess, GateId, Mark, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// The state of a node. Match without a wildcard arm.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum NodeState {
     /// Inputs are missing.
@@ -116,7 +116,7 @@ pub struct NodeRun {
     /// Its state.
     pub state: NodeState,
     /// Why it is in this state; empty when the state says it all.
-    pub reason: String,
+    pub reason: Cause,
     /// From 1; raised by each rerun.
     pub generation: u32,
     /// Attempts started in this generation.
@@ -134,7 +134,7 @@ pub struct NodeRun {
     /// What runs inside it.
     pub inside: Inside,
     /// Why its result is of an earlier state of things.
-    pub stale: Option<String>,
+    pub stale: Option<Cause>,
     /// What its earlier generations took.
     pub earlier: Spent,
 }
@@ -143,7 +143,7 @@ impl Default for NodeRun {
     fn default() -> Self {
         Self {
             state: NodeState::Pending,
-            reason: String::new(),
+            reason: Cause::None,
             generation: 1,
             attempt: 0,
             result: None,

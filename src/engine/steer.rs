@@ -1,7 +1,7 @@
 //! `Steer`: how people drive a run: pace, holds, breakpoints. What of it evolves, and who may start.
 
 use super::{
-    Action, ActionTarget, BreakId, Breakpoint, GateKind, Kept, Moment, NodeState,
+    Action, ActionTarget, BreakId, Breakpoint, Cause, GateKind, Kept, Moment, NodeState,
     flow::{Phase, PhasePart},
     graph::NodeIx,
     run::Run,
@@ -193,9 +193,9 @@ impl Run {
     /// A node waits for its release. Of a composite one at work nothing more inside starts; what is there is held by itself.
     pub(super) fn hold_back(&mut self, ix: NodeIx, who: &str) {
         self.flows[ix].halt.hold = Some(who.to_string());
-        let reason = format!("held by {who}");
+        let reason = Cause::Held { by: who.to_string() };
         match self.flows[ix].phase.part() {
-            PhasePart::InLine => self.keep(ix, Kept::Start, &reason),
+            PhasePart::InLine => self.keep(ix, Kept::Start, reason),
             PhasePart::Ahead => self.nodes[ix].reason = reason,
             PhasePart::Inside => self.nodes[ix].reason = self.at_work_reason(ix),
             PhasePart::AtGate(_)
@@ -209,7 +209,7 @@ impl Run {
     }
 
     /// Puts a node aside until somebody releases it.
-    pub(super) fn keep(&mut self, ix: NodeIx, kept: Kept, reason: &str) {
+    pub(super) fn keep(&mut self, ix: NodeIx, kept: Kept, reason: Cause) {
         self.flows[ix].halt.kept = Some(Box::new(kept));
         self.show(ix, NodeState::Held, reason);
         self.enter(ix, Phase::Kept);
@@ -227,7 +227,7 @@ impl Run {
         let held = self.flows[ix].halt.hold.take().is_some();
         match self.flows[ix].phase.part() {
             PhasePart::Kept => self.enter(ix, Phase::Freed),
-            PhasePart::Ahead if held => self.nodes[ix].reason = String::new(),
+            PhasePart::Ahead if held => self.nodes[ix].reason = Cause::None,
             PhasePart::Inside if held => self.nodes[ix].reason = self.at_work_reason(ix),
             PhasePart::Ahead
             | PhasePart::InLine
@@ -242,7 +242,7 @@ impl Run {
     }
 
     /// A breakpoint keeps a node; this generation doesn't meet it again at this moment.
-    pub(super) fn broke(&mut self, ix: NodeIx, at: Moment, kept: &Kept, reason: &str) {
+    pub(super) fn broke(&mut self, ix: NodeIx, at: Moment, kept: &Kept, reason: &Cause) {
         self.flows[ix].halt.met.insert(at);
         match kept {
             Kept::Start => self.arrived(ix),
@@ -251,7 +251,7 @@ impl Run {
                 self.drop_locks(ix);
             }
         }
-        self.keep(ix, kept.clone(), reason);
+        self.keep(ix, kept.clone(), reason.clone());
     }
 
     /// Nodes of a target, over or not; what runs inside of them doesn't count.

@@ -231,7 +231,7 @@ impl Run {
                 models: models(transcript.entries(&id)),
                 generation: node.generation,
                 attempts: node.attempt,
-                stale: node.stale.clone(),
+                stale: node.stale.as_ref().map(super::Cause::message),
                 tokens: lineage.tokens,
                 cost_usd: lineage.cost_usd,
                 started_at: node.span.started,
@@ -363,7 +363,7 @@ fn approval(run: &GateRun) -> Approval {
     let (decided, voided) = match &run.end {
         GateEnd::Open => (None, None),
         GateEnd::Decided(decided) => (Some(decided), None),
-        GateEnd::Voided(reason) => (None, Some(reason.clone())),
+        GateEnd::Voided(reason) => (None, Some(reason.message())),
     };
     let about = match &gate.kind {
         GateKind::Before => "before".to_owned(),

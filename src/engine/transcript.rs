@@ -34,11 +34,11 @@ impl Transcript {
                 }
                 NodeFact::ModelCalled { call } => (node_id, TranscriptEntry::Model { at, call: call.clone() }),
                 NodeFact::Interrupted { reason, .. } => {
-                    (node_id, TranscriptEntry::Log { at, text: format!("the attempt was interrupted: {reason}") })
+                    (node_id, TranscriptEntry::Log { at, text: format!("the attempt was interrupted: {}", reason.message()) })
                 }
-                NodeFact::BreakHit { reason, .. } => (node_id, TranscriptEntry::Log { at, text: reason.clone() }),
+                NodeFact::BreakHit { reason, .. } => (node_id, TranscriptEntry::Log { at, text: reason.message() }),
                 NodeFact::CallHeld { held, .. } => {
-                    (node_id, TranscriptEntry::Log { at, text: format!("{} is held: {}", held.next.label(), held.reason) })
+                    (node_id, TranscriptEntry::Log { at, text: format!("{} is held: {}", held.next.label(), held.reason.message()) })
                 }
                 NodeFact::Ready
                 | NodeFact::Held { .. }

@@ -2,7 +2,7 @@
 //! with the action go to both. The first one that does means that its effect has begun, and the shadow is dropped.
 
 use super::{
-    Action, Event, GateId, NodeFact, Record, Topic,
+    Action, Cause, Event, GateId, NodeFact, Record, Topic,
     run::{GateEnd, GateRun, Run},
 };
 use crate::plan::NodeId;
@@ -88,7 +88,7 @@ impl Run {
         let Some(shadow) = self.steer.shadow.take_if(|shadow| shadow.action == action) else { return };
         let gates = std::mem::replace(self, Arc::unwrap_or_clone(shadow).run).gates;
         for (id, gate) in gates.all {
-            let undone = || GateRun { end: GateEnd::Voided("the action that led to it was undone".to_string()), ..gate };
+            let undone = || GateRun { end: GateEnd::Voided(Cause::Undone), ..gate };
             self.gates.all.entry(id).or_insert_with(undone);
         }
         self.seq = seq;

@@ -125,7 +125,7 @@ impl Run {
         let Some(ix) = self.graph.find(node) else { return String::new() };
         let in_line = self.nodes[ix].state == NodeState::Held && self.flows[ix].phase.part() == PhasePart::InLine;
         if !in_line {
-            return self.nodes[ix].reason.clone();
+            return self.nodes[ix].reason.message();
         }
         let (waits, _) = self.taken_locks(ix);
         match (self.is_halted(), waits.is_empty()) {
@@ -137,7 +137,8 @@ impl Run {
 
     fn blocker_notes(&self, ix: NodeIx) -> BlockerNotes {
         let (id, node) = (self.id_of(ix), &self.nodes[ix]);
-        let because = if node.reason.is_empty() { String::new() } else { format!(": {}", node.reason) };
+        let reason = node.reason.message();
+        let because = if reason.is_empty() { reason } else { format!(": {reason}") };
         match &node.state {
             NodeState::Pending if !self.stage.started => BlockerNotes::new(format!("`{id}` waits for the run to start"), Obstacle::Start),
             NodeState::Pending => self.pending(ix, &id),

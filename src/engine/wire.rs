@@ -1,7 +1,7 @@
 //! Events on the wire: `type` first, then a node's id and generation where it is about one, then what the fact has, all side by side.
 //! Journal, run file and protocol write this form; it stays as published, whatever shape events have in the code.
 
-use super::{Event, NodeFact};
+use super::{Cause, Event, NodeFact};
 use crate::plan::NodeId;
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -15,12 +15,15 @@ use std::fmt;
 const TAG: &str = "type";
 const NODE: &str = "node_id";
 const GENERATION: &str = "generation";
+const CAUSE: &str = "cause";
 
 impl Serialize for Event {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        // What is only a sentence is written as one.
+        let cause = self.cause().filter(|cause| !matches!(cause, Cause::None | Cause::Text { .. }));
         match self {
-            Self::Node { node_id, generation, fact } => fact.serialize(Flat { out, about: Some((node_id, *generation)) }),
-            event => Self::serialize(event, Flat { out, about: None }),
+            Self::Node { node_id, generation, fact } => fact.serialize(Flat { out, about: Some((node_id, *generation)), cause }),
+            event => Self::serialize(event, Flat { out, about: None, cause }),
         }
     }
 }
@@ -35,14 +38,16 @@ impl<'de> Deserialize<'de> for Event {
 struct Flat<'a, S> {
     out: S,
     about: Option<(&'a NodeId, u32)>,
+    cause: Option<&'a Cause>,
 }
 
-struct FlatFields<T>(T);
+/// The cause comes last.
+struct FlatFields<'a, T>(T, Option<&'a Cause>);
 
 impl<S: Serializer> Flat<'_, S> {
     fn begin(self, name: &'static str, tag: &str, fields: usize) -> Result<S::SerializeStruct, S::Error> {
         let about = if self.about.is_some() { 2 } else { 0 };
-        let mut out = self.out.serialize_struct(name, 1 + about + fields)?;
+        let mut out = self.out.serialize_struct(name, 1 + about + fields + usize::from(self.cause.is_some()))?;
         out.serialize_field(TAG, tag)?;
         if let Some((node, generation)) = self.about {
             out.serialize_field(NODE, node)?;
@@ -59,7 +64,7 @@ macro_rules! no_event {
     };
 }
 
-impl<S: Serializer> Serializer for Flat<'_, S> {
+impl<'a, S: Serializer> Serializer for Flat<'a, S> {
     type Ok = S::Ok;
     type Error = S::Error;
     type SerializeSeq = Impossible<S::Ok, S::Error>;
@@ -68,7 +73,7 @@ impl<S: Serializer> Serializer for Flat<'_, S> {
     type SerializeTupleVariant = Impossible<S::Ok, S::Error>;
     type SerializeMap = Impossible<S::Ok, S::Error>;
     type SerializeStruct = Impossible<S::Ok, S::Error>;
-    type SerializeStructVariant = FlatFields<S::SerializeStruct>;
+    type SerializeStructVariant = FlatFields<'a, S::SerializeStruct>;
 
     fn serialize_unit_variant(self, name: &'static str, _: u32, tag: &'static str) -> Result<S::Ok, S::Error> {
         self.begin(name, tag, 0)?.end()
@@ -81,7 +86,8 @@ impl<S: Serializer> Serializer for Flat<'_, S> {
         tag: &'static str,
         fields: usize,
     ) -> Result<Self::SerializeStructVariant, S::Error> {
-        self.begin(name, tag, fields).map(FlatFields)
+        let cause = self.cause;
+        self.begin(name, tag, fields).map(|out| FlatFields(out, cause))
     }
 
     fn serialize_some<T: ?Sized + Serialize>(self, _: &T) -> Result<S::Ok, S::Error> {
@@ -123,7 +129,7 @@ impl<S: Serializer> Serializer for Flat<'_, S> {
     }
 }
 
-impl<T: SerializeStruct> SerializeStructVariant for FlatFields<T> {
+impl<T: SerializeStruct> SerializeStructVariant for FlatFields<'_, T> {
     type Ok = T::Ok;
     type Error = T::Error;
 
@@ -131,7 +137,10 @@ impl<T: SerializeStruct> SerializeStructVariant for FlatFields<T> {
         self.0.serialize_field(name, value)
     }
 
-    fn end(self) -> Result<T::Ok, T::Error> {
+    fn end(mut self) -> Result<T::Ok, T::Error> {
+        if let Some(cause) = self.1 {
+            self.0.serialize_field(CAUSE, cause)?;
+        }
         self.0.end()
     }
 }
@@ -155,17 +164,27 @@ impl<'de> Visitor<'de> for Flattened {
                 None => return Err(A::Error::missing_field(TAG)),
             }
         };
-        let mut fields = Fields { map, before, value: None, node: None, generation: None, sieves: true, found: false };
+        let mut fields = Fields { map, before, value: None, node: None, generation: None, cause: None, sieves: true, found: false };
         let fact = NodeFact::deserialize(Tagged { tag: &tag, fields: &mut fields });
         if !fields.found {
             fields.sieves = false;
-            return Event::deserialize(Tagged { tag: &tag, fields: &mut fields });
+            let event = Event::deserialize(Tagged { tag: &tag, fields: &mut fields })?;
+            return Ok(caused(event, fields.cause));
         }
         let fact = fact?;
         let node_id = fields.node.ok_or_else(|| A::Error::missing_field(NODE))?;
         let generation = fields.generation.ok_or_else(|| A::Error::missing_field(GENERATION))?;
-        Ok(Event::Node { node_id, generation, fact })
+        let cause = fields.cause;
+        Ok(caused(Event::Node { node_id, generation, fact }, cause))
     }
+}
+
+/// Puts the data in the place of its sentence.
+fn caused(mut event: Event, cause: Option<Cause>) -> Event {
+    if let (Some(place), Some(cause)) = (event.cause_mut(), cause) {
+        *place = cause;
+    }
+    event
 }
 
 /// The fields beside the tag; keeps whose they are, and hands out the rest.
@@ -176,6 +195,8 @@ struct Fields<A> {
     value: Option<Value>,
     node: Option<NodeId>,
     generation: Option<u32>,
+    /// None where it is one of another version: the sentence stays.
+    cause: Option<Cause>,
     /// Whose they are is kept; a few events of the run have such fields of their own.
     sieves: bool,
     /// The tag names a variant.
@@ -196,20 +217,19 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut Fields<A> {
             match key.as_str() {
                 NODE if self.sieves => self.node = Some(Fields::<A>::owned(value)?),
                 GENERATION if self.sieves => self.generation = Some(Fields::<A>::owned(value)?),
+                CAUSE => self.cause = serde_json::from_value(value).ok(),
                 _ => {
                     self.value = Some(value);
                     return seed.deserialize(key.into_deserializer()).map(Some);
                 }
             }
         }
-        if !self.sieves {
-            return self.map.next_key_seed(seed);
-        }
         let mut seed = Some(seed);
         loop {
-            match self.map.next_key_seed(Key(&mut seed))? {
+            match self.map.next_key_seed(Key(&mut seed, self.sieves))? {
                 Some(Name::Node) => self.node = Some(self.map.next_value()?),
                 Some(Name::Generation) => self.generation = Some(self.map.next_value()?),
+                Some(Name::Cause) => self.cause = serde_json::from_value(self.map.next_value()?).ok(),
                 Some(Name::Other(key)) => return Ok(Some(key)),
                 None => return Ok(None),
             }
@@ -227,11 +247,12 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut Fields<A> {
 enum Name<T> {
     Node,
     Generation,
+    Cause,
     Other(T),
 }
 
 /// Looks at a key before the one who asked for it does.
-struct Key<'a, K>(&'a mut Option<K>);
+struct Key<'a, K>(&'a mut Option<K>, bool);
 
 impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for Key<'_, K> {
     type Value = Name<K::Value>;
@@ -250,11 +271,15 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for Key<'_, K> {
 
     fn visit_str<E: de::Error>(self, key: &str) -> Result<Self::Value, E> {
         match (key, self.0.take()) {
-            (NODE, seed) => {
+            (NODE, seed) if self.1 => {
                 *self.0 = seed;
                 Ok(Name::Node)
             }
-            (GENERATION, seed) => {
+            (CAUSE, seed) => {
+                *self.0 = seed;
+                Ok(Name::Cause)
+            }
+            (GENERATION, seed) if self.1 => {
                 *self.0 = seed;
                 Ok(Name::Generation)
             }

@@ -31,7 +31,7 @@ impl Run {
                 let lost = self.flows[ix].phase == Phase::Lost;
                 self.enter(ix, Phase::AtGate(gate.id));
                 if !lost {
-                    self.show(ix, NodeState::Waiting { gate: gate.id }, gate.why.clone());
+                    self.show(ix, NodeState::Waiting { gate: gate.id }, gate.why.clone().into());
                 }
             }
         }

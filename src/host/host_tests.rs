@@ -80,7 +80,7 @@ fn settled(end: &Headless) -> Option<Outcome> {
 }
 
 fn state(run: &Run, node: &str) -> NodeState {
-    run.node(&NodeId::new(node)).unwrap().state.clone()
+    run.node(&NodeId::new(node)).unwrap().state
 }
 
 /// A client that folds what it is told.

@@ -293,7 +293,7 @@ async fn cancelling_a_node_drops_its_work_and_the_others_finish() {
         .await;
     stage.order(Command::act(Action::Cancel { target: ActionTarget::Node(NodeId::new("a")) }));
     let run = stage.end().await;
-    let state = |id: &str| run.node(&NodeId::new(id)).unwrap().state.clone();
+    let state = |id: &str| run.node(&NodeId::new(id)).unwrap().state;
     assert_eq!((state("a"), state("b"), state("c")), (NodeState::Cancelled, NodeState::Skipped, NodeState::Succeeded));
     assert_eq!(stage.at_work.load(Ordering::SeqCst), 0);
     let records = stage.records();
@@ -315,7 +315,7 @@ async fn a_journal_that_is_full_freezes_the_run_and_a_command_goes_on_once_there
     let read = crate::store::read_run(&std::fs::read_to_string(&saved).unwrap(), "run").unwrap();
     assert_eq!(Run::replay(&read.records).node(&NodeId::new("a")).unwrap().state, NodeState::Succeeded, "what is in memory only is kept");
     tokio::time::sleep(Duration::from_secs(60)).await;
-    let node = |id: &str| Run::replay(&stage.records()).node(&NodeId::new(id)).unwrap().state.clone();
+    let node = |id: &str| Run::replay(&stage.records()).node(&NodeId::new(id)).unwrap().state;
     assert_eq!((node("a"), node("b")), (NodeState::Running, NodeState::Pending), "nothing went on unrecorded");
     assert_eq!(stage.begun.load(Ordering::SeqCst), 1, "nothing was begun that isn't on record");
     stage.journal.full.store(false, Ordering::SeqCst);

@@ -37,7 +37,7 @@ fn dependencies(scope: &CodeScope) -> Value {
     let entry =
         |result: &Value, status: &str, error: Option<&str>| json!({ "output": result, "result": result, "status": status, "error": error });
     let absent = scope.absent.iter().map(|node| (node.to_string(), entry(&Value::Null, "not_taken", None)));
-    let there = scope.deps.iter().map(|dep| (dep.node.to_string(), entry(&dep.result, &dep.status, dep.error.as_deref())));
+    let there = scope.deps.iter().map(|dep| (dep.node.to_string(), entry(&dep.result, dep.state.word(), dep.error.as_deref())));
     Value::Object(absent.chain(there).collect())
 }
 
@@ -82,17 +82,11 @@ fn rehearsed(deps: &[Dep]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Provenance;
+    use crate::engine::{NodeState, Provenance};
     use std::sync::Arc;
 
-    fn dep(node: &str, result: Value, status: &str, error: Option<&str>) -> Dep {
-        Dep {
-            node: NodeId::new(node),
-            result: Arc::new(result),
-            status: status.into(),
-            error: error.map(str::to_owned),
-            provenance: Provenance::default(),
-        }
+    fn dep(node: &str, result: Value, state: NodeState, error: Option<&str>) -> Dep {
+        Dep { node: NodeId::new(node), result: Arc::new(result), state, error: error.map(str::to_owned), provenance: Provenance::default() }
     }
 
     fn scope<'a>(inputs: &'a Map<String, Value>, deps: &'a [Dep], absent: &'a [NodeId]) -> CodeScope<'a> {
@@ -106,15 +100,16 @@ mod tests {
     #[test]
     fn code_that_fails_on_a_rehearsals_text_is_not_to_blame() {
         let (none, error) = (Map::new(), thrown("TypeError: no"));
-        let rehearsal = [dep("research", json!("[rehearsal] No model is connected"), "succeeded", None)];
+        let rehearsal = [dep("research", json!("[rehearsal] No model is connected"), NodeState::Succeeded, None)];
         let hint = node_error(&error, "", &scope(&none, &rehearsal, &[])).hint.unwrap();
         assert!(hint.starts_with("`research` was only rehearsed") && hint.contains("`output_schema`"), "{hint}");
-        assert_eq!(node_error(&error, "", &scope(&none, &[dep("a", json!("text"), "succeeded", None)], &[])).hint, None);
+        assert_eq!(node_error(&error, "", &scope(&none, &[dep("a", json!("text"), NodeState::Succeeded, None)], &[])).hint, None);
     }
 
     #[test]
     fn code_sees_result_status_and_error_of_each_dependency_and_null_for_one_that_nothing_came_from() {
-        let deps = [dep("a-b", json!({ "n": 1 }), "succeeded", None), dep("c", Value::Null, "failed_safe", Some("no route"))];
+        let deps =
+            [dep("a-b", json!({ "n": 1 }), NodeState::Succeeded, None), dep("c", Value::Null, NodeState::FailedSafe, Some("no route"))];
         assert_eq!(
             dependencies(&scope(&Map::new(), &deps, &[NodeId::new("gone")])),
             json!({
@@ -127,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_no_dependency_is_told_when_something_is_undefined() {
-        let (none, deps, gone) = (Map::new(), [dep("a", json!(1), "succeeded", None)], [NodeId::new("b")]);
+        let (none, deps, gone) = (Map::new(), [dep("a", json!(1), NodeState::Succeeded, None)], [NodeId::new("b")]);
         let undefined = thrown("TypeError: cannot read property 'output' of undefined");
         let told = |error: &SandboxError, code: &str, scope: &CodeScope| node_error(error, code, scope).message;
         let code = "return deps.a.output + deps.b.output + deps.zz.output";

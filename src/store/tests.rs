@@ -1,7 +1,7 @@
 //! The journal against a real disk: what is committed stays, what fails is not half-written, what is wrong is said.
 
 use super::{schema::Tuning, *};
-use crate::engine::{Action, Actor, Event, Gate, GateId, GateKind, GateReply, NodeFact, Outcome, Record, RunId, RunSettings, Time};
+use crate::engine::{Action, Actor, Cause, Event, Gate, GateId, GateKind, GateReply, NodeFact, Outcome, Record, RunId, RunSettings, Time};
 use crate::plan::{NodeId, Plan};
 use serde_json::{Value, json};
 use std::{path::Path, time::Duration};
@@ -73,7 +73,7 @@ async fn a_run_that_a_verb_opened_again_is_listed_as_going_on_until_it_ends_anew
         let row = store.runs(RunFilter::All).unwrap().remove(0);
         (row.outcome, row.finished)
     };
-    let settled = |outcome| Event::RunSettled { outcome, reason: String::new() };
+    let settled = |outcome| Event::RunSettled { outcome, reason: Cause::None };
     append(&store, "one", &records(1, vec![created("/w", "g"), Event::RunStarted, settled(Outcome::Failed)])).await.unwrap();
     assert_eq!(headline(), (Some(Outcome::Failed), Some(Time(1003))));
     let action = Action::Retry { node: "a".into() };
@@ -149,7 +149,7 @@ async fn an_open_run_lists_the_nodes_of_its_open_gates_oldest_first() {
         gate(2, "send"),
         gate(3, "post"),
         Event::GateDecided { gate: GateId(1), decision: GateReply::Approve, by },
-        Event::GateVoided { gate: GateId(3), reason: String::new() },
+        Event::GateVoided { gate: GateId(3), reason: Cause::None },
     ];
     append(&store, "one", &records(1, events)).await.unwrap();
     assert_eq!(store.runs(RunFilter::All).unwrap()[0].waiting, [NodeId::new("send")]);

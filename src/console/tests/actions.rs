@@ -7,7 +7,7 @@ use crate::console::model::{Dialog, ListOf};
 use crate::engine::{Event, Mark, NodeImpact, NodeState, Pace};
 
 fn state(deck: &Deck, node: &str) -> NodeState {
-    deck.engine().node(&node.into()).unwrap().state.clone()
+    deck.engine().node(&node.into()).unwrap().state
 }
 
 /// The last action that the engine took.

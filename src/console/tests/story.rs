@@ -63,7 +63,7 @@ fn words_of_a_rejection_are_sent_by_the_reject_key_only() {
     assert!(deck.sees("not there"), "{}", deck.screen());
     deck.keys("x");
     assert_eq!(deck.engine().open_gates().count(), 0);
-    assert!(deck.engine().node(&"write".into()).unwrap().reason.contains("not there"));
+    assert!(deck.engine().node(&"write".into()).unwrap().reason.message().contains("not there"));
 }
 
 #[test]

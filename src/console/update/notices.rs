@@ -127,7 +127,10 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
     if live {
         ask_previews(model, turn, &id);
         // It is there now, and a short one may have ended already.
-        let end = model.runs.get(&id).and_then(|view| view.newest().run.outcome().map(|(outcome, reason)| ended(view, outcome, reason)));
+        let end = model
+            .runs
+            .get(&id)
+            .and_then(|view| view.newest().run.outcome().map(|(outcome, reason)| ended(view, outcome, &reason.message())));
         model.status = end;
     }
     for record in records.get(known..).unwrap_or_default() {
@@ -198,7 +201,7 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
     let status = match event {
         Event::RunSettled { outcome, reason } => {
             let Some(view) = model.runs.get(id) else { return };
-            ended(view, *outcome, reason)
+            ended(view, *outcome, &reason.message())
         }
         // Whether it can still be undone changes by the moment: the hints say so.
         Event::Acted { action, nodes, .. } => match (&**action, &nodes[..]) {

@@ -316,7 +316,7 @@ impl RowDrawing<'_> {
     fn kept(&self, view: &RunView) -> Option<Plain> {
         let run = &view.seen().run;
         let kept = run.kept(&self.node.id)?.label()?;
-        let reason = run.node(&self.node.id).map(|node| node.reason.as_str()).unwrap_or_default();
+        let reason = run.reason(&self.node.id);
         Some(Plain::summary(&format!("{kept}; {reason}")))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Action, ActionTarget, Actor, Event, GateKind, Kept, Mark, NodeState, SkippedBy, Time,
+    Action, ActionTarget, Actor, Cause, Event, GateKind, Kept, Mark, NodeState, SkippedBy, Time,
     flow::{Phase, PhasePart},
     graph::NodeIx,
 };
@@ -42,7 +42,7 @@ impl Decider<'_> {
     }
 
     pub(super) fn consequences(&self, action: &Action, by: &Actor) -> Vec<Event> {
-        let cancelled = format!("cancelled by {}", by.who);
+        let cancelled = Cause::Cancelled { by: by.who.clone() };
         let find = |node: &NodeId| self.graph.find(node);
         match action {
             Action::Cancel { target: ActionTarget::Node(node) } => find(node).map(|ix| self.cancel(ix, &cancelled)).unwrap_or_default(),
@@ -51,11 +51,11 @@ impl Decider<'_> {
             }
             Action::Cancel { target: ActionTarget::Run } => {
                 let open = self.members(&ActionTarget::Run).into_iter().filter(|&ix| !self.is_over(ix));
-                let cancels = open.flat_map(|ix| self.cancel(ix, &format!("the run was {cancelled}")));
+                let cancels = open.flat_map(|ix| self.cancel(ix, &Cause::RunCancelled { by: by.who.clone() }));
                 [Event::RunCancelled { by: by.clone() }].into_iter().chain(cancels).collect()
             }
             Action::Skip { node } => find(node)
-                .map(|ix| self.instead(ix, self.skip(ix, SkippedBy::Person, format!("skipped by {}", by.who))))
+                .map(|ix| self.instead(ix, self.skip(ix, SkippedBy::Person, Cause::Skipped { by: by.who.clone() })))
                 .unwrap_or_default(),
             Action::Override { node, value } => {
                 find(node).map(|ix| self.instead(ix, self.complete(ix, value.clone(), Some(Mark::Overridden)))).unwrap_or_default()

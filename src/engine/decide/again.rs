@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Action, Actor, EdgeState, Event, Kept, NodeState, Record, RerunReach, Time, flow::Phase, graph::NodeIx, inner_run::Times,
+    Action, Actor, Cause, EdgeState, Event, Kept, NodeState, Record, RerunReach, Time, flow::Phase, graph::NodeIx, inner_run::Times,
 };
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
@@ -97,7 +97,7 @@ impl Decider<'_> {
             Some(source) => format!(": run `{}` again", self.id_of(source)),
             None => String::new(),
         };
-        (never || closed).then(|| format!("`{}` would be skipped again, as {}{hint}", self.id_of(ix), self.dead_reason(ix)))
+        (never || closed).then(|| format!("`{}` would be skipped again, as {}{hint}", self.id_of(ix), self.dead_reason(ix).message()))
     }
 
     /// What is inside a node runs again only while that is at work, and of several turns only in the last.
@@ -160,7 +160,7 @@ impl Decider<'_> {
 
     /// What takes the place of a composite node's work ends what is inside it first.
     pub(super) fn instead(&self, ix: NodeIx, events: Vec<Event>) -> Vec<Event> {
-        let reason = format!("cancelled with `{}`, which it is a part of", self.id_of(ix));
+        let reason = Cause::PartOf { node: self.id_of(ix) };
         let inside = self.open_inside(ix).flat_map(|inner| self.cancel(inner, &reason));
         inside.chain(events).collect()
     }

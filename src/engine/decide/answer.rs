@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Decided, Event, Gate, GateId, GateKind, GateReply, Mark, NodeFact, NodeState, SkippedBy, Time, ToolCall,
+    Cause, Decided, Event, Gate, GateId, GateKind, GateReply, Mark, NodeFact, NodeState, SkippedBy, Time, ToolCall,
     gates::{LOST_OPTIONS, approval_result, edited},
     graph::{NodeIx, tool_of},
     run::GateEnd,
@@ -15,9 +15,9 @@ impl Decider<'_> {
     pub(super) fn follow_answer(&self, ix: NodeIx, id: GateId, now: Time) -> Vec<Event> {
         let Some((gate, decided)) = self.decided(id) else { return Vec::new() };
         match &decided.decision {
-            GateReply::Skip => return self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
-            GateReply::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
-            GateReply::Reject { message } => return self.cancel(ix, &rejected(message)),
+            GateReply::Skip => return self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone() }),
+            GateReply::CancelBranch => return self.cancel_branch(ix, &Cause::Cancelled { by: decided.by.who.clone() }),
+            GateReply::Reject { message } => return self.cancel(ix, &Cause::Rejected { message: message.clone() }),
             GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } => {}
         }
         match &gate.kind {
@@ -50,10 +50,12 @@ impl Decider<'_> {
         match &decided.decision {
             GateReply::Answer { value } if *value == again => vec![self.ready_event(ix)],
             GateReply::Answer { value } if *value == done => self.complete(ix, Value::Null, Some(Mark::Overridden)),
-            GateReply::Answer { value } if *value == skip => self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
+            GateReply::Answer { value } if *value == skip => {
+                self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone() })
+            }
             GateReply::Modify { payload } => self.complete(ix, payload.clone(), Some(Mark::Overridden)),
             GateReply::Answer { .. } | GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => {
-                self.skip(ix, SkippedBy::Person, "nobody could say what became of it".to_string())
+                self.skip(ix, SkippedBy::Person, Cause::Unanswered)
             }
         }
     }
@@ -66,9 +68,11 @@ impl Decider<'_> {
         for pending in worker.pending.iter().filter(|pending| pending.decided) {
             let Some((gate, decided)) = pending.gate().and_then(|gate| self.decided(gate)) else { continue };
             match &decided.decision {
-                GateReply::Skip => return self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
-                GateReply::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
-                GateReply::Reject { message } if self.doc(ix).and_then(tool_of).is_some() => return self.cancel(ix, &rejected(message)),
+                GateReply::Skip => return self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone() }),
+                GateReply::CancelBranch => return self.cancel_branch(ix, &Cause::Cancelled { by: decided.by.who.clone() }),
+                GateReply::Reject { message } if self.doc(ix).and_then(tool_of).is_some() => {
+                    return self.cancel(ix, &Cause::Rejected { message: message.clone() });
+                }
                 GateReply::Approve | GateReply::Modify { .. } | GateReply::Reject { .. } | GateReply::Answer { .. } => {
                     events.push(self.delivery(ix, gate, &decided.decision, &pending.call));
                 }
@@ -86,7 +90,11 @@ impl Decider<'_> {
         let (node_id, generation, call) = (self.id_of(ix), self.generation(ix), call.to_string());
         match (&gate.kind, decision) {
             (_, GateReply::Reject { message }) => {
-                let message = if message.is_empty() { "the operator said no".to_string() } else { rejected(message) };
+                let message = if message.is_empty() {
+                    "the operator said no".to_string()
+                } else {
+                    Cause::Rejected { message: message.clone() }.message()
+                };
                 Event::Node { node_id, generation, fact: NodeFact::ToolRefused { call, message } }
             }
             (GateKind::Tool { .. }, GateReply::Answer { value }) => {
@@ -115,9 +123,4 @@ impl Decider<'_> {
     pub(super) fn state_of(&self, ix: NodeIx) -> &NodeState {
         &self.nodes[ix].state
     }
-}
-
-/// The reason of a node or call that a person rejected.
-fn rejected(message: &str) -> String {
-    if message.is_empty() { "rejected".to_string() } else { format!("rejected: {message}") }
 }

@@ -3,7 +3,7 @@
 use super::end::plan_error;
 use crate::engine::run::Decider;
 use crate::engine::{
-    ErrorKind, Event, Mark, NodeError, NodeFact, Time,
+    Cause, ErrorKind, Event, Mark, NodeError, NodeFact, Time,
     ends::PlanEnd,
     graph::NodeIx,
     inner_run::{Bodies, MOST_NODES, Times},
@@ -16,7 +16,7 @@ impl Decider<'_> {
     pub(super) fn follow_bodies(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(bodies) = &self.flows[ix].bodies else { return Vec::new() };
         match &self.flows[ix].drive.stopped_by {
-            Some(who) if bodies.inner_runs.is_empty() => return self.cancel(ix, &format!("stopped by {who}")),
+            Some(who) if bodies.inner_runs.is_empty() => return self.cancel(ix, &Cause::Stopped { by: who.clone() }),
             None if bodies.may_begin() => return self.begin(ix, bodies),
             Some(_) | None => {}
         }
@@ -29,7 +29,7 @@ impl Decider<'_> {
 
     /// What goes on inside is cancelled first.
     fn fail_whole(&self, ix: NodeIx, error: NodeError) -> Vec<Event> {
-        let reason = format!("cancelled with `{}`, which it is a part of", self.id_of(ix));
+        let reason = Cause::PartOf { node: self.id_of(ix) };
         let inside = self.open_inside(ix).flat_map(|inner| self.cancel(inner, &reason));
         inside.chain(self.fail(ix, error, None)).collect()
     }

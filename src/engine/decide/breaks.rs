@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    BreakId, Event, Job, Kept, Mark, NodeError, NodeFact,
+    BreakId, Cause, Event, Job, Kept, Mark, NodeError, NodeFact,
     graph::{NodeIx, tool_of},
 };
 use crate::plan::{Breakpoint, Facts, Holds, Moment};
@@ -23,7 +23,7 @@ pub(super) struct BreakpointFacts {
 pub(super) struct Hit {
     /// Absent: the plan's own.
     pub point: Option<BreakId>,
-    pub reason: String,
+    pub reason: Cause,
 }
 
 impl Decider<'_> {
@@ -69,24 +69,23 @@ impl Decider<'_> {
             return None;
         }
         let id = self.id_of(ix);
-        let judge = |point: &Breakpoint, named: &str| {
+        let judge = |number: Option<BreakId>, point: &Breakpoint| {
             if point.at != at || !point.means(&id) {
                 return None;
             }
-            match point.holds(|| self.facts(ix, at, seen())) {
-                Holds::Yes => Some(format!("{named} {}", point.label())),
-                Holds::No => None,
-                Holds::Unjudged(why) => Some(format!("{named} {}; its condition has no value here: {why}", point.label())),
-            }
+            let unjudged = match point.holds(|| self.facts(ix, at, seen())) {
+                Holds::Yes => None,
+                Holds::No => return None,
+                Holds::Unjudged(why) => Some(why),
+            };
+            Some(Hit { point: number, reason: Cause::Breakpoint { point: number, label: point.label(), unjudged } })
         };
         // A plan's breakpoint that can't be read was a finding of the plan; here it means what it can't say.
-        if let Some(Ok(Some(point))) = written.map(Breakpoint::written)
-            && let Some(reason) = judge(&Breakpoint { node: Some(id.to_string()), ..point }, "the plan's breakpoint")
-        {
-            return Some(Hit { point: None, reason });
-        }
-        self.breakpoints()
-            .find_map(|(number, point)| judge(point, &format!("breakpoint {}", number.0)).map(|reason| Hit { point: Some(number), reason }))
+        let own = written.and_then(|written| match Breakpoint::written(written) {
+            Ok(Some(point)) => judge(None, &Breakpoint { node: Some(id.to_string()), ..point }),
+            Ok(None) | Err(_) => None,
+        });
+        own.or_else(|| self.breakpoints().find_map(|(number, point)| judge(Some(number), point)))
     }
 
     fn facts(&self, ix: NodeIx, at: Moment, seen: BreakpointFacts) -> Facts {

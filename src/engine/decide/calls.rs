@@ -4,7 +4,7 @@
 use super::breaks::BreakpointFacts;
 use crate::engine::run::Decider;
 use crate::engine::{
-    Event, GateKind, HeldCall, NextCall, NodeFact, Outgoing, Time, ToolCall, WorkerFact,
+    Cause, Event, GateKind, HeldCall, NextCall, NodeFact, Outgoing, Time, ToolCall, WorkerFact,
     flow::{Pending, Wait},
     gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, tool_of},
@@ -59,7 +59,7 @@ impl Decider<'_> {
         };
         let (point, reason) = match self.hit(ix, Moment::Call, seen) {
             Some(hit) => (hit.point, hit.reason),
-            None if drive.into => (None, format!("stepping through `{}`", self.id_of(ix))),
+            None if drive.into => (None, Cause::SteppingThrough { node: self.id_of(ix) }),
             None => return None,
         };
         let held = Box::new(HeldCall { call: call.to_string(), next, reason });
@@ -143,7 +143,7 @@ impl Decider<'_> {
         let Pending { wait, call, .. } = pending;
         match wait {
             Wait::Gate(gate) => {
-                let void = || Event::GateVoided { gate: *gate, reason: "the node is to stop".to_string() };
+                let void = || Event::GateVoided { gate: *gate, reason: Cause::NodeStopping };
                 let is_open = self.gate_run(*gate).is_some_and(|run| run.end == GateEnd::Open);
                 self.refused_by_stop(ix, call).into_iter().chain(is_open.then(void)).collect()
             }

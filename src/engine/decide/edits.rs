@@ -3,11 +3,12 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    EdgeState, Event, NodeFact, NodeState,
+    Cause, EdgeState, Event, NodeFact, NodeState,
     amend::Amendment,
+    bodies::unfit,
     flow::{Phase, PhasePart},
     graph::NodeIx,
-    inner_run::{InnerRun, InnerRunIx, unfit},
+    inner_run::{InnerRun, InnerRunIx},
     resolve::Ending,
     route::Routes,
     state::EndKind,
@@ -54,7 +55,7 @@ impl Decider<'_> {
             after.steer.shadow = None;
             after.stage.outcome = None;
             let nodes: Vec<NodeIx> = again.union(&amendment.removed).copied().collect();
-            after.amend(edits, &nodes, "");
+            after.amend(edits, &nodes, &Cause::None);
             Decider { state: &after }.new_ways().err()
         })
     }
@@ -167,7 +168,7 @@ impl Decider<'_> {
         match node.state.end() {
             EndKind::Gives | EndKind::HandsOn => {
                 let error = node.error.as_ref().map(|error| error.message.as_str());
-                self.routes(Ending { node: ix, state: node.state.word(), result: node.result.as_deref(), error })
+                self.routes(Ending { node: ix, state: node.state, result: node.result.as_deref(), error })
             }
             EndKind::Closes | EndKind::Open => Ok(none()),
         }

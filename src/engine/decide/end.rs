@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    ErrorKind, Event, GateKind, Mark, NodeError, NodeFact, SkippedBy, Time,
+    Cause, ErrorKind, Event, GateKind, Mark, NodeError, NodeFact, NodeState, SkippedBy, Time,
     gates::schema_misfit,
     graph::NodeIx,
     resolve::{Ending, safe_result},
@@ -19,21 +19,21 @@ impl Decider<'_> {
             return self.fail(ix, NodeError::permanent(format!("the result doesn't fit its schema: {why}")), Some(result));
         }
         if let Some(hit) = self.break_after(ix, &result, mark.as_ref()) {
-            return self.voids(ix, "the node has its result").into_iter().chain([hit]).collect();
+            return self.voids(ix, &Cause::HasResult).into_iter().chain([hit]).collect();
         }
         if !self.graph.nodes[ix].gates.after {
             return self.complete(ix, result, mark);
         }
         let returned = self.fact(ix, NodeFact::Returned { mark });
         let gate = self.gate_event(ix, GateKind::After, result, "its result is to be approved before it is used", now);
-        self.voids(ix, "the node has its result").into_iter().chain([returned, gate]).collect()
+        self.voids(ix, &Cause::HasResult).into_iter().chain([returned, gate]).collect()
     }
 
     /// The node has its result; its routes are evaluated before that is recorded.
     pub(super) fn complete(&self, ix: NodeIx, result: Value, mark: Option<Mark>) -> Vec<Event> {
-        let mut events = self.voids(ix, "the node has its result");
+        let mut events = self.voids(ix, &Cause::HasResult);
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
-        match self.routes(Ending { node: ix, state: "succeeded", result: Some(&result), error: None }) {
+        match self.routes(Ending { node: ix, state: NodeState::Succeeded, result: Some(&result), error: None }) {
             Ok(routes) => {
                 events.extend(self.routed(ix, routes));
                 events.push(Event::Node { node_id, generation, fact: NodeFact::Completed { result, mark } });
@@ -46,7 +46,7 @@ impl Decider<'_> {
 
     /// The node failed for good. One that fails safe takes its edges with the error as its result.
     pub(super) fn fail(&self, ix: NodeIx, error: NodeError, result: Option<Value>) -> Vec<Event> {
-        let mut events = self.voids(ix, "the node failed");
+        let mut events = self.voids(ix, &Cause::HasFailed);
         if let Some(hit) = self.break_on_failure(ix, &error, result.as_ref()) {
             events.push(hit);
             return events;
@@ -55,7 +55,7 @@ impl Decider<'_> {
         let safe = match self.policy(ix).and_then(|policy| policy.get(|policy| policy.on_failure)) {
             Some(OnFailure::Safe) => {
                 let result = safe_result(&error);
-                self.routes(Ending { node: ix, state: "failed_safe", result: Some(&result), error: Some(&error.message) }).ok()
+                self.routes(Ending { node: ix, state: NodeState::FailedSafe, result: Some(&result), error: Some(&error.message) }).ok()
             }
             Some(OnFailure::Fail | OnFailure::Replan | OnFailure::Ask) | None => None,
         };
@@ -97,16 +97,16 @@ impl Decider<'_> {
     }
 
     /// `skip_if` held: routing goes on from here without a result.
-    pub(super) fn pass(&self, ix: NodeIx, reason: String) -> Vec<Event> {
+    pub(super) fn pass(&self, ix: NodeIx, reason: Cause) -> Vec<Event> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
-        match self.routes(Ending { node: ix, state: "passed", result: None, error: None }) {
+        match self.routes(Ending { node: ix, state: NodeState::Passed, result: None, error: None }) {
             Ok(routes) => self.routed(ix, routes).chain([Event::Node { node_id, generation, fact: NodeFact::Passed { reason } }]).collect(),
             Err(message) => self.fail(ix, plan_error(message), None),
         }
     }
 
     /// The node never runs, or not to its end.
-    pub(super) fn skip(&self, ix: NodeIx, by: SkippedBy, reason: String) -> Vec<Event> {
+    pub(super) fn skip(&self, ix: NodeIx, by: SkippedBy, reason: Cause) -> Vec<Event> {
         let mut events = self.voids(ix, &reason);
         events.push(self.fact(ix, NodeFact::Skipped { reason, by }));
         events
@@ -118,24 +118,24 @@ impl Decider<'_> {
     }
 
     /// Cancels a node, after everything that runs inside it.
-    pub(super) fn cancel(&self, ix: NodeIx, reason: &str) -> Vec<Event> {
-        let inside = format!("cancelled with `{}`, which it is a part of", self.id_of(ix));
+    pub(super) fn cancel(&self, ix: NodeIx, reason: &Cause) -> Vec<Event> {
+        let inside = Cause::PartOf { node: self.id_of(ix) };
         let mut events: Vec<Event> = self.open_inside(ix).flat_map(|inner| self.cancel(inner, &inside)).collect();
         events.extend(self.voids(ix, reason));
-        events.push(self.fact(ix, NodeFact::Cancelled { reason: reason.to_string() }));
+        events.push(self.fact(ix, NodeFact::Cancelled { reason: reason.clone() }));
         events
     }
 
     /// Cancels what is not over of a node's branch, the root with its own reason.
-    pub(super) fn cancel_branch(&self, root: NodeIx, reason: &str) -> Vec<Event> {
-        let below = format!("cancelled with the branch at `{}`", self.id_of(root));
+    pub(super) fn cancel_branch(&self, root: NodeIx, reason: &Cause) -> Vec<Event> {
+        let below = Cause::Branch { node: self.id_of(root) };
         let own = self.branch_of(root).own;
         let open = own.into_iter().filter(|&ix| !self.is_over(ix));
         open.flat_map(|ix| self.cancel(ix, if ix == root { reason } else { &below })).collect()
     }
 
-    pub(super) fn voids(&self, ix: NodeIx, reason: &str) -> Vec<Event> {
-        self.open_of(ix).into_iter().map(|gate| Event::GateVoided { gate, reason: reason.to_string() }).collect()
+    pub(super) fn voids(&self, ix: NodeIx, reason: &Cause) -> Vec<Event> {
+        self.open_of(ix).into_iter().map(|gate| Event::GateVoided { gate, reason: reason.clone() }).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::end::plan_error;
 use crate::engine::run::{Decider, Starts};
 use crate::engine::{
-    ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, Outcome, SkippedBy, Time,
+    Cause, ErrorKind, Event, GateKind, NodeError, NodeFact, Outcome, SkippedBy, Time,
     ends::PlanEnd,
     flow::Phase,
     gates::LOST_OPTIONS,
@@ -56,7 +56,7 @@ impl Decider<'_> {
                     call: None,
                 };
                 let job = self.payload(ix).unwrap_or_default();
-                vec![self.gate_event(ix, kind, job, self.nodes[ix].reason.clone(), now)]
+                vec![self.gate_event(ix, kind, job, self.nodes[ix].reason.message(), now)]
             }
             Phase::Working => self.deliver_answers(ix, now),
             Phase::Inline => self.follow_inline(ix, now),
@@ -80,14 +80,14 @@ impl Decider<'_> {
         if let Some(when) = policy.and_then(|policy| policy.get(|policy| policy.when.as_ref())) {
             match self.holds(when, ix, None) {
                 Ok(true) => {}
-                Ok(false) => return self.skip(ix, SkippedBy::Plan, format!("its condition doesn't hold: {when}")),
+                Ok(false) => return self.skip(ix, SkippedBy::Plan, Cause::Condition { when: when.clone() }),
                 Err(message) => return self.fail(ix, plan_error(message), None),
             }
         }
         let is_entry = self.inner_of(ix).is_some_and(|inner| inner.plan.dialect == Dialect::Workflow && inner.entry() == Some(ix));
         if let Some(skip_if) = policy.and_then(|policy| policy.get(|policy| policy.skip_if.as_ref())).filter(|_| !is_entry) {
             match self.holds(skip_if, ix, None) {
-                Ok(true) => return self.pass(ix, format!("passed through: {skip_if}")),
+                Ok(true) => return self.pass(ix, Cause::SkipIf { condition: skip_if.clone() }),
                 Ok(false) => {}
                 Err(message) => return self.fail(ix, plan_error(message), None),
             }
@@ -112,20 +112,16 @@ impl Decider<'_> {
     }
 
     /// Why its join can't be satisfied, by the source that closed it.
-    pub(super) fn dead_reason(&self, ix: NodeIx) -> String {
+    pub(super) fn dead_reason(&self, ix: NodeIx) -> Cause {
         let Some(source) = self.closed_by(ix) else {
-            return self
-                .inner_of(ix)
-                .and_then(|inner| inner.entry())
-                .map_or_else(String::new, |entry| format!("one token walks this plan, and it starts at `{}`", self.id_of(entry)));
+            return self.inner_of(ix).and_then(|inner| inner.entry()).map_or(Cause::None, |entry| Cause::Walk { entry: self.id_of(entry) });
         };
-        let id = self.id_of(source);
+        let node = self.id_of(source);
         let state = self.state_of(source);
         match state.end() {
-            EndKind::Gives | EndKind::HandsOn => format!("`{id}` went another way"),
-            EndKind::Closes if *state == NodeState::Failed => format!("`{id}` failed"),
-            EndKind::Closes => format!("`{id}` was {}", state.word()),
-            EndKind::Open => format!("the way from `{id}` is closed"),
+            EndKind::Gives | EndKind::HandsOn => Cause::OtherWay { node },
+            EndKind::Closes => Cause::Source { node, state: *state },
+            EndKind::Open => Cause::DeadEdge { node },
         }
     }
 
@@ -152,7 +148,7 @@ impl Decider<'_> {
     pub(super) fn start(&self, ix: NodeIx) -> Vec<Event> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         if let Some((lock, holder)) = self.queue.taken(&self.graph.nodes[ix].locks) {
-            let reason = format!("waits for lock `{}`, which `{}` holds", self.graph.locks[lock as usize], self.id_of(holder));
+            let reason = Cause::Lock { lock: self.graph.locks[lock as usize].clone(), holder: self.id_of(holder) };
             return vec![Event::Node { node_id, generation, fact: NodeFact::Held { reason } }];
         }
         if self.nodes_inside() >= MOST_NODES && self.doc(ix).is_some_and(|node| node.kind.is_composite()) {
@@ -192,24 +188,23 @@ impl Decider<'_> {
         let end = self.plan_end(InnerRunIx(0));
         let why = self.went_wrong(&end);
         let (outcome, reason) = match (&self.stage.cancelled_by, &self.stage.stopped_by) {
-            (Some(by), _) => (Outcome::Cancelled, format!("cancelled by {}", by.who)),
-            (None, Some(who)) if end.failed > 0 => (Outcome::Cancelled, format!("stopped by {who}; what was done by then is kept")),
-            (None, _) if end.has_failed() => (Outcome::Failed, format!("{why}, and no end of the plan was reached")),
+            (Some(by), _) => (Outcome::Cancelled, Cause::Cancelled { by: by.who.clone() }),
+            (None, Some(by)) if end.failed > 0 => (Outcome::Cancelled, Cause::RunStopped { by: by.clone() }),
+            (None, _) if end.has_failed() => (Outcome::Failed, Cause::NoEnd { why: Box::new(why) }),
             (None, _) if end.is_partial() => (Outcome::Partial, why),
-            (None, _) if end.had_nothing_due() => (Outcome::Succeeded, "nothing was due".to_string()),
-            (None, _) => (Outcome::Succeeded, "everything that was due is done".to_string()),
+            (None, _) if end.had_nothing_due() => (Outcome::Succeeded, Cause::NothingDue),
+            (None, _) => (Outcome::Succeeded, Cause::Done),
         };
         Event::RunSettled { outcome, reason }
     }
 
     /// What kept a plan from ending well.
-    pub(super) fn went_wrong(&self, end: &PlanEnd) -> String {
+    pub(super) fn went_wrong(&self, end: &PlanEnd) -> Cause {
         match (end.failed, end.stopped_at, end.unmet) {
-            (0, Some(stage), _) => format!("the walk stopped at `{}`, which is not a terminal stage", self.id_of(stage)),
-            (0, None, Some(node)) => format!("`{}` needs a branch that was not taken", self.id_of(node)),
-            (0, None, None) => "a person skipped what was due".to_string(),
-            (1, _, _) => "one node failed or was cancelled".to_string(),
-            (failed, _, _) => format!("{failed} nodes failed or were cancelled"),
+            (0, Some(stage), _) => Cause::WalkStopped { node: self.id_of(stage) },
+            (0, None, Some(node)) => Cause::Unmet { node: self.id_of(node) },
+            (0, None, None) => Cause::Forgone,
+            (nodes, _, _) => Cause::Bad { nodes },
         }
     }
 }

@@ -17,9 +17,9 @@ mod work;
 
 use super::{
     Actor, Command, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind,
+    bodies::unfit,
     flow::Phase,
     graph::NodeIx,
-    inner_run::unfit,
     run::{Decider, Run},
 };
 use crate::plan::{NodeId, Plan};
@@ -83,7 +83,7 @@ impl Decider<'_> {
             by: by.clone(),
         }];
         if let Some(reason) = unfit(plan, &settings.catalog, &[]) {
-            events.push(Event::RunSettled { outcome: Outcome::Failed, reason });
+            events.push(Event::RunSettled { outcome: Outcome::Failed, reason: reason.into() });
         }
         events
     }

@@ -3,7 +3,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Actor, Command, Decided, Event, Input, NodeFact, Record, RunId, Time,
+    Actor, Cause, Command, Decided, Event, Input, NodeFact, Record, RunId, Time,
     graph::{NodeIx, tool_of},
     run::Run,
 };
@@ -48,7 +48,7 @@ impl Decider<'_> {
             return Vec::new();
         }
         let recovered = Event::RunRecovered { by: by.clone() };
-        [recovered].into_iter().chain(self.broken_off("the process that drove the run ended", now)).collect()
+        [recovered].into_iter().chain(self.broken_off(&Cause::DriverEnded, now)).collect()
     }
 
     /// What was at work in the other run goes on there, or went on: here it is as if it had broken off.
@@ -57,26 +57,26 @@ impl Decider<'_> {
             return Vec::new();
         }
         let branched = Event::Branched { from: from.clone(), from_seq, by: by.clone() };
-        [branched].into_iter().chain(self.broken_off("the run branched off while it was at work", now)).collect()
+        [branched].into_iter().chain(self.broken_off(&Cause::BranchedOff, now)).collect()
     }
 
-    fn broken_off(&self, why: &str, now: Time) -> Vec<Event> {
+    fn broken_off(&self, why: &Cause, now: Time) -> Vec<Event> {
         let at_work = (0..).map(NodeIx).zip(&self.flows).filter(|(_, flow)| flow.worker.is_some());
-        at_work.flat_map(|(ix, _)| self.break_off(ix, why, now)).collect()
+        at_work.flat_map(|(ix, _)| self.break_off(ix, why.clone(), now)).collect()
     }
 
     /// The attempt under way has nobody who works at it any more.
-    fn break_off(&self, ix: NodeIx, why: &str, now: Time) -> Vec<Event> {
+    fn break_off(&self, ix: NodeIx, why: Cause, now: Time) -> Vec<Event> {
         if let Some(result) = self.returned_by_tool(ix) {
             return self.finish(ix, result.clone(), None, now);
         }
         let (node_id, generation, attempt) = (self.id_of(ix), self.generation(ix), self.nodes[ix].attempt);
         let next = if self.may_have_acted(ix) {
-            Event::Node { node_id, generation, fact: NodeFact::Unknown { reason: format!("{why}; nobody knows whether it took effect") } }
+            Event::Node { node_id, generation, fact: NodeFact::Unknown { reason: Cause::Doubt { after: Box::new(why) } } }
         } else {
-            Event::Node { node_id, generation, fact: NodeFact::Interrupted { attempt, reason: why.to_string() } }
+            Event::Node { node_id, generation, fact: NodeFact::Interrupted { attempt, reason: why } }
         };
-        self.voids(ix, "the attempt is over").into_iter().chain([next]).collect()
+        self.voids(ix, &Cause::AttemptOver).into_iter().chain([next]).collect()
     }
 
     /// What the one call of a tool node gave, when it ended well and only the node's own end is missing.

@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    ActionTarget, Event, GateKind, NodeState,
+    ActionTarget, Cause, Event, GateKind, NodeState,
     flow::Phase,
     graph::{NodeIx, tool_of},
 };
@@ -32,7 +32,7 @@ impl Decider<'_> {
             return Vec::new();
         }
         let ends = self.at_any_depth(target).into_iter().filter(|&ix| self.stop_of(ix) == StopEffect::Ends);
-        ends.flat_map(|ix| self.cancel(ix, &format!("stopped by {who}"))).collect()
+        ends.flat_map(|ix| self.cancel(ix, &Cause::Stopped { by: who.to_string() })).collect()
     }
 
     fn stop_of(&self, ix: NodeIx) -> StopEffect {

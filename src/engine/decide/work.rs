@@ -2,7 +2,7 @@
 
 use super::calls::JudgedCall;
 use crate::engine::run::Decider;
-use crate::engine::{ErrorKind, Event, NodeError, NodeFact, Time, WorkerFact, graph::NodeIx};
+use crate::engine::{Cause, ErrorKind, Event, NodeError, NodeFact, Time, WorkerFact, graph::NodeIx};
 use crate::plan::{NodeId, Retry};
 
 impl Decider<'_> {
@@ -12,7 +12,7 @@ impl Decider<'_> {
             WorkerFact::Done(done) => self.finish(ix, done.result.clone(), done.mark.clone(), now),
             WorkerFact::Failed(error) => self.decide_failure(ix, error.clone(), now),
             WorkerFact::HandedBack { error, result } => self.fail(ix, error.clone(), Some(result.clone())),
-            WorkerFact::Aborted => self.cancel(ix, "its worker was stopped"),
+            WorkerFact::Aborted => self.cancel(ix, &Cause::WorkerStopped),
             WorkerFact::ModelAsked { call, model } => self.decide_model(ix, call, model),
             WorkerFact::ToolAsked { call, verdict, why, leaves } => {
                 self.decide_tool(ix, call, JudgedCall { verdict: *verdict, why, leaves: leaves.as_deref() }, now)
@@ -53,9 +53,9 @@ impl Decider<'_> {
         let passes = match error.kind {
             ErrorKind::NothingBegan => true,
             ErrorKind::Transient if self.may_have_begun(ix) => {
-                let reason = format!("{}; nobody knows whether it took effect", error.message);
+                let reason = Cause::Doubt { after: Box::new(error.message.into()) };
                 let lost = self.fact(ix, NodeFact::Unknown { reason });
-                return self.voids(ix, "the attempt is over").into_iter().chain([lost]).collect();
+                return self.voids(ix, &Cause::AttemptOver).into_iter().chain([lost]).collect();
             }
             ErrorKind::Transient => true,
             ErrorKind::Timeout | ErrorKind::Limit | ErrorKind::Plan | ErrorKind::Rejected | ErrorKind::Permanent => false,
@@ -67,7 +67,7 @@ impl Decider<'_> {
         }
         let until = now.plus(self.pause(ix, &retry, attempt).max(error.retry_after_ms.unwrap_or(0)));
         let retrying = self.fact(ix, NodeFact::Retrying { attempt, error, until });
-        self.voids(ix, "the attempt is over").into_iter().chain([retrying]).collect()
+        self.voids(ix, &Cause::AttemptOver).into_iter().chain([retrying]).collect()
     }
 
     /// Agents act only through calls on record; other work is judged by what it may do. A plan that says that nothing is left behind

@@ -74,9 +74,13 @@ impl Event {
             Self::Carried => ("engine", just("the action is complete"), none(), EventTone::Dim),
             Self::Undone { action, by } => ("action", just(&format!("undid the action of event {action}")), actor(by), EventTone::Accent),
             Self::RunCancelled { by } => ("action", just("cancelled the run"), actor(by), EventTone::Warning),
-            Self::RunSettled { outcome, reason } => ("run", because(settled(*outcome), reason), none(), EventTone::Run((*outcome).into())),
+            Self::RunSettled { outcome, reason } => {
+                ("run", because(settled(*outcome), &reason.message()), none(), EventTone::Run((*outcome).into()))
+            }
             Self::GateDecided { gate, decision, by } => ("gate", replied(gate.0, decision), actor(by), EventTone::Accent),
-            Self::GateVoided { gate, reason } => ("gate", because(&format!("gate {} closed", gate.0), reason), none(), EventTone::Dim),
+            Self::GateVoided { gate, reason } => {
+                ("gate", because(&format!("gate {} closed", gate.0), &reason.message()), none(), EventTone::Dim)
+            }
             Self::ApprovalRequired { gate } => ("gate", because("waiting", &gate.why), none(), EventTone::Gate),
             Self::Refused { what, why, by } => ("refused", because(&format!("refused: {what}"), why), actor(by), EventTone::Error),
             Self::StageStarted { .. } => ("node", just("stage started"), none(), EventTone::Dim),
@@ -119,7 +123,7 @@ impl NodeFact {
         let none = Plain::default;
         match self {
             Self::Ready => ("node", just("ready"), none(), EventTone::Ready),
-            Self::Held { reason } => ("node", because("held", reason), none(), EventTone::Held),
+            Self::Held { reason } => ("node", because("held", &reason.message()), none(), EventTone::Held),
             Self::Started { attempt, job, .. } => {
                 let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
                 ("node", because(&format!("started{again}"), &job_label(job)), none(), EventTone::Working)
@@ -141,18 +145,18 @@ impl NodeFact {
             }
             Self::Failed { error, safe: true, .. } => ("node", because("failed_safe", &error.message), none(), EventTone::FailedSafe),
             Self::Failed { error, .. } => ("node", because("failed", &error.message), none(), EventTone::Failed),
-            Self::Skipped { reason, .. } => ("node", because("skipped", reason), none(), EventTone::Skipped),
-            Self::Passed { reason } => ("node", because("passed", reason), none(), EventTone::Passed),
-            Self::Cancelled { reason } => ("node", because("cancelled", reason), none(), EventTone::Cancelled),
-            Self::BreakHit { reason, .. } => ("node", because("held at a breakpoint", reason), none(), EventTone::Held),
-            Self::Interrupted { reason, .. } => ("node", because("interrupted", reason), none(), EventTone::Warning),
-            Self::Unknown { reason } => ("node", because("unknown", reason), none(), EventTone::Unknown),
+            Self::Skipped { reason, .. } => ("node", because("skipped", &reason.message()), none(), EventTone::Skipped),
+            Self::Passed { reason } => ("node", because("passed", &reason.message()), none(), EventTone::Passed),
+            Self::Cancelled { reason } => ("node", because("cancelled", &reason.message()), none(), EventTone::Cancelled),
+            Self::BreakHit { reason, .. } => ("node", because("held at a breakpoint", &reason.message()), none(), EventTone::Held),
+            Self::Interrupted { reason, .. } => ("node", because("interrupted", &reason.message()), none(), EventTone::Warning),
+            Self::Unknown { reason } => ("node", because("unknown", &reason.message()), none(), EventTone::Unknown),
             Self::CallHeld { held, .. } => {
                 let kind = match held.next {
                     NextCall::Model { .. } => "model",
                     NextCall::Tool { .. } => "tool",
                 };
-                (kind, because(&format!("held before it calls {}", held.next.label()), &held.reason), none(), EventTone::Held)
+                (kind, because(&format!("held before it calls {}", held.next.label()), &held.reason.message()), none(), EventTone::Held)
             }
             Self::ToolProposed { call } => {
                 ("tool", because("proposed a call", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Dim)

@@ -1,5 +1,6 @@
 //! Describes what the engine knows, once, for console, shell and docs alike: text without colour, and glyphs by their meaning.
 
+mod cause;
 mod event;
 mod impact;
 mod status;

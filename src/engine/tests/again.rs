@@ -91,7 +91,7 @@ fn a_rerun_alone_keeps_its_edges_and_marks_its_consumers_stale() {
     assert_eq!((blast.stale, blast.reruns), (vec!["b".into(), "c".into()], vec!["a".into()]));
     world.act(rerun("a", RerunReach::Alone));
     assert_eq!(world.states(), "a running, b succeeded, c running, d pending");
-    assert_eq!(world.node("b").stale.as_deref(), Some("`a` runs again since"));
+    assert_eq!(world.node("b").stale.as_ref().map(Cause::message).as_deref(), Some("`a` runs again since"));
     world.done("c", json!(1));
     assert_eq!((world.state("d"), world.node("d").stale.is_some()), ("running", false), "`d` reads nothing of `a`");
     world.done("a", json!("new"));
@@ -110,7 +110,7 @@ fn who_has_not_begun_waits_for_the_new_result_of_a_node_that_runs_again_alone() 
     assert_eq!(world.open(), [1]);
     world.act(rerun("a", RerunReach::Alone));
     assert_eq!((world.open().len(), world.state("b")), (0, "pending"));
-    assert_eq!(world.run.voided(GateId(1)), Some("somebody said to run `a` again alone, so the node runs again"));
+    assert_eq!(world.voided(1).as_deref(), Some("somebody asked to run `a` again alone, so the node runs again"));
     world.done("a", json!("new"));
     assert_eq!(world.open(), [2], "it asks again");
     world.decide(2, GateReply::Approve);
@@ -322,7 +322,7 @@ fn a_node_that_is_held_stays_held_when_it_runs_again() {
     world.act(Action::Hold { target: ActionTarget::Node("b".into()) });
     world.done("a", json!(1));
     world.act(rerun("a", RerunReach::Downstream));
-    assert_eq!((world.state("b"), world.node("b").reason.as_str()), ("pending", "held by anna"));
+    assert_eq!((world.state("b"), world.reason("b").as_str()), ("pending", "held by anna"));
     world.done("a", json!(1));
     assert_eq!(world.state("b"), "held");
 }
@@ -363,5 +363,5 @@ fn a_consumer_that_runs_again_waits_for_a_source_that_runs_again_alone() {
     world.fail("a", ErrorKind::Permanent);
     assert_eq!((world.state("b"), world.outcome()), ("succeeded", Some(Outcome::Partial)));
     world.act(rerun("b", RerunReach::Downstream));
-    assert_eq!((world.state("b"), world.node("b").reason.as_str()), ("skipped", "`a` failed"));
+    assert_eq!((world.state("b"), world.reason("b").as_str()), ("skipped", "`a` failed"));
 }

@@ -60,7 +60,7 @@ fn a_map_over_nothing_gives_an_empty_list_and_over_no_list_fails() {
     let empty = world(json!([{"id": "each", "over": "[]", "body": body}]));
     assert_eq!(empty.node("each").result.as_deref(), Some(&json!([])));
     let number = world(json!([{"id": "each", "over": "3", "body": body}]));
-    assert_eq!(number.node("each").reason, "`3` is a number, but a map needs a list");
+    assert_eq!(number.reason("each"), "`3` is a number, but a map needs a list");
     let all = world(json!([{"id": "each", "over": "[1, 2]", "body": {"nodes": [{"id": "w", "value": "{{inputs.nope}}"}]}}]));
     assert_eq!((all.state("each"), all.outcome()), ("failed", Some(Outcome::Failed)));
 }
@@ -81,7 +81,7 @@ fn a_loop_that_comes_to_its_limit_fails_and_keeps_what_it_has() {
     let world = world(json!([
         {"id": "again", "until": "turn.result > 9", "max_iterations": 2, "body": {"nodes": [{"id": "turn", "value": "{{inputs.iteration}}"}]}}
     ]));
-    assert_eq!(world.node("again").reason, "after 2 turns `turn.result > 9` does not hold");
+    assert_eq!(world.reason("again"), "after 2 turns `turn.result > 9` does not hold");
     assert_eq!(world.node("again").result.as_deref(), Some(&json!(2)));
     assert_eq!(world.outcome(), Some(Outcome::Failed));
 }
@@ -172,7 +172,7 @@ fn gates_around_a_composite_node_show_what_goes_in_and_what_comes_out() {
 fn what_can_not_run_inside_is_refused_before_anything_starts() {
     let reason = |nodes: Value| {
         let world = World::created(read(json!({"nodes": nodes})), settings());
-        world.run.outcome().map(|(_, reason)| reason.to_owned())
+        world.run.outcome().map(|(_, reason)| reason.message())
     };
     let cycle = json!({"nodes": [{"id": "b", "value": 1, "depends_on": ["b"]}]});
     assert_eq!(reason(json!([{"id": "a", "plan": cycle}])).as_deref(), Some("inside `a`: the plan has a cycle at `b`"));

@@ -30,7 +30,7 @@ fn resuming_from_a_breakpoint_does_not_stop_at_it_again() {
         let mut world = World::created(plan(vec![retried, agent("b", &["a"])]), settings());
         world.act(point(Moment::Before, Some("a"), None));
         world.command(Command::Start);
-        assert_eq!((world.state("a"), world.node("a").reason.as_str()), ("held", "breakpoint 1 before `a`"));
+        assert_eq!((world.state("a"), world.reason("a").as_str()), ("held", "breakpoint 1 before `a`"));
         assert_eq!(world.run.kept(&"a".into()), Some(&Kept::Start));
         assert!(world.run.is_parked());
         world.act(go_on);
@@ -51,7 +51,7 @@ fn a_breakpoint_comes_before_the_gate_and_both_are_passed_once() {
     let mut world = World::created(plan(vec![gated, agent("b", &["a"])]), settings());
     world.act(point(Moment::After, None, None));
     world.command(Command::Start);
-    assert_eq!((world.open(), world.node("a").reason.as_str()), (vec![], "the plan's breakpoint before `a`"));
+    assert_eq!((world.open(), world.reason("a").as_str()), (vec![], "the plan's breakpoint before `a`"));
     world.act(Action::Resume);
     assert_eq!(world.open(), [1]);
     world.decide(1, GateReply::Approve);
@@ -111,7 +111,7 @@ fn conditions_read_facts_and_one_without_a_value_stops_and_says_why() {
     assert_eq!(world.state("r"), "succeeded");
     world.done("b", json!({"n": "many"}));
     assert_eq!(world.state("b"), "held");
-    assert!(world.node("b").reason.contains("its condition has no value here: "), "{}", world.node("b").reason);
+    assert!(world.reason("b").contains("its condition has no value here: "), "{}", world.reason("b"));
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn rejecting_the_first_of_three_gates_leaves_the_other_two_undecided() {
     let mut world = World::new(plan(vec![gated("a", &[]), gated("b", &[]), gated("c", &[])]));
     world.decide(1, reject("no"));
     assert_eq!(world.states(), "a cancelled, b waiting, c waiting");
-    assert_eq!(world.node("a").reason, "rejected: no");
+    assert_eq!(world.reason("a"), "rejected: no");
     assert_eq!(world.open(), [2, 3]);
 }
 
@@ -151,7 +151,7 @@ fn the_oldest_gate_comes_first_and_cancelling_one_keeps_the_others() {
     world.command(Command::act(Action::Cancel { target: ActionTarget::Node("a".into()) }));
     assert_eq!(world.open(), [2, 3]);
     assert_eq!(world.states(), "a cancelled, b waiting, c waiting");
-    assert_eq!(world.run.voided(GateId(1)), Some("cancelled by anna"));
+    assert_eq!(world.voided(1).as_deref(), Some("cancelled by anna"));
 }
 
 /// Case 24.

@@ -36,7 +36,7 @@ fn rejecting_the_one_call_of_a_tool_node_ends_it_as_rejected_even_where_failures
     assert_eq!(world.states(), "r waiting, b pending, busy running");
     world.decide(1, reject("not that one"));
     assert_eq!(world.states(), "r cancelled, b skipped, busy running", "a no needs no slot");
-    assert_eq!(world.node("r").reason, "rejected: not that one");
+    assert_eq!(world.reason("r"), "rejected: not that one");
     assert!(matches!(world.effects.last(), Some(Effect::Abort { node, .. }) if &**node == "r"));
     assert!(world.answers().is_empty());
 }
@@ -49,8 +49,8 @@ fn cancelling_the_branch_at_one_gate_voids_the_others_of_its_node_and_leaves_oth
     world.ask("c", "1", "write", json!({"path": "z"}), Verdict::Ask);
     world.decide(1, GateReply::CancelBranch);
     assert_eq!(world.states(), "a cancelled, b cancelled, c waiting");
-    assert_eq!(world.node("b").reason, "cancelled with the branch at `a`");
-    assert_eq!((world.open(), world.run.voided(GateId(2))), (vec![3], Some("cancelled by anna")));
+    assert_eq!(world.reason("b"), "cancelled with the branch at `a`");
+    assert_eq!((world.open(), world.voided(2).as_deref()), (vec![3], Some("cancelled by anna")));
     assert_eq!(why(&world.decide(2, GateReply::Approve)), "the question is void: cancelled by anna");
     assert!(world.answers().is_empty());
 }
@@ -72,7 +72,7 @@ fn skipping_at_a_gate_skips_the_node_with_who_did_it() {
     let mut world = World::new(plan(vec![tool("w", "write", json!({"path": "x"}), &[]), agent("b", &["w"])]));
     world.decide(1, GateReply::Skip);
     assert_eq!(world.states(), "w skipped, b skipped");
-    assert_eq!(world.node("w").reason, "skipped by anna");
+    assert_eq!(world.reason("w"), "skipped by anna");
     assert!(world.started().is_empty());
 }
 

@@ -46,7 +46,7 @@ fn stepping_into_a_node_holds_each_of_its_calls_and_gives_its_slot_to_others() {
     model(&mut world, "a", "m1");
     assert_eq!((world.state("a"), world.state("b")), ("held", "running"));
     assert_eq!((held(&world, "a"), answered(&world, "m1")), (vec!["the model `m`".to_string()], None));
-    assert_eq!(world.node("a").reason, "about to call the model `m`: stepping through `a`");
+    assert_eq!(world.reason("a"), "about to call the model `m`: stepping through `a`");
     world.act(Action::Step { node: Some("a".into()) });
     assert_eq!((world.state("a"), world.run.pace()), ("held", Pace::Going), "it waits for its slot back");
     world.done("b", json!(1));
@@ -198,7 +198,7 @@ fn one_running_agent_can_be_steered_stopped_and_keeps_what_it_has_or_cancelled()
     let blast = world.run.impact(&Action::Stop { target: on("a") }, Time(world.now));
     assert_eq!((blast.wraps, blast.stops, blast.starts), (vec![NodeId::new("a")], vec![], vec![]));
     world.act(Action::Stop { target: on("a") });
-    assert_eq!((world.state("a"), world.node("a").reason.as_str()), ("running", "stopped by anna; it returns what it has"));
+    assert_eq!((world.state("a"), world.reason("a").as_str()), ("running", "stopped by anna; it returns what it has"));
     assert!(world.run.undoable().is_some());
     world.ask("a", "t1", "read", json!({"path": "x"}), Verdict::Allow);
     assert!(matches!(answered(&world, "t1"), Some(Answer::Refused { message }) if message.starts_with("stopped by anna")));
@@ -260,13 +260,13 @@ fn a_stopped_run_lets_agents_return_and_tools_finish_and_starts_nothing_more() {
     assert_eq!(blast.wraps, [NodeId::new("a"), NodeId::new("m"), NodeId::new("m[0]/x")]);
     assert_eq!(blast.cancels, [NodeId::new("b"), NodeId::new("m[0]/y")]);
     world.act(Action::Stop { target: ActionTarget::Run });
-    assert_eq!((world.state("t"), world.state("b"), world.node("b").reason.as_str()), ("running", "cancelled", "stopped by anna"));
+    assert_eq!((world.state("t"), world.state("b"), world.reason("b").as_str()), ("running", "cancelled", "stopped by anna"));
     world.done("m[0]/x", json!(1));
     world.done("a", json!("half"));
     world.done("t", json!(1));
     assert_eq!(world.run.nodes().count(), 6, "no further entry of the map begins");
     assert_eq!(world.outcome(), Some(Outcome::Cancelled));
-    assert_eq!(world.run.outcome().map(|(_, reason)| reason), Some("stopped by anna; what was done by then is kept"));
+    assert_eq!(world.ended_by().as_deref(), Some("stopped by anna; what was done by then is kept"));
 }
 
 #[test]

@@ -13,8 +13,8 @@ fn skip(id: &str) -> Action {
     Action::Skip { node: id.into() }
 }
 
-fn words(world: &World) -> (Option<Outcome>, &str) {
-    (world.outcome(), world.run.outcome().map_or("", |(_, reason)| reason))
+fn ended(world: &World) -> (Option<Outcome>, String) {
+    (world.outcome(), world.ended_by().unwrap_or_default())
 }
 
 const FORGONE: &str = "a person skipped what was due, and no end of the plan was reached";
@@ -25,7 +25,7 @@ fn a_run_whose_only_end_a_person_skipped_has_failed_and_the_impact_says_so() {
     world.done("a", json!(1));
     assert_eq!(world.run.impact(&skip("b"), Time(world.now)).ends, Some(Outcome::Failed));
     world.act(skip("b"));
-    assert_eq!(words(&world), (Some(Outcome::Failed), FORGONE));
+    assert_eq!(ended(&world), (Some(Outcome::Failed), FORGONE.into()));
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn an_end_that_is_out_of_reach_because_of_what_a_person_skipped_was_not_routed_a
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["b"])]));
     assert_eq!(world.run.impact(&skip("a"), Time(world.now)).ends, Some(Outcome::Failed));
     world.act(skip("a"));
-    assert_eq!((world.states().as_str(), words(&world)), ("a skipped, b skipped, c skipped", (Some(Outcome::Failed), FORGONE)));
+    assert_eq!((world.states().as_str(), ended(&world)), ("a skipped, b skipped, c skipped", (Some(Outcome::Failed), FORGONE.into())));
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_skip_at_a_gate_is_a_persons_and_one_by_a_guard_is_the_plans() {
     let mut world = World::new(plan(vec![agent("a", &[]), asks]));
     world.done("a", json!(1));
     world.decide(1, GateReply::Skip);
-    assert_eq!(words(&world), (Some(Outcome::Failed), FORGONE));
+    assert_eq!(ended(&world), (Some(Outcome::Failed), FORGONE.into()));
     let mut guarded = agent("b", &["a"]);
     guarded.policy.when = Some("a > 1".into());
     let mut world = World::new(plan(vec![agent("a", &[]), guarded]));
@@ -108,13 +108,13 @@ fn a_conditional_diamond_that_meets_under_all_did_not_succeed() {
     for join in [None, Some(Join::All)] {
         let world = run_diamond(diamond(join, &[]));
         assert_eq!(world.states(), "s succeeded, x succeeded, y skipped, j skipped");
-        assert_eq!(words(&world), (Some(Outcome::Failed), unmet));
+        assert_eq!(ended(&world), (Some(Outcome::Failed), unmet.into()));
         let world = run_diamond(diamond(join, &["k"]));
-        assert_eq!((world.state("k"), words(&world)), ("skipped", (Some(Outcome::Failed), unmet)), "unmet passes on");
+        assert_eq!((world.state("k"), ended(&world)), ("skipped", (Some(Outcome::Failed), unmet.into())), "unmet passes on");
         let mut doc = diamond(join, &[]);
         doc.nodes.push(transform("z", json!(1), &["x"]));
         let partial = Some(Outcome::Partial);
-        assert_eq!(words(&run_diamond(doc)), (partial, "`j` needs a branch that was not taken"), "another end was reached");
+        assert_eq!(ended(&run_diamond(doc)), (partial, "`j` needs a branch that was not taken".into()), "another end was reached");
     }
     let world = run_diamond(diamond(Some(Join::Settled), &[]));
     assert_eq!((world.node("j").result.as_deref(), world.outcome()), (Some(&json!("x")), Some(Outcome::Succeeded)));
@@ -127,14 +127,14 @@ fn a_false_condition_straight_into_an_explicit_all_is_routed() {
     let mut world = World::new(Plan { edges: vec![edge("s", "j", "s > 1")], ..plan(vec![agent("s", &[]), agent("x", &[]), last]) });
     world.done("s", json!(1));
     world.done("x", json!(1));
-    assert_eq!((world.state("j"), words(&world)), ("skipped", (Some(Outcome::Succeeded), "nothing was due")));
+    assert_eq!((world.state("j"), ended(&world)), ("skipped", (Some(Outcome::Succeeded), "nothing was due".into())));
 }
 
 #[test]
 fn a_run_whose_final_nodes_were_all_routed_away_says_that_nothing_was_due() {
     let mut world = World::new(Plan { edges: vec![edge("a", "b", "a > 1")], ..plan(vec![agent("a", &[]), agent("b", &[])]) });
     world.done("a", json!(1));
-    assert_eq!(words(&world), (Some(Outcome::Succeeded), "nothing was due"));
+    assert_eq!(ended(&world), (Some(Outcome::Succeeded), "nothing was due".into()));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_stages_walk_that_stops_at_a_stage_that_is_not_terminal_failed() {
     let nodes = json!([{"id": "a", "value": 1, "entry": true}, {"id": "b", "value": 2, "exit": true}]);
     let world = World::new(read(json!({"dialect": "stages", "nodes": nodes, "edges": [{"from": "a", "to": "b", "when": "a > 1"}]})));
     let why = "the walk stopped at `a`, which is not a terminal stage, and no end of the plan was reached";
-    assert_eq!(words(&world), (Some(Outcome::Failed), why));
+    assert_eq!(ended(&world), (Some(Outcome::Failed), why.into()));
     let world = World::new(read(json!({"dialect": "workflow", "nodes": nodes, "edges": [{"from": "a", "to": "b", "when": "a > 1"}]})));
     assert_eq!(world.outcome(), Some(Outcome::Succeeded), "a workflow ends where no connection holds");
 }
@@ -196,7 +196,7 @@ fn a_walk_whose_next_step_a_person_skips_ends_without_an_end_in_every_dialect() 
         world.done("a", json!(1));
         assert_eq!(world.states(), "a succeeded, b running, c skipped", "{dialect}");
         world.act(skip("b"));
-        assert_eq!(words(&world), (Some(Outcome::Failed), FORGONE), "{dialect}");
+        assert_eq!(ended(&world), (Some(Outcome::Failed), FORGONE.into()), "{dialect}");
         world.act(Action::Override { node: "b".into(), value: Value::Null });
         assert_eq!(world.outcome(), Some(Outcome::Succeeded), "{dialect}: {}", world.states());
     }

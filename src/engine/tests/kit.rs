@@ -153,6 +153,20 @@ impl World {
         self.run.node(&id.into()).unwrap_or_else(|| panic!("no node {id}"))
     }
 
+    pub fn reason(&self, id: &str) -> String {
+        self.node(id).reason.message()
+    }
+
+    /// Why a gate closed without an answer.
+    pub fn voided(&self, gate: u32) -> Option<String> {
+        self.run.voided(GateId(gate)).map(Cause::message)
+    }
+
+    /// Why the run ended as it did.
+    pub fn ended_by(&self) -> Option<String> {
+        self.run.outcome().map(|(_, reason)| reason.message())
+    }
+
     pub fn state(&self, id: &str) -> &'static str {
         self.node(id).state.word()
     }

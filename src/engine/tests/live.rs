@@ -124,7 +124,7 @@ fn a_changed_node_at_a_gate_asks_again() {
     gated.policy.approve = Some(Approve::Before);
     let mut world = World::new(plan(vec![gated]));
     world.act(edit([objective("a", "something else")]));
-    assert_eq!((world.open(), world.run.voided(GateId(1))), (vec![2], Some("the plan was edited, so it asks again")));
+    assert_eq!((world.open(), world.voided(1).as_deref()), (vec![2], Some("the plan was edited, so it asks again")));
     world.decide(2, GateReply::Approve);
     assert_eq!(received(&world, "a"), "something else");
 }
@@ -248,7 +248,7 @@ fn a_run_that_was_cancelled_or_stopped_ends_as_that_unless_something_more_runs()
     let mut world = two();
     world.act(Action::Cancel { target: ActionTarget::Run });
     world.act(edit([noted("a")]));
-    assert_eq!((world.outcome(), world.run.outcome().map(|(_, why)| why)), (Some(Outcome::Cancelled), Some("cancelled by anna")));
+    assert_eq!((world.outcome(), world.ended_by().as_deref()), (Some(Outcome::Cancelled), Some("cancelled by anna")));
     world.act(edit([add(agent("late", &["b"]))]));
     assert_eq!((world.state("late"), world.outcome()), ("skipped", Some(Outcome::Cancelled)), "it never runs");
     world.act(edit([add(agent("c", &[]))]));

@@ -105,7 +105,7 @@ fn guards_are_asked_in_order_and_before_any_gate() {
         node.policy.approve = Some(Approve::Before);
         let mut world = World::new(plan(vec![agent("a", &[]), node, agent("c", &["b"])]));
         world.done("a", json!({"go": true}));
-        let reason = world.node("b").reason.clone();
+        let reason = world.reason("b");
         (world.states(), reason, world.open().len())
     };
     let states = |b: &str, c: &str| format!("a succeeded, b {b}, c {c}");
@@ -121,7 +121,7 @@ fn the_reason_of_a_skipped_node_names_the_source_that_closed_its_way() {
     let mut world = World::new(doc);
     world.done("other", json!({"ok": false}));
     world.fail("need", ErrorKind::Permanent);
-    assert_eq!(world.node("t").reason, "`need` failed");
+    assert_eq!(world.reason("t"), "`need` failed");
     assert_eq!(world.why("t"), ["`t` was skipped: `need` failed", "  `need` failed: it broke"]);
 }
 

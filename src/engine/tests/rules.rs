@@ -46,7 +46,7 @@ fn a_failure_does_not_stop_branches_that_do_not_need_the_node() {
     world.done("c", json!(1));
     world.done("d", json!(1));
     assert_eq!(world.states(), "a failed, b skipped, c succeeded, d succeeded");
-    assert_eq!(world.node("b").reason, "`a` failed");
+    assert_eq!(world.reason("b"), "`a` failed");
     assert_eq!(world.outcome(), Some(Outcome::Partial));
 }
 
@@ -190,7 +190,7 @@ fn nodes_that_share_a_lock_never_run_together_and_the_waiting_one_says_why() {
     };
     let mut world = World::new(plan(vec![locked("a"), locked("b"), agent("c", &[])]));
     assert_eq!(world.states(), "a running, b held, c running");
-    assert_eq!(world.node("b").reason, "waits for lock `db`, which `a` holds");
+    assert_eq!(world.reason("b"), "waits for lock `db`, which `a` holds");
     assert_eq!(world.why("b"), ["`b` is held: waits for lock `db`, which `a` holds", "  `a` is running"]);
     world.ask("a", "1", "write", json!({"path": "x"}), Verdict::Ask);
     assert_eq!(world.state("b"), "held", "a gate in the middle keeps the lock");
@@ -205,7 +205,7 @@ fn an_approval_node_gives_the_answer_as_its_result() {
     let mut doc = plan(vec![node("ask", NodeKind::Approval(ask), &[]), transform("t", json!("{{ask.answer}}"), &["ask"])]);
     doc.inputs.insert("goal_of".into(), json!("the door"));
     let mut world = World::new(doc);
-    assert_eq!(world.node("ask").reason, "colour for the door?");
+    assert_eq!(world.reason("ask"), "colour for the door?");
     assert!(matches!(world.decide(1, GateReply::Answer { value: json!("green") }).as_slice(), [Event::Refused { .. }]));
     world.decide(1, GateReply::Answer { value: json!("blue") });
     assert_eq!(world.node("t").result.as_deref(), Some(&json!("blue")));
@@ -322,7 +322,7 @@ fn the_first_join_starts_once_and_later_tokens_change_nothing() {
 #[test]
 fn a_plan_with_a_cycle_settles_at_once_with_the_reason() {
     let world = World::created(plan(vec![agent("a", &["b"]), agent("b", &["a"])]), settings());
-    assert_eq!(world.run.outcome(), Some((Outcome::Failed, "the plan has a cycle at `a`")));
+    assert_eq!((world.outcome(), world.ended_by().as_deref()), (Some(Outcome::Failed), Some("the plan has a cycle at `a`")));
 }
 
 #[test]

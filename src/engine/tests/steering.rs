@@ -57,7 +57,7 @@ fn running_to_a_node_runs_what_it_needs_and_stops_before_it() {
 fn a_held_node_waits_behind_its_inputs_and_goes_on_when_released() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
     act(&mut world, Action::Hold { target: on("b") });
-    assert_eq!((world.state("b"), world.node("b").reason.as_str()), ("pending", "held by anna"));
+    assert_eq!((world.state("b"), world.reason("b").as_str()), ("pending", "held by anna"));
     world.done("a", json!(1));
     assert_eq!((world.state("b"), world.state("c")), ("held", "running"));
     world.done("c", json!(1));
@@ -221,13 +221,10 @@ fn nothing_more_starts_inside_of_what_is_held_at_work_and_what_comes_later_is_he
         assert_eq!((world.state("m[0]/y"), world.run.is_parked()), ("held", true));
         act(&mut world, Action::Release { target: on("m[0]/y") });
         world.done("m[0]/y", json!(1));
-        assert_eq!((world.state("m[1]/x"), world.node("m[1]/x").reason.as_str()), ("held", "held by anna"), "{target:?}");
-        assert_eq!(
-            (world.node("m").reason.as_str(), world.run.is_held(&"m[1]/y".into())),
-            ("held by anna: nothing more inside starts", true)
-        );
+        assert_eq!((world.state("m[1]/x"), world.reason("m[1]/x").as_str()), ("held", "held by anna"), "{target:?}");
+        assert_eq!((world.reason("m").as_str(), world.run.is_held(&"m[1]/y".into())), ("held by anna: nothing more inside starts", true));
         act(&mut world, Action::Release { target });
-        assert_eq!((world.state("m[1]/x"), world.node("m").reason.as_str()), ("running", ""));
+        assert_eq!((world.state("m[1]/x"), world.reason("m").as_str()), ("running", ""));
         world.done("m[1]/x", json!(1));
         world.done("m[1]/y", json!(1));
         world.done("c", json!(1));

@@ -37,6 +37,20 @@ fn unknown_fields_are_left_out_and_unknown_events_refused() {
 }
 
 #[test]
+fn a_reason_is_its_data_where_that_is_known_and_else_the_sentence_as_it_was_stored() {
+    let read = |cause: &str| {
+        let line = format!(r#"{{"seq":1,"at":0,"type":"node_cancelled","node_id":"a","generation":1,"reason":"for a whim"{cause}}}"#);
+        let record: Record = serde_json::from_str(&line).unwrap();
+        let Event::Node { fact: NodeFact::Cancelled { reason }, .. } = record.event else { panic!("{record:?}") };
+        reason
+    };
+    assert_eq!(read(r#","cause":{"kind":"cancelled","by":"anna"}"#), Cause::Cancelled { by: "anna".into() });
+    for unknown in ["", r#","cause":{"kind":"of_another_version","by":1}"#, r#","cause":null"#] {
+        assert_eq!(read(unknown), Cause::Text { text: "for a whim".into() });
+    }
+}
+
+#[test]
 fn marks_keep_their_names_and_unknown_ones_are_kept() {
     for name in ["answered", "budget_exhausted", "cut", "overridden", "partial", "rehearsal", "stopped", "of_another_version"] {
         let mark: Mark = serde_json::from_value(name.into()).unwrap();

@@ -128,7 +128,7 @@ pub fn stretches(run: &Run, chart: &TimelineChart, node: &NodeId) -> Doc<'static
     let Some(bar) = chart.bars.iter().find(|bar| bar.node == *node) else { return doc };
     doc.field("node", &Plain::summary(node).then(&Plain::line(if bar.critical { "  on the critical path" } else { "" })));
     if let Some(why) = run.node(node).and_then(|node| node.stale.as_ref()) {
-        doc.line(Role::Stale, Plain::line(&format!("{:<12} ", "stale")).then(&Plain::summary(why)));
+        doc.line(Role::Stale, Plain::line(&format!("{:<12} ", "stale")).then(&Plain::summary(&why.message())));
     }
     if let Some(after) = &bar.after {
         doc.field("after", &Plain::summary(&after.label()));

@@ -1,0 +1,180 @@
+//! `Cause`: why a node, a gate or a run is as it is, as data that names nodes, people and numbers. `describe` has the sentences. On the
+//! wire an event has the sentence as `reason`, and the data beside it as `cause`; a sentence of an older journal stays as it was stored.
+
+use super::{BreakId, NodeState};
+use crate::plan::NodeId;
+use serde::{Deserialize, Serialize};
+
+/// Why something is as it is. Match without a wildcard arm.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum Cause {
+    /// The state says it all.
+    #[default]
+    None,
+    /// A sentence that was written elsewhere: of an older journal, a plan's finding, a gate, an error.
+    Text {
+        text: String,
+    },
+    Lock {
+        lock: String,
+        holder: NodeId,
+    },
+    /// A worker has its answers and no slot.
+    NoSlot,
+    /// A person holds it.
+    Held {
+        by: String,
+    },
+    /// A person holds what is inside.
+    HeldInside {
+        by: String,
+    },
+    Breakpoint {
+        /// Absent: the plan's own.
+        point: Option<BreakId>,
+        /// When and where it holds.
+        label: String,
+        /// Why its condition has no value, where it has none.
+        unjudged: Option<String>,
+    },
+    SteppingThrough {
+        node: NodeId,
+    },
+    AboutToCall {
+        /// The model or tool.
+        call: String,
+        cause: Box<Cause>,
+    },
+    Condition {
+        when: String,
+    },
+    SkipIf {
+        condition: String,
+    },
+    /// One token walks the plan.
+    Walk {
+        entry: NodeId,
+    },
+    /// A source took other edges.
+    OtherWay {
+        node: NodeId,
+    },
+    /// A source ended in this state.
+    Source {
+        node: NodeId,
+        #[serde(flatten)]
+        state: NodeState,
+    },
+    /// The edge from this node is dead.
+    DeadEdge {
+        node: NodeId,
+    },
+    Skipped {
+        by: String,
+    },
+    Cancelled {
+        by: String,
+    },
+    RunCancelled {
+        by: String,
+    },
+    /// What had not started when somebody stopped it.
+    Stopped {
+        by: String,
+    },
+    /// A node at work wraps up.
+    Stopping {
+        by: String,
+    },
+    WorkerStopped,
+    Rejected {
+        message: String,
+    },
+    /// It is inside a node that ended.
+    PartOf {
+        node: NodeId,
+    },
+    Branch {
+        node: NodeId,
+    },
+    DriverEnded,
+    BranchedOff,
+    /// After this, nobody knows whether an effect happened.
+    Doubt {
+        after: Box<Cause>,
+    },
+    /// Nobody answered what happened.
+    Unanswered,
+    /// The node's gate is no longer needed.
+    HasResult,
+    HasFailed,
+    AttemptOver,
+    NodeStopping,
+    /// A person asked for it to run again.
+    RunsAgain {
+        action: String,
+    },
+    Overridden,
+    Edited,
+    Feedback {
+        node: NodeId,
+        to: NodeId,
+    },
+    Undone,
+    /// A source has run again since.
+    Outdated {
+        node: NodeId,
+    },
+    /// Everything that was due is done.
+    Done,
+    RunStopped {
+        by: String,
+    },
+    /// Every final node was routed away.
+    NothingDue,
+    /// So many nodes failed or were cancelled.
+    Bad {
+        nodes: u32,
+    },
+    /// A person skipped what was due.
+    Forgone,
+    /// A walk stopped at a stage that is not terminal.
+    WalkStopped {
+        node: NodeId,
+    },
+    /// The node needs a branch that was not taken.
+    Unmet {
+        node: NodeId,
+    },
+    /// No end of the plan was reached.
+    NoEnd {
+        why: Box<Cause>,
+    },
+}
+
+impl From<String> for Cause {
+    fn from(text: String) -> Self {
+        if text.is_empty() { Self::None } else { Self::Text { text } }
+    }
+}
+
+impl From<&str> for Cause {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+/// A cause as its sentence, for fields that are named `reason` on the wire.
+pub(super) mod sentence {
+    use super::Cause;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(cause: &Cause, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&cause.message())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Cause, D::Error> {
+        String::deserialize(from).map(Cause::from)
+    }
+}

@@ -1,0 +1,70 @@
+//! Each cause in a sentence, lower-case and without a full stop. Nowhere else.
+
+use crate::engine::{Cause, NodeState};
+
+impl Cause {
+    /// Empty where the state says it all.
+    pub fn message(&self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Text { text } => text.clone(),
+            Self::Lock { lock, holder } => format!("waits for lock `{lock}`, which `{holder}` holds"),
+            Self::NoSlot => "answered; waits for a slot to go on".to_string(),
+            Self::Held { by } => format!("held by {by}"),
+            Self::HeldInside { by } => format!("held by {by}: nothing more inside starts"),
+            Self::Breakpoint { point, label, unjudged } => {
+                let name = point.map_or_else(|| "the plan's breakpoint".to_string(), |point| format!("breakpoint {}", point.0));
+                let unjudged = unjudged.as_ref().map(|why| format!("; its condition has no value here: {why}")).unwrap_or_default();
+                format!("{name} {label}{unjudged}")
+            }
+            Self::SteppingThrough { node } => format!("stepping through `{node}`"),
+            Self::AboutToCall { call, cause } => format!("about to call {call}: {}", cause.message()),
+            Self::Condition { when } => format!("its condition doesn't hold: {when}"),
+            Self::SkipIf { condition } => format!("passed through: {condition}"),
+            Self::Walk { entry } => format!("one token walks this plan, and it starts at `{entry}`"),
+            Self::OtherWay { node } => format!("`{node}` went another way"),
+            Self::Source { node, state: NodeState::Failed } => format!("`{node}` failed"),
+            Self::Source { node, state } => format!("`{node}` was {}", state.word()),
+            Self::DeadEdge { node } => format!("the way from `{node}` is closed"),
+            Self::Skipped { by } => format!("skipped by {by}"),
+            Self::Cancelled { by } => format!("cancelled by {by}"),
+            Self::RunCancelled { by } => format!("the run was cancelled by {by}"),
+            Self::Stopped { by } => format!("stopped by {by}"),
+            Self::Stopping { by } => format!("stopped by {by}; it returns what it has"),
+            Self::WorkerStopped => "its worker was stopped".to_string(),
+            Self::Rejected { message } if message.is_empty() => "rejected".to_string(),
+            Self::Rejected { message } => format!("rejected: {message}"),
+            Self::PartOf { node } => format!("cancelled with `{node}`, which it is a part of"),
+            Self::Branch { node } => format!("cancelled with the branch at `{node}`"),
+            Self::DriverEnded => "the process that drove the run ended".to_string(),
+            Self::BranchedOff => "the run branched off while it was at work".to_string(),
+            Self::Doubt { after } => format!("{}; nobody knows whether it took effect", after.message()),
+            Self::Unanswered => "nobody could say what happened to it".to_string(),
+            Self::HasResult => "the node has its result".to_string(),
+            Self::HasFailed => "the node failed".to_string(),
+            Self::AttemptOver => "the attempt is over".to_string(),
+            Self::NodeStopping => "the node is to stop".to_string(),
+            Self::RunsAgain { action } => format!("somebody asked to {action}, so the node runs again"),
+            Self::Overridden => "its result was overridden".to_string(),
+            Self::Edited => "the plan was edited, so it asks again".to_string(),
+            Self::Feedback { node, to } => format!("the result of `{node}` was rejected with feedback to `{to}`"),
+            Self::Undone => "the action that led to it was undone".to_string(),
+            Self::Outdated { node } => format!("`{node}` runs again since"),
+            Self::Done => "everything that was due is done".to_string(),
+            Self::RunStopped { by } => format!("stopped by {by}; what was done by then is kept"),
+            Self::NothingDue => "nothing was due".to_string(),
+            Self::Bad { nodes: 1 } => "one node failed or was cancelled".to_string(),
+            Self::Bad { nodes } => format!("{nodes} nodes failed or were cancelled"),
+            Self::Forgone => "a person skipped what was due".to_string(),
+            Self::WalkStopped { node } => format!("the walk stopped at `{node}`, which is not a terminal stage"),
+            Self::Unmet { node } => format!("`{node}` needs a branch that was not taken"),
+            Self::NoEnd { why } => format!("{why}, and no end of the plan was reached"),
+        }
+    }
+}
+
+impl std::fmt::Display for Cause {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&self.message())
+    }
+}

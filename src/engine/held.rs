@@ -1,0 +1,53 @@
+//! `NextCall` and `HeldCall`: a call of a node at work before it happens, as plain data.
+
+use super::{Cause, Outgoing, cause::sentence};
+use crate::plan::Verdict;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a node is about to call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "next")]
+pub enum NextCall {
+    /// A model.
+    Model {
+        /// Its name.
+        model: String,
+    },
+    /// A tool.
+    Tool {
+        /// Its name.
+        tool: String,
+        /// Exact arguments.
+        args: Value,
+        /// What configuration and the arguments say of it, for when it is released.
+        verdict: Verdict,
+        /// Why it asks.
+        why: String,
+        /// What it would send out, if it reaches a place that nobody has allowed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        leaves: Option<Box<Outgoing>>,
+    },
+}
+
+/// A call that is held before it happens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldCall {
+    /// Names it within the node's generation.
+    pub call: String,
+    /// What would be called.
+    pub next: NextCall,
+    /// Why it is held.
+    #[serde(with = "sentence")]
+    pub reason: Cause,
+}
+
+impl NextCall {
+    /// Label: `the model `gpt-5``, ``read_file``.
+    pub fn label(&self) -> String {
+        match self {
+            Self::Model { model } => format!("the model `{model}`"),
+            Self::Tool { tool, .. } => format!("`{tool}`"),
+        }
+    }
+}
