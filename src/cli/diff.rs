@@ -77,9 +77,9 @@ fn print_results(results: &Comparison, [old, new]: &[String; 2], io: &mut Io<'_>
                 same += 1;
                 continue;
             }
-            ResultChange::Result | ResultChange::State => DifferenceMark::Changed.sign(),
-            ResultChange::Removed => DifferenceMark::Removed.sign(),
-            ResultChange::Added => DifferenceMark::Added.sign(),
+            ResultChange::Result | ResultChange::State => DifferenceMark::Changed.glyph(),
+            ResultChange::Removed => DifferenceMark::Removed.glyph(),
+            ResultChange::Added => DifferenceMark::Added.glyph(),
         };
         other += 1;
         io.line(&Plain::line(&format!("{sign} result  {}", versus.node)).into_string())?;
@@ -116,14 +116,14 @@ fn needs(diff: &Diff, old: &Plan, at: usize) -> Vec<usize> {
 fn head(piece: &Difference) -> String {
     let difference = piece.description();
     let words = [difference.sort, &difference.subject, &difference.field].into_iter().filter(|words| !words.is_empty());
-    format!("{} {}", difference.mark.sign(), words.collect::<Vec<_>>().join("  "))
+    format!("{} {}", difference.mark.glyph(), words.collect::<Vec<_>>().join("  "))
 }
 
 fn print(piece: &Difference, io: &mut Io<'_>) -> Result<(), CliError> {
     io.line(&Plain::line(&head(piece)).into_string())?;
     for (mark, line) in &piece.description().lines {
         let sign = match mark {
-            DifferenceMark::Added | DifferenceMark::Removed => mark.sign(),
+            DifferenceMark::Added | DifferenceMark::Removed => mark.glyph(),
             DifferenceMark::Changed => " ",
         };
         io.line(Plain::line(&format!("    {sign} {line}")).as_str().trim_end())?;

@@ -96,7 +96,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// All lines of help for these contexts, joined where they are one.
-    fn told(deck: &Deck, contexts: &[KeyContext]) -> Vec<String> {
+    fn shown(deck: &Deck, contexts: &[KeyContext]) -> Vec<String> {
         lines(&deck.model, contexts).from(0).map(|(_, line)| line.as_str().to_owned()).collect()
     }
 
@@ -106,11 +106,11 @@ mod tests {
         for width in [40, 60, 80, 100, 110, 120, 133, 134, 200] {
             for deck in [Deck::new(width, 24), Deck::planned(width, 24), Deck::waiting(width, 24)] {
                 for context in &contexts {
-                    let lines = told(&deck, &[*context]);
+                    let lines = shown(&deck, &[*context]);
                     for command in all().filter(|command| command.context == *context) {
                         let line = format!("{:<KEYS$}{}", command.keys.join(", "), command.title);
-                        let whole = |told: &&String| **told == line || told.starts_with(&format!("{line}  "));
-                        assert!(lines.iter().any(|told| whole(&told)), "{width} columns, `{}`:\n{}", command.id, lines.join("\n"));
+                        let whole = |shown: &&String| **shown == line || shown.starts_with(&format!("{line}  "));
+                        assert!(lines.iter().any(|shown| whole(&shown)), "{width} columns, `{}`:\n{}", command.id, lines.join("\n"));
                     }
                     if width >= 80 {
                         let columns = deck.model.place.reading_columns();
@@ -123,11 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn every_word_of_why_not_is_told() {
+    fn every_word_of_why_not_is_shown() {
         for width in [40, 80, 100, 120, 200] {
             let deck = Deck::waiting(width, 24);
             let words: Vec<String> =
-                told(&deck, &[KeyContext::Tree]).iter().flat_map(|line| line.split_whitespace()).map(str::to_owned).collect();
+                shown(&deck, &[KeyContext::Tree]).iter().flat_map(|line| line.split_whitespace()).map(str::to_owned).collect();
             let why = "not now: this is a run: copy its plan into the editor to change it";
             let why: Vec<&str> = why.split(' ').collect();
             assert!(words.windows(why.len()).any(|said| said == why), "{width}: {words:?}");

@@ -154,7 +154,7 @@ const RUN: &[ConsoleCommand] = &[
     row("act.undo", &["u"], Run, ("Undo the last action", "undo", "works until the action takes effect"), when::can_take_back, act::undo),
     row("run.cancel_node", &["x"], Run, ("Cancel the node", "", "stops it now; shows first what else that ends"), when::node_live, |model, turn| act::at_node(model, turn, |node| Action::Cancel { target: ActionTarget::Node(node) })),
     row("run.cancel_branch", &["X"], Run, ("Cancel the branch", "cancel branch", "the node and all that only it feeds; shows them first"), when::node_live, |model, turn| act::at_node(model, turn, |node| Action::Cancel { target: ActionTarget::Branch(node) })),
-    row("run.cancel", &["ctrl-k"], Run, ("Cancel the run", "cancel run", "stops everything; shows first what that ends"), when::run_live, |model, turn| act::say(model, turn, Action::Cancel { target: ActionTarget::Run })),
+    row("run.cancel", &["ctrl-k"], Run, ("Cancel the run", "cancel run", "stops everything; shows first what that ends"), when::run_live, |model, turn| act::attempt(model, turn, Action::Cancel { target: ActionTarget::Run })),
     row("run.gate", &["o"], Tree, ("To its gate", "to its gate", "opens the selected node's gate in the inbox"), when::node_gated, actions::run::to_gate),
     row("run.take_plan", &["P"], Plan, ("Edit a copy of its plan", "edit its plan", "copies this run's plan into the editor"), when::run_shown, actions::run::take_plan),
     row("stage.next", &[">"], Plan, ("Next: plan or run", "next run", "shows the plan, then each open run"), when::has_stages, |model, _| actions::run::switch(model, 1)),

@@ -13,7 +13,7 @@ use crate::plan::{Breakpoint, NodeId};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offer {
     /// An action as it is.
-    Say(Action),
+    Act(Action),
     /// Asks for a value first.
     Value(NodeId),
     /// Asks for words first.
@@ -34,7 +34,7 @@ impl Offer {
         let action = match self {
             Self::Undo => return run.refusal(&Command::Undo),
             Self::Breaks => return None,
-            Self::Say(action) => action.clone(),
+            Self::Act(action) => action.clone(),
             Self::Value(node) => Action::Override { node: node.clone(), value: Value::Null },
             Self::Guide(node) => Action::Guide { node: node.clone(), text: "-".into() },
             Self::Rewind(node) => {

@@ -29,7 +29,7 @@ mod turns;
 mod typed;
 mod versus;
 
-pub mod words;
+pub mod texts;
 
 pub use act::{Offer, Proposal};
 pub use context::contexts;

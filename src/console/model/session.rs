@@ -31,7 +31,7 @@ impl HostStatus {
     }
 
     /// The model in a few words, for the header.
-    pub fn model_words(&self) -> Plain {
+    pub fn model_label(&self) -> Plain {
         match &self.model {
             None => Plain::line("connecting"),
             Some(ModelStatus::Rehearsal { .. }) => Plain::line("rehearsal"),

@@ -68,7 +68,7 @@ impl NodeConversation {
 
     /// Takes in the result.
     pub fn finish(&mut self, result: &Value) {
-        self.result = lines(&super::words::readable(result));
+        self.result = lines(&super::texts::readable(result));
         self.headline = headline(result);
     }
 
@@ -76,8 +76,8 @@ impl NodeConversation {
     pub fn give(&mut self, job: &Job) {
         self.given = match job {
             Job::Agent(agent) => lines(cut(agent.objective.as_deref().unwrap_or_default())),
-            Job::Tool { args, .. } => lines(cut(&super::words::pretty(args))),
-            Job::Inside { inputs, .. } if !inputs.is_empty() => lines(cut(&super::words::pretty(&Value::Object(inputs.clone())))),
+            Job::Tool { args, .. } => lines(cut(&super::texts::pretty(args))),
+            Job::Inside { inputs, .. } if !inputs.is_empty() => lines(cut(&super::texts::pretty(&Value::Object(inputs.clone())))),
             Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. } => Vec::new(),
         };
     }

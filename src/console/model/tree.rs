@@ -137,7 +137,7 @@ impl TreeView {
             let arrow = if row.kind == order::DrawnRowKind::Reference { 2 } else { 0 };
             let lines = row.depth.min(LEVELS) * 3 + if row.depth > LEVELS { 4 } else { 0 };
             columns.name = columns.name.max(lines + arrow + Plain::summary(nest::name(&node.id)).width());
-            columns.worker = columns.worker.max(super::words::worker(node).width());
+            columns.worker = columns.worker.max(super::texts::worker(node).width());
         }
         columns
     }
@@ -321,5 +321,5 @@ impl TreeView {
 
 fn matches(node: &Node, inputs: &serde_json::Map<String, serde_json::Value>, wanted: &str) -> bool {
     let has = |text: &str| text.to_lowercase().contains(wanted);
-    has(&node.id) || has(super::words::summary(node, inputs).as_str()) || has(super::words::worker(node).as_str())
+    has(&node.id) || has(super::texts::summary(node, inputs).as_str()) || has(super::texts::worker(node).as_str())
 }

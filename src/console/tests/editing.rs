@@ -80,7 +80,7 @@ fn a_rename_takes_references_with_it() {
     deck.keys("2 enter");
     assert_eq!(depends(&deck, "write"), ["count2", "scan"]);
     let write = deck.model.editor.addressed().node(&NodeId::new("write")).unwrap();
-    assert!(crate::console::model::words::text(write).contains("{{count2}}"));
+    assert!(crate::console::model::texts::text(write).contains("{{count2}}"));
     assert_eq!(deck.model.selected_id().unwrap().as_str(), "count2");
 }
 

@@ -5,21 +5,21 @@ mod attention;
 mod cases;
 mod compare;
 mod editing;
+mod fixing;
 mod graph;
 mod hints;
-mod mending;
 mod nesting;
 mod opening;
 mod origins;
 mod places;
 mod replay;
+mod reporting;
 mod runs;
 mod safety;
 mod screens;
 mod stale;
 mod steering;
 mod story;
-mod telling;
 
 use std::collections::BTreeMap;
 

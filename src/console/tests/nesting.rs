@@ -12,7 +12,7 @@ use crate::plan::{NodeId, Plan};
 
 /// A gather step, a map whose body asks before it writes, and a report.
 fn nested() -> Plan {
-    serde_json::from_value(json!({"goal": "mend all files", "nodes": [
+    serde_json::from_value(json!({"goal": "fix all files", "nodes": [
         {"id": "find", "tool": "read_file", "args": {"path": "list"}},
         {"id": "each", "depends_on": ["find"], "over": "['a', 'b']", "body": {"nodes": [
             {"id": "look", "agent": "writer", "objective": "look at {{item}}", "budget": {"tokens": 9000}},
@@ -26,7 +26,7 @@ fn nested() -> Plan {
 fn planned() -> Deck {
     let mut deck = Deck::new(100, 24);
     deck.plan = nested();
-    deck.type_text("mend all files");
+    deck.type_text("fix all files");
     deck.keys("enter");
     deck
 }
@@ -158,13 +158,13 @@ fn a_decision_tells_why_this_way() {
 }
 
 #[test]
-fn findings_inside_are_marked_at_their_node_and_mended_one_by_one_or_all() {
+fn findings_inside_are_marked_at_their_node_and_fixed_one_by_one_or_all() {
     let mut deck = Deck::new(100, 24);
     deck.plan = nested();
     let body = deck.plan.nodes[1].kind.body_mut().unwrap();
     body.nodes[0].policy.max_iterations = Some(40);
     body.nodes[1].depends_on.push(NodeId::new("lok"));
-    deck.type_text("mend all files");
+    deck.type_text("fix all files");
     deck.keys("enter");
     assert_eq!(deck.model.editor.review.errors(), 2);
     deck.keys("F");

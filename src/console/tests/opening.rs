@@ -1,4 +1,4 @@
-//! A plan that the console opens with: keys that come before the host has told of agents and tools do what they say once it has.
+//! A plan that the console opens with: keys that come before the host has sent agents and tools do what they say once it has.
 
 use super::{Deck, plan};
 use crate::console::{model::PlanScreen, theme::Theme, update::actions::plan::open};

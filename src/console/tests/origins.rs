@@ -28,7 +28,7 @@ fn bars_show_what_nodes_waited_for_and_the_critical_path() {
     assert!(row("write").contains('◆') && row("write").contains('█'), "{screen}");
     assert!(row("write").contains('━'), "the node that ended last is on the critical path: {screen}");
     assert!(screen.contains("shortest possible"), "{screen}");
-    assert!(screen.contains("waits at a gate"), "what the selected one did is told: {screen}");
+    assert!(screen.contains("waits at a gate"), "what the selected one did is shown: {screen}");
     assert_eq!(next_wake(&deck.model, deck.now), None);
 }
 

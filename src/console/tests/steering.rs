@@ -187,7 +187,7 @@ fn keys_of_a_run_that_is_interrupted_driven_elsewhere_or_over_say_just_that_and_
     over.keys("s");
     assert_eq!(status(&over), "Step: this run is over");
     over.keys("r");
-    assert!(over.sees("confirm the action"), "verbs open it again: {}", over.screen());
+    assert!(over.sees("confirm the action"), "actions open it again: {}", over.screen());
 }
 
 #[test]

@@ -37,7 +37,7 @@ roles! {
     Cursor "cursor" "The cursor of a text field.",
     Placeholder "placeholder" "What an empty text field says.",
     Gate "gate" "A question that waits.",
-    Armed "armed" "A gate that accepts keys now.",
+    Active "active" "A gate that accepts keys now.",
     Error "error" "An error.",
     Warning "warning" "A warning.",
     Success "success" "Something that went well.",

@@ -34,7 +34,7 @@ fn without_colour_no_role_has_one_and_the_selection_is_reversed() {
             let style = theme.style(*role);
             assert_eq!((style.fg, style.bg), (None, None), "{name} {role:?}");
         }
-        for role in [Role::Selection, Role::Badge, Role::Cursor, Role::Armed] {
+        for role in [Role::Selection, Role::Badge, Role::Cursor, Role::Active] {
             assert!(theme.style(role).add_modifier.contains(Modifier::REVERSED), "{name} {role:?}");
         }
     }

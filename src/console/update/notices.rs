@@ -1,7 +1,7 @@
 //! What the host says: how each notice changes the model.
 
 use super::{ConsoleEffect, UpdateTurn, actions};
-use crate::console::model::{Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Status, TreeView, Version, words};
+use crate::console::model::{Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Status, TreeView, Version, texts};
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId};
 use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, NodeId, Plan};
@@ -230,7 +230,7 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
             // Of several the one that goes next, as beside the tree.
             let mut calls = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.held_calls(node_id));
             let held = calls.next().unwrap_or(held);
-            let which = words::first_of(1 + calls.count());
+            let which = texts::first_of(1 + calls.count());
             Status::warn(&format!("`{node_id}` is about to call {}{which}: {}{go}", held.next.label(), held.reason))
         }
         Event::Refused { what, why, .. } => Status::bad(&format!("{what}: {why}")),

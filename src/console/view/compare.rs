@@ -13,8 +13,8 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let compare = &model.editor.compare;
     let differences = compare.differences();
     let count = if differences.is_empty() { "no difference".to_owned() } else { counted(differences.len(), "difference") };
-    let against = compare.name().cloned().unwrap_or_else(|| Plain::line("original"));
-    pen.title(area, &[(Plain::line(&count).then(&Plain::line(" to ")).then(&against), Role::Title)], open);
+    let against = compare.name().cloned().unwrap_or_else(|| Plain::line("the original"));
+    pen.title(area, &[(Plain::line(&count).then(&Plain::line(" from ")).then(&against), Role::Title)], open);
     pen.list(below(area), (compare.place.top, differences.len()), Some(compare.place.selected), open, |pen, at, line| {
         pen.pieces(text_of(line), &row(&differences[at]));
     });
@@ -24,7 +24,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
 /// A difference on one line.
 pub(super) fn row(difference: &DifferenceText) -> [(Plain, Role); 4] {
     [
-        (Plain::line(difference.mark.sign()).then(&Plain::blank(1)), docs::mark_role(difference.mark)),
+        (Plain::line(difference.mark.glyph()).then(&Plain::blank(1)), docs::mark_role(difference.mark)),
         (Plain::line(difference.sort).pad(6), Role::Dim),
         (Plain::summary(&difference.subject).then(&Plain::blank(2)), Role::Text),
         (Plain::summary(&difference.field), Role::Dim),

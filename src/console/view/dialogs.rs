@@ -8,7 +8,7 @@ use super::request::field;
 use super::{act, doc, sentence};
 use crate::console::model::{
     Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, ListOf, Model, Pick, PickItem, READING,
-    ReaderDialog, Reading, ScreenLayout, TypedLine, box_width, docs, scrolled, words,
+    ReaderDialog, Reading, ScreenLayout, TypedLine, box_width, docs, scrolled, texts,
 };
 use crate::console::theme::Role;
 use crate::text::Plain;
@@ -84,9 +84,9 @@ fn row(area: Rect, at: u16) -> Rect {
 
 fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     let columns = columns(pen);
-    let marked = sentence::rows(&pick.marked().map(item_words).unwrap_or_default(), Role::Text, columns);
+    let marked = sentence::rows(&pick.marked().map(item_description).unwrap_or_default(), Role::Text, columns);
     // A reason that takes two lines doesn't move the list: there is always room for it.
-    let below = 1 + u16::from(pick.items.iter().any(|item| item_words(item).width() > columns));
+    let below = 1 + u16::from(pick.items.iter().any(|item| item_description(item).width() > columns));
     let inside = boxed_rows(pen, pick.items.len() + usize::from(3 + below), &pick.title);
     pen.words(inside.x, inside.y, 1, ">", Role::Key);
     let query = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
@@ -114,7 +114,7 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
 }
 
 /// What an item does, or why it can't be taken.
-fn item_words(item: &PickItem) -> Plain {
+fn item_description(item: &PickItem) -> Plain {
     match &item.refused {
         Some(why) => Plain::line("not now: ").then(why),
         None => item.detail.clone(),
@@ -128,7 +128,7 @@ fn draw_item(item: &PickItem, (names, keyed): (usize, bool), pen: &mut Pen<'_>, 
     if keyed {
         pieces.push((Plain::blank(1).then(&key.pad(8)), Role::Key));
     }
-    pieces.push((Plain::blank(1).then(&sentence::bare(&item_words(item))), Role::Dim));
+    pieces.push((Plain::blank(1).then(&sentence::bare(&item_description(item))), Role::Dim));
     pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
 }
 
@@ -164,7 +164,7 @@ fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Sh
         }
         let label = match asked {
             Asks::Option(options) => Plain::summary(&format!("one of: {}", options.join(", "))),
-            Asks::Field(field) => words::field(field),
+            Asks::Field(field) => texts::field(field),
         };
         let focused = at == form.focus;
         pen.text(inside.x, inside.y + y, inside.width, &label, if focused { Role::Heading } else { Role::Dim });
@@ -188,9 +188,9 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     let top = scrolled(0, selected, findings.len(), shown);
     for (slot, (at, finding)) in findings.iter().enumerate().skip(top).take(shown).enumerate() {
         let line = row(list, u16::try_from(slot * 2).unwrap_or(0));
-        let (word, glyph, role) = words::severity(finding.severity);
+        let (word, glyph, role) = texts::severity(finding.severity);
         let mark = Plain::line(pen.theme.glyph(glyph)).then(&Plain::line(&format!(" {word:<8}")));
-        let place = Plain::summary(&words::finding_place(finding, model.editor.edge_of(finding).as_ref()));
+        let place = Plain::summary(&texts::finding_place(finding, model.editor.edge_of(finding).as_ref()));
         let mut pieces = vec![(mark, role), (place.then(&Plain::blank(2)), Role::Accent)];
         pieces.extend(sentence::row(&Plain::summary(&finding.message), Role::Text));
         pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);

@@ -5,7 +5,7 @@ use std::{cell::RefCell, collections::BTreeMap};
 use ratatui::layout::Rect;
 
 use super::{empty, pen::Pen, tree::took};
-use crate::console::model::{Focus, Model, RunView, Standing, Turns, words};
+use crate::console::model::{Focus, Model, RunView, Standing, Turns, texts};
 use crate::console::theme::{Role, of_state};
 use crate::engine::{EdgeId, EdgeState, NodeRun, Time};
 use crate::plan::NodeId;
@@ -217,7 +217,7 @@ impl NodeBox<'_> {
         let mark = match self.model.shown_run() {
             Some(view) => view.seen().run.node(id).map(|node| self.state(sheet, node)),
             None => self.model.editor.review.of_node(id).next().map(|finding| {
-                let (word, glyph, role) = words::severity(finding.severity);
+                let (word, glyph, role) = texts::severity(finding.severity);
                 (format!(" {} {word} ", sheet.pen.theme.glyph(glyph)), role)
             }),
         };
@@ -240,7 +240,7 @@ impl NodeBox<'_> {
     /// Says that the node asks.
     fn gate(&self, sheet: &mut Sheet<'_, '_>, id: &NodeId) -> u32 {
         let asks = self.model.shown_run().is_none()
-            && self.model.editor.addressed().node(id).is_some_and(|node| words::gated(node, &self.model.session.catalog));
+            && self.model.editor.addressed().node(id).is_some_and(|node| texts::gated(node, &self.model.session.catalog));
         if asks {
             let words = Plain::line(&format!(" {} asks ", sheet.pen.theme.glyph(Glyph::Gate)));
             sheet.put(self.seen.area.x + 1, self.seen.area.y, &words, Role::Gate);

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::pen::Pen;
-use crate::console::model::{Model, PlanScreen, RunView, Screen, Standing, words};
+use crate::console::model::{Model, PlanScreen, RunView, Screen, Standing, texts};
 use crate::console::theme::Role;
 use crate::engine::{Time, elapsed};
 use crate::host::client::Driver;
@@ -36,14 +36,14 @@ fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
         badges.push((Plain::line(&format!("{going_on} runs ")), Role::Running));
     } else if let Some(run) = model.runs.going_on().next().filter(|_| going_on > shown) {
         let key = model.hint("stage.next");
-        badges.push((Plain::line(&format!("1 run is {} ({key}) ", run.status().word())), words::status_role(run.status())));
+        badges.push((Plain::line(&format!("1 run is {} ({key}) ", run.status().word())), texts::status_role(run.status())));
     }
     if model.replay().is_some() {
         return badges;
     }
     let role = if model.session.rehearses() { Role::Badge } else { Role::Dim };
     let key = model.hint("app.model");
-    let words = model.session.model_words().truncate(24);
+    let words = model.session.model_label().truncate(24);
     badges.push((Plain::blank(1).then(&words).then(&Plain::line(&format!(" ({key}) "))), role));
     badges
 }
@@ -87,7 +87,7 @@ fn plan(model: &Model, now: Time) -> Vec<(Plain, Role)> {
 fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     let at = model.runs.number(&view.id).unwrap_or(1);
     let status = if view.replay().is_some() { view.seen().run.status() } else { view.status() };
-    let (word, role) = (Plain::line(status.word()), words::status_role(status));
+    let (word, role) = (Plain::line(status.word()), texts::status_role(status));
     let tally = &view.seen().tally;
     let mut parts = vec![(Plain::line(&format!("run {at}/{} ", model.runs.open.len())), Role::Heading)];
     match view.replay() {

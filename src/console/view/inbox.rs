@@ -58,7 +58,7 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
         }
         (None, true) => {
             let words = if model.inbox.asked.is_some() { "press again to confirm, any other key to cancel" } else { "keys active" };
-            (Plain::line(&format!("{} {words}", pen.theme.glyph(Glyph::Armed))), Role::Armed)
+            (Plain::line(&format!("{} {words}", pen.theme.glyph(Glyph::Active))), Role::Active)
         }
         (None, false) => (Plain::line("keys not active yet"), Role::Dim),
     };

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::pen::{Pen, Shown, below};
 use super::{doc, request, sentence};
 use crate::console::model::log::LogRow;
-use crate::console::model::{Focus, Model, Replay, RunView, ScreenLayout, docs, words};
+use crate::console::model::{Focus, Model, Replay, RunView, ScreenLayout, docs, texts};
 use crate::console::theme::Role;
 use crate::text::{Plain, clock, counted};
 
@@ -70,7 +70,7 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
         ];
         let x = pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);
         let width = right.saturating_sub(x);
-        let said = sentence::row(&what(tells, event.what(), width), ahead(words::event_role(event.tone)));
+        let said = sentence::row(&what(tells, event.what(), width), ahead(texts::event_role(event.tone)));
         pen.pieces(Rect { x, width, ..row }, &said);
     });
 }

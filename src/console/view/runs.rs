@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::pen::{Pen, below, text_of};
-use crate::console::model::{Model, PlanScreen, words};
+use crate::console::model::{Model, PlanScreen, texts};
 use crate::console::theme::Role;
 use crate::engine::elapsed;
 use crate::host::client::RunSummary;
@@ -31,7 +31,7 @@ const DEEPEST: usize = 6;
 const WIDE: u16 = 100;
 
 fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line: Rect) {
-    let (glyph, word, role) = (run.status.glyph(), run.status.word(), words::status_role(run.status));
+    let (glyph, word, role) = (run.status.glyph(), run.status.word(), texts::status_role(run.status));
     let took = run.finished.map(|finished| elapsed(finished.since(run.created))).unwrap_or_default();
     let open = if model.place.shown == PlanScreen::Run(run.run.clone()) { "  shown" } else { "" };
     let began = timestamp(run.created.0);
@@ -50,7 +50,7 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
         (took.pad_start(13), Role::Dim),
         (Plain::line(&nodes), Role::Dim),
         (Plain::blank(2).then(&rail), Role::Border),
-        (Plain::line(words::run_name(&run.run)).then(&Plain::blank(2)), Role::Dim),
+        (Plain::line(texts::run_name(&run.run)).then(&Plain::blank(2)), Role::Dim),
         (Plain::line(&origin), Role::Dim),
         (Plain::line(imported), Role::Dim),
         (Plain::summary(&run.goal), Role::Text),

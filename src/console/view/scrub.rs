@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::{pen::Pen, sentence};
-use crate::console::model::{Model, Replay, RunView, SearchMark, words};
+use crate::console::model::{Model, Replay, RunView, SearchMark, texts};
 use crate::console::theme::Role;
 use crate::text::{Glyph, Plain, clock, duration};
 
@@ -14,7 +14,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         return;
     }
     bar(view, replay, pen, Rect { height: 1, ..area });
-    words(model, view, replay, pen, Rect { y: area.y + 1, height: 1, ..area });
+    event_line(model, view, replay, pen, Rect { y: area.y + 1, height: 1, ..area });
 }
 
 /// The column of an event, where so many events share so many columns.
@@ -53,7 +53,7 @@ fn bar(view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
 /// With fewer columns only the event is shown.
 const ROOM: u16 = 80;
 
-fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
+fn event_line(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
     let events = view.journal().len();
     // The event comes first where there is little room.
     let more = events.saturating_sub(replay.at());
@@ -75,7 +75,7 @@ fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row:
     if let Some(node) = &line.node {
         pieces.push((Plain::summary(node).then(&Plain::blank(1)), Role::Accent));
     }
-    pieces.extend(sentence::row(&line.what(), words::event_role(line.tone)));
+    pieces.extend(sentence::row(&line.what(), texts::event_role(line.tone)));
     if !line.who.is_empty() {
         pieces.push((Plain::line(", by ").then(&line.who), Role::Dim));
     }

@@ -25,5 +25,5 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
         let x = row.x + 2 + u16::try_from(line.depth.min(DEEPEST) * 2).unwrap_or(0);
         pen.pieces(Rect { x, width: row.right().saturating_sub(x + 1), ..row }, &docs::trace_line(view, line));
     });
-    doc::beside(pen, layout.detail, "the source itself", &docs::traced(view), view.place.scroll);
+    doc::beside(pen, layout.detail, "details", &docs::traced(view), view.place.scroll);
 }

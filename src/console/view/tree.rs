@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::pen::{Pen, Shown};
 use super::{empty, request, sentence};
-use crate::console::model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, words};
+use crate::console::model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, texts};
 use crate::console::theme::{Role, of_state};
 use crate::engine::{ImpactLine, Inside, Mark, NodeRun, Time, arguments};
 use crate::plan::{Node, nest, tree::Orientation};
@@ -234,7 +234,7 @@ impl RowDrawing<'_> {
         let review = &self.model.editor.review;
         let inside = matches!(self.row.kind, TreeRowKind::Folded(_)).then(|| review.inside(&self.node.id)).into_iter().flatten();
         let worst = review.of_node(&self.node.id).chain(inside).min_by_key(|finding| finding.severity).filter(|_| self.is_node())?;
-        let (_, glyph, role) = words::severity(worst.severity);
+        let (_, glyph, role) = texts::severity(worst.severity);
         Some((glyph, role))
     }
 
@@ -253,18 +253,18 @@ impl RowDrawing<'_> {
     }
 
     fn plan_columns(&self, pen: &mut Pen<'_>, rest: Rect) {
-        if words::gated(self.node, &self.model.session.catalog) {
+        if texts::gated(self.node, &self.model.session.catalog) {
             pen.glyph(rest.x, rest.y, 1, Glyph::Gate, Role::Gate);
         }
         pen.text(
             rest.x + 2,
             rest.y,
             self.grid.worker.min(rest.width.saturating_sub(2)),
-            &words::worker(self.node),
+            &texts::worker(self.node),
             self.reached(Role::Accent),
         );
         let from = rest.x + 4 + self.grid.worker;
-        let does = words::summary(self.node, &self.model.plan().inputs);
+        let does = texts::summary(self.node, &self.model.plan().inputs);
         pen.text(from, rest.y, rest.right().saturating_sub(from), &does, Role::Dim);
     }
 
@@ -274,13 +274,13 @@ impl RowDrawing<'_> {
             // What an action would make of the node is shown in the place of what it is.
             Some(fate) => (
                 Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word())),
-                words::impact_role(ImpactLine::Nodes(fate)),
+                texts::impact_role(ImpactLine::Nodes(fate)),
             ),
             None => (Plain::line(node.state.word()), of_state(&node.state).1),
         };
         let mut x = rest.x + pen.text(rest.x, rest.y, rest.width.min(11), &word, role).max(9) + 1;
         let worker = self.grid.worker;
-        pen.text(x, rest.y, worker.min(rest.right().saturating_sub(x)), &words::worker(self.node), Role::Dim);
+        pen.text(x, rest.y, worker.min(rest.right().saturating_sub(x)), &texts::worker(self.node), Role::Dim);
         x += worker + 1;
         if x + 6 > rest.right() {
             return;

@@ -20,7 +20,7 @@ pub enum DifferenceMark {
 
 impl DifferenceMark {
     /// The mark as a character: `+`, `-`, `~`.
-    pub fn sign(self) -> &'static str {
+    pub fn glyph(self) -> &'static str {
         match self {
             Self::Added => "+",
             Self::Removed => "-",

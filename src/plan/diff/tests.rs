@@ -12,7 +12,7 @@ fn read(document: serde_json::Value) -> Plan {
 fn told(diff: &Diff) -> Vec<String> {
     let line = |piece: &Difference| {
         let told = piece.description();
-        [told.mark.sign(), told.sort, &told.subject, &told.field].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        [told.mark.glyph(), told.sort, &told.subject, &told.field].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     };
     diff.pieces.iter().map(line).collect()
 }
@@ -54,7 +54,7 @@ fn a_diff_tells_nodes_fields_edges_and_the_plan_apart() {
             "- edge l/x → l/y",
         ]
     );
-    let lines = diff.pieces[0].description().lines.into_iter().map(|(mark, line)| format!("{} {line}", mark.sign())).collect::<Vec<_>>();
+    let lines = diff.pieces[0].description().lines.into_iter().map(|(mark, line)| format!("{} {line}", mark.glyph())).collect::<Vec<_>>();
     assert_eq!(lines, ["~ write", "- it", "+ that", "~ down"]);
     assert_eq!(
         diff.pieces[2].to_json(),

@@ -1,6 +1,6 @@
 //! An action before it is done, in words: what it would change and cost, and what was written for it.
 
-use crate::console::model::{Doc, Proposal, words};
+use crate::console::model::{Doc, Proposal, texts};
 use crate::console::theme::Role;
 use crate::engine::{Action, ImpactLine};
 use crate::text::Plain;
@@ -20,14 +20,14 @@ pub fn proposal(proposal: &Proposal) -> Doc<'static> {
         && !value.is_null()
     {
         let sort = if value.is_string() { "the text " } else { "the JSON " };
-        doc.line(Role::Text, Plain::line("takes ").then(&Plain::line(sort)).then(&words::on_a_line(value)));
+        doc.line(Role::Text, Plain::line("takes ").then(&Plain::line(sort)).then(&texts::on_a_line(value)));
     }
     let lines = proposal.impact.lines();
     if !lines.iter().any(|(about, _)| matches!(about, ImpactLine::Nodes(_))) {
         doc.line(Role::Dim, Plain::line("no other node changes at once"));
     }
     for (about, line) in lines {
-        doc.line(words::impact_role(about), line);
+        doc.line(texts::impact_role(about), line);
     }
     if !proposal.why.is_empty() {
         doc.line(Role::Text, Plain::default());

@@ -16,7 +16,7 @@ pub fn difference_title(difference: &DifferenceText) -> Plain {
 pub fn difference_lines(difference: &DifferenceText, doc: &mut Doc<'static>) {
     for (mark, line) in &difference.lines {
         let (glyph, role) = match mark {
-            DifferenceMark::Added | DifferenceMark::Removed => (mark.sign(), mark_role(*mark)),
+            DifferenceMark::Added | DifferenceMark::Removed => (mark.glyph(), mark_role(*mark)),
             DifferenceMark::Changed => (" ", Role::Text),
         };
         doc.line(role, Plain::line(&format!("{glyph} {line}")));

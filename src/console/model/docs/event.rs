@@ -1,6 +1,6 @@
 //! An event with all its fields, and what a node streamed.
 
-use crate::console::model::{Doc, log::StreamedText, words};
+use crate::console::model::{Doc, log::StreamedText, texts};
 use crate::console::theme::Role;
 use crate::engine::{Event, EventLine, NodeFact, Record, Run};
 use crate::text::{Plain, counted, timestamp};
@@ -12,9 +12,9 @@ const SHOWN: usize = 64 << 10;
 pub fn event(record: &Record, run: &Run) -> Doc<'static> {
     let line = record.event.describe(run);
     let mut doc = head(&line, &Plain::line(&record.seq.to_string()), record);
-    doc.text(words::event_role(line.tone), line.what().as_str());
+    doc.text(texts::event_role(line.tone), line.what().as_str());
     doc.heading("the whole event");
-    doc.text(Role::Code, &words::pretty_start(&record.event, SHOWN));
+    doc.text(Role::Code, &texts::pretty_start(&record.event, SHOWN));
     doc
 }
 
@@ -41,7 +41,7 @@ pub fn streamed(stream: &StreamedText, records: &[Record], run: &Run) -> Doc<'st
     }
     let which = format!("{} of {} to {}", counted(stream.pieces().len(), "piece"), first.seq, last.seq);
     let mut doc = head(&first.event.describe(run), &Plain::line(&which), first);
-    doc.line(Role::Dim, Plain::line(&format!("says {}", stream.much())));
+    doc.line(Role::Dim, Plain::line(&format!("says {}", stream.amount())));
     doc.heading("what it says");
     let mut text = String::new();
     for record in pieces() {
@@ -58,5 +58,5 @@ pub fn streamed(stream: &StreamedText, records: &[Record], run: &Run) -> Doc<'st
 
 /// An event as JSON for reading.
 pub fn json(record: &Record) -> String {
-    serde_json::to_value(&record.event).map(|event| words::pretty(&event)).unwrap_or_default()
+    serde_json::to_value(&record.event).map(|event| texts::pretty(&event)).unwrap_or_default()
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use super::diff::changed_line;
-use crate::console::model::{Doc, ReplyDraft, is_question, words};
+use crate::console::model::{Doc, ReplyDraft, is_question, texts};
 use crate::console::theme::Role;
 use crate::engine::{Gate, GateKind, Preview};
 use crate::text::{Plain, bytes, clock};
@@ -94,7 +94,7 @@ fn written(draft: Option<&ReplyDraft>, doc: &mut Doc<'static>) {
         Some(ReplyDraft::Payload(_)) => doc.line(Role::Warning, Plain::line("you edited the payload; it is checked again when approved")),
         Some(ReplyDraft::Answer(value)) => {
             doc.line(Role::Warning, Plain::line("your answer, not sent yet:"));
-            doc.text(Role::Text, &words::result(value));
+            doc.text(Role::Text, &texts::result(value));
         }
         Some(ReplyDraft::Words(text)) if text.is_empty() => doc.line(Role::Warning, Plain::line("rejects without a message, not sent yet")),
         Some(ReplyDraft::Words(text)) => {
@@ -114,7 +114,7 @@ fn question(kind: &GateKind, doc: &mut Doc<'static>) {
     }
     for field in fields {
         let preset = field.default.as_ref().map(|value| Plain::line(", preset ").then(&Plain::summary(&value.to_string())));
-        doc.line(Role::Text, Plain::line("  field: ").then(&words::field(field)).then(&preset.unwrap_or_default()));
+        doc.line(Role::Text, Plain::line("  field: ").then(&texts::field(field)).then(&preset.unwrap_or_default()));
     }
 }
 

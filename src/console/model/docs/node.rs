@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::console::model::{Doc, Model, inputs, words};
+use crate::console::model::{Doc, Model, inputs, texts};
 use crate::console::theme::Role;
 use crate::plan::{DecisionNode, Edge, MapNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode, nest, order::EdgePlace};
 use crate::text::Plain;
@@ -15,16 +15,16 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
     }
     doc.field("node", &Plain::summary(&node.id));
     match &node.kind {
-        NodeKind::Decision(DecisionNode::Agent(work)) => doc.field("decision by", &words::agent(work)),
-        NodeKind::Agent(_) | NodeKind::Tool(_) => doc.field(node.kind.name(), &words::worker(node)),
-        _ => doc.field("work", &words::worker(node)),
+        NodeKind::Decision(DecisionNode::Agent(work)) => doc.field("decision by", &texts::agent(work)),
+        NodeKind::Agent(_) | NodeKind::Tool(_) => doc.field(node.kind.name(), &texts::worker(node)),
+        _ => doc.field("work", &texts::worker(node)),
     }
     description(model, node, &mut doc);
     turns(model, node, &mut doc);
     dependencies(model, node, &mut doc);
     inputs(model, node, &mut doc);
-    doc.heading(words::text_name(&node.kind));
-    doc.text(Role::Code, &words::text(node));
+    doc.heading(texts::text_name(&node.kind));
+    doc.text(Role::Code, &texts::text(node));
     given(model, node, &mut doc);
     if let NodeKind::Approval(ask) = &node.kind {
         for option in &ask.options {
@@ -40,13 +40,13 @@ pub fn source(node: &Node) -> Doc<'static> {
     let mut doc = Doc::default();
     let plan = Plan { nodes: vec![node.clone()], ..Plan::default() };
     let value = serde_json::to_value(&plan).ok().and_then(|plan| plan.get("nodes")?.get(0).cloned()).unwrap_or(Value::Null);
-    doc.text(Role::Code, &words::pretty(&value));
+    doc.text(Role::Code, &texts::pretty(&value));
     doc
 }
 
 fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     for finding in model.editor.review.of_node(&node.id) {
-        let (word, _, role) = words::severity(finding.severity);
+        let (word, _, role) = texts::severity(finding.severity);
         let edge = model.editor.edge_of(finding).map(|edge| format!("edge from {}: ", edge.from)).unwrap_or_default();
         doc.line(role, Plain::line(&format!("{word}: {edge}{} ({})", finding.message, finding.code)));
         if let Some(fix) = &finding.fix {
@@ -95,9 +95,9 @@ fn inputs(model: &Model, node: &Node, doc: &mut Doc<'static>) {
 fn given(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let given = model.shown_run().and_then(|run| run.seen().transcript(&node.id)).map(|transcript| transcript.given.as_slice());
     let Some(given) = given.filter(|given| !given.is_empty()) else { return };
-    let written = crate::console::model::lines(&words::text(node));
+    let written = crate::console::model::lines(&texts::text(node));
     if written != given {
-        doc.heading(&format!("{} as given in this run", words::text_name(&node.kind)));
+        doc.heading(&format!("{} as given in this run", texts::text_name(&node.kind)));
         for line in given {
             doc.line(Role::Code, line.clone());
         }
@@ -218,7 +218,7 @@ fn policy(policy: &Policy, doc: &mut Doc<'static>) {
     }
     doc.heading("policy");
     for (name, value) in written {
-        let words = if name == "approve" { words::approve(policy.approve).to_owned() } else { words::result(&value) };
+        let words = if name == "approve" { texts::approve(policy.approve).to_owned() } else { texts::result(&value) };
         doc.field(&name, &Plain::summary(&words));
     }
 }

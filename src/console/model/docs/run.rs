@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::says;
-use crate::console::model::{Doc, Model, RunView, words};
+use crate::console::model::{Doc, Model, RunView, texts};
 use crate::console::theme::Role;
 use crate::engine::{Kept, Mark, NextCall, NodeError, NodeState, ToolCall, ToolReport};
 use crate::plan::NodeId;
@@ -24,9 +24,9 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
     } else {
         let (state, reason) = (node.state.word(), run.seen().run.reason(id));
         if reason.starts_with(state) {
-            doc.text(Role::Dim, &reason);
+            doc.text(Role::Hint, &reason);
         } else if !reason.is_empty() {
-            doc.text(Role::Dim, &format!("{state}: {reason}"));
+            doc.text(Role::Hint, &format!("{state}: {reason}"));
         }
     }
     if let Some(mark) = &node.mark {
@@ -58,7 +58,7 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
         doc.line(Role::Dim, Plain::line(&format!("{}: no output yet", node.state.word())));
     } else {
         for link in run.seen().run.why(id) {
-            doc.text(Role::Dim, &format!("{}{}", "  ".repeat(link.depth), link.sentence));
+            doc.text(Role::Hint, &format!("{}{}", "  ".repeat(link.depth), link.sentence));
         }
     }
     if let Some(given) = run.seen().transcript(id).map(|transcript| transcript.given.as_slice()).filter(|given| !given.is_empty()) {
@@ -74,9 +74,9 @@ pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     let mut calls = run.seen().run.held_calls(id);
     let Some(call) = calls.next() else { return };
     let behind: Vec<String> = calls.map(|call| call.next.label()).collect();
-    doc.heading(&format!("held before it calls {}{}", call.next.label(), words::first_of(1 + behind.len())));
+    doc.heading(&format!("held before it calls {}{}", call.next.label(), texts::first_of(1 + behind.len())));
     if let NextCall::Tool { args, .. } = &call.next {
-        doc.text(Role::Code, &words::pretty(args));
+        doc.text(Role::Code, &texts::pretty(args));
     }
     if !behind.is_empty() {
         doc.line(Role::Dim, Plain::summary(&format!("then {}", behind.join(", "))));
@@ -113,7 +113,7 @@ fn tell_kept(kept: &Kept, go_on: &str, doc: &mut Doc<'_>) {
     }
     if let Some(result) = result {
         doc.heading("result, kept");
-        doc.text(Role::Text, &words::readable(result));
+        doc.text(Role::Text, &texts::readable(result));
     }
 }
 
@@ -165,9 +165,9 @@ fn tool(call: &ToolCall, report: Option<&ToolReport>, doc: &mut Doc<'static>) {
         Some(report) => Plain::line(if report.ok { "ok, " } else { "failed, " }).then(&duration(report.duration_ms)),
     };
     doc.heading(Plain::summary(&call.tool).then(&Plain::line("  ")).then(&ended).as_str());
-    doc.text(Role::Code, &excerpt(&words::pretty(&call.args)));
+    doc.text(Role::Code, &excerpt(&texts::pretty(&call.args)));
     if let Some(report) = report {
-        doc.text(if report.ok { Role::Text } else { Role::Error }, &excerpt(&words::readable(&report.value)));
+        doc.text(if report.ok { Role::Text } else { Role::Error }, &excerpt(&texts::readable(&report.value)));
         for file in &report.files {
             doc.text(Role::Dim, &format!("{} {}", file.operation, file.path));
         }

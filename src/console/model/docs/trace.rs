@@ -1,6 +1,6 @@
 //! A trace and a timeline in words: the line of a trace, what is behind it, and what a node waited for and did.
 
-use crate::console::model::{Doc, TraceLine, TraceView, Traced, words};
+use crate::console::model::{Doc, TraceLine, TraceView, Traced, texts};
 use crate::console::theme::Role;
 use crate::engine::{Doing, Run, TimelineChart, Totals, TraceStep, arguments};
 use crate::plan::NodeId;
@@ -60,7 +60,7 @@ pub fn traced(view: &TraceView) -> Doc<'static> {
         Traced::Call(at) => {
             let Some(call) = step.calls.get(at) else { return doc };
             doc.line(Role::Heading, Plain::summary(&call.tool));
-            doc.text(Role::Code, &words::pretty(&call.args));
+            doc.text(Role::Code, &texts::pretty(&call.args));
             let ended = match call.ok {
                 Some(true) => "gave",
                 Some(false) => "failed",

@@ -4,7 +4,7 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use super::diff::{changed_line, difference_lines, difference_title};
-use crate::console::model::{CompareScreen, Doc, VersusRow, words};
+use crate::console::model::{CompareScreen, Doc, VersusRow, texts};
 use crate::console::theme::Role;
 use crate::engine::{Side, Totals, listed};
 use crate::text::Plain;
@@ -23,7 +23,7 @@ pub fn side(side: Option<&Side>) -> Plain {
     let said = match side.result.as_deref() {
         None | Some(Value::Null) => first(side.error.as_deref().unwrap_or_default()),
         Some(Value::String(text)) => first(text),
-        Some(other) => words::compact_start(other, ON_A_LINE),
+        Some(other) => texts::compact_start(other, ON_A_LINE),
     };
     Plain::summary(&format!("{}{mark} {said}", side.state))
 }
@@ -37,7 +37,7 @@ fn start(line: &str) -> String {
 
 fn text(side: &Side) -> String {
     let result = side.result.as_deref().filter(|result| !result.is_null());
-    result.map(words::readable).or_else(|| side.error.clone()).unwrap_or_default()
+    result.map(texts::readable).or_else(|| side.error.clone()).unwrap_or_default()
 }
 
 /// Lines of two results together up to which they are compared.

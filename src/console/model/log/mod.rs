@@ -74,11 +74,11 @@ impl EventFilter {
 
 impl Log {
     /// Takes in the events that came since.
-    pub fn hear(&mut self, journal: &RunRecords, fold: &Fold) {
+    pub fn add(&mut self, journal: &RunRecords, fold: &Fold) {
         let wanted = EventFilter::parse(&self.filter.text());
         let filter = Filter { wanted: &wanted, only: self.only.as_ref() };
-        for record in journal.records().iter().skip(self.rows.heard()) {
-            self.rows.hear(record, filter, fold);
+        for record in journal.records().iter().skip(self.rows.added()) {
+            self.rows.add(record, filter, fold);
         }
         if self.follow {
             self.select(usize::MAX);
@@ -88,7 +88,7 @@ impl Log {
     /// Filters again, after the filter changed. The selection stays at its event, or at the one before it as long as that is hidden.
     pub fn filter(&mut self, journal: &RunRecords, fold: &Fold) {
         self.rows = Rows::default();
-        self.hear(journal, fold);
+        self.add(journal, fold);
         if !self.follow {
             let line = self.chosen.map_or(self.place.selected, |event| self.rows.line_of(event));
             self.mark(line);

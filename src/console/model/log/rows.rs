@@ -65,7 +65,7 @@ impl StreamedText {
     }
 
     /// How much was said.
-    pub fn much(&self) -> String {
+    pub fn amount(&self) -> String {
         match self.chars {
             1 => counted(1, "character"),
             chars => format!("{} characters", thousands(chars)),
@@ -74,7 +74,7 @@ impl StreamedText {
 
     /// How much the node said; its words come behind.
     pub fn label(&self) -> Plain {
-        if self.pieces.len() == 1 { Plain::line("says") } else { Plain::line(&format!("says {}", self.much())) }
+        if self.pieces.len() == 1 { Plain::line("says") } else { Plain::line(&format!("says {}", self.amount())) }
     }
 
     /// What was streamed, as far as its row knows it. `piece` is one of its events.
@@ -138,13 +138,13 @@ fn tells(event: &Event) -> bool {
 
 impl Rows {
     /// How many events were looked at.
-    pub fn heard(&self) -> usize {
+    pub fn added(&self) -> usize {
         self.row_of.len()
     }
 
     /// Takes in the next event.
-    pub fn hear(&mut self, record: &Record, filter: Filter<'_>, fold: &Fold) {
-        let at = self.heard();
+    pub fn add(&mut self, record: &Record, filter: Filter<'_>, fold: &Fold) {
+        let at = self.added();
         let row = match &record.event {
             Event::Node { node_id, fact: NodeFact::Output { text }, .. } => {
                 self.stream(at, node_id, text, |stream| filter.lets_stream(stream, record, fold))

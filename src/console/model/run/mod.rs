@@ -88,7 +88,7 @@ impl RunView {
                 );
             }
         }
-        self.log.hear(&self.journal, &self.newest);
+        self.log.add(&self.journal, &self.newest);
         gates
     }
 

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::super::UpdateTurn;
-use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, RunView, Status, TextField, words};
+use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, RunView, Status, TextField, texts};
 use crate::engine::{Action, ActionTarget, Command, NodeState, RerunReach, Run, WrittenValue};
 use crate::host::client::Request;
 use crate::plan::NodeId;
@@ -14,7 +14,7 @@ use crate::text::Plain;
 ///
 /// # Errors
 /// Why it can't be done, for people.
-pub fn propose(model: &mut Model, turn: &mut UpdateTurn, action: Action) -> Result<Said, String> {
+pub fn propose(model: &mut Model, turn: &mut UpdateTurn, action: Action) -> Result<Proposed, String> {
     let view = model.shown_run().ok_or("no run is shown")?;
     let run = &view.newest().run;
     if let Some(why) = run.refusal(&Command::act(action.clone())) {
@@ -24,19 +24,19 @@ pub fn propose(model: &mut Model, turn: &mut UpdateTurn, action: Action) -> Resu
     let proposal = Proposal::new(id, view.newest(), action, turn.now);
     if asks(&proposal) {
         model.dialogs.push(Dialog::Act(Box::new(proposal)));
-        return Ok(Said::Asks);
+        return Ok(Proposed::Asked);
     }
     turn.send(Request::Command { run: proposal.run.clone(), command: proposal.command() });
-    Ok(Said::Now)
+    Ok(Proposed::Sent)
 }
 
-/// Whether an action was sent.
+/// What became of an action that was proposed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum Proposed {
     /// It went to the host.
-    Now,
+    Sent,
     /// What it would change is shown first.
-    Asks,
+    Asked,
 }
 
 /// Whether an action is shown before it is done: where it ends, skips or repeats work, and where it does harm.
@@ -55,7 +55,7 @@ fn asks(proposal: &Proposal) -> bool {
 }
 
 /// Proposes, and says why not where it can't be done.
-pub fn say(model: &mut Model, turn: &mut UpdateTurn, action: Action) {
+pub fn attempt(model: &mut Model, turn: &mut UpdateTurn, action: Action) {
     let words = action.label();
     if let Err(why) = propose(model, turn, action) {
         model.status = Some(Status::warn(&format!("can't {words}: {why}")));
@@ -111,7 +111,7 @@ fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
         of_node(node, &retry_or_rerun(&view.newest().run, node), &mut offers);
     }
     let run = || ActionTarget::Run;
-    let mut say = |label: &str, words, key, action| offers.push((label.to_owned(), words, key, Offer::Say(action)));
+    let mut say = |label: &str, words, key, action| offers.push((label.to_owned(), words, key, Offer::Act(action)));
     say("run: pause", "no more nodes start; running nodes finish", "act.pause", Action::Pause);
     say("run: resume", "continues, also after breakpoints", "act.pause", Action::Resume);
     say("run: step", "runs one node, then pauses", "", Action::Step { node: None });
@@ -129,7 +129,7 @@ fn of_node(node: &NodeId, again: &Action, offers: &mut Vec<(String, &'static str
     let at = || node.clone();
     let one = || ActionTarget::Node(node.clone());
     let branch = || ActionTarget::Branch(node.clone());
-    let say = Offer::Say;
+    let say = Offer::Act;
     let mut offer = |label: &str, words, key, offer| offers.push((format!("{label}: {node}"), words, key, offer));
     let key_of = |action: &Action| if action == again { "act.again" } else { "" };
     let (retry, rerun) = (Action::Retry { node: at() }, Action::Rerun { node: at(), scope: RerunReach::Downstream });
@@ -175,7 +175,7 @@ pub fn menu(model: &mut Model, _: &mut UpdateTurn) {
 /// Something of the menu was picked.
 pub fn picked(model: &mut Model, turn: &mut UpdateTurn, offer: Offer) {
     match offer {
-        Offer::Say(action) => say(model, turn, action),
+        Offer::Act(action) => attempt(model, turn, action),
         Offer::Value(node) => ask_value(model, node),
         Offer::Guide(node) => ask_guide(model, node),
         Offer::Rewind(node) => ask_whom(model, node),
@@ -187,7 +187,7 @@ pub fn picked(model: &mut Model, turn: &mut UpdateTurn, offer: Offer) {
 
 fn ask_value(model: &mut Model, node: NodeId) {
     let result = model.shown_run().and_then(|view| view.newest().run.node(&node)?.result.clone());
-    let text = result.as_deref().map(words::result).unwrap_or_default();
+    let text = result.as_deref().map(texts::result).unwrap_or_default();
     model.dialogs.push(Dialog::editor(&format!("the result of `{node}`"), &text, EditThen::Override(node)));
 }
 
@@ -252,7 +252,7 @@ pub fn ask_feedback(model: &mut Model, node: NodeId, to: NodeId) {
 pub fn pause(model: &mut Model, turn: &mut UpdateTurn) {
     if let Some(view) = model.shown_run() {
         let action = view.pacing();
-        say(model, turn, action);
+        attempt(model, turn, action);
     }
 }
 
@@ -264,7 +264,7 @@ pub fn step(model: &mut Model, turn: &mut UpdateTurn) {
         holds_call || matches!(fold.and_then(|fold| fold.state(id)), Some(NodeState::Ready | NodeState::Held))
     });
     let node = ready.cloned();
-    say(model, turn, Action::Step { node });
+    attempt(model, turn, Action::Step { node });
 }
 
 /// Proposes an action on the selected node.
@@ -275,7 +275,7 @@ pub fn at_node(model: &mut Model, turn: &mut UpdateTurn, action: impl FnOnce(Nod
 fn with_node(model: &mut Model, turn: &mut UpdateTurn, action: impl FnOnce(&Model, NodeId) -> Action) {
     if let Some(node) = model.selected_id().cloned() {
         let action = action(model, node);
-        say(model, turn, action);
+        attempt(model, turn, action);
     }
 }
 

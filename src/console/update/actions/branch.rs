@@ -2,7 +2,7 @@
 
 use super::super::UpdateTurn;
 use crate::console::model::{
-    Branching, CompareScreen, Confirmed, Dialog, EditThen, Model, PickItem, PickThen, Screen, Status, VersusRow, words,
+    Branching, CompareScreen, Confirmed, Dialog, EditThen, Model, PickItem, PickThen, Screen, Status, VersusRow, texts,
 };
 use crate::engine::{Action, Pace, Record, Run, RunId, RunStatus, WrittenValue};
 use crate::host::client::{Driver, Parent, Request};
@@ -43,11 +43,11 @@ pub fn edit(model: &mut Model, what: Branching) {
     let Some(node) = model.selected_node().cloned() else { return };
     let id = node.id.clone();
     let (text, title) = match what {
-        Branching::Text => (words::text(&node), words::text_title(&node)),
-        Branching::Node => (words::node_json(&node), format!("node `{id}`")),
+        Branching::Text => (texts::text(&node), texts::text_title(&node)),
+        Branching::Node => (texts::node_json(&node), format!("node `{id}`")),
         Branching::Value => {
             let result = model.shown_run().and_then(|view| view.seen().run.node(&id)?.result.clone());
-            (result.as_deref().map(words::result).unwrap_or_default(), format!("the result of `{id}`"))
+            (result.as_deref().map(texts::result).unwrap_or_default(), format!("the result of `{id}`"))
         }
     };
     model.dialogs.push(Dialog::editor(&format!("{title} in the branch"), &text, EditThen::Branch(id, what)));
@@ -65,8 +65,8 @@ pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Resu
             confirm(model, vec![Action::Override { node: id.clone(), value }]);
             return Ok(());
         }
-        Branching::Node => nest::node_under(nest::prefix(id), &words::node_of(text)?),
-        Branching::Text => Node { kind: words::with_text(&known.kind, text)?, ..known },
+        Branching::Node => nest::node_under(nest::prefix(id), &texts::node_of(text)?),
+        Branching::Text => Node { kind: texts::with_text(&known.kind, text)?, ..known },
     };
     if node.id != *id {
         return Err(format!("keep the id `{id}`"));
@@ -135,8 +135,8 @@ pub fn ask_other(model: &mut Model, _: &mut UpdateTurn) {
     let Some(shown) = model.shown_run().map(|view| view.id.clone()) else { return };
     let parent = parent_of(model, &shown).map(|parent| parent.run.clone());
     let item = |run: &RunId, label: &str, word: &str, goal: &str| {
-        let from = parent_of(model, run).map(|parent| format!(", from event {} of {}", parent.seq, words::run_name(&parent.run)));
-        let detail = format!("{word}, {}{}, {goal}", words::run_name(run), from.unwrap_or_default());
+        let from = parent_of(model, run).map(|parent| format!(", from event {} of {}", parent.seq, texts::run_name(&parent.run)));
+        let detail = format!("{word}, {}{}, {goal}", texts::run_name(run), from.unwrap_or_default());
         PickItem::new(PickThen::CompareRun(run.clone()), label, &detail)
     };
     let open = model.runs.open.iter().enumerate().filter(|(_, view)| view.id != shown);

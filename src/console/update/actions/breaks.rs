@@ -11,7 +11,7 @@ pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
     let point = Breakpoint { at: Moment::Before, node: Some(node.to_string()), when: None };
     let known = view.newest().run.breakpoints().find(|(_, known)| **known == point).map(|(id, _)| id);
     let action = known.map_or(Action::Break { point }, |point| Action::Unbreak { point });
-    act::say(model, turn, action);
+    act::attempt(model, turn, action);
 }
 
 /// The list of all breakpoints.
@@ -57,7 +57,7 @@ pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
 /// Removes the selected one.
 pub fn remove(model: &mut Model, turn: &mut UpdateTurn) {
     if let Some((point, _)) = selected(model) {
-        act::say(model, turn, Action::Unbreak { point });
+        act::attempt(model, turn, Action::Unbreak { point });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Comparing the plan with how it came, or with a plan in a file, and making one difference at a time. Undo reverts what was made.
 
-use super::{super::UpdateTurn, act::Said, change::report};
+use super::{super::UpdateTurn, act::Proposed, change::report};
 use crate::console::model::{Dialog, LineThen, Model, PlanScreen, Screen, Status, TextField};
 use crate::host::client::Request;
 use crate::plan::Plan;
@@ -51,7 +51,7 @@ pub fn make(model: &mut Model, done: &str) {
     let what = format!("{} {} {}", difference.sort, difference.subject, difference.field);
     let undo = model.hint("compare.undo");
     let made = model.editor.make_piece(&model.session.catalog);
-    report(model, made.map(|()| Said::Now), &format!("{done}: {}; press {undo} to undo", what.trim_end()));
+    report(model, made.map(|()| Proposed::Sent), &format!("{done}: {}; press {undo} to undo", what.trim_end()));
 }
 
 /// To the node of the selected difference.

@@ -3,7 +3,7 @@
 use super::super::UpdateTurn;
 use super::change::{change, report};
 use crate::console::model::{
-    Dialog, EditThen, HistoryStep, LineThen, Model, PickItem, PickThen, PlanScreen, Screen, Status, TextField, words,
+    Dialog, EditThen, HistoryStep, LineThen, Model, PickItem, PickThen, PlanScreen, Screen, Status, TextField, texts,
 };
 use crate::plan::native::{edge_from_value, edge_to_value};
 use crate::plan::{Edge, nest};
@@ -71,7 +71,7 @@ pub fn edit_condition(model: &mut Model, edge: Box<Edge>) {
 
 /// Opens all of an edge as JSON.
 pub fn edit_edge(model: &mut Model, edge: Box<Edge>) {
-    let text = words::pretty(&edge_to_value(&nest::edge_within(nest::prefix(&edge.to), &edge)));
+    let text = texts::pretty(&edge_to_value(&nest::edge_within(nest::prefix(&edge.to), &edge)));
     model.dialogs.push(Dialog::editor(&format!("edge from `{}` to `{}`", edge.from, edge.to), &text, EditThen::Edge(edge)));
 }
 
@@ -80,6 +80,6 @@ pub fn edit_edge(model: &mut Model, edge: Box<Edge>) {
 /// # Errors
 /// What is wrong with the text, in words.
 pub fn keep_edge(model: &mut Model, turn: &mut UpdateTurn, edge: &Edge, text: &str) -> Result<(), String> {
-    let changed = edge_from_value(words::parse(text)?, "edge").map_err(|error| error.to_string())?;
+    let changed = edge_from_value(texts::parse(text)?, "edge").map_err(|error| error.to_string())?;
     change(model, turn, |plan| Ok(plan.replace_edge(edge, changed))).map(drop)
 }

@@ -6,7 +6,7 @@ use super::super::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
 use super::change::change;
 use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, save, typing};
 use crate::console::model::{
-    Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, docs, turned, words,
+    Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, docs, texts, turned,
 };
 use crate::engine::{Action, ActionTarget, Command};
 use crate::host::client::{Request, There};
@@ -81,12 +81,12 @@ fn keep_text(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, text: &s
         EditThen::Branch(node, what) => return branch::keep(model, node, *what, text),
         EditThen::Inputs => return plan::keep_inputs(model, turn, text),
         EditThen::WholePlan => {
-            let plan: Plan = serde_json::from_value(words::parse(text)?).map_err(|error| format!("not a plan: {error}"))?;
+            let plan: Plan = serde_json::from_value(texts::parse(text)?).map_err(|error| format!("not a plan: {error}"))?;
             return model.editor.replace_plan(&model.session.catalog, &plan);
         }
-        EditThen::Payload(_) => ReplyDraft::Payload(words::parse(text)?),
+        EditThen::Payload(_) => ReplyDraft::Payload(texts::parse(text)?),
         EditThen::Answer(_) => ReplyDraft::Answer(Value::from(text.trim_end_matches('\n'))),
-        EditThen::FormAnswer(_) => ReplyDraft::Answer(words::parse(text)?),
+        EditThen::FormAnswer(_) => ReplyDraft::Answer(texts::parse(text)?),
     };
     if let EditThen::Payload(gate) | EditThen::Answer(gate) | EditThen::FormAnswer(gate) = then {
         gates::keep_draft(model, turn, gate, draft);

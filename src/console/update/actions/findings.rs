@@ -1,6 +1,6 @@
 //! Findings: the list, going to a node, applying fixes.
 
-use super::{super::UpdateTurn, act::Said, change::report};
+use super::{super::UpdateTurn, act::Proposed, change::report};
 use crate::console::model::{Dialog, Focus, ListOf, Model, Status};
 use crate::text::counted;
 
@@ -49,7 +49,7 @@ fn fix_at(model: &mut Model, at: usize) {
     match title {
         Some(title) => {
             let done = model.editor.fix(&model.session.catalog, at);
-            report(model, done.map(|()| Said::Now), &title);
+            report(model, done.map(|()| Proposed::Sent), &title);
         }
         None => model.status = Some(Status::warn("this finding has no fix: edit the node")),
     }

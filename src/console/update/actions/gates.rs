@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::{ConsoleEffect, UpdateTurn, actions::inspector::copy_text};
 use crate::console::model::{
     Asked, Asks, Dialog, EditThen, FormDialog, GateKey, Intent, LineThen, Model, PickItem, PickThen, PlanScreen, Reading, ReplyDraft,
-    Screen, Status, TextField, docs, wants_answer, words,
+    Screen, Status, TextField, docs, texts, wants_answer,
 };
 use crate::engine::{Command, Gate, GateKind, GateReply, OPTION, form_has_option};
 use crate::host::client::Request;
@@ -120,12 +120,12 @@ pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
             Dialog::pick(text, items)
         }
         GateKind::Question { text, .. } => {
-            let before = written(draft).map(words::result).unwrap_or_default();
+            let before = written(draft).map(texts::result).unwrap_or_default();
             Dialog::editor(text, &before, EditThen::Answer(key))
         }
         GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
             let title = format!("payload of `{}`; nothing is sent yet", gate.node);
-            Dialog::editor(&title, &words::pretty(ReplyDraft::payload(draft, gate)), EditThen::Payload(key))
+            Dialog::editor(&title, &texts::pretty(ReplyDraft::payload(draft, gate)), EditThen::Payload(key))
         }
     };
     model.dialogs.push(dialog);
@@ -141,7 +141,7 @@ fn written(draft: Option<&ReplyDraft>) -> Option<&Value> {
 
 /// The lines of a form, filled in with what was written before, else with the presets.
 fn form_lines(options: &[String], fields: &[Field], written: Option<&Value>) -> Vec<(Asks, TextField)> {
-    let line = |value: Option<&Value>| TextField::line(&value.map(words::result).unwrap_or_default());
+    let line = |value: Option<&Value>| TextField::line(&value.map(texts::result).unwrap_or_default());
     let before = |name: &str| written.and_then(|answer| answer.get(name));
     let option = form_has_option(options, fields).then(|| (Asks::Option(options.to_vec()), line(before(OPTION))));
     let fields = fields.iter().map(|field| (Asks::Field(field.clone()), line(before(&field.name).or(field.default.as_ref()))));
@@ -152,7 +152,7 @@ fn form_lines(options: &[String], fields: &[Field], written: Option<&Value>) -> 
 fn form_text(options: &[String], fields: &[Field], written: Option<&Value>) -> String {
     let option = form_has_option(options, fields).then(|| (OPTION.to_owned(), Value::from(options.join(" | "))));
     let fields = fields.iter().map(|field| (field.name.clone(), field.default.clone().unwrap_or_else(|| blank(field.kind))));
-    words::pretty(written.unwrap_or(&Value::Object(option.into_iter().chain(fields).collect())))
+    texts::pretty(written.unwrap_or(&Value::Object(option.into_iter().chain(fields).collect())))
 }
 
 fn blank(kind: FieldKind) -> Value {
@@ -172,9 +172,9 @@ pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
         GateKind::Question { options, fields, .. } if !fields.is_empty() => {
             (form_text(options, fields, written(draft)), ".json", EditThen::FormAnswer(key))
         }
-        GateKind::Question { .. } => (written(draft).map(words::result).unwrap_or_default(), ".md", EditThen::Answer(key)),
+        GateKind::Question { .. } => (written(draft).map(texts::result).unwrap_or_default(), ".md", EditThen::Answer(key)),
         GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
-            (words::pretty(ReplyDraft::payload(draft, gate)), ".json", EditThen::Payload(key))
+            (texts::pretty(ReplyDraft::payload(draft, gate)), ".json", EditThen::Payload(key))
         }
     };
     turn.effects.push(ConsoleEffect::OpenEditor { text, suffix, then });
@@ -291,7 +291,7 @@ pub fn now(model: &mut Model, _: &mut UpdateTurn) {
 /// Copies the payload.
 pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
-    let text = words::result(ReplyDraft::payload(model.inbox.drafts.get(key), gate));
+    let text = texts::result(ReplyDraft::payload(model.inbox.drafts.get(key), gate));
     let text = Plain::block(&text).iter().map(Plain::as_str).collect::<Vec<_>>().join("\n");
     copy_text(model, turn, text);
 }

@@ -6,7 +6,7 @@ use super::super::{ConsoleEffect, UpdateTurn};
 use super::change::{change, report};
 use crate::console::model::{
     Dialog, EditThen, Focus, HistoryStep, LineThen, Model, Performer, Pick, PickItem, PickThen, PlanScreen, Screen, Status, TextField,
-    Version, words,
+    Version, texts,
 };
 use crate::plan::edit::Edit;
 use crate::plan::{
@@ -89,7 +89,7 @@ pub fn add_node(model: &mut Model, turn: &mut UpdateTurn, name: &str, work: Node
     node.policy.max_iterations = matches!(node.kind, NodeKind::Loop(_)).then_some(5);
     if matches!(model.place.shown, PlanScreen::Run(_)) {
         // It may start as soon as it is there: its text is written first.
-        let (title, text) = (words::text_title(&node), words::text(&node));
+        let (title, text) = (texts::text_title(&node), texts::text(&node));
         return model.dialogs.push(Dialog::editor(&title, &text, EditThen::NewNode(Box::new(node))));
     }
     let done = change(model, turn, |plan| Ok(Some(plan.append(&node))));
@@ -121,7 +121,7 @@ fn performers(model: &Model, performer: Performer, current: Option<&str>, then: 
 /// # Errors
 /// What is wrong with it, in words.
 pub fn keep_new(model: &mut Model, turn: &mut UpdateTurn, node: &Node, text: &str) -> Result<(), String> {
-    let node = Node { kind: words::with_text(&node.kind, text)?, ..node.clone() };
+    let node = Node { kind: texts::with_text(&node.kind, text)?, ..node.clone() };
     change(model, turn, |plan| Ok(Some(plan.append(&node)))).map(drop)
 }
 
@@ -158,14 +158,14 @@ fn select(model: &mut Model, id: &NodeId) {
 /// Edits the selected node's text in a dialog.
 pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
-    let editor = Dialog::editor(&words::text_title(node), &words::text(node), EditThen::NodeText(node.id.clone()));
+    let editor = Dialog::editor(&texts::text_title(node), &texts::text(node), EditThen::NodeText(node.id.clone()));
     model.dialogs.push(editor);
 }
 
 /// Edits the selected node with all its fields as JSON.
 pub fn node(model: &mut Model, _: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
-    let editor = Dialog::editor(&format!("node `{}`", node.id), &words::node_json(node), EditThen::Node(node.id.clone()));
+    let editor = Dialog::editor(&format!("node `{}`", node.id), &texts::node_json(node), EditThen::Node(node.id.clone()));
     model.dialogs.push(editor);
 }
 
@@ -174,7 +174,7 @@ pub fn node(model: &mut Model, _: &mut UpdateTurn) {
 /// # Errors
 /// What is wrong with the text, in words.
 pub fn keep_node(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &str) -> Result<(), String> {
-    let node = words::node_of(text)?;
+    let node = texts::node_of(text)?;
     if *nest::name(id) != *node.id {
         return Err(format!("keep the id `{}`: use rename to change it with its references", nest::name(id)));
     }
@@ -184,7 +184,7 @@ pub fn keep_node(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &s
 /// Edits the selected node's text outside.
 pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
-    let (text, suffix, then) = (words::text(node), words::text_suffix(&node.kind), EditThen::NodeText(node.id.clone()));
+    let (text, suffix, then) = (texts::text(node), texts::text_suffix(&node.kind), EditThen::NodeText(node.id.clone()));
     turn.effects.push(ConsoleEffect::OpenEditor { text, suffix, then });
 }
 
@@ -196,7 +196,7 @@ pub fn edit_all(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Edits the plan's inputs as JSON.
 pub fn inputs(model: &mut Model, _: &mut UpdateTurn) {
-    let text = words::pretty(&Value::Object(model.plan().inputs.clone()));
+    let text = texts::pretty(&Value::Object(model.plan().inputs.clone()));
     model.dialogs.push(Dialog::editor("inputs of the plan", &text, EditThen::Inputs));
 }
 
@@ -205,7 +205,7 @@ pub fn inputs(model: &mut Model, _: &mut UpdateTurn) {
 /// # Errors
 /// What is wrong with the text, in words.
 pub fn keep_inputs(model: &mut Model, turn: &mut UpdateTurn, text: &str) -> Result<(), String> {
-    let Value::Object(inputs) = words::parse(text)? else { return Err("inputs must be a JSON object: name and value".into()) };
+    let Value::Object(inputs) = texts::parse(text)? else { return Err("inputs must be a JSON object: name and value".into()) };
     change(model, turn, |plan| Ok((inputs != plan.plan.inputs).then_some(Edit::SetInputs { inputs }))).map(drop)
 }
 
@@ -245,7 +245,7 @@ pub fn keep_id(model: &mut Model, turn: &mut UpdateTurn, from: &NodeId, to: &str
 /// What is wrong with the text, in words.
 pub fn keep_text(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &str) -> Result<(), String> {
     let mut node = model.addressed().node(id).cloned().ok_or_else(|| format!("`{id}` is no longer in the plan"))?;
-    node.kind = words::with_text(&node.kind, text)?;
+    node.kind = texts::with_text(&node.kind, text)?;
     change(model, turn, |plan| Ok(plan.replace(&node))).map(drop)
 }
 
@@ -276,7 +276,7 @@ pub fn set_work(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, work: Nod
     let Some(node) = model.addressed().node(id).cloned() else { return };
     let node = Node { kind: work, ..node };
     let done = change(model, turn, |plan| Ok(plan.replace(&node)));
-    report(model, done, &format!("`{id}` now uses {}", words::worker(&node)));
+    report(model, done, &format!("`{id}` now uses {}", texts::worker(&node)));
 }
 
 /// The next setting of the gates around the selected node.
@@ -289,7 +289,7 @@ pub fn gate(model: &mut Model, turn: &mut UpdateTurn) {
         Some(Approve::Both) => Some(Approve::Never),
         Some(Approve::Never) => None,
     };
-    let said = format!("`{}` asks you: {}", node.id, words::approve(node.policy.approve));
+    let said = format!("`{}` asks you: {}", node.id, texts::approve(node.policy.approve));
     let done = change(model, turn, |plan| Ok(plan.replace(&node)));
     report(model, done, &said);
 }

@@ -1,4 +1,4 @@
-//! What a person must be told to go on: what a breakpoint keeps, whose result a result is, and what was not taken.
+//! What a person must know to go on: what a breakpoint keeps, whose result a result is, and what was not taken.
 
 use serde_json::json;
 
