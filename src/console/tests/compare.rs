@@ -65,7 +65,7 @@ fn what_another_plan_has_other() {
 fn one_difference_is_taken_back_and_undone() {
     let mut deck = edited(100, 30);
     deck.keys("=");
-    assert!(deck.sees("3 differences to original"), "{}", deck.screen());
+    assert!(deck.sees("3 differences from the original"), "{}", deck.screen());
     let lost = deck.model.editor.compare.differences().iter().position(|difference| difference.subject == "scan").unwrap();
     deck.model.editor.compare.place.selected = lost;
     deck.keys("x");
@@ -75,7 +75,7 @@ fn one_difference_is_taken_back_and_undone() {
     deck.keys("u");
     assert!(deck.sees("3 differences"), "{}", deck.screen());
     deck.keys("x x x");
-    assert!(deck.sees("no difference to original"), "{}", deck.screen());
+    assert!(deck.sees("no difference from the original"), "{}", deck.screen());
     deck.keys("=");
     assert_eq!(deck.model.place.screen, Screen::Plan);
     assert_eq!(deck.model.editor.plan().goal, plan().goal);
@@ -84,11 +84,11 @@ fn one_difference_is_taken_back_and_undone() {
 #[test]
 fn differences_to_a_file_are_taken_over_one_by_one() {
     let mut deck = against_file(100, 30);
-    assert!(deck.sees("3 differences to other.json"), "{}", deck.screen());
+    assert!(deck.sees("3 differences from other.json"), "{}", deck.screen());
     deck.keys("x");
     assert!(deck.sees("take the change over instead"), "{}", deck.screen());
     deck.keys("a a a");
-    assert!(deck.sees("no difference to other.json"), "{}", deck.screen());
+    assert!(deck.sees("no difference from other.json"), "{}", deck.screen());
     assert_eq!(deck.model.editor.plan().goal, other().goal);
     deck.keys("esc u u u");
     assert_eq!(deck.model.editor.plan().goal, plan().goal);

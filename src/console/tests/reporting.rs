@@ -65,13 +65,13 @@ fn broken_json_is_no_result_and_text_is_said_to_be_text() {
     assert!(deck.sees("not valid JSON: EOF while parsing an object at line 1 column 7"), "{}", deck.screen());
     deck.type_text("}");
     deck.keys("ctrl-s");
-    assert!(deck.sees("takes the JSON {\"a\":1}"), "{}", deck.screen());
+    assert!(deck.sees("the new result is the JSON {\"a\":1}"), "{}", deck.screen());
     deck.keys("esc m");
     deck.type_text("override");
     deck.keys("enter");
     deck.type_text("two files");
     deck.keys("ctrl-s");
-    assert!(deck.sees("takes the text two files"), "{}", deck.screen());
+    assert!(deck.sees("the new result is the text two files"), "{}", deck.screen());
     deck.keys("y");
     assert_eq!(deck.engine().node(&"list".into()).unwrap().result.as_deref(), Some(&json!("two files")));
 }

@@ -108,7 +108,11 @@ fn a_branch_says_where_it_really_begins_and_how_it_goes_on() {
     deck.keys("b");
     assert!(deck.sees(&format!("branch off after event {ends}")), "{}", deck.screen());
     deck.keys("enter");
-    assert!(deck.sees(&format!("the step of event {within} ends there")) && deck.sees("and continues by itself"), "{}", deck.screen());
+    assert!(
+        deck.sees(&format!("the step of event {within} ends with event ")) && deck.sees("and continues by itself"),
+        "{}",
+        deck.screen()
+    );
     deck.keys("n");
     to(&mut deck, records.len() as u64);
     deck.keys("b enter");

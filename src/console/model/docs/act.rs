@@ -20,7 +20,7 @@ pub fn proposal(proposal: &Proposal) -> Doc<'static> {
         && !value.is_null()
     {
         let sort = if value.is_string() { "the text " } else { "the JSON " };
-        doc.line(Role::Text, Plain::line("takes ").then(&Plain::line(sort)).then(&texts::on_a_line(value)));
+        doc.line(Role::Text, Plain::line("the new result is ").then(&Plain::line(sort)).then(&texts::on_a_line(value)));
     }
     let lines = proposal.impact.lines();
     if !lines.iter().any(|(about, _)| matches!(about, ImpactLine::Nodes(_))) {

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::super::UpdateTurn;
-use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, RunView, Status, TextField, texts};
+use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, Status, TextField, texts};
 use crate::engine::{Action, ActionTarget, Command, NodeState, RerunReach, Run, WrittenValue};
 use crate::host::client::Request;
 use crate::plan::NodeId;
@@ -258,53 +258,44 @@ pub fn pause(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Lets the selected node go where it may, else the next.
 pub fn step(model: &mut Model, turn: &mut UpdateTurn) {
-    let ready = model.selected_id().filter(|id| {
-        let fold = model.shown_run().map(RunView::newest);
-        let holds_call = fold.is_some_and(|fold| fold.run.held_calls(id).next().is_some());
-        holds_call || matches!(fold.and_then(|fold| fold.state(id)), Some(NodeState::Ready | NodeState::Held))
-    });
-    let node = ready.cloned();
+    let run = model.shown_run().map(|view| &view.newest().run);
+    let may = |run: &Run, node: &NodeId| {
+        let state = run.node(node).map(|node| &node.state);
+        run.held_calls(node).next().is_some() || matches!(state, Some(NodeState::Ready | NodeState::Held))
+    };
+    let node = model.selected_id().filter(|node| run.is_some_and(|run| may(run, node))).cloned();
     attempt(model, turn, Action::Step { node });
 }
 
-/// Proposes an action on the selected node.
-pub fn at_node(model: &mut Model, turn: &mut UpdateTurn, action: impl FnOnce(NodeId) -> Action) {
-    with_node(model, turn, |_, node| action(node));
-}
-
-fn with_node(model: &mut Model, turn: &mut UpdateTurn, action: impl FnOnce(&Model, NodeId) -> Action) {
-    if let Some(node) = model.selected_id().cloned() {
-        let action = action(model, node);
+/// Proposes an action on the selected node of the shown run.
+pub fn at_node(model: &mut Model, turn: &mut UpdateTurn, action: impl FnOnce(&Run, NodeId) -> Action) {
+    if let Some((view, node)) = model.shown_run().zip(model.selected_id().cloned()) {
+        let action = action(&view.newest().run, node);
         attempt(model, turn, action);
     }
 }
 
-/// Stops before each model and tool call of the selected node; where it is at one, goes on to the next.
+/// Halts before each model and tool call of the selected node; where it is halted at one, goes on to the next.
 pub fn into(model: &mut Model, turn: &mut UpdateTurn) {
-    with_node(model, turn, |model, node| {
-        let run = model.shown_run().map(|view| &view.newest().run);
-        let holds = run.is_some_and(|run| run.held_calls(&node).next().is_some());
+    at_node(model, turn, |run, node| {
         let into = Action::StepInto { node: node.clone() };
-        let again = holds && run.is_some_and(|run| run.refusal(&Command::act(into.clone())).is_some());
+        let again = run.held_calls(&node).next().is_some() && run.refusal(&Command::act(into.clone())).is_some();
         if again { Action::Step { node: Some(node) } } else { into }
     });
 }
 
 /// Holds the selected node, or releases it.
 pub fn hold(model: &mut Model, turn: &mut UpdateTurn) {
-    with_node(model, turn, |model, node| {
+    at_node(model, turn, |run, node| {
         let release = Action::Release { target: ActionTarget::Node(node.clone()) };
-        let held = model.shown_run().is_some_and(|view| view.newest().run.refusal(&Command::act(release.clone())).is_none());
+        let held = run.refusal(&Command::act(release.clone())).is_none();
         if held { release } else { Action::Hold { target: ActionTarget::Node(node) } }
     });
 }
 
 /// Tries again what ended badly; else runs again with all that depends on it.
 pub fn again(model: &mut Model, turn: &mut UpdateTurn) {
-    with_node(model, turn, |model, node| match model.shown_run() {
-        Some(view) => retry_or_rerun(&view.newest().run, &node),
-        None => Action::Retry { node },
-    });
+    at_node(model, turn, |run, node| retry_or_rerun(run, &node));
 }
 
 fn retry_or_rerun(run: &Run, node: &NodeId) -> Action {

@@ -83,7 +83,7 @@ pub fn confirm(model: &mut Model, actions: Vec<Action>) {
     let records = view.journal().records();
     let mut lines = vec![Plain::line(&format!("Branch off after event {seq} of {}?", records.len()))];
     if seq > at {
-        lines.push(Plain::line(&format!("A branch keeps whole steps, and the step of event {at} ends there.")));
+        lines.push(Plain::line(&format!("A branch keeps whole steps: the step of event {at} ends with event {seq}.")));
     }
     let kept = Run::replay(records.iter().take_while(|record| record.seq <= seq));
     lines.push(Plain::line(&format!("The new run keeps everything up to there{}. This run stays as it is.", goes_on(&kept, &actions))));

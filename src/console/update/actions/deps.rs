@@ -12,7 +12,7 @@ use crate::plan::{Edge, nest};
 pub fn begin(model: &mut Model, _: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
     let (toggle, done) = (model.hint("deps.toggle"), model.hint("deps.done"));
-    model.status = Some(Status::note(&format!("what `{id}` depends on: {toggle} adds or removes a row, {done} ends")));
+    model.status = Some(Status::note(&format!("choose what `{id}` depends on: {toggle} adds or removes the selected node, {done} ends")));
     model.place.screen = Screen::Plan;
     model.editor.deps = Some(id);
 }

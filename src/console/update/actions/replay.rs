@@ -105,8 +105,8 @@ fn place(model: &Model) -> Option<(usize, &[Record])> {
 fn end(model: &mut Model, way: ReplayDirection) {
     let now = model.hint("replay.last");
     model.status = Some(Status::note(&match way {
-        ReplayDirection::Back => "there is none before".to_owned(),
-        ReplayDirection::Forward => format!("there is none after; press {now} to return to now"),
+        ReplayDirection::Back => "nothing earlier".to_owned(),
+        ReplayDirection::Forward => format!("nothing later; press {now} to return to now"),
     }));
 }
 
