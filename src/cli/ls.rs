@@ -4,6 +4,7 @@ use super::{CliContext, CliError, Exit, Io, LsArgs};
 pub(super) use crate::store::short;
 use crate::{
     engine::{RunStatus, elapsed},
+    host::{Clock, SystemClock},
     store::{RunFilter, RunRow},
     text::{Plain, timestamp},
 };
@@ -47,14 +48,15 @@ pub fn ls(args: &LsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, Cl
 }
 
 /// How a run is, by who drives it.
-pub(super) fn status(status: RunStatus, driver: Option<&str>) -> RunStatus {
-    if driver.is_none() { status.without_driver() } else { status }
+fn status(run: &RunRow, driver: Option<&str>) -> RunStatus {
+    if driver.is_none() { run.status.without_driver() } else { run.status }
 }
 
 /// How a run stands, how long it took, how large it is.
 fn cells(run: &RunRow, driver: Option<&str>) -> [String; 3] {
-    let took = run.finished.map_or_else(|| "-".to_owned(), |end| elapsed(end.since(run.created)).into_string());
-    [status(run.status, driver).label(run.interrupted_by), took, run.nodes.to_string()]
+    let status = status(run, driver);
+    let took = elapsed(status.moment(run.last, SystemClock.now()).since(run.created)).into_string();
+    [status.label(run.interrupted_by), took, run.nodes.to_string()]
 }
 
 /// Where it came from, and its goal.
@@ -66,8 +68,8 @@ fn title(run: &RunRow) -> Plain {
 
 fn as_json(run: &RunRow, driver: Option<&str>) -> Value {
     json!({
-        "run": run.run, "status": status(run.status, driver), "interrupted_by": run.interrupted_by, "driver": driver, "goal": run.goal,
-        "workspace": run.workspace, "created_at": run.created, "finished_at": run.finished, "nodes": run.nodes, "waiting": run.waiting,
+        "run": run.run, "status": status(run, driver), "interrupted_by": run.interrupted_by, "driver": driver, "goal": run.goal,
+        "workspace": run.workspace, "created_at": run.created, "finished_at": run.finished(), "nodes": run.nodes, "waiting": run.waiting,
         "parent": run.parent.as_ref().map(|(run, seq)| json!({"run": run, "seq": seq})), "imported_at": run.imported,
     })
 }

@@ -10,9 +10,6 @@ use crate::{
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Whoever drove the run at that event.
-const AS_IT_WAS: Option<&str> = Some("");
-
 /// Shows a run at an event, or its events.
 ///
 /// # Errors
@@ -28,14 +25,14 @@ pub fn replay(args: &ReplayArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     }
     let run = Run::replay(kept.iter().copied());
     if args.json {
-        let mut shown = show::json_of(&run, &id.0, AS_IT_WAS);
+        let mut shown = show::json_of(&run, &id.0, run.status());
         shown["event"] = json!({"seq": seq, "of": records.len(), "at": kept.last().map(|record| record.at)});
         io.json(&shown)?;
         return Ok(Exit::Success);
     }
     let last = kept.last().map_or(Time::default(), |record| record.at);
     io.line(&format!("event {seq} of {}, {}", records.len(), timestamp(last.0)))?;
-    show::print(&run, (&id.0, AS_IT_WAS), last, io)?;
+    show::print(&run, (&id.0, run.status()), last, io)?;
     Ok(Exit::Success)
 }
 

@@ -1,15 +1,11 @@
 //! `dagdeck show`: one run as it stands in the journal: its nodes, its gates, what came out.
 
-use super::{
-    CliContext, CliError, Exit, Io, ShowArgs,
-    ls::{short, status},
-    named, timeline,
-};
+use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline};
 use crate::{
     engine::{
-        Cause, Decided, Gate, NodeRun, NodeState, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, elapsed, listed,
-        value_text, work,
+        Cause, Decided, Gate, NodeRun, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, elapsed, listed, value_text, work,
     },
+    host::{Clock, SystemClock},
     plan::{NodeId, nest},
     store::RunFilter,
     text::{Block, Plain, clock, counted, duration, timestamp},
@@ -35,13 +31,13 @@ pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     }
     let run = Run::replay(&records);
     let last = records.last().map_or(Time::default(), |record| record.at);
-    let driver = place.store()?.driver(&RunId(id.clone()));
-    let shown = json_of(&run, &id, driver.as_deref());
+    let status = status(&run, &id, place)?;
+    let shown = json_of(&run, &id, status);
     let Some(node) = node else {
         if args.json {
             io.json(&shown)?
         } else {
-            print(&run, (&id, driver.as_deref()), last, io)?
+            print(&run, (&id, status), status.moment(last, SystemClock.now()), io)?
         }
         return Ok(Exit::Success);
     };
@@ -55,7 +51,7 @@ pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
         (known["log"], known["messages"]) = (log_json(entries), messages_json(entries));
         io.json(&known)?
     } else {
-        print_node(&run, (&id, driver.as_deref()), &node, entries, io)?
+        print_node(&run, (&id, status), &node, entries, io)?
     }
     Ok(Exit::Success)
 }
@@ -68,25 +64,21 @@ pub(super) fn records(name: &str, place: &CliContext) -> Result<(String, Vec<Rec
     Ok((id.0, records))
 }
 
-/// Whether nobody works at a node that is at work by the journal: the process that drove its run ended without leaving it.
-pub(super) fn is_interrupted(run: &Run, node: &NodeRun, driver: Option<&str>) -> bool {
-    node.state == NodeState::Running && driver.is_none() && run.status().without_driver() == RunStatus::Interrupted
-}
-
-/// How a node stands, in one word.
-fn word(run: &Run, node: &NodeRun, driver: Option<&str>) -> &'static str {
-    if is_interrupted(run, node, driver) { "interrupted" } else { node.state.word() }
+/// How a run is, by who drives it.
+pub(super) fn status(run: &Run, id: &str, place: &CliContext) -> Result<RunStatus, CliError> {
+    let driver = place.store()?.driver(&RunId(id.to_owned()));
+    Ok(if driver.is_some() { run.status() } else { run.status().without_driver() })
 }
 
 /// A run as one JSON document.
-pub(super) fn json_of(run: &Run, id: &str, driver: Option<&str>) -> Value {
+pub(super) fn json_of(run: &Run, id: &str, status: RunStatus) -> Value {
     let nodes = run.nodes_in_order().into_iter();
-    let nodes: Vec<Value> = nodes.map(|(id, node)| node_json(run, id, node, is_interrupted(run, node, driver))).collect();
+    let nodes: Vec<Value> = nodes.map(|(id, node)| node_json(run, id, node, node.state.is_interrupted(status))).collect();
     let gates: Vec<Value> = run.gates().map(|(gate, decided)| gate_json(run, gate, decided)).collect();
     json!({
-        "run": id, "status": status(run.status(), driver), "interrupted_by": run.interrupted_by(),
+        "run": id, "status": status, "interrupted_by": run.interrupted_by(),
         "reason": run.outcome().map(|(_, reason)| reason), "goal": run.plan().map(|plan| plan.goal.as_str()),
-        "nodes": nodes, "edges": edges_json(run), "gates": gates,
+        "counts": run.counts(status), "nodes": nodes, "edges": edges_json(run), "gates": gates,
     })
 }
 
@@ -148,19 +140,20 @@ fn gate_json(run: &Run, gate: &Gate, decided: Option<&Decided>) -> Value {
     })
 }
 
-/// Elapsed time counts to `last` where the run is open.
-pub(super) fn print(run: &Run, (id, driver): (&str, Option<&str>), last: Time, io: &mut Io<'_>) -> Result<(), CliError> {
+/// Elapsed time counts to `now` where the run is open.
+pub(super) fn print(run: &Run, (id, status): (&str, RunStatus), now: Time, io: &mut Io<'_>) -> Result<(), CliError> {
     let goal = run.plan().map_or("", |plan| plan.goal.as_str());
-    let status = status(run.status(), driver).label(run.interrupted_by());
+    let counts = run.counts(status).label();
     let goal = if goal.trim().is_empty() { Plain::default() } else { Plain::line(": ").then(&Plain::summary(goal)) };
-    io.line(&format!("{} {status}, {}, {}{goal}", short(id), elapsed(run.elapsed_ms(last)), work(run.work_ms())))?;
+    let (label, elapsed) = (status.label(run.interrupted_by()), elapsed(run.elapsed_ms(now)));
+    io.line(&format!("{} {label}, {counts}, {elapsed}, {}{goal}", short(id), work(run.work_ms())))?;
     if let Some((_, reason)) = run.outcome().filter(|(_, reason)| **reason != Cause::None) {
         io.line(&format!("  {}", Plain::line(&reason.message())))?;
     }
     let widths = run.nodes().map(|(id, _)| Plain::line(id).width());
     let width = widths.filter(|width| *width <= NAME_COLUMNS).max().unwrap_or(0);
     for (id, node) in run.nodes_in_order() {
-        let (head, last) = node_row(run, id, node, width, driver);
+        let (head, last) = node_row(run, id, node, width, status);
         io.row(&head, &last, RESULT_COLUMNS)?;
     }
     for (gate, decided) in run.gates() {
@@ -169,7 +162,7 @@ pub(super) fn print(run: &Run, (id, driver): (&str, Option<&str>), last: Time, i
     Ok(())
 }
 
-fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, driver: Option<&str>) -> (Plain, Plain) {
+fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, status: RunStatus) -> (Plain, Plain) {
     let took = node.work_ms().map_or_else(String::new, |ms| duration(ms).into_string());
     let last = match (&node.error, &node.result) {
         (Some(error), _) => error.message.clone(),
@@ -181,7 +174,7 @@ fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, driver: Option
     let last = Plain::line(&stale).then(&Plain::line(&mark)).then(&Plain::summary(&last));
     let name = Plain::line(id);
     let gap = Plain::blank(width.saturating_sub(name.width()));
-    (Plain::line(&format!("  {name}{gap}  {:<11}  {took:>7}  ", word(run, node, driver))), last)
+    (Plain::line(&format!("  {name}{gap}  {:<11}  {took:>7}  ", node.state.label(status))), last)
 }
 
 fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
@@ -199,14 +192,14 @@ fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
 
 fn print_node(
     run: &Run,
-    (name, driver): (&str, Option<&str>),
+    (name, status): (&str, RunStatus),
     id: &NodeId,
     entries: &[TranscriptEntry],
     io: &mut Io<'_>,
 ) -> Result<(), CliError> {
     let Some(node) = run.node(id) else { return Ok(()) };
     let mark = node.mark_label().map(|mark| format!(", {mark}")).unwrap_or_default();
-    io.line(&format!("{} {}{}", Plain::line(id), word(run, node, driver), Plain::line(&mark)))?;
+    io.line(&format!("{} {}{}", Plain::line(id), node.state.label(status), Plain::line(&mark)))?;
     let reason = run.reason(id);
     if !reason.is_empty() {
         io.line(&format!("  {}", Plain::line(&reason)))?;

@@ -2,7 +2,7 @@
 
 use super::{AboutArgs, CliContext, CliError, Exit, Io, ls::short, named, show};
 use crate::{
-    engine::{Blocker, NodeState, Obstacle, Run, RunId, RunStatus},
+    engine::{Blocker, NodeState, Obstacle, Run, RunStatus},
     host::{Clock, SystemClock},
     plan::NodeId,
     text::Plain,
@@ -17,8 +17,8 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     let (id, records) = show::records(&args.of.run, place)?;
     let run = Run::replay(&records);
     let mut links = run.why(&named::node(&args.of.node, &id, &run, &records)?);
-    let driver = place.store()?.driver(&RunId(id.clone()));
-    let interrupted = |id: &NodeId| run.node(id).is_some_and(|node| show::is_interrupted(&run, node, driver.as_deref()));
+    let status = show::status(&run, &id, place)?;
+    let interrupted = |id: &NodeId| run.node(id).is_some_and(|node| node.state.is_interrupted(status));
     let resumed = run.without_driver(SystemClock.now());
     for link in links.iter_mut().filter(|link| link.obstacle == Obstacle::Work && interrupted(&link.node)) {
         link.sentence = broken_off(&link.node, &run, &resumed, short(&id));

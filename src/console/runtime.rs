@@ -13,7 +13,7 @@ use super::term::{DrawResult, FrameId, Term, TerminalEvent};
 use super::theme::{Depth, Theme};
 use super::update::{ConsoleEffect, Msg, Parting, actions, next_wake, prepare, update};
 use super::{theme, view};
-use crate::engine::{RunId, Time};
+use crate::engine::{RunId, RunStatus, Time};
 use crate::host::client::{Client, Connection, Notice, Request};
 use crate::plan::Plan;
 use crate::text::{GlyphSet, Plain};
@@ -165,7 +165,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             TerminalEvent::FrameDue => self.draw().await,
             TerminalEvent::Flushed { frame, at } => self.flushed(frame, at).await,
             TerminalEvent::Stop(signal) => {
-                Ok(Next::Break((actions::app::summary(&self.model, self.term.now(), "interrupted"), Parting::Interrupted(signal))))
+                Ok(Next::Break((actions::app::summary(&self.model, self.term.now(), RunStatus::Interrupted), Parting::Interrupted(signal))))
             }
             TerminalEvent::Lost(why) => Err(io::Error::other(why)),
         }

@@ -59,12 +59,13 @@ impl Run {
         let Some(bodies) = &mut self.flows[ix].bodies else { return };
         bodies.inner_runs.push(InnerRunIx(u32::try_from(self.inner_runs.len()).unwrap_or(u32::MAX)));
         bodies.open += 1;
+        let is_entry = matches!(bodies.times, Times::Each(_));
         let body = Arc::clone(&bodies.body);
         let nodes = u32::try_from(body.nodes.len()).unwrap_or(u32::MAX);
         self.add_inner(body, Some(ix), prefix, inputs);
-        let owners: Vec<NodeIx> = [ix].into_iter().chain(self.owners(ix)).collect();
-        for owner in owners {
-            self.nodes[owner].inside.nodes += nodes;
+        // The entries of a map were counted when it started.
+        if !is_entry {
+            self.count_inside(ix, nodes);
         }
         let inner = InnerRunIx(u32::try_from(self.inner_runs.len() - 1).unwrap_or(u32::MAX));
         if let Some(who) = self.flows[ix].halt.hold.clone() {
@@ -77,6 +78,12 @@ impl Run {
         } else {
             self.await_bodies(ix);
         }
+    }
+
+    /// Counts nodes that run, or will run, inside a node, for all around it.
+    pub(super) fn count_inside(&mut self, ix: NodeIx, nodes: u32) {
+        let owners: Vec<NodeIx> = [ix].into_iter().chain(self.owners(ix)).collect();
+        owners.into_iter().for_each(|owner| self.nodes[owner].inside.nodes += nodes);
     }
 
     /// What the next body of a composite node gets: what all get, and what its turn gives.

@@ -222,6 +222,11 @@ impl Run {
         own.chain(inside.map(|(ix, _)| ix)).map(|ix| (&self.graph.ids[ix], &self.nodes[ix]))
     }
 
+    /// The nodes of the run's own plan, in its order.
+    pub fn own_nodes(&self) -> impl Iterator<Item = (&NodeId, &NodeRun)> {
+        self.inner_runs.first().into_iter().flat_map(InnerRun::nodes).map(|ix| (&self.graph.ids[ix], &self.nodes[ix]))
+    }
+
     /// Whether an edge let its target go.
     pub fn edge_state(&self, edge: EdgeId) -> EdgeState {
         self.edges.slot(edge).copied().unwrap_or_default()

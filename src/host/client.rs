@@ -256,12 +256,13 @@ pub struct RunSummary {
     /// When it was created.
     pub created: Time,
     pub finished: Option<Time>,
+    /// When its last event happened.
+    pub last: Time,
     /// How; `None` while open.
     pub outcome: Option<Outcome>,
     /// Who drives it on.
     pub driver: Driver,
     pub nodes: u32,
-    pub gates: u32,
     /// Nodes that hold it up, for people.
     pub waiting: Vec<NodeId>,
     /// How it is, by who drives it.

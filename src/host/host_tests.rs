@@ -164,10 +164,7 @@ async fn without_a_flag_the_run_is_parked_open_and_names_the_flag() {
     assert_eq!(gates[0].flag.as_deref(), Some("--approve write"));
     assert_eq!(bed.read("out.txt"), None);
     let runs = bed.host.shared().runs().unwrap();
-    assert_eq!(
-        (runs[0].outcome, &runs[0].driver, runs[0].gates, runs[0].waiting.as_slice()),
-        (None, &Driver::Nobody, 1, &[NodeId::new("write")][..])
-    );
+    assert_eq!((runs[0].outcome, &runs[0].driver, runs[0].waiting.as_slice()), (None, &Driver::Nobody, &[NodeId::new("write")][..]));
 }
 
 #[tokio::test]

@@ -335,16 +335,17 @@ impl Shared {
             None => self.driver(&row.run),
         };
         let status = if driver == Driver::Nobody { row.status.without_driver() } else { row.status };
+        let finished = row.finished();
         RunSummary {
             run: row.run,
             status,
             goal: row.goal,
             created: row.created,
-            finished: row.finished,
+            finished,
+            last: row.last,
             outcome: row.outcome,
             driver,
             nodes: row.nodes,
-            gates: u32::try_from(row.waiting.len()).unwrap_or(u32::MAX),
             waiting: row.waiting,
             parent: row.parent.map(|(run, seq)| Parent { run, seq }),
             imported: row.imported,

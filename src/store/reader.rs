@@ -29,8 +29,9 @@ pub struct RunRow {
     pub goal: String,
     /// When it was created.
     pub created: Time,
-    pub finished: Option<Time>,
-    /// How; `None` while open.
+    /// When its last event happened.
+    pub last: Time,
+    /// How it ended; `None` while open.
     pub outcome: Option<Outcome>,
     pub nodes: u32,
     /// The node of each open gate, oldest first; empty once the run ended.
@@ -43,6 +44,13 @@ pub struct RunRow {
     pub parent: Option<(RunId, u64)>,
     /// When it was read from a file, if it was.
     pub imported: Option<Time>,
+}
+
+impl RunRow {
+    /// When it ended; `None` while open.
+    pub fn finished(&self) -> Option<Time> {
+        self.outcome.map(|_| self.last)
+    }
 }
 
 #[derive(Debug)]
@@ -65,6 +73,8 @@ impl StoreReader {
             let state = Run::replay(&records);
             run.waiting = state.open_gates().map(|gate| gate.node.clone()).collect();
             run.status = state.status();
+            run.nodes = state.counts(run.status).all;
+            run.last = records.last().map_or(run.created, |record| record.at);
             run.interrupted_by = state.interrupted_by();
         }
         Ok(runs)
@@ -158,7 +168,7 @@ fn list(db: &Connection, scope: RunFilter<'_>) -> rusqlite::Result<Vec<RunRow>> 
             workspace: row.get(1)?,
             goal: row.get(2)?,
             created: Time(unsigned(row.get(3)?)),
-            finished: row.get::<_, Option<i64>>(4)?.map(|at| Time(unsigned(at))),
+            last: Time(unsigned(row.get::<_, Option<i64>>(4)?.unwrap_or(row.get(3)?))),
             outcome,
             nodes: row.get(6)?,
             waiting: Vec::new(),

@@ -58,7 +58,7 @@ async fn what_was_appended_is_there_after_reopening_in_order_and_equal() {
     assert_eq!(store.records(&RunId("run-1".into())).unwrap(), all);
     let row = &store.runs(RunFilter::Workspace(Path::new("/w"))).unwrap()[0];
     assert_eq!(
-        (row.goal.as_str(), row.created, row.finished, row.outcome),
+        (row.goal.as_str(), row.created, row.finished(), row.outcome),
         ("greet", Time(1001), Some(Time(1005)), Some(Outcome::Partial))
     );
     assert!(store.runs(RunFilter::Workspace(Path::new("/elsewhere"))).unwrap().is_empty());
@@ -71,7 +71,7 @@ async fn a_run_that_a_verb_opened_again_is_listed_as_going_on_until_it_ends_anew
     let store = Store::open(home.path()).unwrap();
     let headline = || {
         let row = store.runs(RunFilter::All).unwrap().remove(0);
-        (row.outcome, row.finished)
+        (row.outcome, row.finished())
     };
     let settled = |outcome| Event::RunSettled { outcome, reason: Cause::None };
     append(&store, "one", &records(1, vec![created("/w", "g"), Event::RunStarted, settled(Outcome::Failed)])).await.unwrap();

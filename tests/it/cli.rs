@@ -521,7 +521,7 @@ fn ls_and_show_tell_about_runs() {
     let listed = program.json(&["ls", "--json"]);
     assert_eq!(keys(&listed[0]), LISTED);
     let shown = program.json(&["show", "last", "--json"]);
-    assert_eq!(keys(&shown), ["run", "status", "reason", "goal", "nodes", "edges", "gates"]);
+    assert_eq!(keys(&shown), ["run", "status", "reason", "goal", "counts", "nodes", "edges", "gates"]);
     assert_eq!(keys(&shown["nodes"][1]), SHOWN);
     assert_eq!((&shown["nodes"][1]["result"], &shown["run"]), (&json!(42), &listed[0]["run"]));
 
@@ -529,7 +529,7 @@ fn ls_and_show_tell_about_runs() {
     let end = &name[name.len() - 8..];
     let text = program.run(&["show", end]).code(0);
     let head = text.out.lines().next().unwrap();
-    assert!(head.starts_with(&format!("{end} succeeded, elapsed ")) && head.ends_with(": double it"), "{text}");
+    assert!(head.starts_with(&format!("{end} succeeded, 2/2 done, elapsed ")) && head.ends_with(": double it"), "{text}");
     assert_eq!(program.json(&["show", end, "twice", "--json"])["result"], 42);
     program.run(&["show", end, "thrice"]).code(1).says(&["no node `thrice`", "sum, twice"]);
     program.run(&["show", "nothing"]).code(1).says(&["`nothing` is neither a run nor a node", "`dagdeck ls`"]);
@@ -553,7 +553,10 @@ fn a_run_is_looked_into_by_why_trace_timeline_and_diff() {
     let first = program.json(&["show", "--json"])["run"].as_str().unwrap().to_owned();
     let shown = program.run(&["show", "last"]).code(0);
     let head = shown.out.lines().next().unwrap();
-    assert!(head.contains(" succeeded, elapsed ") && !head.contains(':'), "a run without a goal has no colon: {shown}");
+    assert!(
+        head.contains(" succeeded, 2/3 done, 1 not run, elapsed ") && !head.contains(':'),
+        "a run without a goal has no colon: {shown}"
+    );
     let node = program.run(&["show", "last", "twice"]).code(0);
     assert!(node.out.contains("at work"), "{node}");
     assert_eq!(program.json(&["show", "last", "twice", "--json"])["log"][0]["text"], "at work");

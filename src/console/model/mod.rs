@@ -49,7 +49,7 @@ pub use log::Log;
 pub use look::{Look, Status};
 pub use place::{Below, Focus, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, box_width};
 pub use request::{EXAMPLES, Planning, RequestLine};
-pub use run::{Fold, Replay, RunRecords, RunView, SearchMark, Standing, StateCounts};
+pub use run::{Fold, Replay, RunRecords, RunView, SearchMark, Standing};
 pub use runs::Runs;
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::HostStatus;
@@ -338,7 +338,7 @@ impl Model {
             Screen::Compare => self.editor.compare.differences().len(),
             Screen::Runs => self.runs.listing.len(),
             Screen::Log => self.shown_run().map_or(0, |view| view.log.len()),
-            Screen::Timeline => self.shown_run().map_or(0, |view| view.seen().tally.total()),
+            Screen::Timeline => self.shown_run().map_or(0, |view| view.seen().run.nodes().count()),
             Screen::Versus => self.runs.versus.as_ref().map_or(0, |versus| versus.len() + 1),
             Screen::Trace => self.shown_run().and_then(|view| view.trace.as_ref()).map_or(0, |trace| trace.lines().len()),
         };

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::inputs;
 use crate::console::theme::Role;
-use crate::engine::{EventTone, ImpactLine, NodeImpact, RunId, RunStatus};
+use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, RunId, RunStatus};
 use crate::plan::native::{body_from_value, body_to_value, node_from_value, node_to_value};
 use crate::plan::validate::{Finding, Severity};
 use crate::plan::{
@@ -292,6 +292,19 @@ pub fn status_role(status: RunStatus) -> Role {
         RunStatus::Partial => Role::Warning,
         RunStatus::Failed => Role::Failed,
         RunStatus::Cancelled => Role::Cancelled,
+    }
+}
+
+/// How a number of nodes looks.
+pub fn count_role(what: CountedNodes) -> Role {
+    match what {
+        CountedNodes::Done => Role::Text,
+        CountedNodes::Running => Role::Running,
+        CountedNodes::Interrupted => Role::Unknown,
+        CountedNodes::Waiting => Role::Waiting,
+        CountedNodes::Failed | CountedNodes::FailedSafe => Role::Failed,
+        CountedNodes::NotRun | CountedNodes::Inside => Role::Dim,
+        CountedNodes::Stale => Role::Stale,
     }
 }
 

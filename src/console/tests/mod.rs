@@ -1,6 +1,7 @@
 //! The console driven as a person does: keys and text in, screens and requests out. The host is played by the real engine.
 
 mod actions;
+mod agree;
 mod attention;
 mod cases;
 mod compare;

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::Deck;
 use crate::console::{
-    model::{Dialog, RunView, Screen, Standing, Status, TreeRowKind},
+    model::{Dialog, Screen, Status, TreeRowKind},
     update::next_wake,
 };
-use crate::engine::{Action, NodeState, Record, RunId, RunStatus, Time, WorkerFact};
+use crate::engine::{Action, Record, RunId, RunStatus, Time, WorkerFact};
 use crate::host::client::{Driver, Notice, Problem, RunSummary};
 
 fn run(name: &str) -> RunId {
@@ -104,10 +104,10 @@ fn listed(name: &str, imported: Option<Time>) -> RunSummary {
         goal: format!("goal of {name}"),
         created: Time(1_750_000_000_000),
         finished: None,
+        last: Time(1_750_000_000_000),
         outcome: None,
         driver: Driver::Nobody,
         nodes: 4,
-        gates: 0,
         waiting: Vec::new(),
         status: RunStatus::Interrupted,
         parent: None,
@@ -194,37 +194,6 @@ fn a_run_that_opens_below_a_dialog_does_not_change_what_that_is_about() {
     assert_eq!(deck.model.shown_run().unwrap().id, run("run-1"));
     assert!(matches!(deck.model.dialogs.last(), Some(Dialog::List { of: crate::console::model::ListOf::Breaks, .. })));
     assert!(said(&deck).contains("run 2 is open"), "{}", said(&deck));
-}
-
-/// Nodes that stand so, counted one by one.
-fn counted(view: &RunView, standing: Standing) -> usize {
-    view.newest().run.nodes().filter(|(_, node)| Standing::of(&node.state) == standing).count()
-}
-
-#[test]
-fn nodes_are_counted_right_after_every_action() {
-    const ALL: [Standing; 6] = [Standing::Ahead, Standing::Working, Standing::Waiting, Standing::Done, Standing::Failed, Standing::Dropped];
-    let mut deck = Deck::running(120, 40);
-    let check = |deck: &Deck, after: &str| {
-        let view = deck.model.shown_run().unwrap();
-        for standing in ALL {
-            assert_eq!(view.newest().tally.count(standing), counted(view, standing), "{standing:?} after {after}");
-        }
-    };
-    let keys =
-        [("count", "b"), ("count", "p"), ("write", ";"), ("scan", ","), ("write", ";"), ("count", "u"), ("scan", "x y"), ("scan", "r y")];
-    for (node, keys) in keys {
-        deck.select(node);
-        deck.keys(keys);
-        check(&deck, keys);
-    }
-    deck.done("list", json!("x"));
-    for keys in ["p", "b", "s", "p", "X y"] {
-        deck.select("count");
-        deck.keys(keys);
-        check(&deck, keys);
-    }
-    assert_eq!(deck.engine().node(&"count".into()).map(|node| &node.state), Some(&NodeState::Cancelled));
 }
 
 #[test]

@@ -19,10 +19,10 @@ fn summary(name: &str, parent: Option<(&str, u64)>) -> RunSummary {
         goal: format!("goal of {name}"),
         created: crate::engine::Time(1_750_000_000_000),
         finished: None,
+        last: crate::engine::Time(1_750_000_000_000),
         outcome: None,
         driver: Driver::Nobody,
         nodes: 4,
-        gates: 0,
         waiting: Vec::new(),
         status: RunStatus::Interrupted,
         parent: parent.map(|(run, seq)| Parent { run: RunId(run.into()), seq }),
@@ -144,7 +144,7 @@ fn the_times_of_a_run_that_nobody_drives_stand_at_its_last_event() {
     for keys in ["j k", "6", "5", "4", "1 H"] {
         deck.keys(keys);
         let before = deck.screen();
-        assert!(before.contains("interrupted  1/4 done  2 running  elapsed 1.2s") || before.contains("replay"), "{before}");
+        assert!(before.contains("interrupted  1/4 done  2 interrupted  elapsed 1.2s") || before.contains("replay"), "{before}");
         deck.later(3_600_000);
         assert_eq!(before, deck.screen(), "an hour changes nothing");
     }
@@ -225,12 +225,15 @@ fn two_runs_side_by_side_go_on_as_the_runs_do_and_the_selection_stays_on_its_row
 fn the_list_of_runs_is_a_tree_of_branches_on_the_screen() {
     shoot_at(&SIZES, "runs_tree", |width, height| {
         let mut deck = Deck::new(width, height);
-        let ended =
-            |summary: RunSummary, outcome, ms| RunSummary { outcome: Some(outcome), finished: Some(summary.created.plus(ms)), ..summary };
+        let ended = |summary: RunSummary, outcome, ms| RunSummary {
+            outcome: Some(outcome),
+            finished: Some(summary.created.plus(ms)),
+            last: summary.created.plus(ms),
+            ..summary
+        };
         let listing = vec![
             RunSummary {
                 driver: Driver::Here,
-                gates: 1,
                 status: crate::engine::RunStatus::Waiting,
                 ..summary("the second branch", Some(("the first", 12)))
             },

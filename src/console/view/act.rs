@@ -38,7 +38,7 @@ pub fn proposal(model: &Model, proposal: &Proposal, pen: &mut Pen<'_>, layout: &
 /// Levels that are indented.
 const DEEPEST: usize = 12;
 
-/// Draws why a node isn't running: what it waits for, and what that waits for.
+/// Draws why a node is as it is: what it waits for, and what that waits for.
 pub fn why(model: &Model, node: &NodeId, selected: usize, pen: &mut Pen<'_>) {
     let row = |link: &Blocker| {
         let (mark, role, text) = match (link.obstacle.is_for_people(), link.obstacle) {
@@ -50,7 +50,9 @@ pub fn why(model: &Model, node: &NodeId, selected: usize, pen: &mut Pen<'_>) {
         [(mark, role)].into_iter().chain(sentence::row(&Plain::summary(&link.sentence), text)).collect()
     };
     let rows = model.blockers().iter().map(row).collect();
-    let title = Plain::line("why ").then(&Plain::summary(node)).then(&Plain::line(" isn't running"));
+    let state = model.shown_run().and_then(|view| Some(view.seen().run.node(node)?.state.label(view.seen_status())));
+    let state = state.map(|state| format!(" is {state}")).unwrap_or_default();
+    let title = Plain::line("why ").then(&Plain::summary(node)).then(&Plain::line(&state));
     let hints = [("why.go", "go there"), ("move.down", "down"), ("why.close", "close")];
     boxed_list(model, pen, &title, rows, ("the node is not in the run", selected), &hints);
 }

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::pen::Pen;
-use crate::console::model::{Model, PlanScreen, RunView, Screen, Standing, texts};
+use crate::console::model::{Model, PlanScreen, RunView, Screen, texts};
 use crate::console::theme::Role;
 use crate::engine::{Time, elapsed};
 use crate::host::client::Driver;
@@ -86,9 +86,8 @@ fn plan(model: &Model, now: Time) -> Vec<(Plain, Role)> {
 
 fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     let at = model.runs.number(&view.id).unwrap_or(1);
-    let status = if view.replay().is_some() { view.seen().run.status() } else { view.status() };
+    let status = view.seen_status();
     let (word, role) = (Plain::line(status.word()), texts::status_role(status));
-    let tally = &view.seen().tally;
     let mut parts = vec![(Plain::line(&format!("run {at}/{} ", model.runs.open.len())), Role::Heading)];
     match view.replay() {
         Some(replay) => {
@@ -97,22 +96,16 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
         }
         None => parts.push((word, role)),
     }
-    parts.push((Plain::line(&format!("  {}/{} done", tally.count(Standing::Done), tally.total())), Role::Text));
-    let (running, failed) = (tally.count(Standing::Working), tally.count(Standing::Failed));
-    for (count, word, role) in
-        [(running, "running", Role::Running), (failed, "failed", Role::Failed), (tally.stale(), "stale", Role::Stale)]
-    {
-        if count > 0 {
-            parts.push((Plain::line(&format!("  {count} {word}")), role));
-        }
-    }
+    let counts = view.seen().run.counts(status).parts();
+    parts.extend(counts.into_iter().map(|(what, count)| (Plain::blank(2).then(&count), texts::count_role(what))));
     if view.seen().tokens > 0 {
         parts.push((Plain::line("  ").then(&count(view.seen().tokens)).then(&Plain::line(" tokens")), Role::Dim));
     }
     if view.seen().cost_usd > 0.0 {
         parts.push((Plain::line("  ").then(&cost(view.seen().cost_usd)), Role::Dim));
     }
-    if let Some(ms) = view.elapsed_ms(now) {
+    if view.replay().is_none() {
+        let ms = view.elapsed_ms(now);
         let shown = if view.works() { ms / 1000 * 1000 } else { ms };
         parts.push((Plain::blank(2).then(&elapsed(shown)), Role::Dim));
     }

@@ -5,19 +5,19 @@ use ratatui::layout::Rect;
 use super::pen::{Pen, below, text_of};
 use crate::console::model::{Model, PlanScreen, texts};
 use crate::console::theme::Role;
-use crate::engine::elapsed;
+use crate::engine::{Time, elapsed};
 use crate::host::client::RunSummary;
 use crate::text::{Glyph, Plain, timestamp};
 
 /// Draws the list.
-pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let runs = &model.runs;
     pen.title(area, &[(Plain::line(&format!("runs  {}", runs.listing.len())), Role::Title)], true);
     if runs.listing.is_empty() {
         return pen.no_rows(below(area), "No runs yet. Make a plan and run it.");
     }
     pen.list(below(area), (runs.place.top, runs.listing.len()), Some(runs.place.selected), true, |pen, at, line| {
-        entry(model, (at, &runs.listing[at]), pen, line);
+        entry(model, now, (at, &runs.listing[at]), pen, line);
     });
 }
 
@@ -30,9 +30,9 @@ const DEEPEST: usize = 6;
 /// From this width on, the number of nodes has room.
 const WIDE: u16 = 100;
 
-fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line: Rect) {
+fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line: Rect) {
     let (glyph, word, role) = (run.status.glyph(), run.status.word(), texts::status_role(run.status));
-    let took = run.finished.map(|finished| elapsed(finished.since(run.created))).unwrap_or_default();
+    let took = elapsed(run.status.moment(run.last, now).since(run.created));
     let open = if model.place.shown == PlanScreen::Run(run.run.clone()) { "  shown" } else { "" };
     let began = timestamp(run.created.0);
     // To the minute; the seconds matter to nobody who looks for a run.

@@ -276,7 +276,7 @@ impl RowDrawing<'_> {
                 Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word())),
                 texts::impact_role(ImpactLine::Nodes(fate)),
             ),
-            None => (Plain::line(node.state.word()), of_state(&node.state).1),
+            None => (Plain::line(node.state.label(view.seen_status())), of_state(&node.state).1),
         };
         let mut x = rest.x + pen.text(rest.x, rest.y, rest.width.min(11), &word, role).max(9) + 1;
         let worker = self.grid.worker;

@@ -1,6 +1,7 @@
 //! Describes what the engine knows, once, for console, shell and docs alike: text without colour, and glyphs by their meaning.
 
 mod cause;
+mod counts;
 mod event;
 mod impact;
 mod status;
@@ -8,6 +9,7 @@ mod timeline;
 mod times;
 mod totals;
 
+pub use counts::{CountedNodes, NodeCounts};
 pub use event::{EventLine, EventTone, arguments, value_text};
 pub use impact::{ImpactLine, NodeImpact};
 pub use status::RunStatus;

@@ -1,6 +1,6 @@
 //! `RunStatus`: how a run is, in one word, the same in header, list, shell and JSON.
 
-use crate::engine::{Outcome, Pace, Run, StopSignal};
+use crate::engine::{Outcome, Pace, Run, StopSignal, Time};
 use crate::text::Glyph;
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +73,16 @@ impl RunStatus {
             Self::Failed => Glyph::Failed,
             Self::Cancelled => Glyph::Cancelled,
         }
+    }
+
+    /// Whether its nodes work right now.
+    pub fn is_at_work(self) -> bool {
+        matches!(self, Self::Running | Self::Pausing)
+    }
+
+    /// Until when the run's elapsed time counts: now while its nodes work, else when its last event happened.
+    pub fn moment(self, last: Time, now: Time) -> Time {
+        if self.is_at_work() { now } else { last }
     }
 
     /// The status of the same run when no process drives it: what the journal calls under way is interrupted.

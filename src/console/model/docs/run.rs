@@ -20,9 +20,9 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
     }
     let before = doc.len();
     if let Some(error) = &node.error {
-        failure(node.state.word(), error, &mut doc);
+        failure(node.state.label(run.seen_status()), error, &mut doc);
     } else {
-        let (state, reason) = (node.state.word(), run.seen().run.reason(id));
+        let (state, reason) = (node.state.label(run.seen_status()), run.seen().run.reason(id));
         if reason.starts_with(state) {
             doc.text(Role::Hint, &reason);
         } else if !reason.is_empty() {
@@ -55,7 +55,7 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
         return doc;
     }
     if node.state.is_final() || node.state == NodeState::Running && node.inside.nodes == 0 {
-        doc.line(Role::Dim, Plain::line(&format!("{}: no output yet", node.state.word())));
+        doc.line(Role::Dim, Plain::line(&format!("{}: no output yet", node.state.label(run.seen_status()))));
     } else {
         for link in run.seen().run.why(id) {
             doc.text(Role::Hint, &format!("{}{}", "  ".repeat(link.depth), link.sentence));
@@ -184,7 +184,7 @@ fn excerpt(text: &str) -> String {
 /// Times, tokens, money, files and sources, behind what is to be said first.
 pub fn timing(run: &RunView, id: &NodeId, mut doc: Doc<'static>) -> Doc<'static> {
     let Some(node) = run.seen().run.node(id) else { return says("this node is not in the run") };
-    doc.field("state", &Plain::line(node.state.word()));
+    doc.field("state", &Plain::line(node.state.label(run.seen_status())));
     if let Some(started) = node.span.started {
         doc.field("started", &clock(started.0));
         node.span.finished.into_iter().for_each(|finished| doc.field("ended", &clock(finished.0)));

@@ -3,7 +3,6 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Standing, StateCounts};
 use crate::console::model::NodeConversation;
 use crate::engine::{Action, Event, NodeFact, NodeState, Record, Renames, Run, Time, Timeline, Topic, carry};
 use crate::plan::NodeId;
@@ -15,8 +14,6 @@ pub struct Fold {
     pub run: Run,
     transcripts: BTreeMap<NodeId, Arc<NodeConversation>>,
     renames: Renames,
-    /// Nodes by how they stand.
-    pub tally: StateCounts,
     /// Tokens that models took so far.
     pub tokens: u64,
     /// US dollars so far, as far as prices are known.
@@ -42,27 +39,9 @@ impl Fold {
         }
         carry(&mut self.transcripts, &self.renames.fold(record));
         match &record.event {
-            Event::RunCreated { .. } => {
-                self.shape += 1;
-                self.count_all();
-            }
-            // An action changes more than the nodes that it names; undoing it puts all back.
-            Event::Acted { .. } | Event::Undone { .. } => {
-                self.shape += u32::from(reshapes(&record.event));
-                self.count_all();
-            }
-            Event::Branched { .. } | Event::RunReopened { .. } | Event::RunRecovered { .. } => self.count_all(),
-            Event::Node { node_id, fact: NodeFact::BodyStarted { index }, .. } => {
-                self.shape += 1;
-                let turn = index.map(|index| format!("[{index}]")).unwrap_or_default();
-                let body = self.run.node_doc(node_id).and_then(|node| node.kind.body());
-                for inner in body.into_iter().flat_map(|body| &body.nodes) {
-                    let id = NodeId::new(format!("{node_id}{turn}/{}", inner.id));
-                    if let Some(node) = self.run.node(&id) {
-                        self.tally.note(&id, Standing::of(&node.state));
-                    }
-                }
-            }
+            // An undone action leaves all as it was before.
+            Event::RunCreated { .. } | Event::Undone { .. } | Event::Node { fact: NodeFact::BodyStarted { .. }, .. } => self.shape += 1,
+            Event::Acted { .. } => self.shape += u32::from(reshapes(&record.event)),
             Event::Node { node_id, fact: NodeFact::Started { attempt, job, .. }, .. } => {
                 if *attempt == 1 {
                     self.transcripts.insert(node_id.clone(), Arc::default());
@@ -90,23 +69,13 @@ impl Fold {
             | Event::StageStarted { .. }
             | Event::Checkpoint { .. }
             | Event::StageFinished { .. }
+            | Event::Branched { .. }
+            | Event::RunReopened { .. }
+            | Event::RunRecovered { .. }
             | Event::Carried
             | Event::Refused { .. }
             | Event::Node { .. } => {}
         }
-        if let Some(node) = record.event.about(&self.run) {
-            self.count(&node);
-        }
-    }
-
-    fn count(&mut self, node: &NodeId) {
-        if let Some(state) = self.run.node(node).map(|node| Standing::of(&node.state)) {
-            self.tally.note(node, state);
-        }
-    }
-
-    fn count_all(&mut self) {
-        self.tally = StateCounts::of(&self.run);
     }
 
     /// What a node said.

@@ -4,12 +4,12 @@
 mod fold;
 mod journal;
 mod replay;
-mod tally;
+mod standing;
 
 use std::collections::BTreeMap;
 
 use super::{Log, TraceView, TreeView};
-use crate::engine::{Action, Command, Event, GateId, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart};
+use crate::engine::{Action, Command, Event, GateId, NodeCounts, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart};
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
@@ -17,7 +17,7 @@ use crate::text::Plain;
 pub use fold::Fold;
 pub use journal::{RunRecords, SearchMark};
 pub use replay::Replay;
-pub use tally::{Standing, StateCounts};
+pub use standing::Standing;
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -212,7 +212,7 @@ impl RunView {
 
     /// Whether something that is looked at works right now, so that elapsed times change.
     pub fn works(&self) -> bool {
-        self.goes_on() && self.replay.is_none() && self.newest.tally.count(Standing::Working) > 0
+        self.goes_on() && self.replay.is_none() && self.status().is_at_work() && self.counts().running > 0
     }
 
     /// The moment that is looked at: now, while the run goes on here; else when the last event happened of what is seen. So the times of
@@ -221,10 +221,9 @@ impl RunView {
         if self.replay.is_none() && self.goes_on() { now } else { self.seen().last }
     }
 
-    /// How long the run takes by that moment, unless it only waits: then that time is nobody's work. A replay tells it of each event.
-    pub fn elapsed_ms(&self, now: Time) -> Option<u64> {
-        let waits = self.goes_on() && !self.works();
-        (self.replay.is_none() && !waits).then(|| self.newest.run.elapsed_ms(self.moment(now)))
+    /// How long the run takes: to now while its nodes work, else to its last event.
+    pub fn elapsed_ms(&self, now: Time) -> u64 {
+        self.newest.run.elapsed_ms(self.status().moment(self.newest.last, now))
     }
 
     /// The goal for titles.
@@ -241,6 +240,17 @@ impl RunView {
             Some(_) | None => status,
         }
     }
+
+    /// How what is seen of it is: a replay shows how it was.
+    pub fn seen_status(&self) -> RunStatus {
+        if self.replay.is_some() { self.seen().run.status() } else { self.status() }
+    }
+
+    /// Its nodes in numbers, as they are now.
+    pub fn counts(&self) -> NodeCounts {
+        self.newest.run.counts(self.status())
+    }
+
     /// What the pausing key does to it now.
     pub fn pacing(&self) -> Action {
         let run = &self.newest.run;

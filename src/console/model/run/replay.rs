@@ -80,7 +80,7 @@ impl Replay {
     /// Keeps a copy where the last one is far enough behind, seen from where it goes.
     fn keep(&mut self, to: usize) {
         let last = self.kept.last().map_or(0, |(at, _)| *at);
-        let stride = STRIDE.max(self.fold.tally.total() / NODES_AN_EVENT);
+        let stride = STRIDE.max(self.fold.run.nodes().count() / NODES_AN_EVENT);
         if self.at - last >= stride.max(to - self.at) {
             self.kept.push((self.at, self.fold.clone()));
             self.thin();

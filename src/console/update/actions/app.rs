@@ -2,13 +2,13 @@
 
 use super::super::{ConsoleEffect, Parting, UpdateTurn};
 use crate::console::model::{
-    Confirm, Confirmed, Dialog, Doc, Focus, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen, Standing,
-    Status, around, contexts,
+    Confirm, Confirmed, Dialog, Doc, Focus, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen, Status, around,
+    contexts,
 };
 use crate::console::theme::Theme;
-use crate::engine::{Time, elapsed};
+use crate::engine::{RunStatus, Time, elapsed};
 use crate::host::client::{ModelStatus, Request};
-use crate::text::{Plain, counted};
+use crate::text::Plain;
 
 /// Most runs that the farewell tells of.
 const SUMMARY_RUNS: usize = 4;
@@ -157,18 +157,16 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Leaves, with runs as they are.
 pub fn leave(model: &mut Model, turn: &mut UpdateTurn) {
-    turn.effects.push(ConsoleEffect::Quit { summary: summary(model, turn.now, "interrupted"), parting: Parting::Leaves });
+    turn.effects.push(ConsoleEffect::Quit { summary: summary(model, turn.now, RunStatus::Interrupted), parting: Parting::Leaves });
 }
 
 fn under_way(run: &RunView) -> Plain {
-    let tally = &run.newest().tally;
-    let done = format!(", {} of {} done, {}", tally.count(Standing::Done), counted(tally.total(), "node"), run.status().word());
-    Plain::line("  ").then(&run.goal()).then(&Plain::line(&done))
+    Plain::line("  ").then(&run.goal()).then(&Plain::line(&format!(", {}, {}", run.counts().label(), run.status().word())))
 }
 
 /// What happened while the console was open: a line for each of the latest live runs, with one for how to read more. `left` is the
 /// word for runs that end by leaving.
-pub fn summary(model: &Model, now: Time, left: &str) -> Vec<Plain> {
+pub fn summary(model: &Model, now: Time, left: RunStatus) -> Vec<Plain> {
     let live: Vec<&RunView> = model.runs.open.iter().filter(|run| run.driver.is_here()).collect();
     let earlier = live.len().saturating_sub(SUMMARY_RUNS);
     let mut lines = Vec::new();
@@ -183,11 +181,13 @@ pub fn summary(model: &Model, now: Time, left: &str) -> Vec<Plain> {
 }
 
 /// A run on one line of so many columns.
-fn run_line(run: &RunView, now: Time, left: &str, width: u16) -> Plain {
-    let word = if run.goes_on() { left } else { run.status().word() };
-    let nodes = format!("  {} of {}, ", run.newest().tally.count(Standing::Done), counted(run.newest().tally.total(), "node"));
-    let end = Plain::line(&nodes).then(&elapsed(run.newest().run.elapsed_ms(run.moment(now))));
-    let word = Plain::line(word).pad(12);
+fn run_line(run: &RunView, now: Time, left: RunStatus, width: u16) -> Plain {
+    let status = match left {
+        left if !run.goes_on() || left == RunStatus::Interrupted => run.status().without_driver(),
+        left => left,
+    };
+    let end = Plain::blank(2).then(&run.newest().run.counts(status).label()).then(&Plain::line(", ")).then(&elapsed(run.elapsed_ms(now)));
+    let word = Plain::line(status.word()).pad(12);
     let room = usize::from(width).saturating_sub(word.width() + end.width());
     word.then(&run.goal().truncate(room)).then(&end)
 }

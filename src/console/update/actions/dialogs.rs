@@ -8,7 +8,7 @@ use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, rep
 use crate::console::model::{
     Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, docs, texts, turned,
 };
-use crate::engine::{Action, ActionTarget, Command};
+use crate::engine::{Action, ActionTarget, Command, RunStatus};
 use crate::host::client::{Request, There};
 use crate::plan::Plan;
 use crate::text::Plain;
@@ -189,7 +189,8 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
             for run in runs {
                 turn.send(Request::Command { run, command: Command::act(Action::Cancel { target: ActionTarget::Run }) });
             }
-            turn.effects.push(ConsoleEffect::Quit { summary: app::summary(model, turn.now, "cancelled"), parting: Parting::Cancels });
+            turn.effects
+                .push(ConsoleEffect::Quit { summary: app::summary(model, turn.now, RunStatus::Cancelled), parting: Parting::Cancels });
         }
         Confirmed::DropText => close(model, turn),
         Confirmed::Leave => app::leave(model, turn),

@@ -1,0 +1,108 @@
+//! `NodeCounts`: the nodes of a run in numbers, the same in header, dialogs, farewell, shell and JSON. Nodes inside others are counted
+//! apart, those that have not begun too where their number is known.
+
+use super::listed;
+use crate::engine::{NodeState, Run, RunStatus};
+use crate::text::Plain;
+use serde::Serialize;
+
+/// Nodes of the run's own plan by how they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NodeCounts {
+    pub all: u32,
+    /// Succeeded, or passed.
+    pub done: u32,
+    /// At work, or between two attempts.
+    pub running: u32,
+    /// At work when the run was interrupted.
+    pub interrupted: u32,
+    /// Wait for a person.
+    pub waiting: u32,
+    pub failed: u32,
+    pub failed_safe: u32,
+    /// Skipped or cancelled.
+    pub not_run: u32,
+    /// Of those done, with a result that was made of earlier ones.
+    pub stale: u32,
+    pub inside: u32,
+    /// Of those inside, have ended.
+    pub inside_ended: u32,
+}
+
+/// What a number of nodes has in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountedNodes {
+    Done,
+    Running,
+    Interrupted,
+    Waiting,
+    Failed,
+    FailedSafe,
+    NotRun,
+    Stale,
+    Inside,
+}
+
+impl NodeState {
+    /// Whether nobody works at a node that is at work by the journal, as its run is so.
+    pub fn is_interrupted(&self, run: RunStatus) -> bool {
+        run == RunStatus::Interrupted && *self == Self::Running
+    }
+
+    /// The word on screens, for a node of a run that is so.
+    pub fn label(&self, run: RunStatus) -> &'static str {
+        if self.is_interrupted(run) { RunStatus::Interrupted.word() } else { self.word() }
+    }
+}
+
+impl Run {
+    /// In proportion to the nodes of the run's own plan. `status` is the run's own, or what it is without a driver.
+    pub fn counts(&self, status: RunStatus) -> NodeCounts {
+        let mut counts = NodeCounts::default();
+        for (_, node) in self.own_nodes() {
+            counts.all += 1;
+            counts.stale += u32::from(node.stale.is_some());
+            counts.inside += node.inside.nodes;
+            counts.inside_ended += node.inside.over;
+            match &node.state {
+                // The run is about to be cancelled, as it is left.
+                state if status == RunStatus::Cancelled && !state.is_final() => counts.not_run += 1,
+                NodeState::Pending | NodeState::Ready | NodeState::Held => {}
+                NodeState::Running if status == RunStatus::Interrupted => counts.interrupted += 1,
+                NodeState::Running | NodeState::Retrying { .. } => counts.running += 1,
+                NodeState::Waiting { .. } | NodeState::Unknown => counts.waiting += 1,
+                NodeState::Succeeded | NodeState::Passed => counts.done += 1,
+                NodeState::Failed => counts.failed += 1,
+                NodeState::FailedSafe => counts.failed_safe += 1,
+                NodeState::Skipped | NodeState::Cancelled => counts.not_run += 1,
+            }
+        }
+        counts
+    }
+}
+
+impl NodeCounts {
+    /// Such as `2/4 done`, `1 failed`, `inside 3/12 ended`: how many are done, and all else that isn't 0.
+    pub fn parts(self) -> Vec<(CountedNodes, Plain)> {
+        let Self { all, done, running, interrupted, waiting, failed, failed_safe, not_run, stale, inside, inside_ended } = self;
+        let some = |what, count: u32, word: &str| (count > 0).then(|| (what, Plain::line(&format!("{count} {word}"))));
+        let inner = (inside > 0).then(|| (CountedNodes::Inside, Plain::line(&format!("inside {inside_ended}/{inside} ended"))));
+        let others = [
+            some(CountedNodes::Running, running, "running"),
+            some(CountedNodes::Interrupted, interrupted, "interrupted"),
+            some(CountedNodes::Waiting, waiting, "waiting"),
+            some(CountedNodes::Failed, failed, "failed"),
+            some(CountedNodes::FailedSafe, failed_safe, "failed_safe"),
+            some(CountedNodes::NotRun, not_run, "not run"),
+            some(CountedNodes::Stale, stale, "stale"),
+            inner,
+        ];
+        let done = (CountedNodes::Done, Plain::line(&format!("{done}/{all} done")));
+        [done].into_iter().chain(others.into_iter().flatten()).collect()
+    }
+
+    /// All of them, with commas between.
+    pub fn label(self) -> Plain {
+        listed(self.parts().into_iter().map(|(_, part)| part))
+    }
+}
