@@ -203,9 +203,10 @@ fn card_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// Reads a card file; a bad one keeps the last good card.
 fn read(path: &Path, origin: &str, last: Option<KnownCard>) -> KnownCard {
     let file = path.display().to_string();
-    let text = match read_text(path) {
+    let text = match files::read_text(path, MAX_BYTES) {
         Ok(text) => text,
-        Err(message) => {
+        Err(error) => {
+            let message = format!("the file can't be read: {error}");
             let (text, good) = last.map_or((String::new(), None), |known| (known.text, known.good));
             return KnownCard { text, good, fault: Some(fault(&file, None, message)) };
         }
@@ -217,10 +218,6 @@ fn read(path: &Path, origin: &str, last: Option<KnownCard>) -> KnownCard {
             Err(fault) => KnownCard { text, good: last.and_then(|known| known.good), fault: Some(fault) },
         },
     }
-}
-
-fn read_text(path: &Path) -> Result<String, String> {
-    files::read_text(path, MAX_BYTES).map_err(|error| format!("the file can't be read: {error}"))
 }
 
 #[cfg(test)]

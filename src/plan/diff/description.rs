@@ -19,6 +19,14 @@ pub enum DifferenceMark {
 }
 
 impl DifferenceMark {
+    fn of<T>(old: Option<&T>, new: Option<&T>) -> Self {
+        match (old, new) {
+            (None, Some(_)) => Self::Added,
+            (Some(_), None) => Self::Removed,
+            (Some(_) | None, _) => Self::Changed,
+        }
+    }
+
     /// The mark as a character: `+`, `-`, `~`.
     pub fn glyph(self) -> &'static str {
         match self {
@@ -82,11 +90,7 @@ impl Difference {
                 }
             }
             Change::Head(slot) => {
-                let mark = match (&slot.old, &slot.new) {
-                    (None, Some(_)) => DifferenceMark::Added,
-                    (Some(_), None) => DifferenceMark::Removed,
-                    (Some(_) | None, _) => DifferenceMark::Changed,
-                };
+                let mark = DifferenceMark::of(slot.old.as_ref(), slot.new.as_ref());
                 let subject = self.within.as_ref().map(ToString::to_string).unwrap_or_default();
                 DifferenceText { mark, sort: "plan", subject, field: slot.name(), lines: slot_lines(slot, false) }
             }
@@ -142,11 +146,7 @@ fn arrow(edge: &Edge, address: &dyn Fn(&NodeId) -> String) -> String {
 }
 
 fn edge(old: Option<&Edge>, new: Option<&Edge>, address: &dyn Fn(&NodeId) -> String) -> DifferenceText {
-    let mark = match (old, new) {
-        (None, Some(_)) => DifferenceMark::Added,
-        (Some(_), None) => DifferenceMark::Removed,
-        (Some(_) | None, _) => DifferenceMark::Changed,
-    };
+    let mark = DifferenceMark::of(old, new);
     let subject = new.or(old).map(|edge| format!("{} → {}", address(&edge.from), address(&edge.to))).unwrap_or_default();
     let lines = |edge: Option<&Edge>| {
         let mut value = edge.map_or(Value::Null, edge_to_value);

@@ -15,6 +15,7 @@ pub use fields::ChangedField;
 
 use super::order::PlanGraph;
 use super::{Edge, Node, NodeId, Plan, Route};
+use indexmap::IndexMap;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
@@ -243,17 +244,12 @@ fn whole(plan: &Plan, node: &Node) -> Whole {
 /// Differences between edges of nodes that both plans have. Of several between the same two nodes, those that are equal belong
 /// together, then the others in their order.
 fn edges(old: &Plan, new: &Plan, common: &dyn Fn(&Edge) -> bool) -> Vec<Change> {
-    let mut between: BTreeMap<(NodeId, NodeId), (Vec<Edge>, Vec<Edge>)> = BTreeMap::new();
-    let mut ends = Vec::new();
+    let mut between: IndexMap<(NodeId, NodeId), (Vec<Edge>, Vec<Edge>)> = IndexMap::new();
     for (edge, is_new) in old.all_edges().map(|edge| (edge, false)).chain(new.all_edges().map(|edge| (edge, true))) {
         if !common(&edge) {
             continue;
         }
-        let key = (edge.from.clone(), edge.to.clone());
-        let (before, after) = between.entry(key.clone()).or_insert_with(|| {
-            ends.push(key);
-            Default::default()
-        });
+        let (before, after) = between.entry((edge.from.clone(), edge.to.clone())).or_default();
         match before.iter().position(|known| is_new && *known == edge) {
             Some(at) => {
                 before.remove(at);
@@ -263,7 +259,7 @@ fn edges(old: &Plan, new: &Plan, common: &dyn Fn(&Edge) -> bool) -> Vec<Change> 
         }
     }
     let mut changes = Vec::new();
-    for (before, after) in ends.iter().filter_map(|key| between.remove(key)) {
+    for (before, after) in between.into_values() {
         let (mut before, mut after) = (before.into_iter().map(Box::new), after.into_iter().map(Box::new));
         loop {
             match (before.next(), after.next()) {

@@ -24,38 +24,25 @@ use serde_json::Value;
 /// The format version that this program reads and writes.
 pub const FORMAT: u64 = 1;
 
-impl Serialize for Plan {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        plan_to_value(self).serialize(serializer)
-    }
+/// Types whose serialised form is the native one.
+macro_rules! native_form {
+    ($($type:ty: $write:ident, $read:expr;)*) => {$(
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                $write(self).serialize(serializer)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $read(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+            }
+        }
+    )*};
 }
 
-impl<'de> Deserialize<'de> for Plan {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        plan_from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
-
-impl Serialize for Node {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        node_to_value(self).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        node_from_value(Value::deserialize(deserializer)?, "").map_err(D::Error::custom)
-    }
-}
-
-impl Serialize for Edge {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        edge_to_value(self).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Edge {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        edge_from_value(Value::deserialize(deserializer)?, "").map_err(D::Error::custom)
-    }
+native_form! {
+    Plan: plan_to_value, plan_from_value;
+    Node: node_to_value, |value| node_from_value(value, "");
+    Edge: edge_to_value, |value| edge_from_value(value, "");
 }

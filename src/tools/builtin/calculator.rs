@@ -6,7 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Number, Value};
 use std::{
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -70,9 +73,11 @@ impl Tool for Calculator {
 /// Why arguments will be refused, as far as a little calculating shows.
 fn refusal(args: &Value) -> Option<String> {
     let text = args.get("expression")?.as_str()?;
-    let error = calculate(text, CalculatorSteps::default()).err()?;
+    let steps = CalculatorSteps::default();
+    let error = calculate(text, steps.clone()).err()?;
     let hint = error.hint.map_or_else(String::new, |hint| format!(": {hint}"));
-    (error.nothing_began && !error.message.ends_with("interrupted")).then(|| format!("{}{hint}", error.message))
+    // What takes longer may be right.
+    (!steps.are_used_up() && error.nothing_began).then(|| format!("{}{hint}", error.message))
 }
 
 fn calculate(text: &str, clock: impl fend_core::Interrupt + Send + 'static) -> Result<Value, ToolError> {
@@ -108,12 +113,19 @@ impl CalculatorDeadline {
 }
 
 /// An end after so much work, whatever the clock says.
-#[derive(Default)]
-struct CalculatorSteps(AtomicU32);
+#[derive(Clone, Default)]
+struct CalculatorSteps(Arc<AtomicU32>);
+
+impl CalculatorSteps {
+    fn are_used_up(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > CHECKED_STEPS
+    }
+}
 
 impl fend_core::Interrupt for CalculatorSteps {
     fn should_interrupt(&self) -> bool {
-        self.0.fetch_add(1, Ordering::Relaxed) > CHECKED_STEPS
+        self.0.fetch_add(1, Ordering::Relaxed);
+        self.are_used_up()
     }
 }
 
