@@ -109,11 +109,9 @@ struct Front {
     objective_template: String,
     #[serde(rename = "type", default = "llm")]
     kind: String,
-    #[serde(default)]
     class: Option<String>,
     #[serde(default)]
     tools: Vec<String>,
-    #[serde(default)]
     approve: Option<Approve>,
     #[serde(default)]
     limits: CardLimits,

@@ -120,65 +120,46 @@ fn call(call: &CallRequest) -> Value {
 /// One chunk of a stream, or a whole completion (`message` in place of `delta`).
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Chunk {
-    #[serde(default)]
     pub model: Option<String>,
-    #[serde(default)]
     pub choices: Option<Vec<Choice>>,
-    #[serde(default)]
     pub usage: Option<Usage>,
     /// An error in the middle of a stream; an object or text.
-    #[serde(default)]
     pub error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Choice {
-    #[serde(default)]
     pub delta: Option<WireMessage>,
-    #[serde(default)]
     pub message: Option<WireMessage>,
-    #[serde(default)]
     pub finish_reason: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct WireMessage {
-    #[serde(default)]
     pub content: Option<Value>,
-    #[serde(default)]
     pub reasoning_content: Option<Value>,
     /// The newer name of `reasoning_content`; some servers send both.
-    #[serde(default)]
     pub reasoning: Option<Value>,
-    #[serde(default)]
     pub refusal: Option<String>,
-    #[serde(default)]
     pub tool_calls: Option<Vec<CallPiece>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct CallPiece {
-    #[serde(default)]
     pub index: Option<u64>,
-    #[serde(default)]
     pub id: Option<String>,
-    #[serde(default)]
     pub function: Option<FunctionPiece>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct FunctionPiece {
-    #[serde(default)]
     pub name: Option<String>,
-    #[serde(default)]
     pub arguments: Option<Value>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(super) struct Usage {
-    #[serde(default)]
     pub prompt_tokens: Option<u64>,
-    #[serde(default)]
     pub completion_tokens: Option<u64>,
 }
 
