@@ -96,7 +96,7 @@ impl PlanDocument {
         let owner: Vec<(usize, usize)> = findings
             .iter()
             .map(|finding| {
-                let (file, path) = self.file_of(&finding.path);
+                let (file, path) = self.file_of(finding);
                 wanted[file].push(path);
                 (file, wanted[file].len() - 1)
             })
@@ -114,7 +114,11 @@ impl PlanDocument {
             })
             .collect();
         let placed = findings.into_iter().zip(owner).map(|(finding, (file, at))| {
-            let (path, message) = self.in_own_terms(&finding.path, &finding.message);
+            let (path, message) = if finding.code.names_as_written() {
+                (dialect::written_path(&self.plan, self.shape, &finding.path), finding.message.clone())
+            } else {
+                self.in_own_terms(&finding.path, &finding.message)
+            };
             let (origin, places) = &found[file];
             let at = places.get(at).copied().flatten().map(|(line, column)| (origin.clone(), line, column));
             LocatedFinding { finding: Finding { path, message, ..finding }, at }
@@ -122,16 +126,18 @@ impl PlanDocument {
         placed.collect()
     }
 
-    /// The file that a native path points into (0 is the plan's own), and the path in the terms of that file.
-    fn file_of(&self, path: &str) -> (usize, String) {
+    /// The file that a finding points into (0 is the plan's own), and its path in the terms of that file.
+    fn file_of(&self, finding: &Finding) -> (usize, String) {
+        let path = finding.path.as_str();
+        let source_path = if finding.code.names_as_written() { dialect::written_path } else { dialect::source_path };
         let within = |linked: &Linked| path.strip_prefix(linked.place.as_str())?.strip_prefix(".plan").map(str::len);
         let innermost = self.linked.iter().enumerate().filter_map(|(at, linked)| Some((within(linked)?, at))).min();
         let inner = innermost.and_then(|(left, at)| {
             let plan = plan_at(&self.plan, &self.linked[at].place)?;
             let rest = path[path.len() - left..].trim_start_matches('.');
-            Some((at + 1, dialect::source_path(plan, self.linked[at].shape, rest)))
+            Some((at + 1, source_path(plan, self.linked[at].shape, rest)))
         });
-        inner.unwrap_or_else(|| (0, dialect::source_path(&self.plan, self.shape, path)))
+        inner.unwrap_or_else(|| (0, source_path(&self.plan, self.shape, path)))
     }
 }
 

@@ -28,15 +28,6 @@ pub(in crate::plan) struct Slips {
     pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
-/// The fields of one object.
-pub(in crate::plan) struct Fields {
-    pub map: Map<String, Value>,
-    /// Known fields that say nothing; `None` in the native form.
-    kept: Option<Map<String, Value>>,
-    path: String,
-    what: &'static str,
-}
-
 /// A JSON value's kind in words.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
@@ -47,6 +38,15 @@ pub(crate) fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
+}
+
+/// The fields of one object.
+pub(in crate::plan) struct Fields {
+    pub map: Map<String, Value>,
+    /// Known fields that say nothing; `None` in the native form.
+    kept: Option<Map<String, Value>>,
+    path: String,
+    what: &'static str,
 }
 
 /// Whether a value says nothing.
@@ -71,7 +71,7 @@ pub(in crate::plan) fn step(path: &str, key: &str) -> String {
 }
 
 impl Fields {
-    /// Opens an object of a dialect and refuses names that are slips.
+    /// Opens an object of a dialect and refuses what is said elsewhere there.
     pub fn open(value: Value, path: &str, slips: &Slips) -> Result<Self, ShapeError> {
         let fields = Self { kept: Some(Map::new()), ..Self::native(value, path, slips.what)? };
         fields.refuse(slips)?;
@@ -86,14 +86,9 @@ impl Fields {
         }
     }
 
-    /// Refuses names that are slips. A name whose value says nothing, or beside the right one, does no harm.
-    pub fn refuse(&self, slips: &Slips) -> Result<(), ShapeError> {
+    /// Refuses names of what is said elsewhere. A name whose value says nothing does no harm.
+    fn refuse(&self, slips: &Slips) -> Result<(), ShapeError> {
         let says = |key: &str| self.map.get(key).is_some_and(|value| !is_quiet(value));
-        for (wrong, right) in slips.renamed {
-            if says(wrong) && !self.map.contains_key(*right) {
-                return Err(self.wrong(wrong, format!("{} has no `{wrong}`; write `{right}`", slips.what)));
-            }
-        }
         for (wrong, words) in slips.elsewhere {
             if says(wrong) {
                 return Err(self.wrong(wrong, format!("{} has no `{wrong}`; {words}", slips.what)));
@@ -114,7 +109,7 @@ impl Fields {
 
     /// An error for a field that is needed and isn't there.
     pub fn missing(&self, key: &str) -> ShapeError {
-        self.wrong("", format!("{} needs `{key}`", self.what))
+        self.wrong(key, format!("{} needs `{key}`", self.what))
     }
 
     /// Whether a field is there and not null.

@@ -200,7 +200,6 @@ mod tests {
             json!([]),
             json!({"goal": "g"}),
             json!({"dagdeck": 2, "nodes": []}),
-            node(json!({"id": "a"})),
             node(json!({"id": "a", "tool": "t", "code": "c"})),
             node(json!({"id": "a", "tool": "t", "args": {}, "query": "q"})),
             node(json!({"id": "a", "merge": 3})),
@@ -214,6 +213,7 @@ mod tests {
             assert!(!is_valid(&document), "{document}");
             assert!(plan_from_value(document).is_err());
         }
+        assert!(!is_valid(&node(json!({"id": "a"}))), "what has no kind is read for validation to tell");
         assert!(!is_valid(&node(json!({"id": "run", "merge": true}))));
     }
 

@@ -1,5 +1,5 @@
 //! Every plan in `tests/fixtures/plans`: a right one reads, and writing its own dialect gives an equal document, in JSON and YAML, also
-//! by way of the native form; a wrong one gives the error that its sidecar `<name>.expect.json` tells, with place and words.
+//! by way of the native form, slips included; a wrong one gives the error that its sidecar `<name>.expect.json` tells, with place and words.
 
 use crate::support::program::Program;
 use dagdeck::plan::dialect::{Format, Syntax, read, write, write_as};
@@ -81,7 +81,9 @@ fn every_dialect_has_ten_fixtures_beside_the_seeds_own() {
 #[test]
 fn the_published_schema_takes_what_the_reader_takes() {
     let schema = jsonschema::options().build(&dagdeck::plan::schema()).unwrap();
-    for fixture in fixtures().iter().filter(|fixture| fixture.dialect == "native" && fixture.error().is_none()) {
+    for fixture in
+        fixtures().iter().filter(|fixture| fixture.dialect == "native" && fixture.error().is_none() && !fixture.name.starts_with("slip_"))
+    {
         let document = document(&fixture.text, &fixture.name);
         let errors: Vec<String> = schema.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
         assert!(errors.is_empty(), "{}: {errors:?}", fixture.place());

@@ -2,7 +2,7 @@
 //! dialect lists the code and the node of each finding, or the place if it is about no node.
 
 use dagdeck::plan::dialect::read;
-use dagdeck::plan::validate::{Severity, codes, fixes, validate};
+use dagdeck::plan::validate::{FixKind, Severity, codes, fixes, validate};
 use dagdeck::plan::{Catalog, Plan};
 use serde_json::{Map, Value};
 use std::{fs, path::Path, path::PathBuf};
@@ -48,6 +48,9 @@ fn every_fixture_has_the_findings_that_are_expected() {
             table.insert(name, lines.collect());
         }
         let found = Value::Object(table);
+        if std::env::var_os("WRITE_FINDINGS").is_some() {
+            fs::write(folder.join("findings.expect.json"), serde_json::to_string_pretty(&found).unwrap() + "\n").unwrap();
+        }
         let expected: Value =
             serde_json::from_str(&fs::read_to_string(folder.join("findings.expect.json")).unwrap_or("{}".into())).unwrap();
         assert_eq!(found, expected, "{}\n{}", folder.display(), serde_json::to_string_pretty(&found).unwrap());
@@ -67,8 +70,8 @@ fn every_finding_of_a_fixture_tells_itself_and_mending_makes_it_no_worse() {
                 assert!(!finding.message.is_empty() && !finding.message.ends_with('.'), "{}: {finding:?}", place.display());
             }
             let mut mended = plan.clone();
-            for edit in fixes(&plan, &catalog) {
-                edit.apply(&mut mended).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+            for fix in fixes(&plan, &catalog, FixKind::Guess) {
+                fix.edit.apply(&mut mended).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
             }
             assert!(errors(&mended) <= errors(&plan), "{}", place.display());
         }

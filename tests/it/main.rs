@@ -18,6 +18,7 @@ mod leaving;
 #[cfg(target_os = "linux")]
 mod looking;
 mod mishaps;
+mod opening;
 mod pages;
 mod refusals;
 mod requests;

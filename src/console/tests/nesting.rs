@@ -172,6 +172,8 @@ fn findings_inside_are_marked_at_their_node_and_fixed_one_by_one_or_all() {
     deck.keys("f");
     assert_eq!(deck.model.editor.review.errors(), 1);
     deck.keys("A");
+    assert_eq!(deck.model.editor.review.errors(), 1, "a guess is taken one at a time");
+    deck.keys("f");
     assert_eq!(deck.model.editor.findings(), []);
     assert!(deck.model.dialogs.is_empty());
     deck.keys("u u");

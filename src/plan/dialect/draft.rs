@@ -2,6 +2,7 @@
 //! between nodes, unknown fields, and the list of what is lost.
 
 use super::forms::{self, DocumentPart};
+use super::reading::{AS_WRITTEN, readings};
 use crate::plan::fields::is_quiet;
 use crate::plan::native::{edge_to_value, node_to_value, object, plan_to_value};
 use crate::plan::{Dialect, Edge, Join, Node, NodeId, Plan, Route};
@@ -102,6 +103,7 @@ impl<'p> DocumentDraft<'p> {
                 document.insert(key.to_owned(), value);
             }
         }
+        self.carry_gate(&self.plan.ext, &mut fields, document);
         for (key, value) in &fields {
             if !is_quiet(value) {
                 self.lose(key.as_str(), format!("{} has no such field", self.name()));
@@ -114,6 +116,10 @@ impl<'p> DocumentDraft<'p> {
     pub fn carry(&mut self, place: &str, target: &mut Map<String, Value>, ext: &Map<String, Value>, part: DocumentPart) {
         for (key, value) in ext {
             let memo = forms::is_memo(self.plan.dialect, part, key);
+            if key == AS_WRITTEN {
+                self.carry_readings(place, target, ext);
+                continue;
+            }
             if target.contains_key(key) || (memo && !self.is_same()) {
                 continue;
             }
@@ -132,6 +138,29 @@ impl<'p> DocumentDraft<'p> {
         }
     }
 
+    /// What was read otherwise than it is written stays with the plan's own dialect; in another what couldn't be read is lost.
+    fn carry_readings(&mut self, place: &str, target: &mut Map<String, Value>, ext: &Map<String, Value>) {
+        if self.is_same() {
+            target.extend(ext.get(AS_WRITTEN).map(|readings| (AS_WRITTEN.to_owned(), readings.clone())));
+            return;
+        }
+        for reading in readings(ext).into_iter().filter(|reading| reading.wrong && reading.written.is_some()) {
+            let path = if place.is_empty() { reading.name.clone() } else { format!("{place}.{}", reading.name) };
+            self.lose(path, format!("it could not be read: {}", reading.message));
+        }
+    }
+
+    /// A gate under another name is written back under that name, which its reading tells.
+    pub fn carry_gate(&self, ext: &Map<String, Value>, fields: &mut Map<String, Value>, written: &mut Map<String, Value>) {
+        for reading in
+            readings(ext).into_iter().filter(|reading| self.is_same() && ["approve", "defaults"].contains(&reading.field.as_str()))
+        {
+            if fields.get(&reading.field) == reading.read.as_ref() {
+                rename(fields, &reading.field, written, &reading.field);
+            }
+        }
+    }
+
     /// Writes the nodes as a list of the document: `put` moves what the target can express from the native fields to the written ones.
     pub fn put_nodes(
         &mut self,
@@ -144,6 +173,7 @@ impl<'p> DocumentDraft<'p> {
             let mut fields = self.fields(node);
             let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
             put(self, (at, node), &mut fields, &mut written);
+            self.carry_gate(&node.ext, &mut fields, &mut written);
             self.lose_rest(&place(at), &fields);
             self.carry(&place(at), &mut written, &node.ext, DocumentPart::Node);
             nodes.push(Value::Object(written));

@@ -1,5 +1,6 @@
 //! The fields of each dialect, told from fields that are only carried along.
 
+use super::reading::AS_WRITTEN;
 use super::{hybrid, orchestration, stages, tools, workflow};
 use crate::plan::fields::{Slips, is_quiet};
 use crate::plan::native::{EDGE_FIELDS, PLAN_FIELDS, is_node_field};
@@ -90,6 +91,7 @@ const SHAPES: [&str; 6] = ["dagdeck", "nodes", "dag", "tasks", "connections", "s
 pub(super) fn is_memo(dialect: Dialect, part: DocumentPart, name: &str) -> bool {
     match (dialect, part) {
         (_, DocumentPart::Plan) if name == OWN_SHAPE => true,
+        _ if name == AS_WRITTEN => true,
         (Dialect::Stages, DocumentPart::Plan) => name == stages::LAYOUT,
         (Dialect::Stages, DocumentPart::Node) => stages::is_memo(name),
         (Dialect::Hybrid, DocumentPart::Node) => ["type", "sandbox_config"].contains(&name),

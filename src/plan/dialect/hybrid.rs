@@ -37,7 +37,7 @@ pub(super) const DOCUMENT: Slips = Slips {
 };
 pub(super) const TASK: Slips = Slips {
     what: "a hybrid task",
-    renamed: &[("dependencies", "depends_on"), ("deps", "depends_on"), ("name", "id"), ("args", "arguments"), ("timeout_ms", "timeout")],
+    renamed: &[("name", "id"), ("task_id", "id"), ("args", "arguments"), ("timeout_ms", "timeout")],
     elsewhere: &[("timeout_s", "write `timeout`, in milliseconds"), ("timeout_seconds", "write `timeout`, in milliseconds")],
 };
 pub(super) const AGENT: Slips = Slips {
@@ -53,8 +53,8 @@ pub(super) const AGENT: Slips = Slips {
     ],
     elsewhere: &[],
 };
-const CODE_TYPE: &str = "code_execution";
-const AGENT_TYPE: &str = "agent_delegation";
+pub(super) const CODE_TYPE: &str = "code_execution";
+pub(super) const AGENT_TYPE: &str = "agent_delegation";
 
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
     let mut fields = Fields::open(value, "", &DOCUMENT)?;
@@ -62,22 +62,14 @@ pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
     Ok(super::plan(Dialect::Hybrid, nodes, Vec::new(), fields))
 }
 
-fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
-    let is_agent = value.get("type").and_then(Value::as_str) == Some(AGENT_TYPE);
+pub(super) fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
     let mut fields = Fields::open(value, path, &TASK)?;
-    if is_agent {
-        fields.refuse(&AGENT)?;
-    }
     let id = fields.need_text("id")?;
     let kind = fields.take("type");
     let mut policy = Policy::default();
     let work = match kind.as_ref().map(Value::as_str) {
         None if fields.has("tool") => tool(&mut fields)?,
-        None if fields.has("code") => return Err(fields.wrong("", format!("`{id}` has `code`, so it needs `type: {CODE_TYPE}`"))),
-        None if fields.has("agent_role") || fields.has("agent_goal") => {
-            return Err(fields.wrong("", format!("`{id}` delegates to an agent, so it needs `type: {AGENT_TYPE}`")));
-        }
-        None => return Err(fields.wrong("", format!("`{id}` has no kind: it needs a `tool`, or `type` {CODE_TYPE} or {AGENT_TYPE}"))),
+        None => return Err(fields.wrong("type", format!("`{id}` has no kind: it needs a `tool`, or `type` {CODE_TYPE} or {AGENT_TYPE}"))),
         Some(Some(CODE_TYPE)) => code(&mut fields)?,
         Some(Some(AGENT_TYPE)) => agent(&mut fields, &mut policy)?,
         Some(Some(kind)) if fields.has("tool") => {

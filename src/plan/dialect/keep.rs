@@ -4,6 +4,7 @@
 //! writings are equal, the source holds; where they differ, the difference goes into the source. The result reads as the plan does, or
 //! the writer's own text is taken.
 
+use super::amend::amend;
 use super::source::SourceText;
 use super::{Dialect, shaped};
 use crate::plan::Plan;
@@ -14,7 +15,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 pub(super) fn as_read(plan: &Plan, shape: Dialect, written: Value, write: impl Fn(&Plan) -> Value) -> Value {
     let Some(source) = plan.source.as_ref().filter(|source| source.shape == shape) else { return written };
     let parsed = SourceText::open(&source.text, &source.origin).and_then(SourceText::parse);
-    let Ok((value, _)) = parsed else { return written };
+    let Ok((mut value, _)) = parsed else { return written };
+    if amend(&mut value, "", 0).as_ref() != Ok(&shape) {
+        return written;
+    }
     let Ok(before) = shaped(shape, value.clone()) else { return written };
     let before = write(&before);
     if before == written {

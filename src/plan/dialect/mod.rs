@@ -5,8 +5,12 @@
 //! A dialect's reader takes its fields into the plan's types. What says nothing there (null, false, an empty list) and what it doesn't
 //! know stays in `ext`, and its writer gives it back. A name that belongs to another dialect is an error that tells the right one.
 
+mod aliases;
+mod amend;
+mod coerce;
 mod diagram;
 mod draft;
+mod form;
 mod forms;
 mod hybrid;
 mod json;
@@ -14,6 +18,7 @@ mod keep;
 mod locate;
 mod orchestration;
 mod place;
+mod reading;
 mod source;
 mod stages;
 #[cfg(test)]
@@ -23,42 +28,55 @@ mod workflow;
 mod write;
 mod yaml;
 
+pub(in crate::plan) use aliases::plain;
 pub use draft::Loss;
 pub(in crate::plan) use forms::{DocumentPart, fields as known_fields, is_field, is_kept};
-pub use place::{locate, source_message, source_path};
+pub use place::{locate, source_message, source_path, written_path};
+pub(in crate::plan) use reading::{FieldReading, is_stand_in, without};
 pub use source::{ReadError, Syntax};
 pub(in crate::plan) use stages::{GRAPHS as STAGE_GRAPHS, implied as implied_stages};
 pub use write::{ExportedPlan, Format, write, write_as};
+pub(in crate::plan) use write::{Part, held};
 
 use super::document::SourceDocument;
 use super::fields::Fields;
 use super::native::{ShapeError, plan_from_value};
 use super::{Catalog, Dialect, Edge, Node, Plan, PlanSource};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Reads a plan; `origin` names the text in errors. The second value is the shape that was found, which for a native document may
-/// differ from the dialect by whose rules its plan is read.
+/// differ from the dialect by whose rules its plan is read. What can't be read as it is written is noted in the plan, for validation to
+/// tell.
 ///
 /// # Errors
-/// When the text is neither JSON nor YAML, or no plan.
+/// When the text is neither JSON nor YAML, or holds nothing like nodes.
 pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
     let source = source::SourceText::open(text, origin)?;
-    let (value, source) = source.parse()?;
-    let shape = tell(&value).map_err(|error| source.fault(error))?;
+    let (mut value, source) = source.parse()?;
+    let shape = amend::amend(&mut value, "", 0).map_err(|error| source.fault(error))?;
     let mut plan = shaped(shape, value).map_err(|error| ReadError { shape: Some(shape), ..source.fault(error) })?;
     plan.source = PlanSource::new(SourceDocument { text: text.to_owned(), origin: origin.to_owned(), shape });
     Ok((plan, shape))
 }
 
 fn shaped(shape: Dialect, value: Value) -> Result<Plan, ShapeError> {
-    match shape {
-        Dialect::Native => plan_from_value(value),
+    let mut plan = match shape {
+        Dialect::Native => return plan_from_value(value),
         Dialect::Orchestration => orchestration::read(value),
         Dialect::Tools => tools::read(value),
         Dialect::Hybrid => hybrid::read(value),
         Dialect::Workflow => workflow::read(value),
         Dialect::Stages => stages::read(value),
+    }?;
+    // Gates hold in every form.
+    for node in plan.nodes.iter_mut().filter(|node| reading::readings(&node.ext).iter().any(|reading| reading.field == "approve")) {
+        node.policy.approve = node.ext.shift_remove("approve").and_then(|approve| serde_json::from_value(approve).ok());
     }
+    if reading::readings(&plan.ext).iter().any(|reading| reading.field == "defaults") {
+        let defaults = plan.ext.shift_remove("defaults").and_then(|defaults| serde_json::from_value(defaults).ok());
+        plan.defaults = defaults.unwrap_or_default();
+    }
+    Ok(plan)
 }
 
 /// Reads the body of a node that stands in the shape of another dialect, and notes that; gives a native one back.
@@ -125,10 +143,12 @@ fn tell(value: &Value) -> Result<Dialect, ShapeError> {
 }
 
 fn is_orchestration_node(node: &Value) -> bool {
-    let read = |map: &Map<String, Value>| super::native::node_from_value(Value::Object(map.clone()), "").ok();
-    node.as_object().is_some_and(|map| {
-        map.contains_key("agent") && map.contains_key("objective") && read(map).is_some_and(|node| node.policy == super::Policy::default())
-    })
+    let Some(map) = node.as_object().filter(|map| map.contains_key("agent") && map.contains_key("objective")) else { return false };
+    let mut map = map.clone();
+    if reading::readings(&map).iter().any(|reading| reading.field == "approve") {
+        map.shift_remove("approve");
+    }
+    super::native::node_from_value(Value::Object(map), "").is_ok_and(|node| node.policy == super::Policy::default())
 }
 
 /// The entries of the list that makes the document a plan of its dialect.

@@ -10,11 +10,8 @@ use serde_json::{Map, Value, json};
 
 pub(super) const DOCUMENT: Slips =
     Slips { what: "an orchestration plan", renamed: &[], elsewhere: &[("connections", "write the order as each node's `depends_on`")] };
-pub(super) const NODE: Slips = Slips {
-    what: "an orchestration node",
-    renamed: &[("dependencies", "depends_on"), ("deps", "depends_on"), ("after", "depends_on")],
-    elsewhere: &[],
-};
+pub(super) const NODE: Slips =
+    Slips { what: "an orchestration node", renamed: &[("agent_name", "agent"), ("agent_id", "agent"), ("node_id", "id")], elsewhere: &[] };
 
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
     let mut fields = Fields::open(value, "", &DOCUMENT)?;
@@ -23,7 +20,7 @@ pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
     Ok(Plan { dialect: Dialect::Orchestration, nodes, metadata, ext: fields.rest(), ..Plan::default() })
 }
 
-fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
+pub(super) fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
     let mut fields = Fields::open(value, path, &NODE)?;
     let id = fields.need_text("id")?;
     let work =

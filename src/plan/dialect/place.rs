@@ -64,12 +64,26 @@ pub fn source_path(plan: &Plan, shape: Dialect, path: &str) -> String {
     path.to_owned()
 }
 
+/// The place of a field that is named as the document writes it.
+pub fn written_path(plan: &Plan, shape: Dialect, path: &str) -> String {
+    let (thing, field) = split(path);
+    source_path(plan, shape, thing) + field
+}
+
+/// The innermost node or edge of a native path, and the field of it.
+fn split(path: &str) -> (&str, &str) {
+    let start = ["nodes[", "edges["].iter().filter_map(|list| path.rfind(list)).max();
+    path.split_at(start.and_then(|at| Some(at + path[at..].find(']')? + 1)).unwrap_or(0))
+}
+
 /// What a finding says, in the words of a document of this shape: where it names a field of the thing that `path` leads to, the name is
 /// the one that the field has there.
 pub fn source_message(plan: &Plan, shape: Dialect, path: &str, message: &str) -> String {
-    let ends = ["nodes[", "edges["].iter().filter_map(|list| path.rfind(list)).max();
-    let Some(end) = ends.and_then(|at| Some(at + path[at..].find(']')? + 1)) else { return message.to_owned() };
-    let (thing, place) = (&path[..end], source_path(plan, shape, &path[..end]));
+    let (thing, _) = split(path);
+    if thing.is_empty() {
+        return message.to_owned();
+    }
+    let place = source_path(plan, shape, thing);
     let name = |word: &str| {
         let is_field = NAMED.contains(&word) && plan.nodes.iter().all(|node| *node.id != *word);
         let there = source_path(plan, shape, &format!("{thing}.{word}"));

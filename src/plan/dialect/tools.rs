@@ -18,14 +18,7 @@ pub(super) const DOCUMENT: Slips = Slips {
 };
 pub(super) const TASK: Slips = Slips {
     what: "a tools task",
-    renamed: &[
-        ("depends_on", "dependencies"),
-        ("deps", "dependencies"),
-        ("name", "id"),
-        ("input", "query"),
-        ("args", "query"),
-        ("arguments", "query"),
-    ],
+    renamed: &[("name", "id"), ("input", "query"), ("args", "query"), ("arguments", "query")],
     elsewhere: &[],
 };
 
@@ -35,7 +28,7 @@ pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
     Ok(super::plan(Dialect::Tools, nodes, Vec::new(), fields))
 }
 
-fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
+pub(super) fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
     let mut fields = Fields::open(value, path, &TASK)?;
     let id = fields.need_text("id")?;
     let work = ToolNode { tool: fields.need_text("tool")?, input: ToolInput::Query(fields.need_text("query")?) };

@@ -49,7 +49,7 @@ pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
     Ok(super::plan(Dialect::Workflow, nodes, edges, fields))
 }
 
-fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
+pub(super) fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
     let mut fields = Fields::open(value, path, &NODE)?;
     let id = fields.need_text("id")?;
     let work =
@@ -60,7 +60,7 @@ fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
     Ok(Node { entry, exit, policy, ext: fields.rest(), ..Node::new(id.as_str(), NodeKind::Agent(work)) })
 }
 
-fn connection(value: Value, path: &str) -> Result<Edge, ShapeError> {
+pub(super) fn connection(value: Value, path: &str) -> Result<Edge, ShapeError> {
     let mut fields = Fields::open(value, path, &CONNECTION)?;
     let from = fields.need_text("source_id")?;
     let to = fields.need_text("target_id")?;

@@ -1,13 +1,14 @@
 //! Plans as text of each format, with what is lost on the way.
 
 use super::draft::Loss;
+use super::reading::FieldReading;
 use super::source::Syntax;
-use super::{diagram, hybrid, keep, orchestration, stages, tools, workflow, yaml};
+use super::{diagram, hybrid, keep, orchestration, reading, stages, tools, workflow, yaml};
 use crate::plan::drawing;
 use crate::plan::native::plan_to_value;
-use crate::plan::{Catalog, Dialect, Plan};
+use crate::plan::{Catalog, Dialect, Edge, Node, Plan};
 use crate::text::{GlyphSet, safe_json};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::str::FromStr;
 
 /// A form that is written.
@@ -81,6 +82,7 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
     };
     let (value, lost) = document(plan, shape, catalog);
     let value = keep::as_read(plan, shape, value, |plan| document(plan, shape, catalog).0);
+    let value = if shape == plan.dialect { reading::restored(value) } else { value };
     let text = match syntax {
         Syntax::Json => pretty(&value),
         Syntax::Yaml => yaml::write(&value),
@@ -102,4 +104,46 @@ pub(super) fn document(plan: &Plan, dialect: Dialect, catalog: &Catalog) -> (Val
 
 fn pretty(value: &Value) -> String {
     format!("{}\n", safe_json(&format!("{value:#}")))
+}
+
+/// Something with unknown fields, written alone so that its readings can be compared.
+pub(in crate::plan) enum Part<'p> {
+    Plan,
+    Node(&'p Node),
+    Edge(&'p Edge),
+}
+
+/// The readings of a part that nobody has changed since, with their positions.
+pub(in crate::plan) fn held(plan: &Plan, part: &Part<'_>) -> Vec<(usize, FieldReading)> {
+    let ext = match part {
+        Part::Plan => &plan.ext,
+        Part::Node(node) => &node.ext,
+        Part::Edge(edge) => &edge.ext,
+    };
+    if !ext.contains_key(reading::AS_WRITTEN) {
+        return Vec::new();
+    }
+    let mut alone = Plan { nodes: Vec::new(), edges: Vec::new(), ..plan.clone() };
+    match part {
+        Part::Plan => {}
+        Part::Node(node) => alone.nodes.push((*node).clone()),
+        Part::Edge(edge) => alone.edges.push((*edge).clone()),
+    }
+    if !matches!(part, Part::Plan) {
+        alone.ext.clear();
+    }
+    let value = document(&alone, plan.dialect, &Catalog::default()).0;
+    let object = noted(&value);
+    let is_held = |reading: &FieldReading| object.is_none_or(|object| reading.holds(object));
+    reading::readings(ext).into_iter().enumerate().filter(|(_, reading)| is_held(reading)).collect()
+}
+
+/// The first object with readings.
+fn noted(value: &Value) -> Option<&Map<String, Value>> {
+    match value {
+        Value::Object(map) if map.contains_key(reading::AS_WRITTEN) => Some(map),
+        Value::Object(map) => map.values().find_map(noted),
+        Value::Array(list) => list.iter().find_map(noted),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+    }
 }

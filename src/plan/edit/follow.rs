@@ -6,6 +6,7 @@ use crate::plan::code::is_identifier;
 use crate::plan::expr::rename as rename_expression;
 use crate::plan::reference::{rename_text, rename_value};
 use crate::plan::{Edge, Node, NodeId, NodeTextMut, Plan, PlanNames, node_texts_mut};
+use serde_json::{Map, Value};
 use std::collections::HashSet;
 
 /// The edits that rename the node at `at`.
@@ -30,6 +31,14 @@ pub(super) fn rename(plan: &Plan, at: usize, from: &NodeId, to: &NodeId) -> Vec<
         }
     }
     edits
+}
+
+/// A node whose texts read one name instead of another, which may be that of no node.
+pub(in crate::plan) fn with_name(node: &Node, from: &str, to: &NodeId, inputs: &Map<String, Value>) -> Node {
+    let from = NodeId::new(from);
+    let names = PlanNames::new([from.as_str(), to.as_str()], inputs);
+    let follow = Follow { from: &from, to, names, decisions: HashSet::new() };
+    Node { depends_on: node.depends_on.clone(), ..follow.node(node) }
 }
 
 struct Follow<'a> {

@@ -8,6 +8,7 @@ mod lower;
 #[cfg(test)]
 mod tests;
 
+pub(in crate::plan) use follow::with_name;
 pub use history::History;
 
 use super::dialect::implied_stages;

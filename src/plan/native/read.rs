@@ -215,17 +215,20 @@ fn node_kind(fields: &mut Fields, id: &str, depth: usize) -> Result<NodeKind, Sh
     }
     match found.as_slice() {
         [work] => one_kind(fields, work, depth),
-        [] if fields.has("body") => Err(fields
-            .wrong("", format!("`{id}` has a `body`: add `until` to make it a loop, or `over` to run it once for each entry of a list"))),
-        [] => {
-            let words = "has no kind: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`";
-            Err(fields.wrong("", format!("`{id}` {words}")))
+        [] if fields.has("body") => {
+            let words = "needs `until` to make it a loop, or `over` to run it once for each entry of a list";
+            Err(fields.wrong("body", format!("`{id}` has a `body`: it {words}")))
         }
+        // Validation says that it has no kind.
+        [] => Ok(NodeKind::Agent(AgentNode::default())),
         ["agent", "decide"] if fields.map.get("decide") == Some(&Value::Bool(true)) => {
             fields.take("decide");
             agent(fields).map(|agent| NodeKind::Decision(DecisionNode::Agent(agent)))
         }
-        [first, second, ..] => Err(fields.wrong("", format!("`{id}` has more than one kind, `{first}` and `{second}`: keep one"))),
+        [first, second, ..] => {
+            let field = WORKS.iter().find(|(field, work)| work == second && fields.has(field)).map_or(*second, |(field, _)| *field);
+            Err(fields.wrong(field, format!("`{id}` has more than one kind, `{first}` and `{second}`: keep one")))
+        }
     }
 }
 
@@ -298,7 +301,7 @@ fn sub_plan(fields: &mut Fields, depth: usize) -> Result<SubplanNode, ShapeError
 fn body(fields: &mut Fields, work: &str, depth: usize) -> Result<Box<Plan>, ShapeError> {
     match fields.take("body") {
         Some(value) => body_at(value, &fields.place("body"), depth + 1).map(Box::new),
-        None => Err(fields.wrong("", format!("`{work}` needs a `body`: the plan that is repeated"))),
+        None => Err(fields.wrong("body", format!("`{work}` needs a `body`: the plan that is repeated"))),
     }
 }
 

@@ -37,6 +37,8 @@ macro_rules! table {
 }
 
 table! {
+    WrongShape "wrong-shape" Error "a field can't be read as it is written",
+    ReadAs "read-as" Warning "a field is read under another name or as another kind of value",
     EmptyPlan "empty-plan" Error "the plan has no nodes",
     BadId "bad-id" Error "an id is not 1 to 64 of A-Z a-z 0-9 _ -, or it is a reserved name",
     DuplicateId "duplicate-id" Error "two nodes have the same id",
@@ -55,6 +57,7 @@ table! {
     NeverTaken "never-taken" Warning "an edge leaves a terminal stage, where the run ends",
     Transition "transition" Error "a stage has fewer incoming or outgoing edges than its type needs",
     UnknownAgent "unknown-agent" Error "no agent card has this name",
+    NoKind "no-kind" Error "a node doesn't say what it does",
     NoAgent "no-agent" Error "an agent node names no card and has no role",
     EmptyObjective "empty-objective" Error "an agent's objective or goal is there, but empty",
     UnknownTool "unknown-tool" Error "no tool has this name",
@@ -89,11 +92,10 @@ table! {
     LowBudget "low-budget" Warning "the plan's budget is lower than what its agents may use together",
     BadBreakpoint "bad-breakpoint" Error "a breakpoint or its condition can't be read",
     BadSchema "bad-schema" Error "an output schema is not a valid JSON Schema",
-    NoBudget "no-budget" Warning "neither the plan nor some of its agents have a budget",
     PromptWindow "prompt-window" Warning "an agent's prompt may be too long for its model",
     OpenSideEffects "open-side-effects" Warning "a tool that changes things runs without approval",
     PrivateData "private-data" Warning "private data reaches a call that sends it out, so the call asks first",
-    UnknownField "unknown-field" Warning "a field has no meaning here and looks like a typo",
+    UnknownField "unknown-field" Warning "a field has no meaning here, so it does nothing",
     NotYet "not-yet" Warning "this version reads a field but doesn't use it yet",
 }
 
@@ -105,6 +107,11 @@ impl Code {
 
     pub fn severity(self) -> Severity {
         self.info().severity
+    }
+
+    /// Whether its findings name fields as the document writes them.
+    pub fn names_as_written(self) -> bool {
+        matches!(self, Self::WrongShape | Self::ReadAs | Self::UnknownField)
     }
 
     pub fn name(self) -> &'static str {

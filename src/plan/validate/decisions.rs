@@ -1,7 +1,7 @@
 //! Decisions and their edges, merges, joins over alternatives.
 
 use super::legible;
-use super::{Code, FindingPlace, Fix, PlanCheck};
+use super::{Code, FindingPlace, Fix, FixKind, PlanCheck};
 use crate::plan::edit::Edit;
 use crate::plan::expr::Expr;
 use crate::plan::order::{EdgePlace, OrderedEdge};
@@ -98,7 +98,7 @@ fn routes(check: &mut PlanCheck, at: usize, ways: &[DecisionWay]) {
 fn make_default(check: &PlanCheck, ways: &[DecisionWay]) -> Option<Fix> {
     let at = ways.iter().rev().find_map(|way| way.edge)?;
     let edge = Edge { default: true, ..check.plan.edges[at].clone() };
-    Some(Fix::new(format!("make the edge to `{}` the default", edge.to), replaced(at, edge)))
+    Some(Fix::guess(format!("make the edge to `{}` the default", edge.to), replaced(at, edge)))
 }
 
 fn label_ways(check: &PlanCheck, ways: &[DecisionWay]) -> Option<Fix> {
@@ -110,7 +110,7 @@ fn label_ways(check: &PlanCheck, ways: &[DecisionWay]) -> Option<Fix> {
             replaced(at, Edge { when: Some(edge.to.to_string()), ..edge.clone() })
         })
         .collect();
-    (edits.len() == ways.len()).then(|| Fix::new("label each edge with its target", Edit::batch(edits)))
+    (edits.len() == ways.len()).then(|| Fix::safe("label each edge with its target", Edit::batch(edits)))
 }
 
 fn replaced(at: usize, edge: Edge) -> Edit {
@@ -142,7 +142,7 @@ fn default_outside(check: &mut PlanCheck) {
         if check.graph.outgoing(from).any(is_conditional) {
             continue;
         }
-        let fix = Some(Fix::new("remove `default`", replaced(at, Edge { default: false, ..edge.clone() })));
+        let fix = Some(Fix::guess("remove `default`", replaced(at, Edge { default: false, ..edge.clone() })));
         let message = "`default` only has an effect on an edge that leaves a decision, or next to edges with conditions";
         check.find(Code::DefaultOutside, FindingPlace::Edge(at), "default", message, fix);
     }
@@ -184,7 +184,8 @@ fn alternatives(check: &mut PlanCheck) {
             }
         }
         if let Some(decision) = clash {
-            let fix = check.with_policy(node, "join what is taken, with `join: settled`", |policy| policy.join = Some(Join::Settled));
+            let fix = check
+                .with_policy(node, FixKind::Safe, "join what is taken, with `join: settled`", |policy| policy.join = Some(Join::Settled));
             let message = format!(
                 "needs several branches of the decision `{}`, but only one is taken, so it would be skipped",
                 check.graph.id(decision)

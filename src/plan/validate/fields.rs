@@ -1,76 +1,86 @@
 //! Fields of the document that mean nothing where they stand. Unknown ones are kept, since a later version may know them; one that
 //! looks like a slip of the pen is told, because the plan would otherwise run without what was meant.
 
-use super::{Code, FindingPlace, Fix, PlanCheck};
-use crate::plan::dialect::{DocumentPart, is_field, is_kept, known_fields};
+use super::{Code, FindingPlace, Fix, PlanCheck, did_you_mean, legible};
+use crate::plan::dialect::{DocumentPart, is_field, is_kept, known_fields, plain};
 use crate::plan::edit::Edit;
-use crate::plan::native::{self, EDGE_FIELDS, PLAN_FIELDS, is_node_field, node_fields};
+use crate::plan::native::{self, node_fields};
 use crate::plan::{Dialect, Node, Plan};
 use serde_json::{Map, Value};
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
-    if plan.dialect != Dialect::Native {
-        return of_dialect(check);
-    }
-    for name in plan.ext.keys() {
-        if let Some(meant) = meant(name, PLAN_FIELDS.into_iter()) {
-            check.find(Code::UnknownField, FindingPlace::Plan, name, unknown(name, meant), None);
-        }
-    }
-    for (at, node) in plan.nodes.iter().enumerate() {
-        for name in node.ext.keys() {
-            of_node(check, at, name);
-        }
-    }
-    for (at, edge) in plan.edges.iter().enumerate() {
-        for name in edge.ext.keys() {
-            if let Some(meant) = meant(name, EDGE_FIELDS.into_iter()) {
-                check.find(Code::UnknownField, FindingPlace::Edge(at), name, unknown(name, meant), None);
-            }
-        }
-    }
-}
-
-/// Fields that a plan of another dialect carries along: those that would mean something in a native plan, and slips.
-fn of_dialect(check: &mut PlanCheck) {
-    let plan = check.plan;
-    let mut look = |part: DocumentPart, place: FindingPlace, ext: &Map<String, Value>| {
-        for (name, value) in ext {
-            if is_kept(plan.dialect, part, name, value) || is_field(plan.dialect, part, name) {
-                continue;
-            }
-            let dialect = plan.dialect.name();
-            let message = if is_field(Dialect::Native, part, name) && !HARMLESS.contains(&name.as_str()) {
-                format!("the {dialect} format doesn't use `{name}`: export the plan to the native format and write it there")
-            } else if let Some(meant) = meant(name, known_fields(plan.dialect, part).iter().copied()) {
-                format!("the {dialect} format has no field `{name}`, so it does nothing; did you mean `{meant}`?")
-            } else {
-                continue;
-            };
-            check.find(Code::UnknownField, place, name, message, None);
-        }
-    };
-    look(DocumentPart::Plan, FindingPlace::Plan, &plan.ext);
-    plan.nodes.iter().enumerate().for_each(|(at, node)| look(DocumentPart::Node, FindingPlace::Node(at), &node.ext));
-    plan.edges.iter().enumerate().for_each(|(at, edge)| look(DocumentPart::Edge, FindingPlace::Edge(at), &edge.ext));
+    of_part(check, DocumentPart::Plan, FindingPlace::Plan, &plan.ext);
+    plan.nodes.iter().enumerate().for_each(|(at, node)| of_part(check, DocumentPart::Node, FindingPlace::Node(at), &node.ext));
+    plan.edges.iter().enumerate().for_each(|(at, edge)| of_part(check, DocumentPart::Edge, FindingPlace::Edge(at), &edge.ext));
 }
 
 /// Fields of people and screens, which nobody expects to do anything.
-const HARMLESS: [&str; 4] = ["notes", "label", "id", "metadata"];
+const HARMLESS: [&str; 12] =
+    ["notes", "note", "label", "id", "name", "title", "description", "comment", "metadata", "version", "$schema", "ext"];
 
-fn of_node(check: &mut PlanCheck, at: usize, name: &str) {
-    if is_node_field(name) {
-        let message = format!("`{name}` has no effect on this kind of node");
-        check.find(Code::UnknownField, FindingPlace::Node(at), name, message, None);
-    } else if let Some(meant) = meant(name, node_fields()) {
-        let fix = renamed(check.plan, at, name, meant);
-        check.find(Code::UnknownField, FindingPlace::Node(at), name, unknown(name, meant), fix);
+fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: &Map<String, Value>) {
+    let dialect = check.plan.dialect;
+    for (name, value) in ext {
+        let at = if let FindingPlace::Node(at) = place { Some(at) } else { None };
+        // Names with this beginning are their author's own.
+        if is_kept(dialect, part, name, value) || name.starts_with(['_', '$']) || name.starts_with("x_") || name.starts_with("x-") {
+            continue;
+        }
+        if let Some(at) = at.filter(|_| dialect == Dialect::Native && ["type", "kind"].contains(&name.as_str())) {
+            of_kind(check, at, name, value);
+            continue;
+        }
+        let form = if dialect == Dialect::Native { "a plan".to_owned() } else { format!("the {} format", dialect.name()) };
+        if is_field(dialect, part, name) {
+            if dialect == Dialect::Native {
+                check.find(Code::UnknownField, place, name, format!("`{name}` has no effect on this kind of node"), None);
+            }
+        } else if dialect != Dialect::Native && is_field(Dialect::Native, part, name) && !HARMLESS.contains(&name.as_str()) {
+            let message = format!("{form} doesn't use `{name}`: export the plan to the native format and write it there");
+            check.find(Code::UnknownField, place, name, message, None);
+        } else {
+            let is_node = dialect == Dialect::Native && part == DocumentPart::Node;
+            let known: Vec<&str> = if is_node { node_fields().collect() } else { known_fields(dialect, part).to_vec() };
+            let meant = meant(name, known.into_iter());
+            if meant.is_none() && HARMLESS.contains(&name.as_str()) {
+                continue;
+            }
+            let fix = meant.zip(at).filter(|_| is_node).and_then(|(meant, at)| renamed(check.plan, at, name, meant));
+            let shown = legible(name);
+            check.find(
+                Code::UnknownField,
+                place,
+                name,
+                format!("{form} has no field `{shown}`, so it does nothing{}", did_you_mean(meant)),
+                fix,
+            );
+        }
     }
 }
 
-fn unknown(name: &str, meant: &str) -> String {
-    format!("`{name}` is not a known field, so it does nothing; did you mean `{meant}`?")
+/// A node that says in words what it is may do something else by its fields: an approval that is none would ask nobody.
+fn of_kind(check: &mut PlanCheck, at: usize, name: &str, value: &Value) {
+    let Some(word) = value.as_str().map(plain) else { return };
+    let kind = check.plan.nodes[at].kind.name();
+    let said = match word.as_str() {
+        "approval" | "gate" | "humanapproval" | "humanreview" | "humanintheloop" | "human" | "hitl" | "confirmation" | "confirm" => {
+            "approval"
+        }
+        "tool" | "toolcall" | "function" | "api" => "tool",
+        "agent" | "llm" => "agent",
+        "code" | "script" | "python" | "javascript" => "code",
+        "decision" | "condition" | "router" | "branch" => "decision",
+        "merge" | "join" => "merge",
+        "transform" => "transform",
+        "loop" => "loop",
+        "map" | "foreach" => "map",
+        _ => return,
+    };
+    if said != kind {
+        let message = format!("`{name}` says {said}, but by its other fields this is a node of kind {kind}");
+        check.find(Code::WrongShape, FindingPlace::Node(at), name, message, None);
+    }
 }
 
 /// The node with the field under the name that was meant, if it can be read so.
@@ -80,7 +90,7 @@ fn renamed(plan: &Plan, at: usize, name: &str, meant: &str) -> Option<Fix> {
     let written = fields.shift_remove(name)?;
     fields.insert(meant.to_owned(), written);
     let node: Node = native::node_from_value(value, "").ok()?;
-    Some(Fix { title: format!("rename it to `{meant}`"), edit: Edit::SpliceNodes { at, remove: 1, insert: vec![node] } })
+    Some(Fix::guess(format!("rename it to `{meant}`"), Edit::SpliceNodes { at, remove: 1, insert: vec![node] }))
 }
 
 /// A known name that is one slip away; two in longer names.

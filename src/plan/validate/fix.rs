@@ -1,22 +1,30 @@
-//! Applying fixes one after the other. A fix may uncover other findings, so each is tried on a copy and kept only if the plan is better
+//! Applying fixes one after the other, safe ones before guesses. A fix may uncover other findings, so each is tried on a copy and kept only if the plan is better
 //! for it. Between two steps that leave fewer findings each one is tried once, so this ends whatever the fixes are.
 
-use super::{Code, Finding, Severity, validate};
-use crate::plan::edit::Edit;
+use super::{Code, Finding, Fix, FixKind, Severity, validate};
 use crate::plan::{Catalog, NodeId, Plan};
 use std::collections::BTreeSet;
 
 /// How much is looked at in one go, in nodes: each try reads the whole plan.
 const MOST_NODES: usize = 2_000_000;
 
-/// The edits that fix what can be fixed, in order: errors first. None makes a plan worse, and none brings an error for a warning.
-pub fn fixes(plan: &Plan, catalog: &Catalog) -> Vec<Edit> {
+/// The fixes that help, in order: safe ones, then guesses if those may be made, errors first. None makes a plan worse, and none brings
+/// an error for a warning.
+pub fn fixes(plan: &Plan, catalog: &Catalog, most: FixKind) -> Vec<Fix> {
     let mut plan = plan.clone();
-    let mut findings = by_severity(&plan, catalog);
-    let mut tried: BTreeSet<(Code, Option<NodeId>, String)> = BTreeSet::new();
     let mut made = Vec::new();
+    for kind in [FixKind::Safe, FixKind::Guess].into_iter().filter(|kind| *kind <= most) {
+        of_kind(&mut plan, catalog, kind, &mut made);
+    }
+    made
+}
+
+fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<Fix>) {
+    let mut findings = by_severity(plan, catalog);
+    let mut tried: BTreeSet<(Code, Option<NodeId>, String)> = BTreeSet::new();
     for _ in 0..(MOST_NODES / (plan.nodes.len() + 1)).clamp(8, 400) {
-        let untried = findings.iter().find(|finding| finding.fix.is_some() && !tried.contains(&name(finding)));
+        let may = |finding: &&Finding| finding.fix.as_ref().is_some_and(|fix| fix.kind <= most) && !tried.contains(&name(finding));
+        let untried = findings.iter().filter(may).min_by_key(|finding| finding.fix.as_ref().map(|fix| fix.kind));
         let Some((finding, fix)) = untried.and_then(|finding| Some((finding, finding.fix.as_ref()?))) else { break };
         let this = name(finding);
         let mut changed = plan.clone();
@@ -33,11 +41,10 @@ pub fn fixes(plan: &Plan, catalog: &Catalog) -> Vec<Edit> {
             tried.insert(this);
         }
         if is_better {
-            made.push(fix.edit.clone());
-            (plan, findings) = (changed, after);
+            made.push(fix.clone());
+            (*plan, findings) = (changed, after);
         }
     }
-    made
 }
 
 fn by_severity(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {

@@ -94,14 +94,14 @@ proptest! {
     fn mending_ends_and_makes_nothing_worse(plan in broken()) {
         let mut fixed = plan.clone();
         let before = counts(&plan);
-        for edit in fixes(&plan, &catalog()) {
+        for fix in fixes(&plan, &catalog(), FixKind::Guess) {
             let last = counts(&fixed);
-            edit.apply(&mut fixed).unwrap();
+            fix.edit.apply(&mut fixed).unwrap();
             prop_assert!(counts(&fixed).0 <= last.0);
         }
         let after = counts(&fixed);
         prop_assert!(after.0 < before.0 || after == before || (after.0 == before.0 && after.1 <= before.1), "{before:?} {after:?}");
-        prop_assert_eq!(fixes(&fixed, &catalog()).len(), 0, "what is left can't be fixed");
+        prop_assert_eq!(fixes(&fixed, &catalog(), FixKind::Guess).len(), 0, "what is left can't be fixed");
     }
 
     #[test]
@@ -138,7 +138,7 @@ fn mending_settles_a_knot_of_cycles_one_by_one() {
         {"id": "a", "value": 1, "depends_on": ["b", "c"]}, {"id": "b", "value": 1, "depends_on": ["a"]}, {"id": "c", "value": 1, "depends_on": ["a"]}
     ]}));
     let mut fixed = plan.clone();
-    fixes(&plan, &catalog()).iter().for_each(|edit| drop(edit.apply(&mut fixed).unwrap()));
+    fixes(&plan, &catalog(), FixKind::Guess).iter().for_each(|fix| drop(fix.edit.apply(&mut fixed).unwrap()));
     assert_eq!(validate(&fixed, &catalog()), []);
 }
 
@@ -155,6 +155,6 @@ fn a_fix_that_would_bring_more_errors_is_left_alone() {
     let findings = validate(&plan, &catalog());
     assert!(findings.iter().any(|finding| finding.code == Code::LaterEntry && finding.fix.is_some()), "{findings:?}");
     let mut fixed = plan.clone();
-    fixes(&plan, &catalog()).iter().for_each(|edit| drop(edit.apply(&mut fixed).unwrap()));
+    fixes(&plan, &catalog(), FixKind::Guess).iter().for_each(|fix| drop(fix.edit.apply(&mut fixed).unwrap()));
     assert!(fixed.nodes[1].entry);
 }

@@ -14,6 +14,7 @@ mod nested;
 mod nested_tests;
 mod outer;
 mod policy;
+mod readings;
 mod structure;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ mod window;
 pub use codes::{Code, CodeInfo, Severity, codes};
 pub use fix::fixes;
 
+use super::dialect::plain;
 use super::edit::Edit;
 use super::order::PlanGraph;
 use super::{Catalog, Dialect, NameScope, Node, NodeId, NodeKind, NodeValue, Plan, Policy, Route};
@@ -58,7 +60,27 @@ pub struct Finding {
 pub struct Fix {
     /// What it does, in words.
     pub title: String,
+    pub kind: FixKind,
     pub edit: Edit,
+}
+
+/// How sure it is that a fix gives what was meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FixKind {
+    /// What is written has one meaning, and the fix gives it.
+    Safe,
+    /// A near name, a removal, a cut: a person decides.
+    Guess,
+}
+
+impl FixKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Guess => "guess",
+        }
+    }
 }
 
 /// Whether a run may start with these findings.
@@ -104,8 +126,6 @@ struct Around<'a> {
     file: Option<&'a str>,
     /// No edit reaches it: it stands in a file of its own, or in the second of two nodes with the same id.
     is_sealed: bool,
-    /// The run that it belongs to has a budget.
-    is_capped: bool,
 }
 
 /// The node that a plan is the body of.
@@ -127,14 +147,17 @@ struct PlanCheck<'a> {
     around: Around<'a>,
     findings: Vec<(FindingPlace, Finding)>,
     stock: Stock<'a>,
+    /// From where names by position count, once that is known.
+    counting: Option<(usize, FixKind)>,
 }
 
 impl<'a> PlanCheck<'a> {
     fn new(plan: &'a Plan, catalog: &'a Catalog, around: Around<'a>, stock: Stock<'a>) -> Self {
-        Self { plan, catalog, graph: Rc::new(PlanGraph::new(plan)), around, findings: Vec::new(), stock }
+        Self { plan, catalog, graph: Rc::new(PlanGraph::new(plan)), around, findings: Vec::new(), stock, counting: None }
     }
 
     fn everything(&mut self) {
+        readings::check(self);
         structure::check(self);
         decisions::check(self);
         walks::check(self);
@@ -151,7 +174,7 @@ impl<'a> PlanCheck<'a> {
     fn find(&mut self, code: Code, place: FindingPlace, field: &str, message: impl Into<String>, fix: Option<Fix>) {
         let fix = fix.filter(|_| !self.around.is_sealed);
         let owner = self.around.outer.as_ref().map(|outer| outer.address.as_str());
-        let fix = fix.map(|fix| Fix { title: cut(&fix.title), edit: Edit::within(owner, fix.edit) });
+        let fix = fix.map(|fix| Fix { title: cut(&fix.title), kind: fix.kind, edit: Edit::within(owner, fix.edit) });
         self.push(code, place, field, message.into(), fix);
     }
 
@@ -206,8 +229,8 @@ impl<'a> PlanCheck<'a> {
         Edit::SpliceNodes { at, remove: 1, insert: vec![node] }
     }
 
-    fn with_policy(&self, at: usize, title: impl Into<String>, change: impl FnOnce(&mut Policy)) -> Option<Fix> {
-        Some(Fix::new(title, self.changed(at, |node| change(&mut node.policy))))
+    fn with_policy(&self, at: usize, kind: FixKind, title: impl Into<String>, change: impl FnOnce(&mut Policy)) -> Option<Fix> {
+        Some(Fix::new(kind, title, self.changed(at, |node| change(&mut node.policy))))
     }
 
     /// Whether one of the edges that leave the node is named by its answer, which may be a label.
@@ -232,8 +255,16 @@ impl Outer<'_> {
 }
 
 impl Fix {
-    fn new(title: impl Into<String>, edit: Edit) -> Self {
-        Self { title: title.into(), edit }
+    fn new(kind: FixKind, title: impl Into<String>, edit: Edit) -> Self {
+        Self { title: title.into(), kind, edit }
+    }
+
+    fn safe(title: impl Into<String>, edit: Edit) -> Self {
+        Self::new(FixKind::Safe, title, edit)
+    }
+
+    fn guess(title: impl Into<String>, edit: Edit) -> Self {
+        Self::new(FixKind::Guess, title, edit)
     }
 }
 
@@ -263,6 +294,13 @@ pub fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<
     // A name that shares no letter is no slip either.
     let is_slip = |distance: usize, name: &str| distance <= limit && distance < wrong.len().max(name.len());
     measured.filter(|(distance, name)| is_slip(*distance, name)).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
+}
+
+/// Which kind of fix puts one name in the place of another: they are the same but for case, `_`, `-` and spaces, and no other is.
+fn kind_of<'n>(wrong: &str, near: &str, names: impl Iterator<Item = &'n str>) -> FixKind {
+    let wrong = plain(wrong);
+    let is_only = wrong == plain(near) && names.filter(|name| plain(name) == wrong).take(2).count() == 1;
+    if is_only { FixKind::Safe } else { FixKind::Guess }
 }
 
 /// How much of what a plan says is repeated in a message, in characters, and how much a message has at most.

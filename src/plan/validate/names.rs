@@ -1,7 +1,8 @@
 //! Agents and tools by name, tool arguments against their schema, tool patterns.
 
 use super::legible;
-use super::{Code, FindingPlace, Fix, PlanCheck, did_you_mean};
+use super::{Code, FindingPlace, Fix, FixKind, PlanCheck, did_you_mean, kind_of};
+use crate::plan::dialect::is_stand_in;
 use crate::plan::reference::has_references;
 use crate::plan::{AgentNode, Approve, Catalog, DecisionNode, NodeKind, Risk, ToolInfo, ToolInput, ToolNode, Verdict};
 use globset::GlobMatcher;
@@ -57,16 +58,23 @@ fn patterns<'a>(check: &mut PlanCheck<'a>, place: FindingPlace, prefix: &str, pa
         check.stock.patterns.insert(pattern, fits);
         if !fits {
             let catalog = check.catalog;
-            let near = check.nearest(pattern, catalog.tools.iter().map(|tool| tool.name.as_str()));
+            let near = check.nearest(pattern, tool_names(catalog));
             let message = format!("`{}` matches no tool{}", legible(pattern), did_you_mean(near));
             let fix = match (near, place) {
-                (Some(near), FindingPlace::Node(at)) => check
-                    .with_policy(at, format!("use `{near}`"), |policy| policy.tools.iter_mut().for_each(|list| list[i] = near.to_owned())),
+                (Some(near), FindingPlace::Node(at)) => {
+                    check.with_policy(at, kind_of(pattern, near, tool_names(catalog)), format!("use `{near}`"), |policy| {
+                        policy.tools.iter_mut().for_each(|list| list[i] = near.to_owned())
+                    })
+                }
                 (Some(_) | None, _) => None,
             };
             check.find(Code::ToolPattern, place, &format!("{prefix}tools[{i}]"), message, fix);
         }
     }
+}
+
+fn tool_names(catalog: &Catalog) -> impl Iterator<Item = &str> {
+    catalog.tools.iter().map(|tool| tool.name.as_str())
 }
 
 fn matches_a_tool(check: &PlanCheck, pattern: &str) -> bool {
@@ -93,18 +101,22 @@ fn agent(check: &mut PlanCheck, at: usize, work: &AgentNode) {
     }
     let Some(name) = work.agent.as_deref() else {
         if work.role.is_none() {
-            check.find(Code::NoAgent, place, "agent", "has neither an `agent` nor a `role`", None);
+            no_agent(check, at, work);
         }
         return reach(check, at, written.unwrap_or_default(), None);
     };
     let catalog = check.catalog;
     let Some(&card) = check.stock.agents.get(name) else {
-        let near = check.nearest(name, catalog.agents.iter().map(|agent| agent.name.as_str()));
+        if is_stand_in(name, &plan.nodes[at].ext) {
+            return;
+        }
+        let names = || catalog.agents.iter().map(|agent| agent.name.as_str());
+        let near = check.nearest(name, names());
         let fix = near.map(|near| {
             let agent = AgentNode { agent: Some(near.to_owned()), ..work.clone() };
             let work =
                 if plan.nodes[at].kind.is_decision() { NodeKind::Decision(DecisionNode::Agent(agent)) } else { NodeKind::Agent(agent) };
-            Fix::new(format!("use `{near}`"), check.changed(at, |node| node.kind = work))
+            Fix::new(kind_of(name, near, names()), format!("use `{near}`"), check.changed(at, |node| node.kind = work))
         });
         let message = format!("there is no agent `{}`{}", legible(name), did_you_mean(near));
         return check.find(Code::UnknownAgent, place, "agent", message, fix);
@@ -112,6 +124,14 @@ fn agent(check: &mut PlanCheck, at: usize, work: &AgentNode) {
     beyond(check, at, card);
     let card = &catalog.agents[card].tools;
     reach(check, at, written.unwrap_or(card), written.and(Some(card)));
+}
+
+fn no_agent(check: &mut PlanCheck, at: usize, work: &AgentNode) {
+    if *work != AgentNode::default() || check.plan.nodes[at].kind.is_decision() {
+        return check.find(Code::NoAgent, FindingPlace::Node(at), "agent", "has neither an `agent` nor a `role`", None);
+    }
+    let words = "has no kind: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`";
+    check.find(Code::NoKind, FindingPlace::Node(at), "", words, None);
 }
 
 /// Patterns of a node for tools that its card doesn't have: a node only narrows its card, so the agent doesn't get them.
@@ -126,7 +146,8 @@ fn beyond(check: &mut PlanCheck, at: usize, card: usize) {
             let message = format!(
                 "the card of `{name}` has no tool `{pattern}`, so the agent doesn't get it: a node can only narrow its card's tools"
             );
-            let fix = check.with_policy(at, "leave it out", |policy| policy.tools.iter_mut().for_each(|list| drop(list.remove(i))));
+            let fix = check
+                .with_policy(at, FixKind::Guess, "leave it out", |policy| policy.tools.iter_mut().for_each(|list| drop(list.remove(i))));
             check.find(Code::BeyondCard, FindingPlace::Node(at), &format!("tools[{i}]"), message, fix);
         }
     }
@@ -155,7 +176,8 @@ fn reach(check: &mut PlanCheck, at: usize, patterns: &[String], card: Option<&Ve
     if let Some((pattern, tool)) = open {
         let by = if check.catalog.canonical(pattern) == tool { String::new() } else { format!(" (by `{}`)", legible(pattern)) };
         let message = format!("this agent may call `{tool}`{by} without approval: neither the configuration nor the plan asks");
-        let fix = check.with_policy(at, "ask for approval before it starts", |policy| policy.approve = Some(asking(policy.approve)));
+        let fix = check
+            .with_policy(at, FixKind::Safe, "ask for approval before it starts", |policy| policy.approve = Some(asking(policy.approve)));
         check.find(Code::OpenSideEffects, FindingPlace::Node(at), "approve", message, fix);
     }
 }
@@ -202,18 +224,23 @@ fn permission(check: &mut PlanCheck, at: usize, info: &ToolInfo) {
     }
     let node = &check.plan.nodes[at];
     if is_open(info) && is_unasked(node.policy.approve.or(check.plan.defaults.approve)) {
-        let fix = check.with_policy(at, "ask for approval before it runs", |policy| policy.approve = Some(asking(policy.approve)));
+        let fix =
+            check.with_policy(at, FixKind::Safe, "ask for approval before it runs", |policy| policy.approve = Some(asking(policy.approve)));
         let message = format!("`{}` may change things without approval: neither the configuration nor the plan asks", info.name);
         check.find(Code::OpenSideEffects, FindingPlace::Node(at), "approve", message, fix);
     }
 }
 
 fn unknown_tool(check: &mut PlanCheck, at: usize, work: &ToolNode) {
+    if is_stand_in(&work.tool, &check.plan.nodes[at].ext) {
+        return;
+    }
     let catalog = check.catalog;
-    let near = check.nearest(&work.tool, catalog.tools.iter().map(|tool| tool.name.as_str()));
+    let near = check.nearest(&work.tool, tool_names(catalog));
     let fix = near.map(|near| {
+        let kind = kind_of(&work.tool, near, tool_names(catalog));
         let work = ToolNode { tool: near.to_owned(), ..work.clone() };
-        Fix::new(format!("use `{near}`"), check.changed(at, |node| node.kind = NodeKind::Tool(work)))
+        Fix::new(kind, format!("use `{near}`"), check.changed(at, |node| node.kind = NodeKind::Tool(work)))
     });
     let message = format!("there is no tool `{}`{}", legible(&work.tool), did_you_mean(near));
     check.find(Code::UnknownTool, FindingPlace::Node(at), "tool", message, fix);
@@ -280,7 +307,8 @@ fn unexpected_argument(check: &mut PlanCheck, at: usize, info: &ToolInfo, pointe
     };
     let known = info.input_schema.get("properties").and_then(Value::as_object);
     let free = known.into_iter().flat_map(Map::keys).filter(|known| args.is_some_and(|args| !args.contains_key(*known)));
-    let near = check.nearest(name, free.map(String::as_str));
+    let free: Vec<&str> = free.map(String::as_str).collect();
+    let near = check.nearest(name, free.iter().copied());
     let fix = near.zip(args).map(|(near, args)| {
         let renamed = args.iter().map(|(key, value)| (if key == name { near.to_owned() } else { key.clone() }, value.clone())).collect();
         let edit = check.changed(at, |node| {
@@ -288,7 +316,7 @@ fn unexpected_argument(check: &mut PlanCheck, at: usize, info: &ToolInfo, pointe
                 tool.input = ToolInput::Args(renamed);
             }
         });
-        Fix::new(format!("rename it to `{near}`"), edit)
+        Fix::new(kind_of(name, near, free.iter().copied()), format!("rename it to `{near}`"), edit)
     });
     let message = format!("`{}` has no argument `{}`{}", info.name, argument(pointer, name), did_you_mean(near));
     check.find(Code::BadArguments, FindingPlace::Node(at), field, message, fix);

@@ -2,7 +2,7 @@
 //! their own nodes, the inputs that reach them, and nothing else.
 
 use super::legible;
-use super::{Around, Code, FindingPlace, Fix, Outer, PlanCheck, in_order, policy, texts};
+use super::{Around, Code, FindingPlace, Fix, FixKind, Outer, PlanCheck, in_order, policy, texts};
 use crate::plan::limits::LOOP_ITERATIONS;
 use crate::plan::native::{MAX_DEPTH, kind};
 use crate::plan::{Dialect, LoopNode, MapNode, Node, NodeKind, Plan, Policy, SubplanNode, expr};
@@ -49,13 +49,14 @@ fn locks(check: &mut PlanCheck, place: FindingPlace, prefix: &str, names: Option
         policy.locks = policy.locks.take().filter(|locks| !locks.is_empty());
     };
     let title = format!("remove the lock `{name}`");
-    let fix = policy::set(check, place, title, drop_lock);
+    let fix = policy::set(check, place, FixKind::Guess, title, drop_lock);
     check.find(Code::HeldLock, place, &format!("{prefix}locks[{i}]"), message, fix);
 }
 
 fn of_loop(check: &mut PlanCheck, at: usize, work: &LoopNode) {
     if check.plan.nodes[at].policy.max_iterations.or(check.plan.defaults.max_iterations).is_none() {
-        let fix = check.with_policy(at, format!("set it to {LOOP_ITERATIONS}"), |policy| policy.max_iterations = Some(LOOP_ITERATIONS));
+        let fix = check
+            .with_policy(at, FixKind::Safe, format!("set it to {LOOP_ITERATIONS}"), |policy| policy.max_iterations = Some(LOOP_ITERATIONS));
         let message = "a loop needs a limit: set `max_iterations` from 1 to 20";
         check.find(Code::LoopLimit, FindingPlace::Node(at), "max_iterations", message, fix);
     }
@@ -71,7 +72,7 @@ fn of_map(check: &mut PlanCheck, at: usize, work: &MapNode) {
                 map.max_parallel = Some(1);
             }
         });
-        let fix = Some(Fix::new("set it to 1", edit));
+        let fix = Some(Fix::safe("set it to 1", edit));
         check.find(Code::BadLimit, FindingPlace::Node(at), "max_parallel", "`max_parallel` must be at least 1", fix);
     }
     let certain = expr::Expr::parse(&work.over, check).ok().filter(|over| over.paths().is_empty());
@@ -84,12 +85,12 @@ fn of_map(check: &mut PlanCheck, at: usize, work: &MapNode) {
 /// Time and attempts are those of the nodes inside.
 fn idle(check: &mut PlanCheck, at: usize, node: &Node) {
     if node.policy.timeout_s.is_some() {
-        let fix = check.with_policy(at, "remove it", |policy| policy.timeout_s = None);
+        let fix = check.with_policy(at, FixKind::Guess, "remove it", |policy| policy.timeout_s = None);
         let message = "`timeout_s` has no effect here: set it on the nodes inside";
         check.find(Code::NoEffect, FindingPlace::Node(at), "timeout_s", message, fix);
     }
     if node.policy.retry.is_some() {
-        let fix = check.with_policy(at, "remove it", |policy| policy.retry = None);
+        let fix = check.with_policy(at, FixKind::Guess, "remove it", |policy| policy.retry = None);
         let message = "`retry` has no effect here: set it on the nodes inside";
         check.find(Code::NoEffect, FindingPlace::Node(at), "retry", message, fix);
     }
@@ -157,6 +158,5 @@ fn around<'a>(check: &PlanCheck<'a>, at: usize, body: &'a Plan, outer: Outer<'a>
         held,
         file,
         is_sealed: check.around.is_sealed || is_second || matches!(node.kind, NodeKind::Subplan(SubplanNode::File { .. })),
-        is_capped: check.around.is_capped || plan.budget != crate::plan::Budget::default(),
     }
 }

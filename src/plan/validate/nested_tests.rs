@@ -162,10 +162,6 @@ fn agents_inside_have_the_budget_of_the_run_and_their_caps_are_counted() {
     let codes = validate(&read(document), &catalog()).into_iter().map(|found| (found.code, found.message)).collect::<Vec<_>>();
     let words = "the budgets of the agents add up to 12000 tokens, but the plan has 10000";
     assert!(codes.contains(&(Code::LowBudget, words.to_owned())), "{codes:?}");
-    assert!(codes.iter().all(|(code, _)| *code != Code::NoBudget));
-    let document = json!({"nodes": [{"id": "l", "plan": {"nodes": [{"id": "x", "agent": "writer"}]}}]});
-    assert_eq!(validate(&read(document.clone()), &catalog())[0].path, "nodes[0].plan.budget");
-    assert_eq!(fixed(document), Vec::<String>::new());
 }
 
 #[test]

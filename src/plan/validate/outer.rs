@@ -65,7 +65,7 @@ fn given(outer: &Outer, id: &str) -> Option<Fix> {
     }
     let place = outer.around.outer.as_ref().map(|outer| outer.address.as_str());
     let edit = Edit::within(place, if edits.len() == 1 { edits.remove(0) } else { Edit::batch(edits) });
-    Some(Fix::new(format!("pass `{id}` to `{}` as an input", outer.address), edit))
+    Some(Fix::safe(format!("pass `{id}` to `{}` as an input", outer.address), edit))
 }
 
 /// The body with the name read as an input, also further inside, where inputs reach. Nothing for a plan from a file, which no edit can

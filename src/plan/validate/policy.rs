@@ -1,10 +1,9 @@
 //! Limits, schemas, budgets, and fields that this version reads but doesn't act on.
 
-use super::{Code, FindingPlace, Fix, PlanCheck};
+use super::{Code, FindingPlace, Fix, FixKind, PlanCheck};
 use crate::plan::edit::Edit;
-use crate::plan::limits::{AGENT_TOKENS, MOST_ATTEMPTS, MOST_ITERATIONS, SCRIPT_MEMORY_MB, SCRIPT_TIME_MS};
-use crate::plan::{Breakpoint, Budget, CodeNode, Dialect, Moment, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits};
-use crate::text::thousands;
+use crate::plan::limits::{MOST_ATTEMPTS, MOST_ITERATIONS, SCRIPT_MEMORY_MB, SCRIPT_TIME_MS};
+use crate::plan::{Breakpoint, Budget, CodeNode, Moment, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits};
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
@@ -21,7 +20,6 @@ pub(super) fn check(check: &mut PlanCheck) {
             None,
         );
     }
-    agents_without_budget(check);
     low_budget(check);
     for (at, node) in plan.nodes.iter().enumerate() {
         let place = FindingPlace::Node(at);
@@ -50,31 +48,7 @@ fn sandbox(check: &mut PlanCheck, at: usize, code: &CodeNode) {
             }
         });
         let message = format!("`{field}` must be 1 to {most}, not {limit}");
-        check.find(Code::BadLimit, FindingPlace::Node(at), field, message, Some(Fix::new(title, edit)));
-    }
-}
-
-/// In hybrid documents a budget stands with each task; elsewhere the plan's defaults can give one to all.
-fn agents_without_budget(check: &mut PlanCheck) {
-    let plan = check.plan;
-    if check.around.is_capped || plan.budget != Budget::default() || plan.defaults.budget.is_some() {
-        return;
-    }
-    let budget = Budget { tokens: Some(AGENT_TOKENS), ..Budget::default() };
-    let default = thousands(AGENT_TOKENS);
-    let title = format!("give each agent {default} tokens");
-    let mut open = plan.nodes.iter().enumerate().filter(|(_, node)| node.kind.agent().is_some() && node.policy.budget.is_none());
-    let message = format!("agents run without a budget: the default of {default} tokens each applies");
-    if plan.dialect == Dialect::Hybrid {
-        for (at, _) in open {
-            let message = format!("this agent runs without a budget: the default of {default} tokens applies");
-            let fix = check.with_policy(at, format!("give it {default} tokens"), |policy| policy.budget = Some(budget.clone()));
-            check.find(Code::NoBudget, FindingPlace::Node(at), "budget", message, fix);
-        }
-    } else if open.next().is_some() {
-        let defaults = Policy { budget: Some(budget), ..plan.defaults.clone() };
-        let fix = Fix::new(title, Edit::SetDefaults { defaults: Box::new(defaults) });
-        check.find(Code::NoBudget, FindingPlace::Plan, "budget", message, Some(fix));
+        check.find(Code::BadLimit, FindingPlace::Node(at), field, message, Some(Fix::safe(title, edit)));
     }
 }
 
@@ -85,7 +59,7 @@ fn low_budget(check: &mut PlanCheck) {
     if all > cap {
         let message = format!("the budgets of the agents add up to {all} tokens, but the plan has {cap}");
         let budget = Budget { tokens: Some(all), ..check.plan.budget.clone() };
-        let fix = Fix::new(format!("raise it to {all}"), Edit::SetBudget { budget });
+        let fix = Fix::guess(format!("raise it to {all}"), Edit::SetBudget { budget });
         check.find(Code::LowBudget, FindingPlace::Plan, "budget.tokens", message, Some(fix));
     }
 }
@@ -108,20 +82,20 @@ fn limits(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Pol
     if let Some(retry) = policy.retry.as_ref().filter(|retry| !(1..=MOST_ATTEMPTS).contains(&retry.attempts)) {
         let attempts = retry.attempts.clamp(1, MOST_ATTEMPTS);
         let message = format!("`attempts` must be 1 to {MOST_ATTEMPTS}, not {}", retry.attempts);
-        let fix = set(check, place, format!("set it to {attempts}"), |policy| {
+        let fix = set(check, place, FixKind::Safe, format!("set it to {attempts}"), |policy| {
             policy.retry.iter_mut().for_each(|retry| retry.attempts = attempts);
         });
         check.find(Code::BadLimit, place, &format!("{prefix}retry.attempts"), message, fix);
     }
     if let Some(seconds) = policy.timeout_s.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
         let message = format!("`timeout_s` must be more than 0, not {seconds}");
-        let fix = set(check, place, "remove the limit", |policy| policy.timeout_s = None);
+        let fix = set(check, place, FixKind::Guess, "remove the limit", |policy| policy.timeout_s = None);
         check.find(Code::BadLimit, place, &format!("{prefix}timeout_s"), message, fix);
     }
     if let Some(iterations) = policy.max_iterations.filter(|n| !(1..=MOST_ITERATIONS).contains(n)) {
         let clamped = iterations.clamp(1, MOST_ITERATIONS);
         let message = format!("`max_iterations` must be 1 to {MOST_ITERATIONS}, not {iterations}");
-        let fix = set(check, place, format!("set it to {clamped}"), |policy| policy.max_iterations = Some(clamped));
+        let fix = set(check, place, FixKind::Safe, format!("set it to {clamped}"), |policy| policy.max_iterations = Some(clamped));
         check.find(Code::BadLimit, place, &format!("{prefix}max_iterations"), message, fix);
     }
     if let Some(caps) = &policy.budget {
@@ -135,13 +109,19 @@ fn limits(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Pol
 }
 
 /// Changes the policy that stands at a place: a node's, or the plan's defaults.
-pub(super) fn set(check: &PlanCheck, place: FindingPlace, title: impl Into<String>, change: impl FnOnce(&mut Policy)) -> Option<Fix> {
+pub(super) fn set(
+    check: &PlanCheck,
+    place: FindingPlace,
+    kind: FixKind,
+    title: impl Into<String>,
+    change: impl FnOnce(&mut Policy),
+) -> Option<Fix> {
     match place {
-        FindingPlace::Node(at) => check.with_policy(at, title, change),
+        FindingPlace::Node(at) => check.with_policy(at, kind, title, change),
         FindingPlace::Owner | FindingPlace::Plan | FindingPlace::Edge(_) => {
             let mut defaults = check.plan.defaults.clone();
             change(&mut defaults);
-            Some(Fix::new(title, Edit::SetDefaults { defaults: Box::new(defaults) }))
+            Some(Fix::new(kind, title, Edit::SetDefaults { defaults: Box::new(defaults) }))
         }
     }
 }
@@ -173,9 +153,9 @@ fn uncapped(check: &PlanCheck, place: FindingPlace, field: &str, cap: &str) -> O
     if field == "budget" && place == FindingPlace::Plan {
         let mut budget = check.plan.budget.clone();
         drop_cap(&mut budget);
-        return Some(Fix::new(title, Edit::SetBudget { budget }));
+        return Some(Fix::guess(title, Edit::SetBudget { budget }));
     }
-    set(check, place, title, |policy| {
+    set(check, place, FixKind::Guess, title, |policy| {
         policy.budget.iter_mut().for_each(drop_cap);
         policy.budget = policy.budget.take().filter(|budget| *budget != Budget::default());
     })
@@ -193,7 +173,7 @@ fn breakpoint(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: 
         }
         (Some(Ok(_)) | None, _) => return,
     };
-    let fix = set(check, place, "remove the breakpoint", |policy| policy.breakpoint = None);
+    let fix = set(check, place, FixKind::Guess, "remove the breakpoint", |policy| policy.breakpoint = None);
     check.find(code, place, &format!("{prefix}breakpoint"), message, fix);
 }
 

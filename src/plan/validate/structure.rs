@@ -1,10 +1,12 @@
 //! Ids, edges, cycles.
 
 use super::legible;
-use super::{Code, FindingPlace, Fix, PlanCheck, did_you_mean};
+use super::{Code, FindingPlace, Fix, FixKind, PlanCheck, did_you_mean};
+use crate::plan::dialect::{is_stand_in, plain};
 use crate::plan::edit::Edit;
-use crate::plan::order::{EdgePlace, OrderedEdge};
-use crate::plan::{Edge, NodeId, is_legal_id};
+use crate::plan::order::{EdgePlace, OrderedEdge, PlanGraph};
+use crate::plan::{Edge, Node, NodeId, Plan, is_legal_id};
+use serde_json::Value;
 use std::collections::HashSet;
 
 pub(super) fn check(check: &mut PlanCheck) {
@@ -36,14 +38,14 @@ fn ids(check: &mut PlanCheck) {
             let fix = free_id(check, &node.id).map(|id| {
                 let title = format!("rename to `{id}`");
                 let follow = Edit::RenameNode { from: node.id.clone(), to: id.clone() };
-                Fix::new(title, if is_first { follow } else { check.changed(at, |node| node.id = id) })
+                Fix::safe(title, if is_first { follow } else { check.changed(at, |node| node.id = id) })
             });
             let words = "is not a valid id: use 1 to 64 of A-Z a-z 0-9 _ -, and not inputs, deps, nodes or run";
             check.find(Code::BadId, FindingPlace::Node(at), "id", format!("`{}` {words}", legible(&node.id)), fix);
         }
         if !seen.insert(&node.id) {
             let fix = free_id(check, &node.id)
-                .map(|id| Fix::new(format!("rename the second one to `{id}`"), check.changed(at, |node| node.id = id)));
+                .map(|id| Fix::guess(format!("rename the second one to `{id}`"), check.changed(at, |node| node.id = id)));
             check.find(Code::DuplicateId, FindingPlace::Node(at), "id", format!("there is already a node `{}`", node.id), fix);
         }
     }
@@ -67,41 +69,108 @@ fn ends(check: &mut PlanCheck, link: OrderedEdge) {
         EdgePlace::Edge(at) => (FindingPlace::Edge(at), String::new()),
         EdgePlace::Dependency(node, at) => (FindingPlace::Node(node), format!("depends_on[{at}]")),
     };
-    if edge.from == edge.to {
+    let ext = if let EdgePlace::Edge(at) = link.place { Some(&check.plan.edges[at].ext) } else { None };
+    let stands_in = |id: &NodeId| ext.is_some_and(|ext| is_stand_in(id, ext));
+    if edge.from == edge.to && !stands_in(&edge.to) {
         let fix = match link.place {
-            EdgePlace::Edge(at) => Edit::RemoveEdge { at },
-            EdgePlace::Dependency(node, i) => check.changed(node, |node| drop(node.depends_on.remove(i))),
+            EdgePlace::Edge(at) => Fix::guess("remove the dependency", Edit::RemoveEdge { at }),
+            EdgePlace::Dependency(node, i) => {
+                let is_only = check.plan.nodes[node].depends_on.len() == 1 && check.graph.predecessors(node).all(|source| source == node);
+                lost_dependency(check, node, i, is_only)
+            }
         };
-        let fix = Some(Fix::new("remove the dependency", fix));
+        let fix = Some(fix);
         check.find(Code::SelfDependency, place, &field, format!("`{}` depends on itself", edge.to), fix);
     }
     for (id, end, is_source) in [(&edge.from, link.from, true), (&edge.to, link.to, false)] {
-        if end.is_some() {
+        if end.is_some() || stands_in(id) {
             continue;
         }
         let other = if is_source { &edge.to } else { &edge.from };
-        let near = check.nearest_node(id, Some(other)).filter(|near| fits(check, near, &edge, is_source));
+        let near = found_name(check, id, other).filter(|(near, _)| fits(check, near, &edge, is_source));
         let fix = match (link.place, &near) {
-            (EdgePlace::Edge(at), Some(near)) => {
+            (EdgePlace::Edge(at), Some((near, kind))) => {
                 let mut edge = edge.clone();
                 *(if is_source { &mut edge.from } else { &mut edge.to }) = near.clone();
-                Fix::new(format!("use `{near}`"), Edit::SpliceEdges { at, remove: 1, insert: vec![edge] })
+                Fix::new(*kind, format!("use `{near}`"), Edit::SpliceEdges { at, remove: 1, insert: vec![edge] })
             }
-            (EdgePlace::Edge(at), None) => Fix::new("remove the edge", Edit::RemoveEdge { at }),
-            (EdgePlace::Dependency(node, at), Some(near)) if !check.plan.nodes[node].depends_on.contains(near) => {
-                Fix::new(format!("depend on `{near}`"), check.changed(node, |node| node.depends_on[at] = near.clone()))
+            (EdgePlace::Edge(at), None) => Fix::guess("remove the edge", Edit::RemoveEdge { at }),
+            (EdgePlace::Dependency(node, at), Some((near, kind))) if !check.plan.nodes[node].depends_on.contains(near) => {
+                Fix::new(*kind, format!("depend on `{near}`"), check.changed(node, |node| node.depends_on[at] = near.clone()))
             }
-            (EdgePlace::Dependency(node, at), _) => {
-                let edit = check.changed(node, |node| {
-                    node.depends_on.remove(at);
-                });
-                Fix::new("remove the dependency", edit)
-            }
+            (EdgePlace::Dependency(node, at), near) => lost_dependency(check, node, at, near.is_none()),
         };
+        let near = near.map(|(near, _)| near);
         let field = if field.is_empty() { if is_source { "from" } else { "to" } } else { field.as_str() };
         let message = format!("there is no node `{}`{}", legible(id), did_you_mean(near.as_deref()));
         check.find(Code::UnknownDependency, place, field, message, Some(fix));
     }
+}
+
+/// A dependency that leads nowhere: where no other is meant, the node before takes its place, so that the order stays.
+fn lost_dependency(check: &PlanCheck, node: usize, at: usize, is_lost: bool) -> Fix {
+    let before = node.checked_sub(1).map(|before| check.graph.id(before).clone()).filter(|before| {
+        let is_free = !check.plan.nodes[node].depends_on.contains(before);
+        let source = check.graph.position(before).filter(|source| Some(*source) != check.graph.position(check.graph.id(node)));
+        is_lost && is_free && source.is_some_and(|source| check.graph.closes(source, node).is_none())
+    });
+    match before {
+        Some(before) => {
+            let edit = check.changed(node, |node| node.depends_on[at] = before.clone());
+            Fix::guess(format!("depend on `{before}`, the node before"), edit)
+        }
+        None => Fix::guess("remove the dependency", check.changed(node, |node| drop(node.depends_on.remove(at)))),
+    }
+}
+
+/// The node that is meant by a name which no node has, and how sure that is: by the name alone, by its number, by what it does, or as the
+/// nearest one.
+pub(super) fn found_name(check: &mut PlanCheck, wrong: &str, other: &NodeId) -> Option<(NodeId, FixKind)> {
+    if wrong.is_empty() || !check.may_suggest() {
+        return None;
+    }
+    let plan = check.plan;
+    let is_meant = plain(wrong);
+    let mut same = plan.nodes.iter().filter(|node| plain(&node.id) == is_meant);
+    if let (Some(node), None) = (same.next(), same.next()) {
+        return Some((node.id.clone(), FixKind::Safe));
+    }
+    if let Some(number) = position_in(wrong) {
+        let (base, kind) = *check.counting.get_or_insert_with(|| counting(plan, &check.graph));
+        if let Some(node) = number.checked_sub(base).and_then(|at| plan.nodes.get(at)).filter(|node| node.id != *other) {
+            return Some((node.id.clone(), kind));
+        }
+    }
+    let does = |node: &Node| {
+        let title = node.ext.get("title").or_else(|| node.ext.get("name")).and_then(Value::as_str);
+        let work = [node.kind.tool().map(|tool| tool.tool.as_str()), node.kind.agent().and_then(|agent| agent.agent.as_deref()), title];
+        work.into_iter().flatten().any(|name| plain(name) == is_meant)
+    };
+    let mut doing = plan.nodes.iter().filter(|node| node.id != *other && does(node));
+    if let (Some(node), None) = (doing.next(), doing.next()) {
+        return Some((node.id.clone(), FixKind::Guess));
+    }
+    check.nearest_node(wrong, Some(other)).map(|near| (near, FixKind::Guess))
+}
+
+/// The number in a name such as `Step_4`, `<node-1>`, `#E2` or `0`.
+fn position_in(name: &str) -> Option<usize> {
+    let bare = name.trim_matches(|c: char| !c.is_alphanumeric());
+    let digits = bare.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let word = plain(bare[..bare.len() - digits.len()].trim_matches('#'));
+    let words = ["", "step", "node", "task", "stage", "subtask", "action", "item", "job", "op", "s", "n", "t", "e", "resource"];
+    words.contains(&word.as_str()).then(|| digits.parse().ok()).flatten()
+}
+
+/// From where positional names count, and how sure that is: all of them must lead to earlier nodes.
+fn counting(plan: &Plan, graph: &PlanGraph) -> (usize, FixKind) {
+    let number = |id: &NodeId| if graph.position(id).is_some() { None } else { position_in(id) };
+    let edges: Vec<Edge> = plan.all_edges().collect();
+    let base = usize::from(!edges.iter().flat_map(|edge| [&edge.from, &edge.to]).any(|id| number(id) == Some(0)));
+    let at = |id: &NodeId| graph.position(id).or_else(|| number(id)?.checked_sub(base).filter(|at| *at < plan.nodes.len()));
+    let named = edges.iter().filter(|edge| number(&edge.from).is_some() || number(&edge.to).is_some());
+    let is_sure = named.map(|edge| at(&edge.from).zip(at(&edge.to))).all(|ends| ends.is_some_and(|(from, to)| from < to));
+    (base, if is_sure { FixKind::Safe } else { FixKind::Guess })
 }
 
 /// Whether an edge may have this end: it joins two nodes and closes no cycle.
@@ -123,7 +192,7 @@ fn cycles(check: &mut PlanCheck) {
         cycle.iter().for_each(|&node| in_cycle[node] = true);
         let [first, .., last] = cycle[..] else { continue };
         let (node, on) = (check.graph.id(first).clone(), check.graph.id(last).clone());
-        let fix = Fix::new(format!("remove the dependency of `{node}` on `{on}`"), Edit::RemoveDependency { node, on });
+        let fix = Fix::guess(format!("remove the dependency of `{node}` on `{on}`"), Edit::RemoveDependency { node, on });
         let message = format!("nodes depend on each other in a cycle: {}", check.graph.spell(cycle));
         check.find(Code::Cycle, FindingPlace::Node(first), "depends_on", message, Some(fix));
     }
@@ -164,6 +233,6 @@ fn duplicate_edges(check: &mut PlanCheck, at: usize) {
             EdgePlace::Edge(at) => Edit::RemoveEdge { at },
             EdgePlace::Dependency(node, i) => check.changed(node, |node| drop(node.depends_on.remove(i))),
         };
-        check.find(Code::DuplicateEdge, FindingPlace::Node(at), "depends_on", message, Some(Fix::new("remove one of them", edit)));
+        check.find(Code::DuplicateEdge, FindingPlace::Node(at), "depends_on", message, Some(Fix::safe("remove one of them", edit)));
     }
 }

@@ -1,11 +1,11 @@
 //! References and conditions: they can be read, name something, and what they read has run by then.
 
 use super::legible;
-use super::{Code, FindingPlace, Fix, PlanCheck, did_you_mean, outer};
-use crate::plan::edit::Edit;
+use super::{Code, FindingPlace, Fix, FixKind, PlanCheck, did_you_mean, outer, structure};
+use crate::plan::edit::{Edit, with_name};
 use crate::plan::expr;
 use crate::plan::reference::{references, references_in_text};
-use crate::plan::{NodeKind, NodeText, Path, Root, TextPlace, names_in_code, node_texts};
+use crate::plan::{NodeId, NodeKind, NodeText, Path, Root, TextPlace, names_in_code, node_texts};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -185,7 +185,9 @@ fn mention(
 fn unknown(check: &mut PlanCheck, place: FindingPlace, field: &str, id: &str, kind: TextKind, reader: Option<(usize, bool)>) {
     // What can't read itself isn't told to.
     let reader = reader.filter(|(_, itself)| !itself).map(|(reader, _)| check.graph.id(reader).clone());
-    let near = check.nearest_node(id, reader.as_ref());
+    let found = structure::found_name(check, id, reader.as_ref().unwrap_or(&NodeId::new("")));
+    let fix = found.as_ref().zip(reader.as_ref()).and_then(|((near, kind), _)| renamed(check, place, id, near, *kind));
+    let near = found.map(|(near, _)| near);
     let name = legible(id);
     let (code, words) = match kind {
         TextKind::Condition if check.around.is_open => return,
@@ -193,7 +195,14 @@ fn unknown(check: &mut PlanCheck, place: FindingPlace, field: &str, id: &str, ki
         TextKind::Template => (Code::UnknownReference, "is neither a node nor an input of the plan".to_owned()),
         TextKind::Condition => (Code::UnknownName, "is neither a node nor an input of the plan, so it reads null".to_owned()),
     };
-    check.find(code, place, field, format!("`{name}` {words}{}", did_you_mean(near.as_deref())), None);
+    check.find(code, place, field, format!("`{name}` {words}{}", did_you_mean(near.as_deref())), fix);
+}
+
+/// The node with one name in its texts put in the place of another, as after a renaming.
+fn renamed(check: &PlanCheck, place: FindingPlace, from: &str, to: &NodeId, kind: FixKind) -> Option<Fix> {
+    let FindingPlace::Node(at) = place else { return None };
+    let node = with_name(&check.plan.nodes[at], from, to, &check.plan.inputs);
+    (node != check.plan.nodes[at]).then(|| Fix::new(kind, format!("read `{to}`"), Edit::SpliceNodes { at, remove: 1, insert: vec![node] }))
 }
 
 /// What must come true for a text of a workflow that names what is not known before.
@@ -214,7 +223,7 @@ fn unknown_input(check: &mut PlanCheck, place: FindingPlace, field: &str, name: 
     };
     let mut inputs = check.plan.inputs.clone();
     inputs.insert(name.to_owned(), Value::String(String::new()));
-    let fix = Fix::new(format!("add an empty input `{name_shown}`"), Edit::SetInputs { inputs });
+    let fix = Fix::guess(format!("add an empty input `{name_shown}`"), Edit::SetInputs { inputs });
     check.find(Code::UnknownInput, place, field, message, Some(fix));
 }
 
@@ -231,9 +240,28 @@ fn unordered(check: &mut PlanCheck, source: usize, reads: Vec<Read>) {
         } else {
             format!("`{}` reads `{source_id}`, which may not have run yet: `{reader_id}` doesn't depend on it", legible(&read.written))
         };
-        let fix = dependency(check, source, read.reader);
+        let fix = dependency(check, source, read.reader).or_else(|| backwards(check, source, &read));
         check.find(Code::UnorderedReference, read.place, &read.field, message, fix);
     }
+}
+
+/// A node that reads what can't come before it: what waits for it the wrong way round is turned, and what reads itself reads its only
+/// dependency instead.
+fn backwards(check: &PlanCheck, source: usize, read: &Read) -> Option<Fix> {
+    let (node, on) = (check.graph.id(read.reader).clone(), check.graph.id(source).clone());
+    if check.plan.dialect.walks() || check.graph.position(&node) != Some(read.reader) {
+        return None;
+    }
+    let mut sources = check.graph.predecessors(read.reader);
+    if let (Some(only), None) = (sources.next(), sources.next())
+        && only != read.reader
+    {
+        return renamed(check, read.place, &on, &check.graph.id(only).clone(), FixKind::Guess);
+    }
+    let is_direct = source != read.reader && check.graph.predecessors(source).any(|other| other == read.reader);
+    let turned =
+        vec![Edit::RemoveDependency { node: on.clone(), on: node.clone() }, Edit::AddDependency { node: node.clone(), on: on.clone() }];
+    is_direct.then(|| Fix::guess(format!("let `{node}` wait for `{on}` instead"), Edit::batch(turned)))
 }
 
 /// An edge, if it closes no cycle. In a walk it would be another way to go, not something to wait for.
@@ -243,5 +271,5 @@ fn dependency(check: &mut PlanCheck, source: usize, reader: usize) -> Option<Fix
         return None;
     }
     let (node, on) = (check.graph.id(reader).clone(), check.graph.id(source).clone());
-    Some(Fix::new(format!("make `{node}` depend on `{on}`"), Edit::AddDependency { node, on }))
+    Some(Fix::safe(format!("make `{node}` depend on `{on}`"), Edit::AddDependency { node, on }))
 }

@@ -3,7 +3,7 @@
 //! first and last stage are meant. Cycles are found with those of all plans.
 
 use super::legible;
-use super::{Code, FindingPlace, Fix, PlanCheck};
+use super::{Code, FindingPlace, Fix, FixKind, PlanCheck};
 use crate::plan::edit::Edit;
 use crate::plan::order::EdgePlace;
 use crate::plan::{Dialect, Node, NodeKind};
@@ -33,12 +33,12 @@ fn workflow(check: &mut PlanCheck) {
         [entry, ref more @ ..] => {
             for &at in more {
                 let message = format!("a workflow has exactly one entry, and `{}` is already marked", check.graph.id(entry));
-                let fix = Fix::new("remove the mark", check.changed(at, |node| node.entry = false));
+                let fix = Fix::guess("remove the mark", check.changed(at, |node| node.entry = false));
                 check.find(Code::ManyEntries, FindingPlace::Node(at), "entry", message, Some(fix));
             }
             if let Some(condition) = &check.plan.nodes[entry].policy.skip_if {
                 let message = format!("`{}` has no effect: a workflow always starts at its entry", legible(condition));
-                let fix = check.with_policy(entry, "remove the condition", |policy| policy.skip_if = None);
+                let fix = check.with_policy(entry, FixKind::Guess, "remove the condition", |policy| policy.skip_if = None);
                 check.find(Code::NoEffect, FindingPlace::Node(entry), "skip_if", message, fix);
             }
             reached(check, &[entry]);
@@ -63,7 +63,7 @@ fn stages(check: &mut PlanCheck) {
         [entry, ref more @ ..] => {
             for &at in more {
                 let message = format!("a stage plan starts at its first entry, `{}`", check.graph.id(entry));
-                let fix = Fix::new("remove the mark", check.changed(at, |node| node.entry = false));
+                let fix = Fix::guess("remove the mark", check.changed(at, |node| node.entry = false));
                 // Without the mark it may not be reached at all, which is worse.
                 let fix = check.graph.predecessors(at).next().map(|_| fix);
                 check.find(Code::LaterEntry, FindingPlace::Node(at), "entry", message, fix);
@@ -106,7 +106,7 @@ fn transitions(check: &mut PlanCheck, at: usize) {
             .collect();
         for edge in never {
             let message = format!("`{}` is terminal: the run ends there and never takes this edge", node.id);
-            let fix = Fix::new("remove the edge", Edit::RemoveEdge { at: edge });
+            let fix = Fix::guess("remove the edge", Edit::RemoveEdge { at: edge });
             check.find(Code::NeverTaken, FindingPlace::Edge(edge), "", message, Some(fix));
         }
     } else if node.kind.is_decision() && ways_out == 0 {
@@ -118,7 +118,8 @@ fn transitions(check: &mut PlanCheck, at: usize) {
 fn no_entry(check: &mut PlanCheck, rule: &str) {
     let at = check.graph.entries().next().unwrap_or(0);
     let id = check.graph.id(at).clone();
-    let fix = Fix::new(format!("mark `{id}` as the entry"), check.changed(at, |node| node.entry = true));
+    let kind = if check.graph.entries().count() == 1 { FixKind::Safe } else { FixKind::Guess };
+    let fix = Fix::new(kind, format!("mark `{id}` as the entry"), check.changed(at, |node| node.entry = true));
     check.find(Code::NoEntry, FindingPlace::Plan, "nodes", format!("{rule}, but no node is marked as one"), Some(fix));
 }
 
@@ -127,14 +128,14 @@ fn no_exit(check: &mut PlanCheck, rule: &str) {
     let names: Vec<String> = ends.iter().take(4).map(|&at| format!("`{}`", check.graph.id(at))).collect();
     let more = if ends.len() > names.len() { " and more" } else { "" };
     let edits = ends.iter().map(|&at| check.changed(at, |node| node.exit = true));
-    let fix = (!ends.is_empty()).then(|| Fix::new(format!("mark as final: {}{more}", names.join(", ")), Edit::batch(edits)));
+    let fix = (!ends.is_empty()).then(|| Fix::safe(format!("mark as final: {}{more}", names.join(", ")), Edit::batch(edits)));
     check.find(Code::MissingExit, FindingPlace::Plan, "nodes", format!("{rule}, but no node is marked as one"), fix);
 }
 
 /// An end that isn't marked as one.
 fn mark_end(check: &PlanCheck, at: usize) -> Option<Fix> {
     let is_end = check.graph.outgoing(at).next().is_none();
-    is_end.then(|| Fix::new("mark it as final", check.changed(at, |node| node.exit = true)))
+    is_end.then(|| Fix::safe("mark it as final", check.changed(at, |node| node.exit = true)))
 }
 
 /// Finds every node that no way leads to. In stages no way leads on from a terminal.

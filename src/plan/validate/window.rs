@@ -1,6 +1,6 @@
 //! Prompts against the windows of models: whether what an agent is told fits into what its model takes in.
 
-use super::{Code, FindingPlace, Fix, PlanCheck};
+use super::{Code, FindingPlace, Fix, FixKind, PlanCheck};
 use crate::plan::limits::{AGENT_TOKENS, CONTEXT_PERCENT, CONTEXT_TOKENS, HYBRID_MODEL};
 use crate::plan::reference::{Reference, references, references_in_text};
 use crate::plan::{Budget, Dialect, Node, Policy, Root};
@@ -108,7 +108,7 @@ fn named(check: &PlanCheck, references: Vec<Reference>) -> u64 {
 fn fix(check: &PlanCheck, at: usize, prompt: &PromptSize, window: u64) -> Option<Fix> {
     let room = window.checked_sub(prompt.fixed()).filter(|room| *room > 0)?;
     let limit = (room.saturating_mul(100) / CONTEXT_PERCENT).min(window);
-    check.with_policy(at, format!("limit it to {} tokens", thousands(limit)), |policy| {
+    check.with_policy(at, FixKind::Guess, format!("limit it to {} tokens", thousands(limit)), |policy| {
         policy.budget.get_or_insert_with(Budget::default).tokens = Some(limit);
     })
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use super::TreeView;
 use crate::plan::edit::Edit;
-use crate::plan::validate::{Finding, fixes};
+use crate::plan::validate::{Finding, FixKind, fixes};
 use crate::plan::{Catalog, Edge, Node, NodeId, Plan, nest};
 use crate::text::Plain;
 use document::EditedPlan;
@@ -187,10 +187,10 @@ impl PlanEditor {
         self.make(catalog, &fix.edit)
     }
 
-    /// Applies every fix that makes things better, each as a change of its own. Gives how many were applied.
+    /// Applies every safe fix that makes things better, each as a change of its own. Gives how many were applied.
     pub fn fix_all(&mut self, catalog: &Catalog) -> usize {
-        let edits = fixes(self.plan(), catalog);
-        let applied = edits.iter().take_while(|edit| self.document.change(edit).is_ok()).count();
+        let fixes = fixes(self.plan(), catalog, FixKind::Safe);
+        let applied = fixes.iter().take_while(|fix| self.document.change(&fix.edit).is_ok()).count();
         self.refresh(catalog);
         applied
     }

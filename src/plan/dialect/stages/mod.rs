@@ -8,7 +8,7 @@ mod write;
 pub(in crate::plan) use layout::GRAPHS;
 pub(super) use layout::LAYOUT;
 pub(in crate::plan) use read::implied;
-pub(super) use read::{DOCUMENT, EDGE, STAGE, read};
+pub(super) use read::{DOCUMENT, EDGE, STAGE, edge, read, stage_alone};
 pub(super) use write::write;
 
 use crate::plan::{AgentNode, DecisionNode, Dialect, Node, NodeId, NodeKind, Plan, TransformNode};

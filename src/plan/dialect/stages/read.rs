@@ -115,6 +115,12 @@ pub(super) fn sources(plan: &Plan) -> HashMap<NodeId, Vec<&NodeId>> {
     sources
 }
 
+/// A stage by itself, for whoever wants to know whether it can be read; its id may be written outside.
+pub(in super::super) fn stage_alone(value: Value, path: &str) -> Result<Node, ShapeError> {
+    let key = value.get("stage_id").or_else(|| value.get("id")).and_then(Value::as_str).unwrap_or_default().to_owned();
+    stage(value, path, Some(&key))
+}
+
 fn stage(value: Value, path: &str, key: Option<&str>) -> Result<Node, ShapeError> {
     let mut fields = Fields::open(value, path, &STAGE)?;
     let id = id(&mut fields, key)?;
@@ -161,7 +167,7 @@ fn stage_kind(fields: &mut Fields) -> Result<StageType, ShapeError> {
     match (says(&TOOL), says(&AGENT)) {
         (true, _) => Ok(StageType::Tool),
         (false, true) => Ok(StageType::Agent),
-        (false, false) => Err(fields.wrong("", missing)),
+        (false, false) => Err(fields.wrong("type", missing)),
     }
 }
 
@@ -257,7 +263,7 @@ fn remember(fields: &mut Fields, names: &[&str], name: &str, value: &Value) {
     }
 }
 
-fn edge(value: Value, path: &str) -> Result<Edge, ShapeError> {
+pub(in super::super) fn edge(value: Value, path: &str) -> Result<Edge, ShapeError> {
     let mut fields = Fields::open(value, path, &EDGE)?;
     let from = fields.need_text("from_stage_id")?;
     let to = fields.need_text("to_stage_id")?;

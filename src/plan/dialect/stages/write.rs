@@ -41,6 +41,7 @@ pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         ["entry", "exit"].iter().for_each(|key| drop(fields.shift_remove(*key)));
         let from: &[&NodeId] = sources.get(&node.id).map_or(&[], Vec::as_slice);
         put_kind(&mut draft, &place, (node, kind, from), &mut fields, &mut written);
+        draft.carry_gate(&node.ext, &mut fields, &mut written);
         draft.lose_rest(&place, &fields);
         draft.carry(&place, &mut written, &ext, DocumentPart::Node);
         stages.push((node.id.to_string(), Value::Object(written)));

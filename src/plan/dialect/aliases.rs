@@ -1,0 +1,143 @@
+//! Names that authors write for fields which are called otherwise, by form and kind of object, and words that would ask a person. A name
+//! stands here only if it has one meaning.
+
+use serde_json::Value;
+
+/// Names of a list of nodes that no form has.
+pub(super) const NODES: [&str; 6] = ["steps", "task_nodes", "subtasks", "plan", "actions", "workflow_nodes"];
+
+/// Names of the ids that a node waits for.
+pub(super) const DEPENDS_ON: &[&str] = &[
+    "depends_on",
+    "dependencies",
+    "deps",
+    "dep",
+    "needs",
+    "after",
+    "requires",
+    "depends",
+    "depend_on",
+    "dependson",
+    "prerequisites",
+    "predecessors",
+    "upstream",
+    "parents",
+];
+
+/// Fields that would have a person asked.
+pub(super) const GATES: &[&str] = &[
+    "gate",
+    "gates",
+    "approval",
+    "approvals",
+    "approve_before",
+    "approval_required",
+    "requires_approval",
+    "require_approval",
+    "needs_approval",
+    "ask_approval",
+    "await_approval",
+    "wait_for_approval",
+    "manual_approval",
+    "human_approval",
+    "user_approval",
+    "approver",
+    "approvers",
+    "confirm",
+    "confirmation",
+    "confirmation_required",
+    "requires_confirmation",
+    "require_confirmation",
+    "needs_confirmation",
+    "human_in_the_loop",
+    "hitl",
+    "human_review",
+    "review_required",
+    "requires_review",
+    "needs_review",
+    "requires_human",
+    "human_required",
+    "permission",
+    "permission_required",
+    "requires_permission",
+    "ask_first",
+    "ask_before",
+    "ask_user",
+    "ask_human",
+    "approve_first",
+];
+
+pub(super) const NATIVE_DOCUMENT: &[(&str, &str)] = &[("links", "edges"), ("task_links", "edges"), ("objective", "goal")];
+pub(super) const NATIVE_NODE: &[(&str, &str)] = &[
+    ("node_id", "id"),
+    ("task_id", "id"),
+    ("step_id", "id"),
+    ("tool_name", "tool"),
+    ("arguments", "args"),
+    ("parameters", "args"),
+    ("params", "args"),
+    ("tool_args", "args"),
+    ("tool_input", "args"),
+    ("agent_name", "agent"),
+    ("agent_id", "agent"),
+    ("prompt", "objective"),
+    ("instruction", "objective"),
+    ("instructions", "objective"),
+    ("condition", "when"),
+    ("if", "when"),
+    ("skip_condition", "skip_if"),
+    ("timeout_seconds", "timeout_s"),
+    ("question", "ask"),
+];
+pub(super) const NATIVE_EDGE: &[(&str, &str)] = &[
+    ("source", "from"),
+    ("source_id", "from"),
+    ("src", "from"),
+    ("from_id", "from"),
+    ("from_node", "from"),
+    ("target", "to"),
+    ("target_id", "to"),
+    ("dst", "to"),
+    ("to_id", "to"),
+    ("to_node", "to"),
+    ("condition", "when"),
+    ("if", "when"),
+];
+
+/// A name without what people write in different ways: case, `_`, `-` and spaces.
+pub(in crate::plan) fn plain(name: &str) -> String {
+    name.chars().filter(|c| !['_', '-', ' '].contains(c)).flat_map(char::to_lowercase).collect()
+}
+
+/// Whether a field would have a person asked.
+pub(super) fn is_gate(name: &str) -> bool {
+    let plain = plain(name);
+    GATES.iter().any(|gate| self::plain(gate) == plain)
+}
+
+/// When a gate asks, by its value; nothing if it says that nobody is asked.
+pub(super) fn asks(value: &Value) -> Option<&'static str> {
+    match value {
+        Value::String(text) => match plain(text).as_str() {
+            "" | "never" | "none" | "no" | "false" | "off" | "auto" | "automatic" => None,
+            "after" => Some("after"),
+            "both" => Some("both"),
+            _ => Some("before"),
+        },
+        Value::Object(map) => {
+            let says = |name: &str| map.get(name).map(|value| asks(value).is_some());
+            let off = ["enabled", "required"].into_iter().any(|name| says(name) == Some(false));
+            match (says("before"), says("after")) {
+                _ if off => None,
+                (Some(true), Some(true)) => Some("both"),
+                (Some(false) | None, Some(true)) => Some("after"),
+                (Some(true), _) | (None, None) => Some("before").filter(|_| !map.is_empty()),
+                (Some(false), _) | (None, Some(false)) => None,
+            }
+        }
+        Value::Bool(true) => Some("before"),
+        Value::Number(number) => (number.as_f64() != Some(0.0)).then_some("before"),
+        Value::Array(list) => (!list.is_empty()).then_some("before"),
+        Value::Null | Value::Bool(false) => None,
+    }
+}

@@ -1,0 +1,468 @@
+//! Makes a document readable before its reader sees it, so that every document with anything like nodes opens. Names and values with one
+//! obvious meaning are read that way; what the reader refuses is set aside, field by field, with the reader's own words, until it reads
+//! the rest. Each step is a `FieldReading`, so nothing is lost. Refuses only what holds nothing like nodes.
+
+use super::aliases::{self, GATES};
+use super::coerce::{at, coerced, ends_of};
+use super::form::DocumentShape;
+use super::locate::{PathStep, steps};
+use super::reading::{self, FieldReading, ListForm};
+use super::{stages, tell};
+use crate::plan::Dialect;
+use crate::plan::fields::{is_quiet, step};
+use crate::plan::native::{FORMAT, MAX_DEPTH, ShapeError, is_node_field, node_fields, plan_from_value};
+use serde_json::{Map, Value, json};
+
+/// How often one object is read again, at most: each time something of it was set aside.
+const MOST_TRIES: usize = 64;
+
+/// Amends a document in place and tells its dialect.
+///
+/// # Errors
+/// When it holds nothing like nodes.
+pub(super) fn amend(document: &mut Value, path: &str, depth: usize) -> Result<Dialect, ShapeError> {
+    let mut notes = Vec::new();
+    if document.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object)) {
+        let list = document.take();
+        let message = "the document is a list: read as the `nodes` of a plan".to_owned();
+        notes.push(FieldReading { field: "nodes".into(), message, list: Some(ListForm::Bare), ..FieldReading::default() });
+        *document = json!({ "nodes": list });
+    }
+    if let Value::Object(map) = document {
+        named_list(map, &mut notes);
+        nodes_by_id(map, &mut notes);
+    }
+    let mut shape = loop {
+        match (tell(document), &mut *document) {
+            (Ok(shape), _) => break shape,
+            // Of two shapes the first counts.
+            (Err(error), Value::Object(map)) if map.contains_key(&error.path) => aside(map, &error.path, error.message, &mut notes),
+            (Err(error), _) => return Err(error),
+        }
+    };
+    let Value::Object(map) = document else { return Ok(shape) };
+    version(map, &mut notes)?;
+    let form = DocumentShape::of(map, shape);
+    notes.extend(document_names(map, &form));
+    parts(map, &form, path, depth);
+    if shape == Dialect::Native {
+        // Fields under other names may have hidden whose nodes these are.
+        shape = tell(document)?;
+    }
+    let Value::Object(map) = document else { return Ok(shape) };
+    head(map, shape, path, &mut notes);
+    reading::note(map, notes);
+    Ok(shape)
+}
+
+/// Another version may mean anything by the same words.
+fn version(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) -> Result<(), ShapeError> {
+    let Some(written) = map.get("dagdeck").filter(|version| !version.is_null()) else { return Ok(()) };
+    if written.as_u64() == Some(FORMAT) {
+        return Ok(());
+    }
+    if written.as_f64() == Some(FORMAT as f64) || written.as_str().is_some_and(|text| text.trim() == FORMAT.to_string()) {
+        let message = format!("{written} is read as {FORMAT}");
+        replace(map, "dagdeck", json!(FORMAT), message, false, notes);
+        return Ok(());
+    }
+    plan_from_value(json!({ "dagdeck": written, "nodes": [] })).map(drop)
+}
+
+/// A list of nodes under a name that no form has.
+fn named_list(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
+    let known = ["dagdeck", "nodes", "dag", "tasks", "stages", "connections"].into_iter().chain(stages::GRAPHS);
+    if known.into_iter().any(|name| map.contains_key(name)) {
+        return;
+    }
+    let is_nodes = |value: &Value| value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object));
+    let Some(name) = aliases::NODES.into_iter().find(|name| map.get(*name).is_some_and(is_nodes)) else { return };
+    rename_key(map, name, "nodes");
+    let message = format!("`{name}` is read as `nodes`");
+    notes.push(FieldReading { field: "nodes".into(), name: name.into(), message, list: Some(ListForm::Plain), ..FieldReading::default() });
+}
+
+fn nodes_by_id(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
+    for name in ["nodes", "dag", "tasks"] {
+        let Some(Value::Object(by_id)) = map
+            .get_mut(name)
+            .filter(|value| value.as_object().is_some_and(|nodes| !nodes.is_empty() && nodes.values().all(Value::is_object)))
+        else {
+            continue;
+        };
+        let list = std::mem::take(by_id).into_iter().map(|(key, mut node)| {
+            if let Value::Object(node) = &mut node
+                && !node.contains_key("id")
+            {
+                node.shift_insert(0, "id".to_owned(), json!(key));
+                let id = FieldReading { field: "id".into(), read: Some(json!(key)), name: reading::KEY.into(), ..FieldReading::default() };
+                reading::note(node, vec![FieldReading { written: Some(json!(key)), ..id }]);
+            }
+            node
+        });
+        let list = list.collect();
+        map.insert(name.to_owned(), list);
+        let message = format!("`{name}` is an object by id: read as a list");
+        notes.push(FieldReading { field: name.into(), name: name.into(), message, list: Some(ListForm::ById), ..FieldReading::default() });
+    }
+}
+
+/// Every node and every edge of a document, with its place.
+fn parts(map: &mut Map<String, Value>, shape: &DocumentShape, path: &str, depth: usize) {
+    if shape.dialect == Dialect::Stages
+        && let Some(graph) = stages::GRAPHS.into_iter().find(|name| map.get(*name).is_some_and(|graph| graph.get("stages").is_some()))
+        && let Some(Value::Object(inner)) = map.get_mut(graph)
+    {
+        lists(inner, shape, &step(path, graph), depth);
+    }
+    lists(map, shape, path, depth);
+}
+
+fn lists(map: &mut Map<String, Value>, shape: &DocumentShape, path: &str, depth: usize) {
+    let place = step(path, shape.nodes);
+    match map.get_mut(shape.nodes) {
+        // What has no object in it holds nothing like nodes.
+        Some(Value::Array(list)) if !list.iter().any(Value::is_object) => {}
+        // Ids beside which the objects stand are no stages themselves.
+        Some(Value::Array(list)) if shape.dialect == Dialect::Stages && list.iter().any(Value::is_string) => {}
+        Some(Value::Array(list)) => {
+            for (at, node) in list.iter_mut().enumerate() {
+                node_at(node, shape, &format!("{place}[{at}]"), Some(at), depth);
+            }
+        }
+        Some(Value::Object(by_id)) => {
+            for (key, node) in by_id.iter_mut() {
+                own_id(node, key);
+                node_at(node, shape, &step(&place, key), None, depth);
+            }
+        }
+        _ => {}
+    }
+    let Some(edges) = shape.edges else { return };
+    let place = step(path, edges);
+    if let Some(Value::Array(list)) = map.get_mut(edges) {
+        for (at, edge) in list.iter_mut().enumerate() {
+            edge_at(edge, shape, &format!("{place}[{at}]"));
+        }
+    }
+}
+
+/// Where the key is the id, another one inside is set aside.
+fn own_id(node: &mut Value, key: &str) {
+    let Value::Object(map) = node else { return };
+    let mut notes = Vec::new();
+    for name in ["stage_id", "id"] {
+        if let Some(id) = map.get(name).filter(|id| !id.is_null() && id.as_str() != Some(key)) {
+            let message = format!("this stage has the key `{key}` but the id {id}: the key counts");
+            aside(map, name, message, &mut notes);
+        }
+    }
+    reading::note(map, notes);
+}
+
+/// `at` is the position in a list, which can give an id.
+fn node_at(node: &mut Value, shape: &DocumentShape, path: &str, at: Option<usize>, depth: usize) {
+    let mut stands_in = None;
+    if !node.is_object() {
+        stands_in = Some(whole(node, json!({}), "must be an object".to_owned(), true));
+    }
+    let Value::Object(map) = node else { return };
+    let mut notes = renamed(map, &shape.node_names(map));
+    if let Some(field) = shape.depends_on {
+        dependencies(map, field, &mut notes);
+    } else {
+        away(map, aliases::DEPENDS_ON, "write the order as an edge of the document", &mut notes);
+    }
+    if !shape.is_literal {
+        gate(map, shape.dialect, &mut notes);
+    }
+    shape.implied(map, &mut notes);
+    let is_named = |name: &str| map.get(name).is_some_and(|id| !id.is_null());
+    if let Some(at) = at.filter(|_| !is_named("id") && !(shape.dialect == Dialect::Stages && is_named("stage_id"))) {
+        let field = if shape.dialect == Dialect::Stages { "stage_id" } else { "id" };
+        let here = map.keys().position(|key| key == field).unwrap_or(0);
+        let written = map.shift_remove(field);
+        let id = format!("node_{}", at + 1);
+        let message = format!("has no `{field}`: read as `{id}`");
+        map.shift_insert(here, field.to_owned(), json!(id));
+        notes.push(FieldReading {
+            field: field.into(),
+            read: Some(json!(id)),
+            name: field.into(),
+            written,
+            message,
+            ..FieldReading::default()
+        });
+    }
+    if shape.dialect == Dialect::Native {
+        for field in ["plan", "body"] {
+            let place = step(path, field);
+            if let Some(body) = map.get_mut(field).filter(|body| (body.is_object() || body.is_array()) && depth < MAX_DEPTH) {
+                // What is no plan is set aside below, with the words of the reader.
+                let _ = amend(body, &place, depth + 1);
+            }
+        }
+    }
+    settle(map, (shape, path), &mut notes, |value| (shape.read_node)(value, path));
+    note_all(map, notes, stands_in);
+}
+
+fn edge_at(edge: &mut Value, shape: &DocumentShape, path: &str) {
+    let [from, to] = shape.ends;
+    let mut stands_in = None;
+    if !edge.is_object() {
+        stands_in = Some(match ends_of(edge) {
+            Some((a, b)) => {
+                let message = format!("is read as an edge from `{a}` to `{b}`");
+                whole(edge, json!({from: a, to: b}), message, false)
+            }
+            None => whole(edge, json!({from: "", to: ""}), "must be an object with the ends of an edge".to_owned(), true),
+        });
+    }
+    let Value::Object(map) = edge else { return };
+    let mut notes = renamed(map, shape.edge_names);
+    away(map, GATES, "an edge asks nobody: write `approve` on a node", &mut notes);
+    settle(map, (shape, path), &mut notes, |value| (shape.read_edge)(value, path));
+    note_all(map, notes, stands_in);
+}
+
+/// Something else is where an object belongs.
+fn whole(place: &mut Value, stand_in: Value, message: String, wrong: bool) -> FieldReading {
+    let written = std::mem::replace(place, stand_in);
+    FieldReading { written: Some(written), message, wrong, ..FieldReading::default() }
+}
+
+/// Notes what was read; where the whole object stands in for something else, that one thing.
+fn note_all(map: &mut Map<String, Value>, notes: Vec<FieldReading>, stands_in: Option<FieldReading>) {
+    match stands_in {
+        Some(whole) => reading::note(map, vec![FieldReading { read: Some(Value::Object(map.clone())), ..whole }]),
+        None => reading::note(map, notes),
+    }
+}
+
+/// Ids in the field that holds them: text for a list, numbers, objects with an id, and words that mean none.
+fn dependencies(map: &mut Map<String, Value>, field: &str, notes: &mut Vec<FieldReading>) {
+    let Some(written) = map.get(field) else { return };
+    let one = |value: &Value| match value {
+        Value::String(id) => Some(vec![id.trim().to_owned()]),
+        Value::Number(number) => Some(if number.as_f64() < Some(0.0) { Vec::new() } else { vec![number.to_string()] }),
+        Value::Object(entry) => {
+            let id = ["id", "node", "task", "from", "node_id", "task_id"].iter().find_map(|name| entry.get(*name)?.as_str());
+            id.filter(|_| entry.len() == 1).map(|id| vec![id.to_owned()])
+        }
+        Value::Null => Some(Vec::new()),
+        Value::Bool(_) | Value::Array(_) => None,
+    };
+    let none = ["", "none", "null", "n/a", "nil", "-"];
+    let ids: Option<Vec<String>> = match written {
+        Value::String(text) if none.contains(&text.trim().to_ascii_lowercase().as_str()) => Some(Vec::new()),
+        Value::String(text) => Some(text.split(',').map(|id| id.trim().to_owned()).filter(|id| !id.is_empty()).collect()),
+        Value::Number(_) | Value::Object(_) => one(written),
+        Value::Array(list) => list.iter().map(one).collect::<Option<Vec<_>>>().map(|lists| lists.concat()),
+        Value::Null | Value::Bool(_) => return,
+    };
+    let Some(read) = ids.map(|ids| json!(ids)).filter(|read| read != written) else { return };
+    let written = written.clone();
+    let message = format!("`{field}` is a list of ids: {written} is read as {read}");
+    replace(map, field, read, message, false, notes);
+}
+
+/// Fields that would ask a person are never passed over: they read as `approve`.
+fn gate(map: &mut Map<String, Value>, dialect: Dialect, notes: &mut Vec<FieldReading>) {
+    let own = (dialect != Dialect::Native).then_some("approve");
+    let names: Vec<String> = map.keys().filter(|key| own == Some(key.as_str()) || aliases::is_gate(key)).cloned().collect();
+    for name in names {
+        let Some(asked) = map.get(&name).and_then(aliases::asks) else { continue };
+        let written = map.get(&name).cloned();
+        if name != "approve" && map.get("approve").is_some_and(|approve| !approve.is_null()) {
+            if map.get("approve") != Some(&json!(asked)) {
+                aside(map, &name, format!("`{name}` means `approve`, which is there too: keep one of them"), notes);
+            }
+            continue;
+        }
+        let message = format!("`{name}` is read as `approve: {asked}`");
+        rename_key(map, &name, "approve");
+        map.insert("approve".into(), json!(asked));
+        notes.push(FieldReading { field: "approve".into(), read: Some(json!(asked)), name, written, message, ..FieldReading::default() });
+    }
+    // `approve: true` is no choice of the field's own.
+    if dialect == Dialect::Native
+        && let Some(asked) = map.get("approve").filter(|value| value.is_boolean() || value.is_object()).and_then(aliases::asks)
+    {
+        replace(map, "approve", json!(asked), format!("`approve` is read as `{asked}`"), false, notes);
+    }
+}
+
+/// The fields of the document itself.
+fn document_names(map: &mut Map<String, Value>, shape: &DocumentShape) -> Vec<FieldReading> {
+    let mut notes = renamed(map, shape.document_names);
+    if shape.is_literal {
+        return notes;
+    }
+    let names: Vec<String> = map.keys().filter(|key| aliases::is_gate(key)).cloned().collect();
+    for name in names {
+        let Some(asked) = map.get(&name).and_then(aliases::asks) else { continue };
+        if map.contains_key("defaults") {
+            aside(map, &name, format!("`{name}` would ask for every node: write `approve` into `defaults`"), &mut notes);
+            continue;
+        }
+        let (written, read) = (map.get(&name).cloned(), json!({ "approve": asked }));
+        rename_key(map, &name, "defaults");
+        map.insert("defaults".into(), read.clone());
+        let message = format!("`{name}` is read as `approve: {asked}` for every node");
+        notes.push(FieldReading { field: "defaults".into(), read: Some(read), name, written, message, ..FieldReading::default() });
+    }
+    notes
+}
+
+/// Reads the document without its nodes and edges until that succeeds.
+fn head(map: &mut Map<String, Value>, dialect: Dialect, path: &str, notes: &mut Vec<FieldReading>) {
+    let shape = DocumentShape::of(map, dialect);
+    if dialect == Dialect::Stages {
+        if map.get("edges").is_some_and(|edges| !edges.is_array() && !edges.is_null()) {
+            aside(map, "edges", "must be a list".to_owned(), notes);
+        }
+        return;
+    }
+    let mut bare: Map<String, Value> = map.clone();
+    for list in [Some(shape.nodes), shape.edges].into_iter().flatten() {
+        match map.get(list) {
+            Some(Value::Array(_)) => drop(bare.insert(list.to_owned(), json!([]))),
+            // A plan without anything like nodes is refused.
+            Some(_) if list == shape.nodes => return,
+            Some(_) | None => {}
+        }
+    }
+    let lists = bare.clone();
+    settle(&mut bare, (&shape, path), notes, |value| super::shaped(dialect, value).map(drop));
+    for (key, value) in bare {
+        if lists.get(&key) != Some(&value) {
+            map.insert(key, value);
+        }
+    }
+    for reading in notes.iter().filter(|reading| reading.read.is_none() && reading.list.is_none()) {
+        map.shift_remove(&reading.field);
+    }
+}
+
+/// Reads an object until that succeeds: the field that the reader refuses is read as what it obviously means, or set aside; a field that
+/// is missing gets a stand-in.
+fn settle<T>(
+    map: &mut Map<String, Value>,
+    (shape, path): (&DocumentShape, &str),
+    notes: &mut Vec<FieldReading>,
+    read: impl Fn(Value) -> Result<T, ShapeError>,
+) {
+    for _ in 0..MOST_TRIES {
+        let Err(error) = read(Value::Object(map.clone())) else { return };
+        let rest = error.path.strip_prefix(path).unwrap_or(&error.path).trim_start_matches('.');
+        let way = steps(rest);
+        let Some(PathStep::Key(field)) = way.first() else { return };
+        if !map.contains_key(field) {
+            let stand_in = shape.stand_in(field);
+            let here = notes.iter().find(|note| note.field == *field).and_then(|note| note.at).unwrap_or(map.len());
+            map.shift_insert(here.min(map.len()), field.clone(), stand_in.clone());
+            match notes.iter().position(|note| note.field == *field) {
+                Some(at) => notes[at].read = Some(stand_in),
+                None => notes.push(FieldReading {
+                    field: field.clone(),
+                    read: Some(stand_in),
+                    name: field.clone(),
+                    // What kind a node is of was missed already.
+                    message: if notes.iter().any(|note| note.field == "type" && note.wrong) { String::new() } else { error.message },
+                    wrong: true,
+                    ..FieldReading::default()
+                }),
+            }
+            continue;
+        }
+        let meant = coerced(map, field, &way[1..]).into_iter().find(|changed| {
+            let tried = read(Value::Object(changed.clone()));
+            tried.err().is_none_or(|next| next.path != error.path)
+        });
+        match meant {
+            Some(changed) => {
+                let read = changed.get(field).cloned().unwrap_or_default();
+                let message = format!("{}; read as {}", error.message, at(&read, &way[1..]).unwrap_or(&read));
+                replace(map, field, read, message, false, notes);
+            }
+            None => {
+                aside(map, field, error.message, notes);
+                if let Some(note) = notes.iter_mut().find(|note| note.field == *field) {
+                    note.inside = Some(rest.to_owned()).filter(|_| way.len() > 1 && note.name == *field);
+                }
+            }
+        }
+    }
+}
+
+/// Puts what is read in the place of what is written, and notes that.
+fn replace(map: &mut Map<String, Value>, field: &str, read: Value, message: String, wrong: bool, notes: &mut Vec<FieldReading>) {
+    let Some(place) = map.get_mut(field) else { return };
+    let written = std::mem::replace(place, read.clone());
+    if let Some(note) = notes.iter_mut().find(|note| note.field == field) {
+        note.read = Some(read);
+        note.message = format!("{}; {message}", note.message);
+        return;
+    }
+    let (field, name) = (field.to_owned(), field.to_owned());
+    notes.push(FieldReading { field, read: Some(read), name, written: Some(written), message, wrong, ..FieldReading::default() });
+}
+
+/// Takes a field out that can't be read.
+fn aside(map: &mut Map<String, Value>, field: &str, message: String, notes: &mut Vec<FieldReading>) {
+    let at = map.keys().position(|key| key == field);
+    let Some(written) = map.shift_remove(field) else { return };
+    if let Some(note) = notes.iter_mut().find(|note| note.field == field) {
+        let message = if note.message.is_empty() { message } else { format!("{}, which {message}", note.message) };
+        *note = FieldReading { read: None, message, wrong: true, at, ..note.clone() };
+        return;
+    }
+    let (field, name) = (field.to_owned(), field.to_owned());
+    notes.push(FieldReading { field, name, written: Some(written), message, wrong: true, at, ..FieldReading::default() });
+}
+
+/// Sets fields aside that say something which this kind of object can't hold.
+fn away(map: &mut Map<String, Value>, names: &[&str], words: &str, notes: &mut Vec<FieldReading>) {
+    let found: Vec<String> =
+        map.iter().filter(|(key, value)| names.contains(&key.as_str()) && !is_quiet(value)).map(|(key, _)| key.clone()).collect();
+    for name in found {
+        aside(map, &name, format!("`{name}` means nothing here: {words}"), notes);
+    }
+}
+
+/// Puts known fields under their right names: those of the table, and those that differ in case and separators alone.
+fn renamed(map: &mut Map<String, Value>, names: &[(&str, &str)]) -> Vec<FieldReading> {
+    let mut notes: Vec<FieldReading> = Vec::new();
+    let written: Vec<String> = map.iter().filter(|(_, value)| !is_quiet(value)).map(|(key, _)| key.clone()).collect();
+    for name in written {
+        let plain = aliases::plain(&name);
+        let right = names.iter().find(|(wrong, right)| *wrong == name && *right != name).or_else(|| {
+            let known = names.iter().any(|(_, right)| *right == name) || is_node_field(&name);
+            names.iter().find(|(wrong, right)| !known && (aliases::plain(wrong) == plain || aliases::plain(right) == plain))
+        });
+        let native = || node_fields().find(|field| *field != name && !is_node_field(&name) && aliases::plain(field) == plain);
+        let is_native_node = names.iter().any(|(wrong, _)| *wrong == "tool_args");
+        let Some(right) = right.map(|(_, right)| *right).or_else(|| native().filter(|_| is_native_node)) else { continue };
+        if let Some(there) = map.get(right).filter(|value| !value.is_null()) {
+            if Some(there) != map.get(&name) {
+                let message = format!("`{name}` means `{right}`, which is there too: keep one of them");
+                let written = map.shift_remove(&name);
+                notes.push(FieldReading { field: name.clone(), name, written, message, wrong: true, ..FieldReading::default() });
+            }
+            continue;
+        }
+        map.shift_remove(right);
+        rename_key(map, &name, right);
+        let (read, message) = (map.get(right).cloned(), format!("`{name}` is read as `{right}`"));
+        notes.push(FieldReading { field: right.to_owned(), written: read.clone(), read, name, message, ..FieldReading::default() });
+    }
+    notes
+}
+
+/// Puts a field under another name, where it stood.
+fn rename_key(map: &mut Map<String, Value>, from: &str, to: &str) {
+    let Some(at) = map.keys().position(|key| key == from) else { return };
+    let Some(value) = map.shift_remove(from) else { return };
+    map.shift_insert(at.min(map.len()), to.to_owned(), value);
+}

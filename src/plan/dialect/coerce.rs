@@ -1,0 +1,71 @@
+//! Values as other kinds of value: what a number, a flag, a text or a list obviously means where another kind belongs.
+
+use super::locate::PathStep;
+use serde_json::{Map, Value, json};
+
+/// The ends of an edge that is written as a pair or with an arrow.
+pub(super) fn ends_of(edge: &Value) -> Option<(String, String)> {
+    match edge {
+        Value::Array(pair) => match pair.as_slice() {
+            [Value::String(from), Value::String(to)] => Some((from.clone(), to.clone())),
+            _ => None,
+        },
+        Value::String(text) => {
+            let (from, to) = ["->", "→", "=>"].into_iter().find_map(|arrow| text.split_once(arrow))?;
+            let is_one = |end: &str| !end.is_empty() && !["->", "→", "=>", ","].iter().any(|other| end.contains(other));
+            let (from, to) = (from.trim(), to.trim());
+            (is_one(from) && is_one(to)).then(|| (from.to_owned(), to.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// The object with the value at a place as other kinds of value, likely ones first.
+pub(super) fn coerced(map: &Map<String, Value>, field: &str, way: &[PathStep]) -> Vec<Map<String, Value>> {
+    let Some(value) = map.get(field).and_then(|value| at(value, way)) else { return Vec::new() };
+    let meant: Vec<Value> = match value {
+        Value::Number(number) => vec![json!(number.to_string())],
+        Value::Bool(flag) => vec![json!(flag.to_string())],
+        Value::String(text) => {
+            let number = text.trim().parse::<serde_json::Number>().ok().map(Value::Number);
+            let flag = match text.trim().to_ascii_lowercase().as_str() {
+                "true" | "yes" | "on" => Some(json!(true)),
+                "false" | "no" | "off" => Some(json!(false)),
+                _ => None,
+            };
+            let number = number.or(flag);
+            let list = if number.is_some() { None } else { Some(json!([text])) };
+            number.into_iter().chain(list).chain(number_list(text)).collect()
+        }
+        Value::Array(list) => match list.as_slice() {
+            [only] if !only.is_array() && !only.is_object() => vec![only.clone()],
+            _ => Vec::new(),
+        },
+        Value::Null | Value::Object(_) => Vec::new(),
+    };
+    let changed = meant.into_iter().filter_map(|meant| {
+        let mut map = map.clone();
+        *at_mut(map.get_mut(field)?, way)? = meant;
+        Some(map)
+    });
+    changed.collect()
+}
+
+/// A text that reads as a number may still be the one entry of a list of texts.
+fn number_list(text: &str) -> Option<Value> {
+    text.trim().parse::<f64>().ok().map(|_| json!([text]))
+}
+
+pub(super) fn at<'v>(value: &'v Value, way: &[PathStep]) -> Option<&'v Value> {
+    way.iter().try_fold(value, |value, step| match step {
+        PathStep::Key(key) => value.get(key),
+        PathStep::Index(index) => value.get(index),
+    })
+}
+
+fn at_mut<'v>(value: &'v mut Value, way: &[PathStep]) -> Option<&'v mut Value> {
+    way.iter().try_fold(value, |value, step| match step {
+        PathStep::Key(key) => value.get_mut(key),
+        PathStep::Index(index) => value.get_mut(*index),
+    })
+}

@@ -1,0 +1,163 @@
+//! What a reader took otherwise than it stands in the document: under another name, as another kind of value, or not at all. Each
+//! reading is kept with its object as an unknown field, told by validation as long as nobody changed what was read, and undone when the
+//! document is written, so that an unrepaired document stays as it was.
+
+use crate::plan::fields::is_quiet;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+/// The unknown field that holds the readings of an object.
+pub(in crate::plan) const AS_WRITTEN: &str = "as_written";
+
+/// One field that was read otherwise than it is written.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::plan) struct FieldReading {
+    /// The field that it was read as; empty for the whole object.
+    pub field: String,
+    /// The value that was read; nothing if the field was left out.
+    #[serde(default, deserialize_with = "value", skip_serializing_if = "Option::is_none")]
+    pub read: Option<Value>,
+    /// The name in the document.
+    pub name: String,
+    /// The place inside the field that is wrong, such as `retry.attempts`, where that isn't the field itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside: Option<String>,
+    /// The value in the document; nothing if it has no such field.
+    #[serde(default, deserialize_with = "value", skip_serializing_if = "Option::is_none")]
+    pub written: Option<Value>,
+    /// Its position in the document's object, where it was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<usize>,
+    /// For people; empty for a reading that needs no word.
+    pub message: String,
+    /// The reading is no more than a stand-in: somebody has to decide.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wrong: bool,
+    /// A list that stands under another name or as an object by id; what it holds may change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list: Option<ListForm>,
+}
+
+/// A value that is there, be it null.
+fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// How a list of nodes stands in the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::plan) enum ListForm {
+    Plain,
+    ById,
+    /// The list is the whole document.
+    Bare,
+}
+
+impl FieldReading {
+    /// Whether an object, as it is written now, still says what was read.
+    pub fn holds(&self, object: &Map<String, Value>) -> bool {
+        if self.list.is_some() {
+            return true;
+        }
+        match &self.read {
+            Some(read) if self.field.is_empty() => {
+                let bare: Map<String, Value> =
+                    object.iter().filter(|(key, _)| *key != AS_WRITTEN).map(|(k, v)| (k.clone(), v.clone())).collect();
+                read.as_object() == Some(&bare)
+            }
+            read => object.get(&self.field).filter(|value| !is_quiet(value) || read.is_some()) == read.as_ref(),
+        }
+    }
+}
+
+/// The readings of an object by its unknown fields.
+pub(in crate::plan) fn readings(ext: &Map<String, Value>) -> Vec<FieldReading> {
+    let list = ext.get(AS_WRITTEN).and_then(Value::as_array);
+    list.into_iter().flatten().filter_map(|reading| FieldReading::deserialize(reading).ok()).collect()
+}
+
+/// Whether an empty name fills the place of one that is missing, which has a finding of its own.
+pub(in crate::plan) fn is_stand_in(name: &str, ext: &Map<String, Value>) -> bool {
+    name.is_empty() && ext.contains_key(AS_WRITTEN)
+}
+
+/// The unknown fields without one of the readings: what was read is written from now on.
+pub(in crate::plan) fn without(ext: &Map<String, Value>, at: usize) -> Map<String, Value> {
+    let mut ext = ext.clone();
+    if let Some(Value::Array(list)) = ext.get_mut(AS_WRITTEN) {
+        list.remove(at);
+        if list.is_empty() {
+            ext.shift_remove(AS_WRITTEN);
+        }
+    }
+    ext
+}
+
+/// Adds readings to those of an object that is being read.
+pub(super) fn note(object: &mut Map<String, Value>, readings: Vec<FieldReading>) {
+    if readings.is_empty() {
+        return;
+    }
+    let listed = readings.iter().filter_map(|reading| serde_json::to_value(reading).ok());
+    match object.get_mut(AS_WRITTEN) {
+        Some(Value::Array(list)) => list.extend(listed),
+        _ => drop(object.insert(AS_WRITTEN.to_owned(), listed.collect())),
+    }
+}
+
+/// A document with everything as it was written, as far as nobody changed it. A native document of another dialect's plan keeps its
+/// notes, which name the fields of that dialect.
+pub(super) fn restored(value: Value) -> Value {
+    match value {
+        Value::Object(map) if map.contains_key("dagdeck") && map.contains_key("dialect") => Value::Object(map),
+        Value::Object(map) => {
+            let map = map.into_iter().map(|(key, value)| if key == AS_WRITTEN { (key, value) } else { (key, restored(value)) }).collect();
+            restored_object(map)
+        }
+        Value::Array(list) => list.into_iter().map(restored).collect(),
+        other => other,
+    }
+}
+
+fn restored_object(mut map: Map<String, Value>) -> Value {
+    let all = readings(&map);
+    if all.is_empty() {
+        return Value::Object(map);
+    }
+    let held: Vec<FieldReading> = all.into_iter().filter(|reading| reading.holds(&map)).collect();
+    map.shift_remove(AS_WRITTEN);
+    for reading in held {
+        match (reading.list, reading.written) {
+            (Some(ListForm::Bare), _) => return map.shift_remove(&reading.field).unwrap_or_default(),
+            (Some(form), _) => {
+                let list = map.shift_remove(&reading.field).unwrap_or_default();
+                map.insert(reading.name, if form == ListForm::ById { by_id(list) } else { list });
+            }
+            (None, Some(written)) if reading.field.is_empty() => return written,
+            (None, written) => {
+                let here = map.keys().position(|key| *key == reading.field).or(reading.at);
+                map.shift_remove(&reading.field);
+                if let Some(written) = written {
+                    map.shift_insert(here.unwrap_or(map.len()).min(map.len()), reading.name, written);
+                }
+            }
+        }
+    }
+    Value::Object(map)
+}
+
+/// Nodes as an object; the id of one that has none in the document is its key alone.
+fn by_id(list: Value) -> Value {
+    let Value::Array(list) = list else { return list };
+    let entries = list.into_iter().enumerate().map(|(at, mut node)| {
+        let key =
+            node.get(KEY).or_else(|| node.get("id")).and_then(Value::as_str).map_or_else(|| format!("node_{}", at + 1), str::to_owned);
+        node.as_object_mut().map(|map| map.shift_remove(KEY));
+        (key, node)
+    });
+    Value::Object(entries.collect())
+}
+
+/// The field of a restored node that holds the key under which it stands.
+pub(super) const KEY: &str = "as_written_key";

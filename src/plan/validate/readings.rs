@@ -1,0 +1,44 @@
+//! What the reader took otherwise than it is written, until somebody changes it: each with the words of the reader. What has one meaning
+//! is a warning with a safe fix, which writes it as it was read; what couldn't be read is an error.
+
+use super::{Code, FindingPlace, Fix, PlanCheck};
+use crate::plan::dialect::{FieldReading, Part, held, without};
+use crate::plan::edit::Edit;
+use crate::plan::{Dialect, Edge, Node, Plan};
+
+pub(super) fn check(check: &mut PlanCheck) {
+    let plan = check.plan;
+    for (at, reading) in held(plan, &Part::Plan) {
+        let head = Plan { nodes: Vec::new(), edges: Vec::new(), ext: without(&plan.ext, at), ..plan.clone() };
+        find(check, FindingPlace::Plan, reading, Edit::SetHead { head: Box::new(head) });
+    }
+    for (i, node) in plan.nodes.iter().enumerate() {
+        for (at, reading) in held(plan, &Part::Node(node)) {
+            let insert = vec![Node { ext: without(&node.ext, at), ..node.clone() }];
+            find(check, FindingPlace::Node(i), reading, Edit::SpliceNodes { at: i, remove: 1, insert });
+        }
+    }
+    for (i, edge) in plan.edges.iter().enumerate() {
+        for (at, reading) in held(plan, &Part::Edge(edge)) {
+            let insert = vec![Edge { ext: without(&edge.ext, at), ..edge.clone() }];
+            find(check, FindingPlace::Edge(i), reading, Edit::SpliceEdges { at: i, remove: 1, insert });
+        }
+    }
+}
+
+fn find(check: &mut PlanCheck, place: FindingPlace, reading: FieldReading, edit: Edit) {
+    if reading.message.is_empty() {
+        return;
+    }
+    let is_gate = ["approve", "defaults"].contains(&reading.field.as_str());
+    let (code, fix) = match (reading.wrong, &reading.read) {
+        (true, None) => (Code::WrongShape, Some(Fix::guess(format!("remove `{}`", reading.name), edit))),
+        (true, Some(_)) => (Code::WrongShape, None),
+        // No other form has such a field.
+        (false, _) if is_gate && check.plan.dialect != Dialect::Native => (Code::ReadAs, None),
+        (false, _) if reading.field.is_empty() => (Code::ReadAs, Some(Fix::safe("write it as an object", edit))),
+        (false, _) => (Code::ReadAs, Some(Fix::safe(format!("write it as `{}`", reading.field), edit))),
+    };
+    let field = reading.inside.unwrap_or(reading.name);
+    check.find(code, place, &field, reading.message, fix);
+}

@@ -1,0 +1,171 @@
+//! Every document with anything like nodes opens: what is wrong with it is told all at once, what has one meaning is read that way, and
+//! nothing of it is lost.
+
+use super::support::program::Program;
+use serde_json::{Value, json};
+
+/// Code and path of each finding, and the code of the exit.
+fn told(program: &Program, document: &Value) -> (i32, Vec<String>) {
+    program.file("plan.json", document.to_string());
+    let ended = program.run(&["validate", "plan.json", "--json"]);
+    let found = ended.json()["findings"].as_array().unwrap().clone();
+    (ended.code, found.iter().map(|f| format!("{} {}", f["code"].as_str().unwrap(), f["path"].as_str().unwrap())).collect())
+}
+
+/// The document as it is written back in its own form.
+fn written(program: &Program, document: &Value, form: &str) -> Value {
+    program.file("plan.json", document.to_string());
+    program.run(&["export", "plan.json", "--format", form]).code(0).json()
+}
+
+#[test]
+fn every_wrong_shape_is_a_finding_with_its_path_all_at_once() {
+    let program = Program::new();
+    let document = json!({"dagdeck": 1, "goal": ["g"], "nodes": [
+        {"value": 1}, {"id": 7, "value": 1}, {"id": "c", "value": 1, "depends_on": "node_1"}, {"id": "d", "value": 1, "when": true},
+        {"id": "e", "value": 1, "retry": {"attempts": "often"}, "timeout_s": {}}, {"id": "f"}, {"id": "g", "tool": "x", "code": "return 1"},
+        {"id": "h", "over": "[1]"}, 3
+    ], "edges": [{"from": "c", "to": "d"}, {"from": "c", "to": ["d", "e"]}, {"from": "c"}, "c -> f", 5]});
+    let (code, found) = told(&program, &document);
+    assert_eq!(code, 3);
+    let expected = [
+        "read-as goal",
+        "read-as nodes[0].id",
+        "read-as nodes[1].id",
+        "read-as nodes[2].depends_on",
+        "read-as nodes[3].when",
+        "wrong-shape nodes[4].retry.attempts",
+        "wrong-shape nodes[4].timeout_s",
+        "no-kind nodes[5]",
+        "wrong-shape nodes[6].code",
+        "unknown-tool nodes[6].tool",
+        "wrong-shape nodes[7].body",
+        "empty-plan nodes[7].body.nodes",
+        "wrong-shape nodes[8]",
+        "wrong-shape edges[1].to",
+        "wrong-shape edges[2].to",
+        "read-as edges[3]",
+        "wrong-shape edges[4]",
+    ];
+    for line in expected {
+        assert!(found.contains(&line.to_owned()), "{line} is missing: {found:#?}");
+    }
+    assert_eq!(written(&program, &document, "native"), document, "what nobody repaired stays as it was");
+    program.run(&["run", "plan.json"]).code(3);
+    let (code, found) = told(&program, &json!([1, 2]));
+    assert_eq!((code, found), (3, vec!["no-plan ".to_owned()]), "nothing like nodes is refused");
+}
+
+#[test]
+fn every_name_of_an_order_means_depends_on_in_every_form_and_stays_as_written() {
+    let program = Program::new();
+    for name in ["dependencies", "deps", "needs", "after", "dependsOn", "requires"] {
+        for value in [json!(["a"]), json!("a")] {
+            let node = |mut node: Value| {
+                node[name] = value.clone();
+                node
+            };
+            let documents = [
+                ("native", json!({"nodes": [{"id": "a", "value": 1}, node(json!({"id": "b", "value": 2}))]})),
+                (
+                    "orchestration",
+                    json!({"nodes": [{"id": "a", "agent": "writer", "objective": "x"}, node(json!({"id": "b", "agent": "writer", "objective": "y"}))]}),
+                ),
+                (
+                    "tools",
+                    json!({"dag": [{"id": "a", "tool": "calculator", "query": "1"}, node(json!({"id": "b", "tool": "calculator", "query": "2"}))]}),
+                ),
+                (
+                    "hybrid",
+                    json!({"tasks": [{"id": "a", "type": "code_execution", "code": "return 1"}, node(json!({"id": "b", "type": "code_execution", "code": "return 2"}))]}),
+                ),
+            ];
+            for (form, document) in documents {
+                if form == "tools" && name == "dependencies" && value.is_array() {
+                    continue;
+                }
+                let (code, found) = told(&program, &document);
+                assert_eq!(code, 0, "{form} {name}: {found:?}");
+                assert_eq!(found.len(), 1, "{form} {name}: {found:?}");
+                assert!(found[0].starts_with("read-as ") && found[0].ends_with(&format!("[1].{name}")), "{form} {name}: {found:?}");
+                assert_eq!(written(&program, &document, form), document, "{form} {name}");
+                let native = written(&program, &document, "native");
+                let is_native = form == "native";
+                assert!(is_native || native["nodes"][1]["depends_on"] == json!(["a"]), "{form} {name}: {native}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_names_for_one_field_are_a_finding_and_the_second_counts_for_nothing() {
+    let program = Program::new();
+    let document =
+        json!({"nodes": [{"id": "a", "value": 1}, {"id": "b", "value": 2}, {"id": "c", "value": 3, "depends_on": ["a"], "needs": ["b"]}]});
+    assert_eq!(told(&program, &document), (3, vec!["wrong-shape nodes[2].needs".to_owned()]));
+    assert_eq!(written(&program, &document, "native"), document);
+}
+
+#[test]
+fn a_field_that_looks_like_a_gate_asks_a_person() {
+    let gates = [
+        json!({"gate": {"before": true}}),
+        json!({"approval": "required"}),
+        json!({"requires_approval": true}),
+        json!({"confirm": "yes"}),
+        json!({"human_in_the_loop": true}),
+        json!({"requiresApproval": true}),
+        json!({"approve": true}),
+        json!({"hitl": {"enabled": true}}),
+    ];
+    for gate in gates {
+        let program = Program::new();
+        let mut node = json!({"id": "b", "tool": "write_file", "args": {"path": "made.txt", "content": "x"}});
+        node.as_object_mut().unwrap().extend(gate.as_object().unwrap().clone());
+        let document = json!({"dagdeck": 1, "nodes": [node]});
+        let (_, found) = told(&program, &document);
+        assert!(found.iter().any(|line| line.starts_with("read-as nodes[0].")), "{gate}: {found:?}");
+        assert_eq!(written(&program, &document, "native"), document, "{gate}");
+        program.run(&["run", "plan.json"]).code(7);
+        assert!(!program.workspace().join("made.txt").exists(), "{gate}");
+    }
+    for (form, document) in [
+        ("tools", json!({"dag": [{"id": "a", "tool": "calculator", "query": "1 + 1", "approval": true}]})),
+        ("hybrid", json!({"tasks": [{"id": "a", "type": "code_execution", "code": "return 1", "requires_approval": true}]})),
+    ] {
+        let program = Program::new();
+        let (code, found) = told(&program, &document);
+        assert_eq!((code, found.len()), (0, 1), "{form}: {found:?}");
+        assert_eq!(written(&program, &document, form), document, "{form}");
+        program.run(&["run", "plan.json"]).code(7);
+    }
+    let program = Program::new();
+    let never = json!({"dagdeck": 1, "nodes": [{"id": "a", "value": 1, "requires_approval": false}]});
+    assert_eq!(told(&program, &never), (0, vec![]), "what asks nobody is no gate");
+}
+
+#[test]
+fn a_node_that_calls_itself_an_approval_never_runs_as_something_else() {
+    let program = Program::new();
+    let document = json!({"nodes": [{"id": "a", "type": "approval", "prompt": "may it run?"}]});
+    let (code, found) = told(&program, &document);
+    assert!(code == 3 && found.contains(&"wrong-shape nodes[0].type".to_owned()), "{found:?}");
+}
+
+#[test]
+fn lists_under_other_names_and_nodes_by_id_are_read_and_written_back() {
+    let program = Program::new();
+    let b = json!({"id": "b", "value": "{{a}}", "deps": ["a"]});
+    for document in [
+        json!({"steps": [{"id": "a", "value": 1}, b]}),
+        json!([{"id": "a", "value": 1}, b]),
+        json!({"nodes": {"a": {"value": 1}, "b": {"value": "{{a}}", "needs": "a"}}}),
+        json!({"nodes": [{"id": "a", "value": 1}, {"id": "b", "value": "{{a}}"}], "links": [{"source": "a", "target": "b"}]}),
+        json!({"nodes": [{"id": "a", "value": 1}, {"id": "b", "value": "{{a}}"}], "edges": [["a", "b"]]}),
+    ] {
+        let (code, found) = told(&program, &document);
+        assert_eq!(code, 0, "{document}: {found:?}");
+        assert_eq!(written(&program, &document, "native"), document);
+        assert_eq!(program.run(&["run", "plan.json"]).code(0).out, "1\n", "{document}");
+    }
+}
