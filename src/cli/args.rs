@@ -244,6 +244,12 @@ pub struct ValidateArgs {
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
+    /// Apply the fixes with one meaning and write the file; `guess` also applies uncertain ones
+    #[arg(long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "safe", value_parser = ["safe", "guess"])]
+    pub fix: Option<String>,
+    /// Show what the fixes would change, and write nothing
+    #[arg(long)]
+    pub diff: bool,
 }
 
 #[derive(Debug, Args)]

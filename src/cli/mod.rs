@@ -12,6 +12,7 @@ mod diff;
 mod doctor;
 mod exit;
 mod export;
+mod fix;
 mod headless;
 mod help;
 mod import;

@@ -9,7 +9,7 @@ use crate::{
     },
     plan::{
         Catalog, Dialect, Plan,
-        dialect::{self, ReadError},
+        dialect::{self, ReadError, Syntax},
         validate::{Finding, Severity},
     },
     text::Plain,
@@ -47,9 +47,9 @@ pub(super) async fn plan_or_request(what: &str, host: &LocalHost, io: &mut Io<'_
 /// A plan with the text that it was read from, so that findings can point into that text.
 pub(super) struct PlanDocument {
     pub plan: Plan,
-    shape: Dialect,
-    text: String,
-    origin: String,
+    pub shape: Dialect,
+    pub text: String,
+    pub origin: String,
     /// The files that it names.
     linked: Vec<Linked>,
 }
@@ -83,6 +83,12 @@ impl PlanDocument {
 
     pub fn unwritten(plan: Plan) -> Self {
         Self { plan, shape: Dialect::Native, text: String::new(), origin: String::new(), linked: Vec::new() }
+    }
+
+    /// How the document is written.
+    pub fn syntax(&self) -> Syntax {
+        let is_json = serde_json::from_str::<serde::de::IgnoredAny>(self.text.trim_start_matches('\u{feff}')).is_ok();
+        if is_json { Syntax::Json } else { Syntax::Yaml }
     }
 
     /// A path and a message about it in the terms of the document instead of those of the native format.

@@ -1,11 +1,11 @@
 //! `dagdeck validate`: every finding of a plan, with its place and a fix.
 
 use super::{
-    CliContext, CliError, Exit, Io, ValidateArgs,
+    CliContext, CliError, Exit, Io, ValidateArgs, fix,
     source::{self, LocatedFinding, PlanDocument},
 };
 use crate::{
-    plan::validate::{Finding, Severity},
+    plan::validate::{Finding, FixKind, Severity},
     text::{Plain, counted},
 };
 use serde_json::{Value, json};
@@ -32,16 +32,28 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
         }
         Err(error) => return Err(source::unreadable(&error)),
     };
-    let findings = source::findings(&document.plan, &place.survey()?.catalog());
+    let catalog = place.survey()?.catalog();
+    let fixing = args.fix.is_some() || args.diff;
+    let (document, made) = if fixing { fix::fix(args, document, &catalog, io)? } else { (document, Vec::new()) };
+    let findings = source::findings(&document.plan, &catalog);
     let exit = source::verdict(&findings);
     let (nodes, findings) = (document.plan.nodes.len(), document.place(findings));
     if args.json {
         let listed: Vec<Value> = findings.iter().map(placed_json).collect();
-        io.json(&json!({"valid": exit == Exit::Success, "findings": listed}))?;
+        let mut report = json!({"valid": exit == Exit::Success, "findings": listed});
+        if fixing {
+            report["fixed"] = made.iter().map(|fix| json!({"title": fix.title, "kind": fix.kind})).collect();
+        }
+        io.json(&report)?;
         return Ok(exit);
     }
     for finding in &findings {
-        io.line(&placed_line(finding))?;
+        // Standard output holds the document or the difference then.
+        if args.diff || (fixing && args.file == "-") {
+            io.say(&placed_line(finding));
+        } else {
+            io.line(&placed_line(finding))?;
+        }
     }
     let errors = findings.iter().filter(|placed| placed.finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;
@@ -87,7 +99,11 @@ pub(super) fn finding_line(finding: &Finding) -> String {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
-    let fix = finding.fix.as_ref().map(|fix| format!("; fix: {}", fix.title)).unwrap_or_default();
+    let fix = finding
+        .fix
+        .as_ref()
+        .map(|fix| format!("; {}: {}", if fix.kind == FixKind::Safe { "fix" } else { "guess" }, fix.title))
+        .unwrap_or_default();
     let code = json!(finding.code);
     let code = code.as_str().unwrap_or_default();
     Plain::line(&format!("{severity}[{code}] {}: {}{fix}", finding.path, finding.message)).into_string()

@@ -79,8 +79,9 @@ pub enum Request {
     SavePlan {
         /// Its ending tells JSON (else) from YAML (`.yaml`, `.yml`).
         path: String,
-        /// What is written, in its own dialect.
         plan: Box<Plan>,
+        /// The form to write; what it can't hold is left out.
+        form: crate::plan::Dialect,
         /// What happens to a file that is there.
         there: There,
     },
@@ -165,6 +166,7 @@ pub enum Notice {
         path: String,
         /// What was to be written.
         plan: Box<Plan>,
+        form: crate::plan::Dialect,
     },
     /// A picture of what a gate's payload would do.
     Preview {

@@ -116,7 +116,7 @@ impl ClientSession {
             Request::UseModel(model) => self.shared.choose(model.as_deref()),
             Request::ListModels => self.list_models(),
             Request::ReadPlan(path) => self.read_plan(path),
-            Request::SavePlan { path, plan, there } => self.save_plan(path, plan, there),
+            Request::SavePlan { path, plan, form, there } => self.save_plan(path, plan, form, there),
         }
     }
 
@@ -226,12 +226,12 @@ impl ClientSession {
         });
     }
 
-    fn save_plan(&mut self, path: String, plan: Box<Plan>, there: There) {
+    fn save_plan(&mut self, path: String, plan: Box<Plan>, form: crate::plan::Dialect, there: There) {
         let (file, listener) = (self.shared.places.workspace.join(&path), self.listener.clone());
         self.tasks.spawn_blocking(move || {
-            let notice = match save::plan(&plan, &file, there) {
+            let notice = match save::plan(&plan, form, &file, there) {
                 Ok(Saved::Written) => Notice::PlanSaved { path, plan },
-                Ok(Saved::IsThere) => Notice::PlanThere { path, plan },
+                Ok(Saved::IsThere) => Notice::PlanThere { path, plan, form },
                 Err(error) => Notice::Problem(Problem::new(format!("`{path}` can't be written: {error}"))),
             };
             // A client that has gone is told nothing; the file is there.

@@ -39,5 +39,6 @@ pub use headless::{ContinueFrom, Flags, Headless, HeadlessEnd, ParkedGate, RunSi
 pub use link::{Linked, link};
 pub use local::LocalHost;
 pub use places::Places;
+pub use save::text as write_text;
 pub use settings::document as configuration_document;
 pub use survey::Survey;

@@ -18,20 +18,32 @@ pub(super) enum Saved {
     IsThere,
 }
 
-/// Writes a plan in its own dialect; a file's ending tells JSON from YAML. What a plan names by file stays a name. A dialect that can't
-/// express what was edited gives way to the native form, which keeps everything.
-pub(super) fn plan(plan: &Plan, file: &Path, there: There) -> Result<Saved> {
+/// Writes a plan in a form; a file's ending tells JSON from YAML. What a plan names by file stays a name, and what the form can't hold is
+/// left out: whoever asks has said so.
+pub(super) fn plan(plan: &Plan, form: Dialect, file: &Path, there: There) -> Result<Saved> {
     let syntax = match file.extension().and_then(|ending| ending.to_str()) {
         Some("yaml" | "yml") => Syntax::Yaml,
         Some(_) | None => Syntax::Json,
     };
     // In its own dialect a plan has its tools' arguments as they are.
-    let catalog = Catalog::default();
-    let own = write_as(plan, Format::Document(plan.dialect), syntax, &catalog);
-    let text = if own.lost.is_empty() { own.text } else { write_as(plan, Format::Document(Dialect::Native), syntax, &catalog).text };
-    let folder =
-        file.parent().filter(|folder| folder.is_dir()).ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such folder"))?;
+    put(&write_as(plan, Format::Document(form), syntax, &Catalog::default()).text, file, there)
+}
+
+/// Writes a text in the place of a file, whole or not at all.
+///
+/// # Errors
+/// When the folder or the file can't be written.
+pub fn text(text: &str, file: &Path) -> Result<()> {
+    put(text, file, There::IsReplaced).map(drop)
+}
+
+fn put(text: &str, file: &Path, there: There) -> Result<Saved> {
+    let folder = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    let folder = folder.filter(|folder| folder.is_dir()).ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such folder"))?;
     let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+    if let Ok(known) = std::fs::metadata(file) {
+        beside.as_file().set_permissions(known.permissions())?;
+    }
     beside.write_all(text.as_bytes())?;
     match there {
         There::Stays => match beside.persist_noclobber(file) {
@@ -53,20 +65,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (doc, _) = read(r#"{"dag": [{"id": "a", "tool": "calculator", "query": "1 + 1", "dependencies": []}]}"#, "-").unwrap();
         let json = folder.path().join("plan.json");
-        assert_eq!(plan(&doc, &json, There::Stays).unwrap(), Saved::Written);
+        assert_eq!(plan(&doc, Dialect::Tools, &json, There::Stays).unwrap(), Saved::Written);
         let written = std::fs::read_to_string(&json).unwrap();
         assert_eq!(read(&written, "-").unwrap().0, doc);
         assert!(written.contains("\"dag\""), "{written}");
         let mut edited = doc.clone();
         edited.nodes[0].policy.timeout_s = Some(3.0);
-        assert_eq!(plan(&edited, &json, There::Stays).unwrap(), Saved::IsThere);
+        assert_eq!(plan(&edited, Dialect::Native, &json, There::Stays).unwrap(), Saved::IsThere);
         assert_eq!(std::fs::read_to_string(&json).unwrap(), written);
-        assert_eq!(plan(&edited, &json, There::IsReplaced).unwrap(), Saved::Written);
-        assert_eq!(read(&std::fs::read_to_string(&json).unwrap(), "-").unwrap().0, edited, "what the form can't say is kept natively");
+        assert_eq!(plan(&edited, Dialect::Native, &json, There::IsReplaced).unwrap(), Saved::Written);
+        assert_eq!(
+            read(&std::fs::read_to_string(&json).unwrap(), "-").unwrap().0,
+            edited,
+            "the native form keeps what the other can't hold"
+        );
         let yaml = folder.path().join("plan.yaml");
-        plan(&doc, &yaml, There::Stays).unwrap();
+        plan(&doc, Dialect::Tools, &yaml, There::Stays).unwrap();
         assert!(std::fs::read_to_string(&yaml).unwrap().starts_with("dag:"));
-        assert!(plan(&doc, &folder.path().join("none/plan.json"), There::Stays).is_err());
+        assert!(plan(&doc, Dialect::Tools, &folder.path().join("none/plan.json"), There::Stays).is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left beside");
     }
 }

@@ -10,6 +10,7 @@ mod dialects;
 mod driving;
 mod endings;
 mod findings;
+mod fixing;
 mod host;
 mod house;
 mod journals;

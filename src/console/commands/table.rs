@@ -265,7 +265,7 @@ const DIALOGS: &[ConsoleCommand] = &[
     row("pick.cancel", &["esc"], Pick, ("Cancel", "", "closes without a change"), when::always, dialogs::close),
     row("findings.go", &["enter", "l", "right"], Findings, ("To the node", "", "selects the node in the tree"), when::always, findings::go),
     row("findings.fix", &["f"], Findings, ("Fix", "", "applies the suggested fix"), when::always, findings::fix),
-    row("findings.fix_all", &["A"], Findings, ("Fix all", "", "applies every suggested fix"), when::always, findings::fix_all),
+    row("findings.fix_all", &["A"], Findings, ("Fix all", "", "applies every safe fix"), when::always, findings::fix_all),
     row("findings.undo", &["u"], Findings, ("Undo", "", "undoes the last change"), when::can_undo, |model, _| actions::plan::step(model, HistoryStep::Undo)),
     row("findings.close", &["esc", "F", "q"], Findings, ("Close", "", "back to the tree"), when::always, dialogs::close),
     row("proposal.yes", &["y"], Act, ("Do it", "", "continues with the action"), when::always, act::yes),

@@ -3,7 +3,7 @@
 use super::field::{Lines, TextField};
 use super::{Doc, GateKey, KeyContext, Offer, Proposal, fuzzy};
 use crate::engine::{Action, BreakId, RunId};
-use crate::plan::{Edge, Field, Node, NodeId, NodeKind, Plan};
+use crate::plan::{Dialect, Edge, Field, Node, NodeId, NodeKind, Plan};
 use crate::text::Plain;
 
 /// What lies over the screens.
@@ -156,6 +156,8 @@ pub enum LineThen {
     Condition(Box<Edge>),
     /// The file to write the plan into.
     SaveFile,
+    /// The form to write it in at that path, where its own can't hold everything.
+    SaveForm(String),
     /// The file of a plan to compare with.
     CompareFile,
     /// What an event is to say.
@@ -299,8 +301,8 @@ pub enum Confirmed {
     DropText,
     /// Leaves; the plan's changes are lost.
     Leave,
-    /// Writes the plan over the file of that path.
-    Replace(String, Box<Plan>),
+    /// Writes the plan over the file of that path, in that form.
+    Replace(String, Box<Plan>, Dialect),
 }
 
 /// Something to read.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::console::model::{Dialog, Lines, TextField};
 use crate::host::client::{Notice, Request, There};
-use crate::plan::{NodeId, Plan};
+use crate::plan::{Dialect, NodeId, Plan, dialect};
 
 /// A gather step, a map whose body asks before it writes, and a report.
 fn nested() -> Plan {
@@ -222,17 +222,37 @@ fn a_changed_plan_is_saved_or_left_only_when_the_person_says_so() {
     assert!(deck.sees("neither saved nor run"), "{}", deck.screen());
     deck.keys("esc ctrl-s");
     deck.keys("enter");
-    let Some(ConsoleEffect::Send(Request::SavePlan { path, plan, there: There::Stays })) = deck.asked.pop() else {
+    let Some(ConsoleEffect::Send(Request::SavePlan { path, plan, form, there: There::Stays })) = deck.asked.pop() else {
         panic!("{:?}", deck.asked)
     };
     assert_eq!(path, "plan.json");
-    deck.notice(Notice::PlanThere { path: path.clone(), plan });
+    deck.notice(Notice::PlanThere { path: path.clone(), plan, form });
     assert!(deck.sees("There is already a file plan.json"), "{}", deck.screen());
     deck.keys("y");
-    let Some(ConsoleEffect::Send(Request::SavePlan { path, plan, there: There::IsReplaced })) = deck.asked.pop() else {
+    let Some(ConsoleEffect::Send(Request::SavePlan { path, plan, there: There::IsReplaced, .. })) = deck.asked.pop() else {
         panic!("{:?}", deck.asked)
     };
     deck.notice(Notice::PlanSaved { path, plan });
     deck.keys("q");
     assert!(matches!(deck.asked.pop(), Some(ConsoleEffect::Quit { .. })), "it is saved");
+}
+
+#[test]
+fn a_form_that_cannot_hold_the_plan_is_told_before_saving_with_the_choice_of_form() {
+    for (typed, form) in [("", Dialect::Native), ("tools", Dialect::Tools)] {
+        let mut deck = Deck::new(100, 24);
+        deck.plan = dialect::read(r#"{"dag": [{"id": "a", "tool": "calculator", "query": "1 + 1"}]}"#, "-").unwrap().0;
+        deck.plan.nodes[0].policy.timeout_s = Some(3.0);
+        deck.type_text("count");
+        deck.keys("enter ctrl-s enter");
+        assert!(deck.sees("save in which form") && deck.sees("tools leaves out"), "{}", deck.screen());
+        assert!(!deck.asked.iter().any(|asked| matches!(asked, ConsoleEffect::Send(Request::SavePlan { .. }))), "nothing is written yet");
+        if !typed.is_empty() {
+            deck.keys("ctrl-u");
+            deck.type_text(typed);
+        }
+        deck.keys("enter");
+        let Some(ConsoleEffect::Send(Request::SavePlan { form: sent, .. })) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+        assert_eq!(sent, form);
+    }
 }

@@ -50,7 +50,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         }
         Notice::PlanRead { path, plan } => actions::compare::with(model, &path, *plan),
         Notice::PlanSaved { path, plan } => actions::save::saved(model, &path, &plan),
-        Notice::PlanThere { path, plan } => actions::save::is_there(model, path, plan),
+        Notice::PlanThere { path, plan, form } => actions::save::is_there(model, path, plan, form),
         Notice::Models(names) => actions::app::models(model, &names),
         Notice::Problem(problem) => {
             // It may say that the run which is awaited can't be opened.

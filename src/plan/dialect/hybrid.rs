@@ -4,8 +4,8 @@
 use super::draft::Loss;
 use super::draft::{DocumentDraft, place, rename};
 use super::nodes;
+use crate::plan::fields::ShapeError;
 use crate::plan::fields::{Fields, Slips};
-use crate::plan::native::ShapeError;
 use crate::plan::{
     AgentNode, Budget, Catalog, CodeNode, Dialect, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits, ToolInfo, ToolInput, ToolNode,
 };

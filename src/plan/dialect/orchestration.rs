@@ -3,8 +3,8 @@
 use super::draft::Loss;
 use super::draft::{DocumentDraft, place};
 use super::nodes;
+use crate::plan::fields::ShapeError;
 use crate::plan::fields::{Fields, Slips};
-use crate::plan::native::ShapeError;
 use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
 use serde_json::{Map, Value, json};
 

@@ -4,8 +4,8 @@
 use super::draft::Loss;
 use super::draft::{DocumentDraft, place, rename};
 use super::nodes;
+use crate::plan::fields::ShapeError;
 use crate::plan::fields::{Fields, Slips};
-use crate::plan::native::ShapeError;
 use crate::plan::{AgentNode, Dialect, Edge, Node, NodeKind, Plan, Policy};
 use serde_json::{Map, Value, json};
 

@@ -35,6 +35,7 @@ fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &s
     match then {
         LineThen::Rename(node) => return plan::keep_id(model, turn, node, text),
         LineThen::Goal => return plan::keep_goal(model, turn, text),
+        LineThen::SaveForm(path) => return save::in_form(model, turn, path, text),
         LineThen::Break(id) => return breaks::keep(model, turn, *id, text),
         LineThen::Condition(edge) => {
             return change(model, turn, |plan| Ok(plan.set_condition(edge, (!text.is_empty()).then_some(text)))).map(drop);
@@ -194,7 +195,7 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
         }
         Confirmed::DropText => close(model, turn),
         Confirmed::Leave => app::leave(model, turn),
-        Confirmed::Replace(path, plan) => turn.send(Request::SavePlan { path, plan, there: There::IsReplaced }),
+        Confirmed::Replace(path, plan, form) => turn.send(Request::SavePlan { path, plan, form, there: There::IsReplaced }),
     }
 }
 

@@ -55,25 +55,22 @@ fn fix_at(model: &mut Model, at: usize) {
     }
 }
 
-/// Applies fixes until none is left that helps.
+/// Applies the fixes with one meaning, and says what is left.
 pub fn fix_all(model: &mut Model, _: &mut UpdateTurn) {
-    let before = model.editor.findings().len();
     let applied = model.editor.fix_all(&model.session.catalog);
-    let left = model.editor.findings().len();
+    let left = model.editor.findings();
+    let guesses = left.iter().filter(|finding| finding.fix.is_some()).count();
+    let rest = match (left.len(), guesses) {
+        (0, _) => "nothing is left".to_owned(),
+        (all, 0) => format!("{} left, to edit by hand", counted(all, "finding")),
+        (all, guesses) => format!("{} left, {guesses} with a guess to take one by one", counted(all, "finding")),
+    };
     model.status = Some(match applied {
-        0 => Status::warn("no finding has a fix that helps"),
-        _ => Status::good(&format!(
-            "applied {}, which solved {} of {}",
-            fixes(applied),
-            before.saturating_sub(left),
-            counted(before, "finding")
-        )),
+        0 => Status::warn(&format!("no finding has a safe fix: {rest}")),
+        1 => Status::good(&format!("applied 1 safe fix; {rest}")),
+        _ => Status::good(&format!("applied {applied} safe fixes; {rest}")),
     });
     close_when_clean(model);
-}
-
-fn fixes(count: usize) -> String {
-    if count == 1 { "1 fix".to_owned() } else { format!("{count} fixes") }
 }
 
 fn close_when_clean(model: &mut Model) {

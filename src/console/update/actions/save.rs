@@ -3,7 +3,8 @@
 use super::super::UpdateTurn;
 use crate::console::model::{Confirmed, Dialog, LineThen, Model, Status, TextField};
 use crate::host::client::{Request, There};
-use crate::plan::Plan;
+use crate::plan::dialect::{Format, write};
+use crate::plan::{Dialect, Plan};
 use crate::text::Plain;
 
 /// Asks for the file; a plan that came from one offers that.
@@ -14,12 +15,33 @@ pub fn ask(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.push(Dialog::line("save the plan to which file?", field, note, LineThen::SaveFile));
 }
 
-/// The file's name was typed.
+/// The file's name was typed. A form that can't hold the plan is told first, with the choice of another.
 pub fn to_file(model: &mut Model, turn: &mut UpdateTurn, path: &str) {
-    if !path.is_empty() {
-        let plan = Box::new(model.editor.plan().clone());
-        turn.send(Request::SavePlan { path: path.to_owned(), plan, there: There::Stays });
+    if path.is_empty() {
+        return;
     }
+    let plan = model.editor.plan();
+    let form = plan.dialect;
+    let lost = write(plan, Format::Document(form)).lost;
+    let Some(first) = lost.first() else { return send(model, turn, path, form) };
+    let more = if lost.len() > 1 { format!(" and {} more", lost.len() - 1) } else { String::new() };
+    let note = format!("{} leaves out {}{more}; native keeps everything", form.name(), first.path);
+    let title = format!("save in which form, native or {}?", form.name());
+    model.dialogs.push(Dialog::line(&title, TextField::offering(Dialect::Native.name()), &note, LineThen::SaveForm(path.to_owned())));
+}
+
+/// The form was typed.
+pub fn in_form(model: &mut Model, turn: &mut UpdateTurn, path: &str, form: &str) -> Result<(), String> {
+    let own = model.editor.plan().dialect;
+    let form = [Dialect::Native, own].into_iter().find(|known| known.name() == form);
+    let form = form.ok_or_else(|| format!("type native or {}", own.name()))?;
+    send(model, turn, path, form);
+    Ok(())
+}
+
+fn send(model: &Model, turn: &mut UpdateTurn, path: &str, form: Dialect) {
+    let plan = Box::new(model.editor.plan().clone());
+    turn.send(Request::SavePlan { path: path.to_owned(), plan, form, there: There::Stays });
 }
 
 /// The plan was written.
@@ -29,7 +51,7 @@ pub fn saved(model: &mut Model, path: &str, plan: &Plan) {
 }
 
 /// There is a file already: it is replaced only when the person says so.
-pub fn is_there(model: &mut Model, path: String, plan: Box<Plan>) {
+pub fn is_there(model: &mut Model, path: String, plan: Box<Plan>, form: Dialect) {
     let lines = vec![Plain::line("There is already a file ").then(&Plain::summary(&path)), Plain::line("Replace it?")];
-    model.dialogs.push(Dialog::confirm(lines, Confirmed::Replace(path, plan)));
+    model.dialogs.push(Dialog::confirm(lines, Confirmed::Replace(path, plan, form)));
 }

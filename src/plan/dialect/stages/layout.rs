@@ -1,8 +1,7 @@
 //! Where the stages of a document are: a list of objects, an object by id, or a list of ids with the objects beside it; all of it
 //! at the top or inside of a `workflow`. What isn't the plain list is noted, so that the document is written back as it was.
 
-use crate::plan::fields::{is_quiet, step};
-use crate::plan::native::{ShapeError, kind};
+use crate::plan::fields::{ShapeError, is_quiet, kind, step};
 use serde_json::{Map, Value, json};
 
 /// The unknown field of a plan that holds the note.

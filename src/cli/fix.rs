@@ -1,0 +1,62 @@
+//! `dagdeck validate --fix` and `--diff`: the document with its fixes, in its own form. What that form can't hold is never left out: then
+//! nothing is written.
+
+use super::{CliError, Io, ValidateArgs, source::PlanDocument};
+use crate::{
+    host::write_text,
+    plan::{
+        Catalog,
+        dialect::{Format, Syntax, write_as},
+        validate::{Fix, FixKind, fixes},
+    },
+    text::{Plain, counted},
+};
+use similar::TextDiff;
+use std::path::Path;
+
+/// Applies the fixes that may be made, and writes or shows the document.
+///
+/// # Errors
+/// When its form can't hold a fix, or the file can't be written.
+pub(super) fn fix(
+    args: &ValidateArgs,
+    document: PlanDocument,
+    catalog: &Catalog,
+    io: &mut Io<'_>,
+) -> Result<(PlanDocument, Vec<Fix>), CliError> {
+    let most = if args.fix.as_deref() == Some("guess") { FixKind::Guess } else { FixKind::Safe };
+    let made = fixes(&document.plan, catalog, most);
+    let mut plan = document.plan.clone();
+    for fix in &made {
+        fix.edit.apply(&mut plan).map_err(|error| CliError::new(error.to_string()))?;
+    }
+    let (format, syntax) = (Format::Document(document.shape), document.syntax());
+    let written = write_as(&plan, format, syntax, &Catalog::default());
+    if let Some(loss) = written.lost.first() {
+        let message = format!("the {} format can't hold the fixes: `{}`: {}", format.name(), loss.path, loss.reason);
+        return Err(CliError::new(Plain::line(&message).into_string()).hint("export the plan with `--format native` and fix that file"));
+    }
+    let text = if made.is_empty() { document.text.clone() } else { written.text };
+    if args.diff {
+        let diff = TextDiff::from_lines(document.text.as_str(), text.as_str());
+        let shown = diff.unified_diff().context_radius(3).header(&document.origin, &document.origin).to_string();
+        for line in shown.lines() {
+            io.line(Plain::line(line).as_str())?;
+        }
+    } else if args.file == "-" {
+        io.out.write_all(text.as_bytes())?;
+    } else if !made.is_empty() {
+        if syntax == Syntax::Yaml && document.text.lines().any(|line| line.trim_start().starts_with('#') || line.contains(" #")) {
+            io.say("comments of the file are not kept");
+        }
+        write_text(&text, Path::new(&args.file)).map_err(|error| CliError::new(format!("{}: can't be written: {error}", args.file)))?;
+    }
+    for fix in &made {
+        let kind = if fix.kind == FixKind::Guess { "guessed" } else { "fixed" };
+        io.say(&Plain::line(&format!("{kind}: {}", fix.title)).into_string());
+    }
+    let done = if args.diff { "would apply" } else { "applied" };
+    io.say(&format!("{done} {}", counted(made.len(), "change")));
+    let fixed = PlanDocument::parse(&args.file, text).map_err(|error| CliError::new(error.to_string()))?;
+    Ok((fixed, made))
+}

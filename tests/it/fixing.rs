@@ -1,0 +1,114 @@
+//! Fixes: what has one meaning is applied by `--fix`, what is a guess only when it is asked for, and the document keeps its form.
+
+use super::support::program::Program;
+use serde_json::{Value, json};
+
+/// The document after `validate --fix` or `--fix=guess`, and the exit code of that.
+fn fixed(document: &Value, how: &str) -> (i32, Value) {
+    let program = Program::new();
+    program.file("plan.json", document.to_string());
+    let ended = program.run(&["validate", "plan.json", how]);
+    (ended.code, serde_json::from_str(&program.read("plan.json")).unwrap())
+}
+
+/// A line of nodes, each with the ids that it names.
+fn line(depends_on: &[Value]) -> Value {
+    let names = ["fetch_page", "read_text", "count-words", "report"];
+    let node = |(name, ids): (&&str, &Value)| json!({"id": name, "value": 1, "depends_on": ids});
+    json!({"dagdeck": 1, "nodes": names.iter().zip(depends_on).map(node).collect::<Vec<_>>()})
+}
+
+fn orders(document: &Value) -> Vec<Value> {
+    document["nodes"].as_array().unwrap().iter().map(|node| node["depends_on"].clone()).collect()
+}
+
+#[test]
+fn names_by_position_are_safe_only_if_one_counting_leads_all_of_them_to_earlier_nodes() {
+    let right = [json!([]), json!(["fetch_page"]), json!(["read_text"]), json!(["count-words"])];
+    for named in
+        [[json!([]), json!(["Step_1"]), json!(["<node-2>"]), json!(["#3"])], [json!([]), json!(["0"]), json!([1]), json!(["task 2"])]]
+    {
+        assert_eq!(fixed(&line(&named), "--fix"), (0, line(&right)), "{named:?}");
+    }
+    // From 1 the second node would wait for itself, and no name is 0.
+    let torn = line(&[json!([]), json!(["step_2"]), json!(["step_1"]), json!(["step_3"])]);
+    assert_eq!(fixed(&torn, "--fix"), (3, torn.clone()));
+    let (code, guessed) = fixed(&torn, "--fix=guess");
+    assert_eq!((code, &orders(&guessed)[2..]), (0, &[json!(["fetch_page"]), json!(["count-words"])][..]));
+}
+
+#[test]
+fn names_that_differ_in_case_and_separators_alone_are_safe_and_near_ones_are_guesses() {
+    let same = line(&[json!([]), json!(["Fetch-Page"]), json!(["READ TEXT"]), json!(["countWords"])]);
+    let (code, document) = fixed(&same, "--fix");
+    assert_eq!((code, orders(&document)), (0, vec![json!([]), json!(["fetch_page"]), json!(["read_text"]), json!(["count-words"])]));
+    let near = line(&[json!([]), json!(["fetch_pge"]), json!(["red_text"]), json!(["count-words"])]);
+    assert_eq!(fixed(&near, "--fix"), (3, near.clone()));
+    let (code, document) = fixed(&near, "--fix=guess");
+    assert_eq!(
+        (code, orders(&document)),
+        (0, orders(&line(&[json!([]), json!(["fetch_page"]), json!(["read_text"]), json!(["count-words"])])))
+    );
+    let tool = json!({"dagdeck": 1, "nodes": [{"id": "a", "tool": "reed_file", "args": {"path": "plan.json"}}]});
+    assert_eq!(fixed(&tool, "--fix"), (3, tool.clone()), "a near tool is a guess");
+    let tool = json!({"dagdeck": 1, "nodes": [{"id": "a", "tool": "Read-File", "args": {"path": "plan.json"}}]});
+    assert_eq!(fixed(&tool, "--fix").1["nodes"][0]["tool"], "read_file");
+}
+
+#[test]
+fn a_lost_connection_keeps_an_order_and_a_node_that_reads_itself_reads_its_only_dependency() {
+    let lost = line(&[json!([]), json!(["qqqqqqqqqqqq"]), json!(["read_text"]), json!(["count-words"])]);
+    assert_eq!(fixed(&lost, "--fix"), (3, lost.clone()), "no removal is safe");
+    assert_eq!(orders(&fixed(&lost, "--fix=guess").1)[1], json!(["fetch_page"]));
+    let itself = json!({"dagdeck": 1, "nodes": [{"id": "a", "value": 1}, {"id": "b", "value": "{{b.result}}", "depends_on": ["a"]}]});
+    assert_eq!(fixed(&itself, "--fix"), (3, itself.clone()));
+    let (code, document) = fixed(&itself, "--fix=guess");
+    assert_eq!((code, &document["nodes"][1]["value"]), (0, &json!("{{a.result}}")));
+    let backwards = json!({"dagdeck": 1, "nodes": [{"id": "a", "value": "{{b.result}}"}, {"id": "b", "value": 1, "depends_on": ["a"]}]});
+    let (code, document) = fixed(&backwards, "--fix=guess");
+    assert_eq!((code, &document["nodes"][0]["depends_on"]), (0, &json!(["b"])), "{document}");
+}
+
+#[test]
+fn fixing_writes_the_document_back_in_its_own_form_and_diff_only_shows() {
+    let document = json!({"by": "hand", "dag": [
+        {"id": 1, "tool": "calculator", "query": "1 + 1"},
+        {"id": "b", "tool": "calculator", "query": "2 + 2", "needs": 1}
+    ]});
+    let program = Program::new();
+    let text = document.to_string();
+    program.file("plan.json", &text);
+    let shown = program.run(&["validate", "plan.json", "--diff"]).code(0);
+    assert!(shown.out.contains("+") && shown.out.contains("\"dependencies\""), "{shown}");
+    assert_eq!(program.read("plan.json"), text, "nothing is written");
+    let report = program.run(&["validate", "plan.json", "--fix", "--json"]).code(0).json();
+    assert!(report["fixed"].as_array().unwrap().iter().all(|fix| fix["kind"] == "safe"), "{report}");
+    let right = json!({"by": "hand", "dag": [
+        {"id": "1", "tool": "calculator", "query": "1 + 1"},
+        {"id": "b", "tool": "calculator", "query": "2 + 2", "dependencies": ["1"]}
+    ]});
+    assert_eq!(serde_json::from_str::<Value>(&program.read("plan.json")).unwrap(), right);
+    assert_eq!(program.feed(&["validate", "-", "--fix"], text).code(0).json(), right, "from stdin to stdout");
+}
+
+#[test]
+fn fixes_for_agents_keep_the_form_of_an_orchestration_or_workflow_file() {
+    for document in [
+        json!({"nodes": [{"id": "a", "agent": "writer", "objective": "x", "depends_on": []}, {"id": "b", "agent": "writer", "objective": "{{a}}", "after": "a"}]}),
+        json!({"nodes": [{"id": "a", "agent_name": "writer", "is_entry": true}, {"id": "b", "agent_name": "writer"}],
+            "connections": [{"source": "a", "target_id": "b"}]}),
+    ] {
+        let (code, written) = fixed(&document, "--fix");
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!((code, keys(&written)), (0, keys(&document)), "{written}");
+    }
+}
+
+#[test]
+fn every_fix_says_whether_it_is_safe_or_a_guess() {
+    let program = Program::new();
+    program.file("plan.json", line(&[json!([]), json!(["Fetch_Page"]), json!(["red_text"]), json!("count-words")]).to_string());
+    let report = program.run(&["validate", "plan.json", "--json"]).code(3).json();
+    let kinds: Vec<_> = report["findings"].as_array().unwrap().iter().map(|finding| finding["fix"]["kind"].clone()).collect();
+    assert_eq!(kinds, ["safe", "guess", "safe"]);
+}
