@@ -69,8 +69,8 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
 fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let gate = model.inbox.selected.as_ref().and_then(|key| model.runs.get(&key.run)?.newest().run.gate(key.gate));
     let words = match gate {
-        Some((gate, Some(decided))) => docs::gate_title(gate).then(&Plain::line(": ")).then(&outcome(decided)),
-        Some((gate, None)) => docs::gate_title(gate).then(&Plain::line(": closed, no reply is needed any more")),
+        Some((gate, Some(decided))) => docs::gate_title(gate).then(&Plain::blank(2)).then(&outcome(decided)),
+        Some((gate, None)) => docs::gate_title(gate).then(&Plain::line("  closed, no reply is needed any more")),
         None if model.inbox.gates.is_empty() => {
             Plain::line(&format!("Gates of all runs appear here. Press {} to go back.", model.hint("app.back")))
         }

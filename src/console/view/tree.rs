@@ -59,7 +59,7 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, shown: &mu
     }
     let version = model.editor.version().filter(|_| model.shown_run().is_none());
     if let Some(version) = version.filter(|version| !version.origin.is_empty()) {
-        words.push((Plain::line("  ").then(&version.origin), Role::Dim));
+        words.push((Plain::line("  ").then(&sentence::bare(&version.origin)), Role::Dim));
     }
     pen.title(area, &words, focused);
 }
