@@ -221,38 +221,21 @@ fn message(event: &Event, run: &Run) -> Option<String> {
 const LINE: usize = 160;
 
 fn is_followed(event: &Event) -> bool {
-    match event {
-        Event::ApprovalRequired { .. } => true,
-        Event::Node { fact, .. } => matches!(
-            fact,
-            NodeFact::Retrying { .. }
-                | NodeFact::Skipped { .. }
-                | NodeFact::Passed { .. }
-                | NodeFact::Cancelled { .. }
-                | NodeFact::Interrupted { .. }
-                | NodeFact::Unknown { .. }
-                | NodeFact::BreakHit { .. }
-                | NodeFact::CallHeld { .. }
-        ),
-        Event::RunCreated { .. }
-        | Event::RunStarted
-        | Event::RunInterrupted { .. }
-        | Event::RunRecovered { .. }
-        | Event::RunReopened { .. }
-        | Event::Branched { .. }
-        | Event::RunCancelled { .. }
-        | Event::RunSettled { .. }
-        | Event::GateDecided { .. }
-        | Event::GateVoided { .. }
-        | Event::StageStarted { .. }
-        | Event::Checkpoint { .. }
-        | Event::StageFinished { .. }
-        | Event::LogLine { .. }
-        | Event::Acted { .. }
-        | Event::Carried
-        | Event::Undone { .. }
-        | Event::Refused { .. } => false,
-    }
+    matches!(
+        event,
+        Event::ApprovalRequired { .. }
+            | Event::Node {
+                fact: NodeFact::Retrying { .. }
+                    | NodeFact::Skipped { .. }
+                    | NodeFact::Passed { .. }
+                    | NodeFact::Cancelled { .. }
+                    | NodeFact::Interrupted { .. }
+                    | NodeFact::Unknown { .. }
+                    | NodeFact::BreakHit { .. }
+                    | NodeFact::CallHeld { .. },
+                ..
+            }
+    )
 }
 
 /// How a run is left, and why or what continues it.

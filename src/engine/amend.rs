@@ -46,7 +46,7 @@ impl Run {
     /// The run's own plan after edits.
     ///
     /// # Errors
-    /// the plan's own message where an edit doesn't apply; why the run can't take the plan in.
+    /// The plan's own message where an edit doesn't apply; why the run can't take the plan in.
     pub(super) fn amendment(&self, edits: &[Edit]) -> Result<Amendment, String> {
         let Some(inner) = self.inner(InnerRunIx(0)).filter(|inner| inner.slots.len() == inner.plan.nodes.len()) else {
             return Err("the plan has no shape that could be run".to_string());
@@ -140,7 +140,7 @@ impl Amendment {
     }
 }
 
-/// Gives a node its new name in the plan of before; the one who has that name there already makes room.
+/// Gives a node its new name in the plan of before; a node that has that name there already makes room.
 fn follow_name(from: &NodeId, to: &NodeId, plan: &mut Plan) {
     if plan.nodes.iter().any(|node| node.id == *to) {
         let aside = (0..).map(|number| NodeId::new(format!("aside-{number}")));

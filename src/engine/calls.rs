@@ -38,8 +38,8 @@ impl Run {
     /// Whether somebody can let a call of the node go: one that is held, or was when its attempt broke off. Of a node that nobody knows
     /// about, nothing goes before somebody has reported what happened to it.
     pub(super) fn is_at_call(&self, ix: NodeIx) -> bool {
-        let stood = !self.flows[ix].drive.stood.is_empty() && self.nodes[ix].state != NodeState::Unknown;
-        stood || self.holds_call(ix)
+        let was_held = !self.flows[ix].drive.held_before.is_empty() && self.nodes[ix].state != NodeState::Unknown;
+        was_held || self.holds_call(ix)
     }
 
     /// What a call is counted by: the same call of a later attempt has the same name.
@@ -82,7 +82,7 @@ impl Run {
         }
         let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix] else { return };
         let nth = worker.made.get(&name).copied().unwrap_or(0);
-        drive.stood.retain(|known| *known != (name.clone(), nth));
+        drive.held_before.retain(|known| *known != (name.clone(), nth));
         worker.holds += 1;
         let (number, inner) = (worker.holds, worker.asks_from_tool(&held.next));
         let wait = Wait::Hold { number, inner, held: Box::new(held.clone()), name, nth };
@@ -97,8 +97,8 @@ impl Run {
     pub(super) fn free_call(&mut self, ix: NodeIx) {
         let Flow { worker, drive, .. } = &mut self.flows[ix];
         let Some(pending) = worker.iter().flat_map(|worker| &worker.pending).find(|pending| pending.is_held()) else {
-            if !drive.stood.is_empty() {
-                drive.passed.extend([drive.stood.remove(0)]);
+            if !drive.held_before.is_empty() {
+                drive.passed.extend([drive.held_before.remove(0)]);
             }
             return;
         };
@@ -112,24 +112,24 @@ impl Run {
         let Flow { worker, drive, .. } = &mut self.flows[ix];
         let held = worker.iter().flat_map(|worker| &worker.pending).filter(|pending| pending.is_held());
         let mut places: Vec<(String, u32)> = held.filter_map(Pending::place).collect();
-        places.append(&mut drive.stood);
+        places.append(&mut drive.held_before);
         // Of calls by one name the last one counts.
         places.sort_unstable();
         drive.passed.extend(places);
         self.pending_decided(ix, Pending::is_held, false);
     }
 
-    /// The attempt broke off: the one who releases its held calls later means those of the next one.
+    /// The attempt broke off: who releases its held calls later means those of the next one.
     pub(super) fn leave_calls(&mut self, ix: NodeIx) {
         let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix] else { return };
-        drive.stood.extend(worker.pending.iter().filter(|pending| pending.is_held()).filter_map(Pending::place));
+        drive.held_before.extend(worker.pending.iter().filter(|pending| pending.is_held()).filter_map(Pending::place));
     }
 
     /// No later attempt goes on where the one that is over was.
     pub(super) fn forget_calls(&mut self, ix: NodeIx) {
         let drive = &mut self.flows[ix].drive;
         drive.passed.clear();
-        drive.stood.clear();
+        drive.held_before.clear();
     }
 
     /// The worker hears that its model call may go.

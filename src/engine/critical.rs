@@ -1,5 +1,5 @@
 //! The critical path of a run as it really was. Backwards from the node that ended last, always on to the one that held it up last: the
-//! source that ended last, or, where it then waited in line for a slot or a lock, the one who gave that back. For schedules under limited
+//! source that ended last, or, where it then waited in line for a slot or a lock, the one that freed it. For schedules under limited
 //! resources this is the critical sequence of J. D. Wiest, "Some properties of schedules for large projects with limited resources",
 //! Operations Research 12 (1964); with slots and locks enough it is the critical path of J. E. Kelley and M. R. Walker (1959).
 

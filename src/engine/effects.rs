@@ -113,7 +113,7 @@ impl Run {
         }
     }
 
-    /// Timers of nodes that wait for their next attempt; those that were set before went with the one who held them, or rang unheard.
+    /// Timers of nodes that wait for their next attempt; those that were set before ended with the process that held them, or rang unheard.
     fn retry_timers(&self) -> Vec<Effect> {
         let resting = self.nodes.iter().enumerate().filter_map(|(at, node)| match node.state {
             NodeState::Retrying { until } => Some((NodeIx(u32::try_from(at).ok()?), node.attempt, until)),

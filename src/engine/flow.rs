@@ -321,7 +321,7 @@ pub(super) struct NodeSteering {
     /// How many calls of each name were released: an attempt that begins because the last one broke off makes so many of them unheld.
     pub passed: BTreeMap<String, u32>,
     /// Calls that were held when their attempt broke off, and that no later attempt has come to: names, and which of that name each was.
-    pub stood: Vec<(String, u32)>,
+    pub held_before: Vec<(String, u32)>,
 }
 
 /// What a node leaves to those after it.

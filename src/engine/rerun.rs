@@ -20,7 +20,7 @@ impl Action {
         self.voids_with().is_some()
     }
 
-    /// What becomes of the questions of nodes that it resets to before they began; absent: it resets none.
+    /// Why gates of the nodes that it resets to before they began close; absent: it resets none.
     pub(super) fn voids_with(&self) -> Option<Cause> {
         match self {
             Self::Retry { .. } | Self::Rerun { .. } => Some(Cause::RunsAgain { action: self.label() }),

@@ -227,7 +227,7 @@ impl Run {
             mark: node.mark.clone(),
             result,
             made: Made {
-                by: self.doc(ix).map(|node| worker(&node.kind)).unwrap_or_default(),
+                by: self.doc(ix).map(|node| node.kind.worker().unwrap_or(node.kind.name()).to_owned()).unwrap_or_default(),
                 models: models(transcript.entries(&id)),
                 generation: node.generation,
                 attempts: node.attempt,
@@ -337,13 +337,6 @@ impl Origins<'_> {
         names.dedup();
         self.inputs = names;
     }
-}
-
-/// Who does a node's work.
-fn worker(kind: &NodeKind) -> String {
-    let agent = || kind.agent().and_then(|agent| agent.agent.clone().or_else(|| agent.role.clone()));
-    let tool = || kind.tool().map(|tool| tool.tool.clone());
-    agent().or_else(tool).unwrap_or_else(|| kind.name().to_owned())
 }
 
 fn models(entries: &[TranscriptEntry]) -> Vec<String> {

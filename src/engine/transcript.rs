@@ -26,60 +26,22 @@ impl Transcript {
     pub fn fold(&mut self, record: &Record) {
         carry(&mut self.nodes, &self.renames.fold(record));
         let at = record.at;
-        let (node, entry) = match &record.event {
-            Event::LogLine { node_id, text } => (node_id, TranscriptEntry::Log { at, text: text.clone() }),
-            Event::Node { node_id, fact, .. } => match fact {
-                NodeFact::Message { role, content } => {
-                    (node_id, TranscriptEntry::Message { at, role: role.clone(), content: content.clone() })
-                }
-                NodeFact::ModelCalled { call } => (node_id, TranscriptEntry::Model { at, call: call.clone() }),
-                NodeFact::Interrupted { reason, .. } => {
-                    (node_id, TranscriptEntry::Log { at, text: format!("the attempt was interrupted: {}", reason.message()) })
-                }
-                NodeFact::BreakHit { reason, .. } => (node_id, TranscriptEntry::Log { at, text: reason.message() }),
-                NodeFact::CallHeld { held, .. } => {
-                    (node_id, TranscriptEntry::Log { at, text: format!("{} is held: {}", held.next.label(), held.reason.message()) })
-                }
-                NodeFact::Ready
-                | NodeFact::Held { .. }
-                | NodeFact::Started { .. }
-                | NodeFact::Retrying { .. }
-                | NodeFact::Routed { .. }
-                | NodeFact::BodyStarted { .. }
-                | NodeFact::Returned { .. }
-                | NodeFact::Completed { .. }
-                | NodeFact::Failed { .. }
-                | NodeFact::Skipped { .. }
-                | NodeFact::Passed { .. }
-                | NodeFact::Cancelled { .. }
-                | NodeFact::Unknown { .. }
-                | NodeFact::ModelStarted { .. }
-                | NodeFact::ToolProposed { .. }
-                | NodeFact::ToolStarted { .. }
-                | NodeFact::ToolRefused { .. }
-                | NodeFact::ToolAnswered { .. }
-                | NodeFact::ToolFinished { .. }
-                | NodeFact::QuestionAnswered { .. }
-                | NodeFact::Output { .. } => return,
-            },
-            Event::RunCreated { .. }
-            | Event::RunStarted
-            | Event::RunInterrupted { .. }
-            | Event::RunRecovered { .. }
-            | Event::RunReopened { .. }
-            | Event::Branched { .. }
-            | Event::RunCancelled { .. }
-            | Event::RunSettled { .. }
-            | Event::ApprovalRequired { .. }
-            | Event::GateDecided { .. }
-            | Event::GateVoided { .. }
-            | Event::StageStarted { .. }
-            | Event::Checkpoint { .. }
-            | Event::StageFinished { .. }
-            | Event::Acted { .. }
-            | Event::Carried
-            | Event::Undone { .. }
-            | Event::Refused { .. } => return,
+        let Some(node) = record.event.node() else { return };
+        let log = |text: String| TranscriptEntry::Log { at, text };
+        let entry = if let Event::LogLine { text, .. } = &record.event {
+            log(text.clone())
+        } else if let Event::Node { fact: NodeFact::Message { role, content }, .. } = &record.event {
+            TranscriptEntry::Message { at, role: role.clone(), content: content.clone() }
+        } else if let Event::Node { fact: NodeFact::ModelCalled { call }, .. } = &record.event {
+            TranscriptEntry::Model { at, call: call.clone() }
+        } else if let Event::Node { fact: NodeFact::Interrupted { reason, .. }, .. } = &record.event {
+            log(format!("the attempt was interrupted: {reason}"))
+        } else if let Event::Node { fact: NodeFact::BreakHit { reason, .. }, .. } = &record.event {
+            log(reason.message())
+        } else if let Event::Node { fact: NodeFact::CallHeld { held, .. }, .. } = &record.event {
+            log(format!("{} is held: {}", held.next.label(), held.reason))
+        } else {
+            return;
         };
         self.nodes.entry(node.clone()).or_default().push(entry);
     }

@@ -27,7 +27,7 @@ pub(super) struct Shadow {
 }
 
 impl Run {
-    /// The newest action that can be undone: its place in the run, and.
+    /// The newest action that can be undone: its place in the run, and its label.
     pub fn undoable(&self) -> Option<(u64, &str)> {
         self.steer.shadow.as_ref().map(|shadow| (shadow.action, shadow.words.as_str()))
     }

@@ -249,32 +249,17 @@ impl Warden<'_> {
             self.state.evolve(record);
         }
         for record in records {
-            match &record.event {
-                Event::ApprovalRequired { gate } if self.state.open_gates().any(|open| open.id == gate.id) => self.decide(gate),
-                // Each reply that was sent comes back as one of these; replies of earlier drivers were counted then.
-                Event::GateDecided { by, .. } | Event::Refused { by, .. } if by.via == BY_RULE && record.seq > self.session.known => {
-                    self.asked = self.asked.saturating_sub(1);
-                }
-                Event::RunCreated { .. }
-                | Event::RunStarted
-                | Event::RunInterrupted { .. }
-                | Event::RunRecovered { .. }
-                | Event::RunReopened { .. }
-                | Event::Branched { .. }
-                | Event::RunCancelled { .. }
-                | Event::RunSettled { .. }
-                | Event::ApprovalRequired { .. }
-                | Event::GateDecided { .. }
-                | Event::GateVoided { .. }
-                | Event::StageStarted { .. }
-                | Event::Checkpoint { .. }
-                | Event::StageFinished { .. }
-                | Event::LogLine { .. }
-                | Event::Acted { .. }
-                | Event::Carried
-                | Event::Undone { .. }
-                | Event::Refused { .. }
-                | Event::Node { .. } => {}
+            if let Event::ApprovalRequired { gate } = &record.event
+                && self.state.open_gates().any(|open| open.id == gate.id)
+            {
+                self.decide(gate);
+            }
+            // Each reply that was sent comes back as one of these; replies of earlier drivers were counted then.
+            if let Event::GateDecided { by, .. } | Event::Refused { by, .. } = &record.event
+                && by.via == BY_RULE
+                && record.seq > self.session.known
+            {
+                self.asked = self.asked.saturating_sub(1);
             }
         }
     }

@@ -285,28 +285,9 @@ fn timeout(origin: &AttemptKey) -> Timer {
 
 /// Decisions of people, and calls that change the world, must outlive a loss of power before anything follows from them.
 fn durability(run: &Run, records: &[Record]) -> Durability {
-    let weighty = |record: &Record| match &record.event {
-        Event::GateDecided { .. } => true,
-        Event::Node { fact: NodeFact::ToolStarted { call }, .. } => changes_world(run, &call.tool),
-        Event::RunCreated { .. }
-        | Event::RunStarted
-        | Event::RunInterrupted { .. }
-        | Event::RunRecovered { .. }
-        | Event::RunReopened { .. }
-        | Event::Branched { .. }
-        | Event::RunCancelled { .. }
-        | Event::RunSettled { .. }
-        | Event::ApprovalRequired { .. }
-        | Event::GateVoided { .. }
-        | Event::StageStarted { .. }
-        | Event::Checkpoint { .. }
-        | Event::StageFinished { .. }
-        | Event::LogLine { .. }
-        | Event::Acted { .. }
-        | Event::Carried
-        | Event::Undone { .. }
-        | Event::Refused { .. }
-        | Event::Node { .. } => false,
+    let weighty = |record: &Record| {
+        let changes = matches!(&record.event, Event::Node { fact: NodeFact::ToolStarted { call }, .. } if changes_world(run, &call.tool));
+        changes || matches!(record.event, Event::GateDecided { .. })
     };
     if records.iter().any(weighty) { Durability::Power } else { Durability::Process }
 }

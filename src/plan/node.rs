@@ -1,6 +1,7 @@
 //! `Node`: one step of a plan: exactly one kind, its plain dependencies, its policy.
 
 use super::{Budget, NodeId, Plan, limits};
+use crate::text::Plain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -106,6 +107,19 @@ impl NodeKind {
     pub fn agent(&self) -> Option<&AgentNode> {
         let (Self::Agent(agent) | Self::Decision(DecisionNode::Agent(agent))) = self else { return None };
         Some(agent)
+    }
+
+    /// Who does the work, by the name of its card, role or tool; none where the engine or a person does it.
+    pub fn worker(&self) -> Option<&str> {
+        let agent = self.agent().and_then(|agent| agent.agent.as_deref().or(agent.role.as_deref()));
+        agent.or_else(|| self.tool().map(|tool| tool.tool.as_str()))
+    }
+
+    /// Who does the work, else its sort: `writer`, `decision: router`, `read_file`, `merge`.
+    pub fn worker_label(&self) -> Plain {
+        let prefix = if self.is_decision() && self.agent().is_some() { "decision: " } else { "" };
+        let sort = if self.agent().is_some() { "agent" } else { self.name() };
+        Plain::line(prefix).then(&Plain::summary(self.worker().unwrap_or(sort)))
     }
 
     /// The tool call of a tool node.

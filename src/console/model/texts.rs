@@ -17,12 +17,7 @@ use crate::text::{Glyph, Plain};
 
 /// Who does a node's work: the card's or tool's name, else the sort of work.
 pub fn worker(node: &Node) -> Plain {
-    match &node.kind {
-        NodeKind::Agent(work) => agent(work),
-        NodeKind::Decision(DecisionNode::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
-        NodeKind::Tool(work) => Plain::summary(&work.tool),
-        other => Plain::line(other.name()),
-    }
+    node.kind.worker_label()
 }
 
 pub fn agent(work: &AgentNode) -> Plain {

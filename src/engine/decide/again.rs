@@ -16,7 +16,7 @@ impl Decider<'_> {
         action.reopens() && !action.node().and_then(|node| self.graph.find(node)).is_some_and(|ix| self.goes_on_by(action, ix))
     }
 
-    /// Whether an action that could reset its node only releases it on from where it stands.
+    /// Whether an action that could reset its node only lets it continue from where it is.
     fn goes_on_by(&self, action: &Action, ix: NodeIx) -> bool {
         let rests = self.flows[ix].phase == Phase::Resting;
         matches!(action, Action::Retry { .. }) && rests || matches!(action, Action::Override { .. }) && !self.is_over(ix)

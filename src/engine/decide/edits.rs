@@ -30,13 +30,13 @@ impl Decider<'_> {
         let remade = amendment.remade.iter().filter(|ix| self.is_over(**ix));
         let rewired = amendment.rewired.iter().filter(|ix| is_skipped(ix));
         let mut again = self.downstream(remade.chain(rewired).copied());
-        let stands = |ix: &NodeIx| match self.flows[*ix].phase.part() {
+        let is_waiting = |ix: &NodeIx| match self.flows[*ix].phase.part() {
             PhasePart::Ahead => self.flows[*ix].phase != Phase::Inputs,
             PhasePart::InLine | PhasePart::AtGate(_) | PhasePart::Answered | PhasePart::Kept | PhasePart::Lost => true,
             PhasePart::AtWork | PhasePart::Inside | PhasePart::Resting | PhasePart::Over => false,
         };
         let others = amendment.changed.iter().chain(&amendment.rewired).chain(&amendment.renamed);
-        again.extend(others.copied().filter(stands));
+        again.extend(others.copied().filter(is_waiting));
         again.retain(|ix| !amendment.removed.contains(ix));
         again
     }

@@ -8,11 +8,11 @@ use crate::engine::{
 };
 
 impl Decider<'_> {
-    /// What a step without a name means: what stands at a breakpoint or before a call, else the next in line.
+    /// What a step without a name means: what is at a breakpoint or before a call, else the next in line.
     pub(super) fn next_step(&self) -> Option<NodeIx> {
-        let stands = self.all_nodes().find(|&ix| self.is_at_breakpoint(ix) && self.node_step_refusal(ix).is_none());
+        let halted = self.all_nodes().find(|&ix| self.is_at_breakpoint(ix) && self.node_step_refusal(ix).is_none());
         let unlocked = |ix: NodeIx| self.queue.taken(&self.graph.nodes[ix].locks).is_none();
-        stands.or_else(|| self.queue.next_of(|ix| self.graph.nodes[ix].takes_slot, unlocked))
+        halted.or_else(|| self.queue.next_of(|ix| self.graph.nodes[ix].takes_slot, unlocked))
     }
 
     /// Why a step lets nothing go now.

@@ -7,11 +7,7 @@ use crate::text::Plain;
 
 /// The kind in a short text: `agent writer`, `tool read_file`, `code`.
 fn label(kind: &NodeKind) -> String {
-    let named = match kind {
-        NodeKind::Tool(tool) => Some(&tool.tool),
-        _ => kind.agent().and_then(|agent| agent.agent.as_ref().or(agent.role.as_ref())),
-    };
-    match (kind, named) {
+    match (kind, kind.worker()) {
         (NodeKind::Decision(_), Some(name)) => format!("decision: {name}"),
         (_, Some(name)) => format!("{} {name}", kind.name()),
         (NodeKind::Subplan(_), None) => "subplan".into(),

@@ -16,7 +16,7 @@ pub use walk::GraphMove;
 
 use super::layers::{Area, Layers, Size, Sketch, Tie};
 use super::order::PlanGraph;
-use super::{AgentNode, DecisionNode, Edge, NodeId, NodeKind, Plan, SubplanNode};
+use super::{Edge, NodeId, NodeKind, Plan, SubplanNode};
 use crate::text::Plain;
 use std::collections::HashMap;
 
@@ -216,23 +216,10 @@ fn caption(edge: &Edge) -> Option<Plain> {
     Some(Plain::summary(label).truncate(LABEL))
 }
 
-/// Who does the work, or its sort.
+/// Who does the work, or its sort; of a plan of its own the file.
 fn worker(kind: &NodeKind) -> Plain {
-    let agent = |agent: &AgentNode| Plain::summary(agent.agent.as_deref().or(agent.role.as_deref()).unwrap_or("agent"));
-    match kind {
-        NodeKind::Agent(work) => agent(work),
-        NodeKind::Decision(DecisionNode::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
-        NodeKind::Tool(tool) => Plain::summary(&tool.tool),
-        NodeKind::Subplan(SubplanNode::File { path, .. }) => Plain::summary(path),
-        NodeKind::Code(_)
-        | NodeKind::Decision(DecisionNode::Expression(_))
-        | NodeKind::Merge(_)
-        | NodeKind::Transform(_)
-        | NodeKind::Approval(_)
-        | NodeKind::Subplan(SubplanNode::Inline(_))
-        | NodeKind::Loop(_)
-        | NodeKind::Map(_) => Plain::line(kind.name()),
-    }
+    let NodeKind::Subplan(SubplanNode::File { path, .. }) = kind else { return kind.worker_label() };
+    Plain::summary(path)
 }
 
 /// What happens to the plan in a frame.
