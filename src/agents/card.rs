@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn types_of_later_versions_are_told_in_words() {
+    fn types_of_later_versions_are_refused_by_name() {
         for kind in ["service", "dynamic"] {
             let error = parse(&format!("---\nname: a\ndescription: b\ntype: {kind}\n---\nx")).unwrap_err();
             assert_eq!(error.line, Some(4));

@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dependency_that_failed_safe_tells_its_error() {
+    fn a_dependency_that_failed_safe_shows_its_error() {
         let failed = [Dep { error: Some("no route".into()), ..dep("a", json!({ "failed_safe": true })) }];
         assert!(context_of(&failed, Form::Text, 10_000).text.ends_with("[a]: failed: no route"));
         assert_eq!(json_of(&context_of(&failed, Form::Json, 10_000))["dependencies"]["a"]["error"], "no route");
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn a_structured_result_that_is_cut_says_so_where_it_stands() {
+    fn a_structured_result_that_is_cut_says_so_in_its_place() {
         let said = json_of(&context_of(&[dep("a", json!(vec!["word"; 3_000]))], Form::Json, 1_000));
         let text = said["dependencies"]["a"]["result"].as_str().unwrap();
         assert!(text.starts_with("[\"word\",") && text.ends_with("tokens of `a` were cut]"), "{text}");

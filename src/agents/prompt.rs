@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_said_stands_behind_the_objective() {
+    fn what_people_said_follows_the_objective() {
         let guidance = vec!["use metric units".into(), "the first result\nwas too long".into()];
         let job = AgentJob { objective: Some("Measure.".into()), guidance, ..AgentJob::default() };
         let told = "The operator says, and it goes before everything else here:\n- use metric units\n- the first result\n  was too long";

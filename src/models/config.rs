@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_stands_for_a_model_or_for_its_alias() {
+    fn a_class_means_a_model_or_its_alias() {
         let table = "[classes]\nhaiku = \"small\"\nreview = \"big-2\"\n[aliases]\nsmall = \"mini-1\"\nopus = \"big-1\"";
         let config: ModelsConfig = toml::from_str(table).unwrap();
         assert_eq!(
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_mended_or_refused() {
+    fn addresses_are_corrected_or_refused() {
         let mended = |address: &str| parse_address(address).map(|url| url.to_string());
         for (written, meant) in [
             ("localhost:11434", "http://localhost:11434/v1"),

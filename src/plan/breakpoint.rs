@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_plan_writes_is_read_and_everything_else_is_told() {
+    fn what_a_plan_writes_is_read_and_everything_else_is_an_error() {
         let read = |value: Value| Breakpoint::written(&value).map(|point| point.map(|point| (point.at, point.when)));
         assert_eq!(read(json!(true)), Ok(Some((Moment::Before, None))));
         assert_eq!(read(json!("failure")), Ok(Some((Moment::Failure, None))));

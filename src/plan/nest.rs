@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_inside_follows_its_owner() {
+    fn what_is_inside_follows_its_owner() {
         let flat = outline(&nested());
         let rows: Vec<String> = flat.nodes.iter().map(|node| format!("{} <- {:?}", node.id, node.depends_on)).collect();
         assert_eq!(rows, ["a <- []", "b <- [\"a\"]", "b/c <- []", "b/d <- [\"b/c\"]", "b/d/e <- []", "f <- [\"b\"]"]);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_tells_where_its_node_stands() {
+    fn an_address_says_where_its_node_is() {
         let of = |address| (owner(address), name(address));
         assert_eq!(of("a"), (None, "a"));
         assert_eq!(of("a/b"), (Some("a"), "b"));

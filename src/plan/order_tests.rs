@@ -65,7 +65,7 @@ fn draw(plan: &Plan, orientation: Orientation) -> Vec<String> {
 }
 
 #[test]
-fn a_node_with_several_parents_stands_once_below_the_last_of_them() {
+fn a_node_with_several_parents_occurs_once_below_the_last_of_them() {
     let plan = read(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"]), ("e", &["a"])]);
     assert_eq!(draw(&plan, Orientation::Start), ["a", "|b", "|'d*", "|c", "|'d", "'e"]);
     assert_eq!(draw(&plan, Orientation::Goal), ["d", "|b", "|'a*", "'c", "''a*", "e", "'a"]);

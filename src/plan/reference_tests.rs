@@ -102,7 +102,7 @@ fn escapes_and_open_braces_are_text() {
 }
 
 #[test]
-fn what_is_missing_is_told_by_name() {
+fn what_is_missing_is_named() {
     let cases = [
         ("x {{a.nope.deep}}", "`{{a.nope.deep}}`: `a.nope.deep` has no `nope`: the object has `n`, `list`, `some-field`, `text`"),
         ("{{a.list.7}}", "`{{a.list.7}}`: `a.list.7` has no `7`: the list has 1 entries"),

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_arguments_are_told_so_that_a_model_can_mend_them() {
+    fn wrong_arguments_are_listed_so_that_a_model_can_correct_them() {
         let error = registry().check("read_file", &json!({"file": "a"})).unwrap_err();
         assert_eq!(error.message, "wrong arguments for `read_file`: `file` is not known; `path` is missing");
         assert!(error.hint.unwrap().starts_with("expected: path (string, required), "));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_tool_is_told_with_those_that_exist() {
+    fn an_unknown_tool_is_an_error_with_those_that_exist() {
         let error = registry().check("raed_file", &json!({})).unwrap_err();
         assert_eq!(error.message, "there is no tool `raed_file`");
         assert!(error.hint.unwrap().contains("read_file"));

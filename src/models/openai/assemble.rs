@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_without_index_ids_or_arguments_are_mended() {
+    fn calls_without_index_ids_or_arguments_are_completed() {
         assert_eq!(
             calls(&[
                 json!({"function": {"name": "one", "arguments": {"x": 1}}}),

@@ -61,7 +61,7 @@ fn taken_dead_and_waiting_edges_are_told_apart_without_colour() {
 }
 
 #[test]
-fn a_window_shows_what_stands_there_in_the_whole_picture() {
+fn a_window_shows_its_part_of_the_whole_drawing() {
     let drawing = GraphDrawing::new(&sample(), &|_| true);
     let size = drawing.size();
     let whole = lines(&drawing, Window { x: 0, y: 0, width: size.width, height: size.height }, GlyphSet::Unicode);

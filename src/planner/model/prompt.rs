@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn positional_ids_are_told() {
+    fn positional_ids_are_faults() {
         assert!(system(Ids::Positional).contains("n1, n2, n3"));
         assert!(!system(Ids::Free).contains("n1, n2, n3"));
     }

@@ -144,7 +144,7 @@ async fn faults_go_back_to_the_model_which_corrects_them() {
 }
 
 #[tokio::test]
-async fn a_cycle_is_found_and_told() {
+async fn a_cycle_is_found_and_spelled_out() {
     let wrong = json!({"nodes": [node("a", "writer", &["b"]), node("b", "writer", &["a"])]});
     let right = json!({"nodes": [node("a", "writer", &[]), node("b", "writer", &["a"])]});
     let outcome = plan(vec![says(&wrong), says(&right)]).await;

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn text_in_the_place_of_a_number_is_told_as_such() {
+    fn text_in_the_place_of_a_number_is_named_as_such() {
         let sentence = "Emperor Wu of Han was born in 156 BC and died in 87 BC, so he was 69 years old when he died. ";
         for times in [1, 50] {
             let text = format!("Calculate the difference between {} and 55", sentence.repeat(times));

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_listed_is_told() {
+    fn what_can_not_be_listed_is_an_error() {
         let fixture = fixture();
         let refused = |args| fixture.call("list_directory", args).unwrap_err().message;
         assert_eq!(refused(json!({"path": "nowhere"})), "`nowhere` does not exist");

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn failures_name_what_to_mend_and_never_the_key() {
+    async fn failures_name_what_to_fix_and_never_the_key() {
         for (status, transient, nothing_began) in [(401, false, true), (429, true, true), (500, true, false), (400, false, false)] {
             let server = MockServer::start().await;
             Mock::given(method("POST")).respond_with(ResponseTemplate::new(status)).mount(&server).await;

@@ -103,7 +103,7 @@ async fn after_429_500_and_408_the_call_is_tried_again() {
 }
 
 #[tokio::test]
-async fn three_attempts_are_made_and_the_last_error_is_told() {
+async fn three_attempts_are_made_and_the_last_error_is_shown() {
     let replies = (0..4).map(|_| Reply::json(500, &json!({"error": {"message": "boom", "code": null}}))).collect();
     let exchange = chat(replies, limits(), &request()).await;
     let error = exchange.outcome.unwrap_err();
@@ -113,7 +113,7 @@ async fn three_attempts_are_made_and_the_last_error_is_told() {
 }
 
 #[tokio::test]
-async fn retry_after_is_obeyed_in_all_its_forms_and_an_overlong_one_is_told() {
+async fn retry_after_is_obeyed_in_all_its_forms_and_an_overlong_one_is_shown() {
     // A backoff that would outlast the test shows that the server's word is taken.
     let patient = CallLimits { backoff: Duration::from_secs(3600), longest_pause: Duration::from_secs(3600), ..limits() };
     for header in ["retry-after: 0", "retry-after: Wed, 21 Oct 2015 07:28:00 GMT", "retry-after-ms: 1", "llm_provider-retry-after: 0"] {
@@ -310,7 +310,7 @@ async fn json_that_is_cut_at_the_cap_or_filtered_is_no_answer() {
 }
 
 #[tokio::test]
-async fn a_refusal_of_the_model_is_told_in_its_words() {
+async fn a_refusal_of_the_model_is_shown_as_it_wrote_it() {
     let refusal = json!({"choices": [{"delta": {"refusal": "I can't help with that."}, "finish_reason": "stop"}]});
     let error = error_of(vec![Reply::done(&[refusal])]).await;
     assert_eq!(error.kind, ModelErrorKind::Refused);
@@ -348,7 +348,7 @@ async fn the_key_is_taken_from_a_command_once() {
 }
 
 #[tokio::test]
-async fn a_key_command_that_fails_is_told_without_what_it_printed() {
+async fn a_key_command_that_fails_is_an_error_without_what_it_printed() {
     let key = ApiKey::Command { line: "echo sk-secret; exit 3".into(), printed: OnceCell::new() };
     let server =
         Server { base: "http://127.0.0.1:9/v1".parse().unwrap(), address_from: "a".into(), key, key_from: "k".into(), limits: limits() };

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_is_told() {
+    fn a_cut_is_marked() {
         assert_eq!(cut("äöü".into(), 2, true), "äö\n[cut after 2 characters]");
         assert_eq!(cut("äöü".into(), 3, true), "äöü");
         assert!(cut("a".into(), 3, false).contains("the page is too long"));
