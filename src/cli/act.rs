@@ -66,7 +66,7 @@ pub async fn pause(args: &PauseArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     Asked::new(Action::Pause, &args.act).because(&args.reason).of(stored, place, io).await
 }
 
-/// Lets one node or held call go, and says which.
+/// Starts one node or makes one held call, and says which.
 ///
 /// # Errors
 /// When nothing can go, or the run can't be driven.
@@ -252,7 +252,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What a step let go, as it is now.
+/// What a step started, as it is now.
 fn stepped(state: &Run, new: &[Record]) -> String {
     let started = new.iter().filter(|record| matches!(record.event, Event::Node { fact: NodeFact::Started { .. }, .. }));
     let ran: Vec<String> = started

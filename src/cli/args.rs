@@ -79,7 +79,7 @@ pub enum Subcommand {
     Hold(TargetArgs),
     /// End a hold, or continue after a breakpoint
     Release(ReleaseArgs),
-    /// Let one node or held call go, then pause the run
+    /// Start one node or make one held call, then pause the run
     Step(StepArgs),
     /// Run what a node needs, then pause before it
     RunTo(RunToArgs),

@@ -20,14 +20,14 @@ pub async fn doctor(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Res
         return Ok(exit);
     }
     for check in &checks {
-        let (health, remedy_label) = match check.health {
-            Health::Fine => ("ok", "fix"),
-            Health::Absent => ("absent", "set up"),
-            Health::Broken => ("BROKEN", "fix"),
+        let health = match check.health {
+            Health::Fine => "ok",
+            Health::Absent => "absent",
+            Health::Broken => "BROKEN",
         };
         io.line(&format!("{health:<7} {:<14} {}", check.name, Plain::line(&check.found)))?;
         if let Some(remedy) = &check.remedy {
-            io.line(&format!("{:22}  {remedy_label}: {}", "", Plain::line(remedy)))?;
+            io.line(&format!("{:22}  hint: {}", "", Plain::line(remedy)))?;
         }
     }
     Ok(exit)

@@ -123,11 +123,11 @@ pub struct RetryArgs {
 
 #[derive(Debug, Args)]
 pub struct RerunArgs {
-    #[command(flatten)]
-    pub node: RetryArgs,
     /// Only this node: nodes that depend on it keep their results, marked stale
     #[arg(long)]
     pub alone: bool,
+    #[command(flatten)]
+    pub node: RetryArgs,
 }
 
 #[derive(Debug, Args)]
@@ -269,36 +269,36 @@ pub struct DecideArgs {
     /// The gate's number or its node, if several are open
     #[arg(value_name = "GATE|NODE")]
     pub part: Option<String>,
-    #[command(flatten)]
-    pub gates: GateArgs,
     /// Print events as they happen, one JSON object per line
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub gates: GateArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct ApproveArgs {
-    #[command(flatten)]
-    pub decide: DecideArgs,
     /// Approve this changed payload instead of the one shown
     #[arg(long, value_name = "JSON")]
     pub payload: Option<String>,
+    #[command(flatten)]
+    pub decide: DecideArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct RejectArgs {
-    #[command(flatten)]
-    pub decide: DecideArgs,
     /// Your reason; the agent that asked gets it
     #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub message: String,
+    #[command(flatten)]
+    pub decide: DecideArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct AnswerArgs {
-    #[command(flatten)]
-    pub decide: DecideArgs,
     /// The answer: JSON if it parses, otherwise text
     #[arg(long, short, value_name = "ANSWER")]
     pub message: String,
+    #[command(flatten)]
+    pub decide: DecideArgs,
 }
