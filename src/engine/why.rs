@@ -160,7 +160,7 @@ impl Run {
                 BlockerNotes::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(self.closed_by(ix).into_iter().collect())
             }
             NodeState::Succeeded | NodeState::Passed | NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled => {
-                BlockerNotes::new(format!("`{id}` {}{because}", node.state.word().replace('_', " ")), Obstacle::Nothing)
+                BlockerNotes::new(format!("`{id}` {}{because}", node.state.word()), Obstacle::Nothing)
             }
         }
     }
