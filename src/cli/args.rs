@@ -51,6 +51,9 @@ pub struct Common {
     /// Model for plans and new runs; `operator` lets you answer, `rehearsal` calls none [env: DAGDECK_MODEL]
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
+    /// Use the workspace's own cards and settings for this run, trusted or not
+    #[arg(long, global = true)]
+    pub trust: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -132,6 +135,8 @@ pub enum Subcommand {
     Tools(ListArgs),
     /// List the models you can use
     Models(ListArgs),
+    /// List the cards and settings that the workspace brings, and trust them
+    Trust(TrustArgs),
     /// Check the set-up: what works, what is missing, how to fix it
     Doctor(ListArgs),
     /// Print the JSON Schema of plans, or the codes of findings
@@ -145,6 +150,23 @@ pub enum Subcommand {
 pub(super) fn moments() -> impl TypedValueParser<Value = Moment> {
     PossibleValuesParser::new(Moment::ALL.map(Moment::word))
         .try_map(|name| Moment::ALL.into_iter().find(|moment| moment.word() == name).ok_or("not a moment"))
+}
+
+impl Subcommand {
+    /// Whether cards and settings of the workspace matter to it, and it doesn't list them itself.
+    pub(super) fn uses_settings(&self) -> bool {
+        matches!(
+            self,
+            Self::Plan(_)
+                | Self::Run(_)
+                | Self::Resume(_)
+                | Self::Approve(_)
+                | Self::Reject(_)
+                | Self::Answer(_)
+                | Self::Validate(_)
+                | Self::Tools(_)
+        )
+    }
 }
 
 /// With the names listed in help and completions.
@@ -234,6 +256,19 @@ pub struct ResumeArgs {
     pub json: bool,
     #[command(flatten)]
     pub gates: GateArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TrustArgs {
+    /// Trust these files as they are now
+    #[arg(value_name = "FILE")]
+    pub files: Vec<String>,
+    /// Trust all of them
+    #[arg(long, conflicts_with = "files")]
+    pub all: bool,
+    /// Print the list as JSON
+    #[arg(long, conflicts_with_all = ["files", "all"])]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

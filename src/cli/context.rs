@@ -31,7 +31,10 @@ pub struct CliContext {
 
 impl CliContext {
     pub(super) fn find(common: &Common) -> Result<Self, CliError> {
-        let places = Places::find(Some(common.workspace.clone()), common.home.clone())?;
+        let mut places = Places::find(Some(common.workspace.clone()), common.home.clone())?;
+        if common.trust {
+            places.settings.clone_from(&places.workspace);
+        }
         Ok(Self { places, model: common.model.clone().or_else(|| env("DAGDECK_MODEL")) })
     }
 

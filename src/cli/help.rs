@@ -18,7 +18,7 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
     ),
     ("Look", &["show", "why", "trace", "replay"]),
     ("Runs and files", &["ls", "export", "import"]),
-    ("Settings", &["agents", "tools", "models", "doctor", "completions", "man"]),
+    ("Settings", &["agents", "tools", "models", "trust", "doctor", "completions", "man"]),
 ];
 
 /// The numbers that scripts rely on, so they stay as they are.

@@ -31,6 +31,7 @@ mod source;
 mod steering;
 mod timeline;
 mod trace;
+mod trust;
 mod undo;
 mod validate;
 mod why;
@@ -38,7 +39,7 @@ mod why;
 use args::moments;
 pub use args::{
     AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, PlanArgs,
-    ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, ValidateArgs,
+    ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, TrustArgs, ValidateArgs,
 };
 pub use context::CliContext;
 use context::block_on;
@@ -136,6 +137,9 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
 
 fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let place = || CliContext::find(&cli.common);
+    if cli.subcommand.as_ref().is_some_and(Subcommand::uses_settings) {
+        trust::announce(&place()?, io);
+    }
     match &cli.subcommand {
         None => console::console(&ConsoleArgs::default(), &place()?, io),
         Some(Subcommand::Console(args)) => console::console(args, &place()?, io),
@@ -174,6 +178,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Agents(args)) => list::agents(args, &place()?, io),
         Some(Subcommand::Tools(args)) => list::tools(args, &place()?, io),
         Some(Subcommand::Models(args)) => block_on(list::models(args, &place()?, io))?,
+        Some(Subcommand::Trust(args)) => trust::trust(args, &place()?, io),
         Some(Subcommand::Doctor(args)) => block_on(doctor::doctor(args, &place()?, io))?,
         Some(Subcommand::Schema(args)) => schema::schema(args, io),
         Some(Subcommand::Completions(args)) => schema::completions(args, io),

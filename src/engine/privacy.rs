@@ -36,7 +36,7 @@ impl Run {
         self.has_private_context(ix) || self.received(ix).iter().any(|origin| self.is_private(origin.node))
     }
 
-    /// Whether a name that a node reads stands for something private.
+    /// Whether a name that a node reads means something private.
     fn is_private_name(&self, ix: NodeIx, path: &Path) -> bool {
         let source = path.node().zip(self.inner_of(ix)).and_then(|(id, inner_run)| self.find_in(inner_run, id));
         match (source, path.node()) {
@@ -46,7 +46,7 @@ impl Run {
         }
     }
 
-    /// Whether an input that a name stands for was read from a file. Of nodes inside others, `is_reached` asks the nodes around them.
+    /// Whether the input of a name was read from a file. Of nodes inside others, `is_reached` asks the nodes around them.
     fn is_private_input(&self, path: &Path) -> bool {
         let private = self.settings().map(|settings| settings.private_inputs.as_slice()).unwrap_or_default();
         path.input().map_or(!private.is_empty(), |name| private.iter().any(|known| known == name))

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
+pub use super::trust::{TrustItem, TrustState};
 use crate::engine::{Action, Command, GateId, Outcome, Record, RunId, RunStatus, Time};
 use crate::plan::{Catalog, Node, NodeId, Plan};
 
@@ -73,6 +74,10 @@ pub enum Request {
     UseModel(Option<String>),
     /// Names of the models on offer; answered by `Models`.
     ListModels,
+    /// Files of the workspace that count only if they are trusted; answered by `Trust`.
+    ListTrust,
+    /// Trust a file as it was listed; answered by `Catalog` or `Problem`.
+    Trust(Box<TrustItem>),
     /// Read the plan in a file, by its path from the workspace; answered by `PlanRead` or `Problem`.
     ReadPlan(String),
     /// Write a plan into a file, by its path from the workspace; answered by `PlanSaved`, `PlanThere` or `Problem`.
@@ -176,6 +181,8 @@ pub enum Notice {
     },
     /// Names of the models on offer.
     Models(Vec<String>),
+    /// Files that are not trusted as they are.
+    Trust(Vec<TrustItem>),
     /// Something that was asked for could not be done.
     Problem(Problem),
     /// The journal can't be written: the run is frozen in memory.

@@ -7,6 +7,7 @@ use super::{
     planning,
     save::{self, Saved},
     session::{FirstCommands, Listener, Order},
+    trust::{TrustItem, TrustState},
 };
 use crate::engine::{Action, Command, GateId, Run, RunId};
 use crate::plan::Plan;
@@ -115,6 +116,8 @@ impl ClientSession {
             Request::Preview { run, gate, payload } => self.preview(run, gate, payload),
             Request::UseModel(model) => self.shared.choose(model.as_deref()),
             Request::ListModels => self.list_models(),
+            Request::ListTrust => self.list_trust(),
+            Request::Trust(item) => self.trust(&item),
             Request::ReadPlan(path) => self.read_plan(path),
             Request::SavePlan { path, plan, form, there } => self.save_plan(path, plan, form, there),
         }
@@ -200,6 +203,21 @@ impl ClientSession {
                 let _ = listener.send(Notice::Preview { run, gate, preview });
             }
         });
+    }
+
+    fn list_trust(&self) {
+        let mut items = self.shared.places.trust().map(|trust| trust.items()).unwrap_or_default();
+        items.retain(|item| item.state != TrustState::Trusted);
+        self.notify(Notice::Trust(items));
+    }
+
+    /// Cards count from now on, other files from the next start on.
+    fn trust(&self, item: &TrustItem) {
+        if let Some(Err(problem)) = self.shared.places.trust().map(|trust| trust.record(item)) {
+            return self.notify(Notice::Problem(problem));
+        }
+        self.shared.kit.lock_cards().reload();
+        self.notify(self.catalog());
     }
 
     fn list_models(&mut self) {

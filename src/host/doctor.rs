@@ -109,7 +109,7 @@ fn journal(home: &Path) -> DoctorCheck {
 }
 
 fn cards(places: &Places) -> DoctorCheck {
-    let cards = agents::AgentRegistry::open(&places.workspace, places.config.as_deref()).cards();
+    let cards = agents::AgentRegistry::open(&places.settings, places.config.as_deref()).cards();
     match cards.problems() {
         [] => DoctorCheck::fine("agents", format!("{} cards", cards.iter().count())),
         [first, rest @ ..] => {

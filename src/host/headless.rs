@@ -9,7 +9,7 @@ use super::{
 use crate::engine::{
     Actor, Command, Event, Gate, GateId, GateKind, GateReply, LOST_OPTIONS, NodeState, Outcome, Outgoing, Record, Run, RunId, StopSignal,
 };
-use crate::plan::{Catalog, NodeId, Plan};
+use crate::plan::{NodeId, Plan};
 use crate::tools::Globs;
 use tokio::sync::mpsc;
 
@@ -70,7 +70,7 @@ impl Flags {
     /// # Errors
     /// The first flag that is not a valid pattern.
     pub fn check(&self) -> Result<(), Problem> {
-        FlagRules::new(self, &Catalog::default()).map(drop)
+        FlagRules::new(self).map(drop)
     }
 }
 
@@ -143,7 +143,7 @@ impl LocalHost {
         stop: &mut RunSignals,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
-        let rules = FlagRules::new(flags, &self.catalog())?;
+        let rules = FlagRules::new(flags)?;
         let (listener, notices) = mpsc::unbounded_channel();
         let session = self.shared().start(NewRun { plan, private_inputs, first: Vec::new() }, VIA, Some(listener)).await?;
         self.attend(session, notices, rules, stop, sink).await
@@ -163,7 +163,7 @@ impl LocalHost {
         stop: &mut RunSignals,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
-        let rules = FlagRules::new(flags, &self.catalog())?;
+        let rules = FlagRules::new(flags)?;
         let (listener, notices) = mpsc::unbounded_channel();
         let last = FirstCommands { commands, by: self.shared().actor(VIA) };
         let session = match from {
@@ -332,13 +332,10 @@ struct FlagRules {
 }
 
 impl FlagRules {
-    /// A pattern that is another name of a tool means the tool, too: gates go by the tool's own name.
-    fn new(flags: &Flags, catalog: &Catalog) -> Result<Self, Problem> {
+    /// Patterns match a tool's own name, as its gate shows it, and never another name that somebody gave it.
+    fn new(flags: &Flags) -> Result<Self, Problem> {
         let globs = |flag: &str, globs: &[String]| {
-            let own = |glob: &str| Some(catalog.canonical(glob)).filter(|own| *own != glob).map(literal_turns);
-            let patterns =
-                globs.iter().flat_map(|glob| [Some(literal_turns(glob)), own(glob)].map(|pattern| Some((glob.as_str(), pattern?))));
-            Globs::of(patterns.flatten())
+            Globs::of(globs.iter().map(|glob| (glob.as_str(), literal_turns(glob))))
                 .map_err(|error| Problem::new(format!("{flag}: {error}")).hint("name node ids or tools; `*` matches any text"))
         };
         Ok(Self {

@@ -24,7 +24,7 @@ impl Bed {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let places = Places { workspace: root.join("work"), home: root.join("home"), config: None };
+        let places = Places { workspace: root.join("work"), settings: root.join("work"), home: root.join("home"), config: None };
         std::fs::create_dir_all(&places.workspace).unwrap();
         for (path, text) in files {
             std::fs::write(places.workspace.join(path), text).unwrap();

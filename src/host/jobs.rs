@@ -6,6 +6,7 @@ use super::{
     models::Models,
     places::Places,
     shown_previews::ShownPreviews,
+    trust::Trust,
     worker_agent::AgentPort,
     worker_code::{self, CodeScope},
     worker_model::Overseen,
@@ -35,6 +36,8 @@ pub(super) struct Kit {
     /// Previews that people were shown.
     pub(super) previews: Arc<ShownPreviews>,
     pub(super) secrets: Arc<KnownSecrets>,
+    /// What of the workspace's own cards and settings counts, unless all does.
+    trust: Option<Trust>,
 }
 
 impl Kit {
@@ -48,7 +51,7 @@ impl Kit {
         let variables = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let secrets = KnownSecrets::new(&places.workspace, variables);
         models.teach(&secrets);
-        let cards = Mutex::new(AgentRegistry::open(&places.workspace, places.config.as_deref()));
+        let cards = Mutex::new(AgentRegistry::open(&places.settings, places.config.as_deref()));
         Ok(Self {
             workspace: places.workspace.clone(),
             registry,
@@ -58,6 +61,7 @@ impl Kit {
             context_tokens: config.limits.context_tokens,
             previews: Arc::default(),
             secrets: Arc::new(secrets),
+            trust: places.trust(),
         })
     }
 
@@ -73,9 +77,10 @@ impl Kit {
         self.lock_cards().cards()
     }
 
-    /// Cards that could not be read.
+    /// Cards that could not be read, and files that are left out because nobody trusted them.
     pub(super) fn card_problems(&self) -> Vec<Problem> {
-        self.cards().problems().iter().map(Problem::from).collect()
+        let left_out = self.trust.iter().flat_map(Trust::left_out);
+        self.cards().problems().iter().map(Problem::from).chain(left_out).collect()
     }
 
     pub(super) fn lock_cards(&self) -> MutexGuard<'_, AgentRegistry> {

@@ -1,6 +1,6 @@
 //! `Places`: the three folders that dagdeck uses: the workspace, the home (state), the user's configuration.
 
-use super::client::Problem;
+use super::{client::Problem, trust::Trust};
 use etcetera::BaseStrategy;
 use std::path::PathBuf;
 
@@ -9,6 +9,8 @@ use std::path::PathBuf;
 pub struct Places {
     /// What tools see; absolute, symlinks resolved.
     pub workspace: PathBuf,
+    /// Where cards and settings of the workspace are read: the folder with what a person trusted of them, or the workspace itself.
+    pub settings: PathBuf,
     /// The journal and other state.
     pub home: PathBuf,
     /// `config.toml`, `agents/`, `themes/` of the user; `None` when the system names no such place.
@@ -38,12 +40,22 @@ impl Places {
                 Problem::new("there is no folder for the journal: the system has no home folder")
                     .hint("choose one with --home or DAGDECK_HOME")
             })?;
-        Ok(Self { workspace, home, config: system.map(|system| system.config_dir().join("dagdeck")) })
+        Ok(Self {
+            settings: Trust::of(&home, &workspace).folder().to_owned(),
+            workspace,
+            home,
+            config: system.map(|system| system.config_dir().join("dagdeck")),
+        })
+    }
+
+    /// What was trusted in the workspace; `None` where everything counts.
+    pub fn trust(&self) -> Option<Trust> {
+        (self.settings != self.workspace).then(|| Trust::of(&self.home, &self.workspace))
     }
 
     /// The configuration files, the user's first; the project's narrows it.
     pub fn config_files(&self) -> (Option<PathBuf>, PathBuf) {
-        (self.config.as_ref().map(|folder| folder.join("config.toml")), self.workspace.join(".dagdeck").join("config.toml"))
+        (self.config.as_ref().map(|folder| folder.join("config.toml")), self.settings.join(".dagdeck").join("config.toml"))
     }
 }
 

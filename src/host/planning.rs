@@ -39,7 +39,7 @@ impl Shared {
 
     /// Plans without a model. Template files that can't be used are told in the remarks.
     fn built_in(&self, request: &str, catalog: Catalog, inputs: &Map<String, Value>, sink: &mut dyn PlanSink) -> Planned {
-        let (templates, problems) = Template::load(&self.places.workspace, self.places.config.as_deref());
+        let (templates, problems) = Template::load(&self.places.settings, self.places.config.as_deref());
         let mut planned = builtin::plan(request, &catalog, &templates, sink);
         planned.plan.inputs.extend(inputs.clone());
         planned.remarks.extend(problems.iter().map(ToString::to_string));

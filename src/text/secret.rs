@@ -1,4 +1,4 @@
-//! How a secret value stands in text: as a piece between two characters that no text may have, with its name inside. Unicode keeps these
+//! A secret value in text is a piece between two characters that no text may have, with its name inside. Unicode keeps these
 //! characters for the use of one program; where text comes in, `without_marks` takes them out.
 
 use std::borrow::Cow;

@@ -1,5 +1,5 @@
-//! `KnownSecrets`: values that never stand raw in journal, results or on a screen: in every text a marked piece with their name stands
-//! for them. The value goes back only into a call that was approved with the name shown.
+//! `KnownSecrets`: values that are never raw in journal, results or on a screen: every text has a marked piece with their name in their
+//! place. The value goes back only into a call that was approved with the name shown.
 
 use super::ToolError;
 use crate::files;
@@ -12,7 +12,7 @@ use std::{
     sync::{PoisonError, RwLock, RwLockReadGuard},
 };
 
-/// A shorter value stands in too many words.
+/// A shorter value is part of too many words.
 const SHORTEST: usize = 8;
 /// The shortest beginning of a secret that a text may not end with where it was cut.
 const SHORTEST_PART: usize = 4;
@@ -91,7 +91,7 @@ impl KnownSecrets {
         serde_json::from_value(value).unwrap_or(data)
     }
 
-    /// Whether any secret stands in a JSON text.
+    /// Whether any secret is in a JSON text.
     fn occurs(&self, json: &str) -> bool {
         self.lock().iter().any(|secret| {
             let spelled = Value::from(secret.value.as_str()).to_string();
@@ -154,7 +154,7 @@ impl KnownSecrets {
     }
 }
 
-/// Names of the secrets that stand in a value, each once.
+/// Names of the secrets in a value, each once.
 pub fn names_in(value: &Value) -> BTreeSet<String> {
     match value {
         Value::String(text) => secret_names(text).map(str::to_owned).collect(),

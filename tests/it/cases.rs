@@ -22,6 +22,7 @@ fn write(path: &str) -> (String, Value) {
 /// Runs one agent that may write files.
 fn run_agent(program: &Program, flags: &[&str], exit: i32) -> Value {
     program.file(".dagdeck/agents/clerk.md", "---\nname: clerk\ndescription: writes files\ntools: [write_file, edit_file]\n---\nWrite.\n");
+    program.run(&["trust", "--all"]);
     let node = json!({ "id": "answer", "agent": "clerk", "objective": "Write it.", "max_iterations": 8 });
     let plan = program.file("plan.json", json!({ "dagdeck": 1, "goal": "test", "nodes": [node] }).to_string());
     program.run(&[&["run", &plan], flags].concat()).code(exit);

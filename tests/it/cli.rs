@@ -719,14 +719,14 @@ fn a_configuration_that_can_not_be_read_is_named_with_its_line() {
     }
     let program = Program::new();
     program.file(".dagdeck/config.toml", "[permissions]\nallow = [\"*\"]\n");
-    program.run(&["tools"]).code(1).says(&["config.toml:2", "a project can't set"]);
+    program.run(&["tools", "--trust"]).code(1).says(&["config.toml:2", "a project can't set"]);
 }
 
 #[test]
 fn a_card_that_can_not_be_read_is_told_and_the_others_stay() {
     let program = Program::new();
     program.file(".dagdeck/agents/broken.md", "---\nname: broken\ndescription: x\ntype: wizard\n---\nHello.\n");
-    let listed = program.run(&["agents"]).code(0).says(&["broken.md:4: ", "wizard", "hint: "]);
+    let listed = program.run(&["agents", "--trust"]).code(0).says(&["broken.md:4: ", "wizard", "hint: "]);
     assert!(listed.out.contains("writer"));
 }
 

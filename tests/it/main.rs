@@ -29,3 +29,4 @@ mod story;
 mod support;
 mod terminal;
 mod tools;
+mod trusting;

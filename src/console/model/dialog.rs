@@ -3,6 +3,7 @@
 use super::field::{Lines, TextField};
 use super::{Doc, GateKey, KeyContext, Offer, Proposal, fuzzy};
 use crate::engine::{Action, BreakId, RunId};
+use crate::host::client::TrustItem;
 use crate::plan::{Dialect, Edge, Field, Node, NodeId, NodeKind, Plan};
 use crate::text::Plain;
 
@@ -93,6 +94,8 @@ pub enum PickThen {
     Theme(String),
     /// Use that model, or none.
     Model(Option<String>),
+    /// Show what that file would change, and ask.
+    Trust(Box<TrustItem>),
     /// Answer the gate with that option.
     Answer(GateKey, String),
 }
@@ -301,6 +304,8 @@ pub enum Confirmed {
     DropText,
     /// Leaves; the plan's changes are lost.
     Leave,
+    /// Trusts that file as it was shown.
+    Trust(Box<TrustItem>),
     /// Writes the plan over the file of that path, in that form.
     Replace(String, Box<Plan>, Dialect),
 }

@@ -21,6 +21,7 @@ mod screens;
 mod stale;
 mod steering;
 mod story;
+mod trusting;
 
 use std::collections::BTreeMap;
 

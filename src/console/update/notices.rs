@@ -52,6 +52,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::PlanSaved { path, plan } => actions::save::saved(model, &path, &plan),
         Notice::PlanThere { path, plan, form } => actions::save::is_there(model, path, plan, form),
         Notice::Models(names) => actions::app::models(model, &names),
+        Notice::Trust(items) => actions::app::untrusted(model, items),
         Notice::Problem(problem) => {
             // It may say that the run which is awaited can't be opened.
             model.runs.awaited = None;

@@ -7,7 +7,7 @@ use crate::console::model::{
 };
 use crate::console::theme::Theme;
 use crate::engine::{RunStatus, Time, elapsed};
-use crate::host::client::{ModelStatus, Request};
+use crate::host::client::{ModelStatus, Request, TrustItem};
 use crate::text::Plain;
 
 /// Most runs that the farewell tells of.
@@ -100,6 +100,35 @@ pub fn models(model: &mut Model, names: &[String]) {
     let mut items: Vec<PickItem> = names.iter().map(|name| PickItem::new(PickThen::Model(Some(name.clone())), name, "")).collect();
     items.push(PickItem::new(PickThen::Model(None), "rehearsal", "no model: prompts are put together and shown, nothing is sent"));
     model.dialogs.push(Dialog::pick("model", items));
+}
+
+/// Asks which files of the workspace count only if they are trusted.
+pub fn trust(_: &mut Model, turn: &mut UpdateTurn) {
+    turn.send(Request::ListTrust);
+}
+
+/// Files that are not trusted came.
+pub fn untrusted(model: &mut Model, items: Vec<TrustItem>) {
+    if model.types() {
+        return;
+    }
+    if items.is_empty() {
+        model.status = Some(Status::note("nothing in this workspace waits to be trusted"));
+        return;
+    }
+    let item = |item: TrustItem| {
+        let detail = format!("{}: {}", item.state.word(), item.changes.first().map_or("", String::as_str));
+        let path = item.path.clone();
+        PickItem::new(PickThen::Trust(Box::new(item)), &path, &detail)
+    };
+    model.dialogs.push(Dialog::pick("files to trust", items.into_iter().map(item).collect()));
+}
+
+/// Asks whether a file is trusted, with all that it would change.
+pub fn ask_trust(model: &mut Model, item: Box<TrustItem>) {
+    let head = Plain::line(&format!("trust {} as it is now?", item.path));
+    let lines = [head].into_iter().chain(item.changes.iter().map(|change| Plain::line(change))).collect();
+    model.dialogs.push(Dialog::confirm(lines, Confirmed::Trust(item)));
 }
 
 /// Picks a theme.

@@ -175,6 +175,7 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::Rewind(node, to) => act::ask_feedback(model, node, to),
         PickThen::Theme(name) => turn.effects.push(ConsoleEffect::UseTheme(name)),
         PickThen::Model(name) => turn.send(Request::UseModel(name)),
+        PickThen::Trust(item) => app::ask_trust(model, item),
         PickThen::Answer(gate, option) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::from(option))),
     }
 }
@@ -185,6 +186,10 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
     match confirm.then {
         Confirmed::Branch { run, seq, actions } => turn.send(Request::Branch { run, seq, actions }),
         Confirmed::Resume(run) => turn.send(Request::Resume(run)),
+        Confirmed::Trust(item) => {
+            model.status = Some(Status::good(&format!("trusted {}", item.path)));
+            turn.send(Request::Trust(item));
+        }
         Confirmed::CancelAllAndQuit => {
             let runs: Vec<_> = model.runs.going_on().map(|run| run.id.clone()).collect();
             for run in runs {

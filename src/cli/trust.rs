@@ -1,0 +1,60 @@
+//! `dagdeck trust`: what the workspace brings for dagdeck itself, what each file would change, and which are trusted.
+
+use super::{CliContext, CliError, Exit, Io, TrustArgs};
+use crate::host::{Trust, TrustItem, TrustState};
+use crate::text::Plain;
+use serde_json::json;
+
+/// Lists the files that count only if they are trusted, or trusts some.
+///
+/// # Errors
+/// When a file is none of them, or its copy can't be written.
+pub fn trust(args: &TrustArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let trust = Trust::of(&place.places.home, &place.places.workspace);
+    let items = trust.items();
+    let named = |item: &TrustItem, file: &str| file.trim_start_matches("./") == item.path;
+    if let Some(unknown) = args.files.iter().find(|file| !items.iter().any(|item| named(item, file))) {
+        return Err(CliError::new(format!("`{unknown}` is no file that needs trust")).hint("`dagdeck trust` lists them"));
+    }
+    let wanted = |item: &&TrustItem| args.all || args.files.iter().any(|file| named(item, file));
+    if args.all || !args.files.is_empty() {
+        for item in items.iter().filter(wanted).filter(|item| item.state != TrustState::Trusted) {
+            trust.record(item)?;
+            io.say(&format!("trusted {}", Plain::line(&item.path)));
+        }
+        return Ok(Exit::Success);
+    }
+    if args.json {
+        io.json(&json!(items))?;
+        return Ok(Exit::Success);
+    }
+    if items.is_empty() {
+        io.say("this workspace brings nothing that needs trust");
+    }
+    for item in &items {
+        io.line(&format!("{:<7}  {}", item.state.word(), Plain::line(&item.path)))?;
+        for change in &item.changes {
+            io.line(&format!("         {}", Plain::line(change)))?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// Says what is left out of a run, or what `--trust` lets in.
+pub(super) fn announce(place: &CliContext, io: &mut Io<'_>) {
+    let trust = Trust::of(&place.places.home, &place.places.workspace);
+    if place.places.settings == place.places.workspace {
+        for item in trust.items().iter().filter(|item| item.state != TrustState::Trusted) {
+            io.say(&format!("trusted for this run: {} ({})", Plain::line(&item.path), Plain::line(&item.changes.join("; "))));
+        }
+        return;
+    }
+    let mut left_out = trust.left_out();
+    let hint = left_out.last_mut().and_then(|problem| problem.hint.take());
+    for problem in left_out {
+        io.say(&format!("warning: {}", Plain::line(&problem.message)));
+    }
+    if let Some(hint) = hint {
+        io.say(&format!("hint: {}", Plain::line(&hint)));
+    }
+}
