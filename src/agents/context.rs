@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 use super::{prompt::plain, tokens};
-use crate::engine::{AgentJob, DataSource, Dep, FileAccess};
+use crate::engine::{AgentJob, DataSource, Dep, FileAccess, NodeState};
 use crate::plan::limits::CONTEXT_PERCENT;
 
 /// What the material may take in a node whose own limit is `max_tokens`, where at most `most` are configured.
@@ -60,13 +60,10 @@ struct MaterialPiece<'a> {
 }
 
 impl<'a> Material<'a> {
-    /// All that is there. A step that was passed, skipped or gave nothing has no place in it.
+    /// All that is there, and what failed. A step that was passed, skipped or gave nothing has no place in it.
     pub fn of(job: &'a AgentJob, deps: &'a [Dep]) -> Self {
-        let results = deps.iter().filter(|dep| dep.error.is_some() || !dep.result.is_null()).map(|dep| MaterialPiece {
-            name: dep.node.as_str(),
-            value: Cow::Borrowed(&*dep.result),
-            step: Some(dep),
-        });
+        let results = deps.iter().map(|dep| MaterialPiece { name: dep.node.as_str(), value: Cow::Borrowed(&*dep.result), step: Some(dep) });
+        let results = results.filter(|piece| !piece.value.is_null() || piece.error().is_some());
         let inputs = job.inputs.iter().map(|(name, value)| MaterialPiece { name, value: Cow::Borrowed(value), step: None });
         Self { pieces: results.chain(inputs).collect(), unpicked: Vec::new() }
     }
@@ -146,13 +143,19 @@ impl<'a> Material<'a> {
 }
 
 impl MaterialPiece<'_> {
-    fn error(&self) -> Option<&str> {
-        self.step.and_then(|dep| dep.error.as_deref())
+    /// How a step failed: its state and its error, or the state alone of one that was cancelled.
+    fn error(&self) -> Option<String> {
+        let dep = self.step?;
+        let ended_badly = matches!(dep.state, NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled);
+        match &dep.error {
+            Some(error) if ended_badly => Some(format!("{}: {error}", dep.state.word())),
+            Some(_) | None => (dep.state == NodeState::Cancelled).then(|| dep.state.word().to_owned()),
+        }
     }
 
     fn text(&self, form: Form) -> String {
         match (self.error(), form) {
-            (Some(error), Form::Text) => format!("failed: {error}"),
+            (Some(error), Form::Text) => error,
             (Some(error), Form::Json) => Value::from(error).to_string(),
             (None, Form::Text) => plain(&self.value),
             (None, Form::Json) => self.value.to_string(),
@@ -375,7 +378,7 @@ fn missing(cuts: &[(u64, &str)], left_out: &[&str], limit: u64) -> Option<String
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{NodeState, Provenance};
+    use crate::engine::Provenance;
     use crate::plan::limits::CONTEXT_TOKENS;
     use proptest::prelude::*;
     use std::sync::Arc;
@@ -401,10 +404,25 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_that_runs_after_a_failure_is_told_which_node_what_state_and_what_error() {
+        let ended =
+            |id: &str, state: NodeState, error: Option<&str>| Dep { error: error.map(str::to_owned), state, ..dep(id, Value::Null) };
+        let deps = [
+            ended("a", NodeState::Failed, Some("no route")),
+            ended("b", NodeState::Cancelled, None),
+            ended("c", NodeState::Skipped, None),
+            dep("d", json!(1)),
+        ];
+        let text = context_of(&deps, Form::Text, 10_000).text;
+        assert!(text.ends_with("\n\n[a]: failed: no route\n\n[b]: cancelled\n\n[d]: 1"), "{text}");
+        assert_eq!(json_of(&context_of(&deps, Form::Json, 10_000))["dependencies"]["b"]["error"], "cancelled");
+    }
+
+    #[test]
     fn a_dependency_that_failed_safe_shows_its_error() {
-        let failed = [Dep { error: Some("no route".into()), ..dep("a", json!({ "failed_safe": true })) }];
-        assert!(context_of(&failed, Form::Text, 10_000).text.ends_with("[a]: failed: no route"));
-        assert_eq!(json_of(&context_of(&failed, Form::Json, 10_000))["dependencies"]["a"]["error"], "no route");
+        let failed = [Dep { error: Some("no route".into()), state: NodeState::FailedSafe, ..dep("a", json!({ "failed_safe": true })) }];
+        assert!(context_of(&failed, Form::Text, 10_000).text.ends_with("[a]: failed_safe: no route"));
+        assert_eq!(json_of(&context_of(&failed, Form::Json, 10_000))["dependencies"]["a"]["error"], "failed_safe: no route");
     }
 
     #[test]

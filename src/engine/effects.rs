@@ -102,7 +102,7 @@ impl Run {
                     generation: self.nodes[ix].generation,
                     attempt,
                     job: Box::new(job.clone()),
-                    deps: self.deps(ix),
+                    deps: self.sources(ix),
                     approved: self.flows[ix].gates.approval.is_some(),
                 };
                 let timer = self

@@ -271,8 +271,9 @@ pub struct Dep {
     pub node: NodeId,
     /// Its result; null when it was passed, skipped, or its edge died.
     pub result: Arc<Value>,
+    /// What code, templates and conditions read as `status`.
     pub state: NodeState,
-    /// its error's message, if it failed safe.
+    /// Its error's message, if it has one.
     pub error: Option<String>,
     /// How its result came about.
     pub provenance: Provenance,
@@ -313,9 +314,6 @@ pub enum Job {
         code: CodeNode,
         /// Plan inputs.
         inputs: Map<String, Value>,
-        /// Dependencies that nothing came from: their paths died, or they were passed.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        absent: Vec<NodeId>,
     },
     /// Done by the engine itself: transform, decision, merge, approval.
     Inline {

@@ -9,7 +9,7 @@ use super::{
     run::Run,
 };
 use crate::plan::{
-    AgentNode, CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeId, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr,
+    AgentNode, CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr,
     limits::{AGENT_SECONDS, HYBRID_MODEL, MOST_ITERATIONS},
     native::kind,
     reads, reference,
@@ -188,7 +188,7 @@ impl Run {
                     Some(Value::Object(shown)) => shown_inputs(shown),
                     Some(_) | None => self.named_inputs(ix)?,
                 });
-                Ok(Job::Code { code: CodeNode { code, sandbox: work.sandbox.clone() }, inputs, absent: self.absent(ix) })
+                Ok(Job::Code { code: CodeNode { code, sandbox: work.sandbox.clone() }, inputs })
             }
             NodeKind::Subplan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => Ok(Job::Inside {
                 inputs: match approved {
@@ -236,17 +236,17 @@ impl Run {
         self.received(ix).iter().map(|origin| self.dep(origin)).collect()
     }
 
-    /// The other dependencies: nothing came from them.
-    fn absent(&self, ix: NodeIx) -> Vec<NodeId> {
-        let there: BTreeSet<NodeIx> = self.received(ix).iter().map(|origin| origin.node).collect();
+    /// All dependencies: those that were taken, and behind them the others, without a result.
+    pub(super) fn sources(&self, ix: NodeIx) -> Vec<Dep> {
+        let received = self.received(ix);
         let sources = self.graph.nodes[ix].ins.iter().map(|&edge| self.graph.link(edge).from);
-        let absent: BTreeSet<NodeIx> = sources.filter(|source| !there.contains(source)).collect();
-        absent.into_iter().filter_map(|source| Some(self.doc(source)?.id.clone())).collect()
+        let others: BTreeSet<NodeIx> = sources.filter(|source| received.iter().all(|origin| origin.node != *source)).collect();
+        let taken = received.iter().map(|origin| self.dep(origin));
+        taken.chain(others.into_iter().map(|source| self.dep_with(source, Arc::default()))).collect()
     }
 
     /// Keys that an edge lets through are those of the result; in a workflow, those of the context.
     fn dep(&self, origin: &ForwardedResult) -> Dep {
-        let node = &self.nodes[origin.node];
         let mut result = self.result_of(origin.node).cloned().unwrap_or_else(|| Arc::new(Value::Null));
         let inner = self.home(origin.node);
         for (at, &edge) in origin.through.iter().enumerate() {
@@ -261,12 +261,17 @@ impl Run {
             let kept = keys.iter().filter_map(|key| from(key).map(|value| (key.clone(), value.clone())));
             result = Arc::new(Value::Object(kept.collect()));
         }
+        self.dep_with(origin.node, result)
+    }
+
+    fn dep_with(&self, ix: NodeIx, result: Arc<Value>) -> Dep {
+        let node = &self.nodes[ix];
         Dep {
-            node: self.doc(origin.node).map_or_else(|| self.id_of(origin.node), |node| node.id.clone()),
+            node: self.doc(ix).map_or_else(|| self.id_of(ix), |node| node.id.clone()),
             result,
             state: node.state,
             error: node.error.as_ref().map(|error| error.message.clone()),
-            provenance: self.provenance(origin.node),
+            provenance: self.provenance(ix),
         }
     }
 

@@ -168,8 +168,8 @@ impl JobRunner for Jobs {
         let fact = match &task.job {
             Job::Agent(job) => self.agent(job, &task.deps, caller).await.unwrap_or_else(WorkerFact::Failed),
             Job::Tool { tool, args } => worker_tool::work(&task, tool, args.clone(), &caller).await,
-            Job::Code { code, inputs, absent } => {
-                let scope = CodeScope { inputs, deps: &task.deps, absent };
+            Job::Code { code, inputs } => {
+                let scope = CodeScope { inputs, deps: &task.deps };
                 worker_code::work(code, &scope, &self.kit.sandbox, &port).await
             }
             Job::Inline { work } => WorkerFact::Failed(NodeError::permanent(format!("`{work}` is done by the engine, not by a worker"))),

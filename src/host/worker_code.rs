@@ -3,7 +3,7 @@
 use super::workers::WorkerPort;
 use crate::engine::{Dep, Done, ErrorKind, NodeError, WorkerFact};
 use crate::models::rehearsal::MARK;
-use crate::plan::{CodeNode, NodeId, names_in_code};
+use crate::plan::{CodeNode, names_in_code};
 use crate::tools::sandbox::{SandboxConfig, SandboxError, javascript, over};
 use serde_json::{Map, Value, json};
 
@@ -11,9 +11,7 @@ use serde_json::{Map, Value, json};
 pub(super) struct CodeScope<'a> {
     /// The plan's inputs, and the node's own.
     pub inputs: &'a Map<String, Value>,
-    /// Dependencies with what came from them.
     pub deps: &'a [Dep],
-    pub absent: &'a [NodeId],
 }
 
 pub(super) async fn work(code: &CodeNode, scope: &CodeScope<'_>, sandbox: &SandboxConfig, port: &WorkerPort) -> WorkerFact {
@@ -31,14 +29,11 @@ pub(super) async fn work(code: &CodeNode, scope: &CodeScope<'_>, sandbox: &Sandb
     }
 }
 
-/// What code sees as `deps`: by node id the result (as `output` too), the state in a word, and the error of one that failed safe.
-/// A dependency that nothing came from reads as null instead of breaking the code; whatever else it names is not there.
+/// What code sees as `deps`: by node id the result (as `output` too), the state as a word, and the error. A dependency that nothing came
+/// from reads as null instead of breaking the code; whatever else it names is not there.
 fn dependencies(scope: &CodeScope) -> Value {
-    let entry =
-        |result: &Value, status: &str, error: Option<&str>| json!({ "output": result, "result": result, "status": status, "error": error });
-    let absent = scope.absent.iter().map(|node| (node.to_string(), entry(&Value::Null, "not_taken", None)));
-    let there = scope.deps.iter().map(|dep| (dep.node.to_string(), entry(&dep.result, dep.state.word(), dep.error.as_deref())));
-    Value::Object(absent.chain(there).collect())
+    let entry = |dep: &Dep| json!({ "output": dep.result, "result": dep.result, "status": dep.state.word(), "error": dep.error });
+    Value::Object(scope.deps.iter().map(|dep| (dep.node.to_string(), entry(dep))).collect())
 }
 
 /// The same code on the same data fails the same way: nothing of it is worth a retry.
@@ -58,7 +53,7 @@ fn node_error(error: &SandboxError, code: &str, scope: &CodeScope) -> NodeError 
 /// The first name behind `deps` that is no dependency, if that may be why something was undefined.
 fn unknown_dependency(error: &SandboxError, code: &str, scope: &CodeScope) -> Option<String> {
     let SandboxError::Script { message, .. } = error else { return None };
-    let known: Vec<&str> = scope.deps.iter().map(|dep| dep.node.as_str()).chain(scope.absent.iter().map(NodeId::as_str)).collect();
+    let known: Vec<&str> = scope.deps.iter().map(|dep| dep.node.as_str()).collect();
     let named = ["deps", "nodes"].into_iter().flat_map(|object| names_in_code(code, object).into_iter().map(move |name| (object, name)));
     let (object, name) = named.filter(|_| message.contains("undefined")).find(|(_, name)| !known.contains(name))?;
     let name = name.escape_debug();
@@ -83,14 +78,15 @@ fn rehearsed(deps: &[Dep]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::engine::{NodeState, Provenance};
+    use crate::plan::NodeId;
     use std::sync::Arc;
 
     fn dep(node: &str, result: Value, state: NodeState, error: Option<&str>) -> Dep {
         Dep { node: NodeId::new(node), result: Arc::new(result), state, error: error.map(str::to_owned), provenance: Provenance::default() }
     }
 
-    fn scope<'a>(inputs: &'a Map<String, Value>, deps: &'a [Dep], absent: &'a [NodeId]) -> CodeScope<'a> {
-        CodeScope { inputs, deps, absent }
+    fn scope<'a>(inputs: &'a Map<String, Value>, deps: &'a [Dep]) -> CodeScope<'a> {
+        CodeScope { inputs, deps }
     }
 
     fn thrown(message: &str) -> SandboxError {
@@ -101,39 +97,40 @@ mod tests {
     fn code_that_fails_on_a_rehearsals_text_is_not_to_blame() {
         let (none, error) = (Map::new(), thrown("TypeError: no"));
         let rehearsal = [dep("research", json!("[rehearsal] No model is connected"), NodeState::Succeeded, None)];
-        let hint = node_error(&error, "", &scope(&none, &rehearsal, &[])).hint.unwrap();
+        let hint = node_error(&error, "", &scope(&none, &rehearsal)).hint.unwrap();
         assert!(hint.starts_with("`research` was only rehearsed") && hint.contains("`output_schema`"), "{hint}");
-        assert_eq!(node_error(&error, "", &scope(&none, &[dep("a", json!("text"), NodeState::Succeeded, None)], &[])).hint, None);
+        assert_eq!(node_error(&error, "", &scope(&none, &[dep("a", json!("text"), NodeState::Succeeded, None)])).hint, None);
     }
 
     #[test]
     fn code_sees_result_status_and_error_of_each_dependency_and_null_for_one_that_nothing_came_from() {
-        let deps =
-            [dep("a-b", json!({ "n": 1 }), NodeState::Succeeded, None), dep("c", Value::Null, NodeState::FailedSafe, Some("no route"))];
+        let deps = [
+            dep("a-b", json!({ "n": 1 }), NodeState::Succeeded, None),
+            dep("c", Value::Null, NodeState::Failed, Some("no route")),
+            dep("gone", Value::Null, NodeState::Skipped, None),
+        ];
         assert_eq!(
-            dependencies(&scope(&Map::new(), &deps, &[NodeId::new("gone")])),
+            dependencies(&scope(&Map::new(), &deps)),
             json!({
-                "gone": { "output": null, "result": null, "status": "not_taken", "error": null },
+                "gone": { "output": null, "result": null, "status": "skipped", "error": null },
                 "a-b": { "output": { "n": 1 }, "result": { "n": 1 }, "status": "succeeded", "error": null },
-                "c": { "output": null, "result": null, "status": "failed_safe", "error": "no route" },
+                "c": { "output": null, "result": null, "status": "failed", "error": "no route" },
             })
         );
     }
 
     #[test]
     fn a_name_that_is_no_dependency_is_told_when_something_is_undefined() {
-        let (none, deps, gone) = (Map::new(), [dep("a", json!(1), NodeState::Succeeded, None)], [NodeId::new("b")]);
+        let (none, deps) = (Map::new(), [dep("a", json!(1), NodeState::Succeeded, None), dep("b", Value::Null, NodeState::Skipped, None)]);
         let undefined = thrown("TypeError: cannot read property 'output' of undefined");
         let told = |error: &SandboxError, code: &str, scope: &CodeScope| node_error(error, code, scope).message;
         let code = "return deps.a.output + deps.b.output + deps.zz.output";
         assert_eq!(
-            told(&undefined, code, &scope(&none, &deps, &gone)),
+            told(&undefined, code, &scope(&none, &deps)),
             "TypeError: cannot read property 'output' of undefined (line 1): `deps.zz` doesn't exist: this node depends only on `a`, `b`"
         );
-        assert!(
-            told(&undefined, "nodes['x'].y", &scope(&none, &[], &[])).ends_with("`nodes.x` doesn't exist: this node has no dependencies")
-        );
-        assert_eq!(told(&thrown("Error: boom"), code, &scope(&none, &deps, &gone)), "Error: boom (line 1)");
-        assert!(told(&undefined, "return deps.a.x.y", &scope(&none, &deps, &gone)).ends_with("(line 1)"));
+        assert!(told(&undefined, "nodes['x'].y", &scope(&none, &[])).ends_with("`nodes.x` doesn't exist: this node has no dependencies"));
+        assert_eq!(told(&thrown("Error: boom"), code, &scope(&none, &deps)), "Error: boom (line 1)");
+        assert!(told(&undefined, "return deps.a.x.y", &scope(&none, &deps)).ends_with("(line 1)"));
     }
 }

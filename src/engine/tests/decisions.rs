@@ -3,7 +3,7 @@
 use super::kit::*;
 use crate::engine::*;
 use crate::plan::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn job(world: &World) -> Job {
     let start = world.effects.iter().rev().find_map(|effect| match effect {
@@ -147,13 +147,60 @@ fn what_was_approved_runs_though_other_inputs_arrived_meanwhile() {
 }
 
 #[test]
-fn code_knows_dependencies_that_nothing_came_from() {
-    let mut code = node("c", NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() }), &["a", "b"]);
-    code.policy.join = Some(Join::Any);
-    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), code]));
-    world.done("b", json!(1));
-    let Job::Code { absent, .. } = job(&world) else { panic!("code") };
-    assert_eq!(absent, [crate::plan::NodeId::new("a")]);
+fn status_and_error_of_a_source_are_the_same_in_code_templates_and_conditions() {
+    let always = |mut node: Node| {
+        node.policy.join = Some(Join::Always);
+        node
+    };
+    let ids = ["good", "bad", "safe", "skipped", "passed", "cancelled"];
+    let (mut safe, mut skipped, mut passed) = (agent("safe", &[]), agent("skipped", &[]), agent("passed", &[]));
+    safe.policy.on_failure = Some(OnFailure::Safe);
+    skipped.policy.when = Some("false".into());
+    passed.policy.skip_if = Some("true".into());
+    let told = |form: &dyn Fn(&str) -> String| ids.iter().map(|id| form(id)).collect::<Vec<_>>();
+    let template = told(&|id| format!("{{{{deps.{id}.status}}}} {{{{nodes.{id}.error}}}}")).join(", ");
+    let condition = format!("[{}]", told(&|id| format!("[deps.{id}.status, nodes.{id}.error]")).join(", "));
+    let code = NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() });
+    let mut world = World::new(plan(vec![
+        agent("good", &[]),
+        agent("bad", &[]),
+        safe,
+        skipped,
+        passed,
+        agent("cancelled", &[]),
+        always(transform("template", json!(template), &ids)),
+        always(node("condition", NodeKind::Decision(DecisionNode::Expression(condition)), &ids)),
+        always(node("code", code, &ids)),
+        always(agent("agent", &ids)),
+    ]));
+    world.done("good", json!(1));
+    world.fail("bad", ErrorKind::Permanent);
+    world.fail("safe", ErrorKind::Permanent);
+    world.act(Action::Cancel { target: ActionTarget::Node("cancelled".into()) });
+    let expected = [
+        ("good", "succeeded", None),
+        ("bad", "failed", Some("it broke")),
+        ("safe", "failed_safe", Some("it broke")),
+        ("skipped", "skipped", None),
+        ("passed", "passed", None),
+        ("cancelled", "cancelled", None),
+    ];
+    let in_text = expected.map(|(_, status, error)| format!("{status} {}", error.unwrap_or_default())).join(", ");
+    let in_condition: Vec<Value> = expected.iter().map(|(_, status, error)| json!([status, error])).collect();
+    assert_eq!(world.node("template").result.as_deref(), Some(&json!(in_text)));
+    assert_eq!(world.node("condition").result.as_deref(), Some(&json!(in_condition)));
+    let mut expected = expected.map(|(id, status, error)| (id.to_string(), status.to_string(), error.map(str::to_string)));
+    expected.sort();
+    for reader in ["code", "agent"] {
+        let deps = world.effects.iter().find_map(|effect| match effect {
+            Effect::Start { node, deps, .. } if **node == *reader => Some(deps.clone()),
+            _ => None,
+        });
+        let mut told: Vec<_> =
+            deps.unwrap().into_iter().map(|dep| (dep.node.to_string(), dep.state.word().to_string(), dep.error)).collect();
+        told.sort();
+        assert_eq!(told, expected, "{reader}");
+    }
 }
 
 #[test]

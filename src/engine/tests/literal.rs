@@ -153,6 +153,7 @@ fn walk_engine(document: &Value, inputs: Map<String, Value>, results: &[Value]) 
     while let Some(effect) = world.effects.get(seen).cloned() {
         seen += 1;
         if let Effect::Start { node, deps: came, .. } = effect {
+            let came: Vec<&Dep> = came.iter().filter(|dep| !dep.result.is_null()).collect();
             assert!(came.len() <= 1, "one token comes one way");
             deps.push((node.to_string(), came.first().map(|dep| (*dep.result).clone()).unwrap_or_default()));
             world.done(&node, results[node[1..].parse::<usize>().unwrap()].clone());

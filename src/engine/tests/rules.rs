@@ -72,7 +72,10 @@ fn a_passed_node_forwards_the_context_that_it_received() {
     let Some(Effect::Start { deps, .. }) = world.effects.iter().rev().find(|effect| matches!(effect, Effect::Start { .. })) else {
         panic!()
     };
-    assert_eq!(deps.iter().map(|dep| (&*dep.node, (*dep.result).clone())).collect::<Vec<_>>(), [("a", json!({"x": 1}))]);
+    assert_eq!(
+        deps.iter().map(|dep| (&*dep.node, (*dep.result).clone())).collect::<Vec<_>>(),
+        [("a", json!({"x": 1})), ("b", json!(null))]
+    );
 }
 
 #[test]
