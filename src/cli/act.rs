@@ -8,7 +8,9 @@ use super::{
     named, source,
 };
 use crate::{
-    engine::{Action, ActionTarget, Command, Event, Impact, Input, NodeFact, NodeState, Record, RerunReach, Run, Time, WrittenValue},
+    engine::{
+        Action, ActionTarget, Command, Event, Impact, Input, NodeFact, NodeImpact, NodeState, Record, RerunReach, Run, Time, WrittenValue,
+    },
     host::{Clock, SystemClock},
     plan::{
         NodeId, Plan,
@@ -233,7 +235,7 @@ impl<'a> Asked<'a> {
         // What the run starts by going on is not the action's doing.
         let mut anyway = state.clone();
         anyway.step(&Input::Proceed, now);
-        impact.starts.retain(|id| anyway.node(id).is_none_or(|node| node.state != NodeState::Running));
+        impact.retain(NodeImpact::Starts, |id| anyway.node(id).is_none_or(|node| node.state != NodeState::Running));
         if act.dry_run {
             return print_impact(&action, &impact, act.json, io);
         }
@@ -289,12 +291,11 @@ pub(super) fn with_pause(state: &Run, commands: Vec<Command>) -> Vec<Command> {
 /// What an action would change, and nothing else.
 fn print_impact(action: &Action, impact: &Impact, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if as_json {
-        let Impact { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = impact;
-        io.json(&json!({
-            "verb": action, "stops": stops, "wraps": wraps, "skips": skips, "cancels": cancels, "reruns": reruns,
-            "holds": holds, "starts": starts, "voids": voids, "stale": stale,
-            "lost": {"tokens": lost.tokens, "cost_usd": lost.cost_usd, "time_ms": lost.work_ms.unwrap_or_default()}, "ends": ends,
-        }))?;
+        let Impact { lost, ends, .. } = impact;
+        let lost = json!({"tokens": lost.tokens, "cost_usd": lost.cost_usd, "time_ms": lost.work_ms.unwrap_or_default()});
+        let mut value = json!({ "verb": action, "lost": lost, "ends": ends });
+        NodeImpact::all().for_each(|kind| value[kind.key()] = json!(impact.nodes(kind)));
+        io.json(&value)?;
         return Ok(Exit::Success);
     }
     let lines = impact.lines();

@@ -1,30 +1,44 @@
-//! `Impact`: what an action would change. Found by trying the action on a copy of the run, so it is what will happen, not a description of it.
+//! `Impact`: what an action would change. Found by doing the action on a copy of the run as far as the state alone decides, conditions and
+//! joins included, so it is what will happen, not a description of it.
 
-use super::{Action, Actor, Command, Event, Input, NodeState, Outcome, Time, Totals, flow::PhasePart, graph::NodeIx, run::Run};
+use super::{
+    Action, Actor, Command, Event, Input, Mark, NodeState, Outcome, Time, Totals,
+    flow::PhasePart,
+    graph::{NodeIx, leaves_something},
+    run::Run,
+};
 use crate::plan::NodeId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What an action changes at a node; the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NodeImpact {
+    /// Its result would be of an earlier state of things.
+    Stale,
+    /// Its open gates would be void.
+    Void,
+    Starts,
+    Succeeds,
+    Passes,
+    Holds,
+    /// It is at work, and would hand back what it has.
+    Wraps,
+    /// Its join or its guard says so, or a person.
+    Skips,
+    /// Before it starts.
+    Cancels,
+    Fails,
+    Reruns,
+    /// It ran before, changed something outside, and would run again.
+    ActsAgain,
+    /// At work now.
+    Stops,
+}
 
 /// What an action would change at once. What follows later from nodes that still run is not known to anybody.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impact {
-    /// At work now; they would be stopped.
-    pub stops: Vec<NodeId>,
-    /// At work now; they would return what they have, and end.
-    pub wraps: Vec<NodeId>,
-    /// They would be skipped, as their ways are closed.
-    pub skips: Vec<NodeId>,
-    /// They would be cancelled before they start.
-    pub cancels: Vec<NodeId>,
-    /// They would run again.
-    pub reruns: Vec<NodeId>,
-    /// They would be held.
-    pub holds: Vec<NodeId>,
-    /// They would start at once.
-    pub starts: Vec<NodeId>,
-    /// Their open questions would be void.
-    pub voids: Vec<NodeId>,
-    /// Their results would be of an earlier state of things.
-    pub stale: Vec<NodeId>,
+    pub(super) nodes: BTreeMap<NodeImpact, Vec<NodeId>>,
     /// What would be stopped or done again has taken so much so far.
     pub lost: Totals,
     /// The run would be over by it, and how.
@@ -32,10 +46,34 @@ pub struct Impact {
 }
 
 impl Impact {
+    /// The nodes that it changes so, in the order of the run.
+    pub fn nodes(&self, kind: NodeImpact) -> &[NodeId] {
+        self.nodes.get(&kind).map_or(&[], Vec::as_slice)
+    }
+
+    /// Leaves out what is no change of the action.
+    pub fn retain(&mut self, kind: NodeImpact, keep: impl FnMut(&NodeId) -> bool) {
+        self.nodes.entry(kind).or_default().retain(keep);
+    }
+
     /// Whether nothing that was done or asked is lost.
     pub fn is_harmless(&self) -> bool {
-        let lists = [&self.stops, &self.wraps, &self.skips, &self.cancels, &self.reruns, &self.voids, &self.stale];
-        lists.into_iter().all(Vec::is_empty)
+        let harmless = |kind: &NodeImpact| match kind {
+            NodeImpact::Starts | NodeImpact::Succeeds | NodeImpact::Passes | NodeImpact::Holds | NodeImpact::Fails => true,
+            NodeImpact::Stale
+            | NodeImpact::Void
+            | NodeImpact::Wraps
+            | NodeImpact::Skips
+            | NodeImpact::Cancels
+            | NodeImpact::Reruns
+            | NodeImpact::ActsAgain
+            | NodeImpact::Stops => false,
+        };
+        self.nodes.iter().all(|(kind, nodes)| harmless(kind) || nodes.is_empty())
+    }
+
+    pub(super) fn add(&mut self, kind: NodeImpact, node: NodeId) {
+        self.nodes.entry(kind).or_default().push(node);
     }
 }
 
@@ -44,7 +82,13 @@ impl Run {
     pub fn impact(&self, action: &Action, now: Time) -> Impact {
         let mut after = self.clone();
         let by = Actor { who: String::new(), via: String::new() };
-        let batch = after.step(&Input::Command { command: Command::act(action.clone()), by }, now);
+        let mut batch = after.step(&Input::Command { command: Command::act(action.clone()), by }, now);
+        let mut voided: BTreeSet<NodeId> = BTreeSet::new();
+        voided.extend(batch.records.iter().filter_map(|record| self.voided_by(&record.event)));
+        while batch.more {
+            batch = after.step(&Input::Proceed, now);
+            voided.extend(batch.records.iter().filter_map(|record| self.voided_by(&record.event)));
+        }
         let mut impact = Impact::default();
         for ix in self.all_nodes() {
             let again = after.is_another(ix, self);
@@ -58,8 +102,7 @@ impl Run {
                 self.weigh_loss(ix, now, &mut impact);
             }
         }
-        let voided: BTreeSet<NodeId> = batch.records.iter().filter_map(|record| self.voided_by(&record.event)).collect();
-        impact.voids = voided.into_iter().collect();
+        voided.into_iter().for_each(|node| impact.add(NodeImpact::Void, node));
         impact.ends = if self.stage.outcome.is_none() { after.outcome().map(|(outcome, _)| outcome) } else { None };
         impact
     }
@@ -68,17 +111,52 @@ impl Run {
     fn weigh_again(&self, ix: NodeIx, action: &Action, after: &Self, impact: &mut Impact) {
         let id = self.id_of(ix);
         if self.is_at_work(ix) {
-            impact.stops.push(id.clone());
+            impact.add(NodeImpact::Stops, id.clone());
         }
-        let is_given = matches!(action, Action::Override { node, .. } if *node == id);
-        if is_given || self.owners(ix).any(|owner| after.is_another(owner, self)) {
+        let owner = self.owners(ix).filter(|&owner| after.is_another(owner, self)).last();
+        if let Some(owner) = owner {
+            if self.has_acted(ix) && after.again_as(owner, &self.nodes[owner].state) == Some(NodeImpact::Reruns) {
+                impact.add(NodeImpact::ActsAgain, id);
+            }
             return;
         }
         if after.graph.nodes[ix].gone {
-            impact.cancels.push(id);
-        } else if self.has_begun(ix) {
-            impact.reruns.push(id);
+            return impact.add(NodeImpact::Cancels, id);
         }
+        let is_given = matches!(action, Action::Override { node, .. } if *node == id);
+        let Some(kind) = after.again_as(ix, &self.nodes[ix].state).filter(|_| !is_given) else { return };
+        match kind {
+            NodeImpact::Reruns if self.has_acted(ix) => impact.add(NodeImpact::ActsAgain, id.clone()),
+            NodeImpact::Reruns if !self.has_begun(ix) => {
+                if after.nodes[ix].state == NodeState::Running {
+                    impact.add(NodeImpact::Starts, id);
+                }
+                return;
+            }
+            _ => {}
+        }
+        impact.add(kind, id);
+    }
+
+    /// What becomes of a node in a new generation: it runs again, or ends before it could.
+    fn again_as(&self, ix: NodeIx, before: &NodeState) -> Option<NodeImpact> {
+        let node = &self.nodes[ix];
+        let ended = match node.state {
+            _ if node.attempt > 0 => NodeImpact::Reruns,
+            NodeState::Skipped => NodeImpact::Skips,
+            NodeState::Passed => NodeImpact::Passes,
+            NodeState::Cancelled => NodeImpact::Cancels,
+            NodeState::Failed | NodeState::FailedSafe => NodeImpact::Fails,
+            NodeState::Succeeded
+            | NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Held
+            | NodeState::Waiting { .. }
+            | NodeState::Running
+            | NodeState::Retrying { .. }
+            | NodeState::Unknown => NodeImpact::Reruns,
+        };
+        (ended == NodeImpact::Reruns || node.state != *before).then_some(ended)
     }
 
     /// Whether a node of before is gone, or in another generation. A name that was used before raises the generation by itself.
@@ -87,39 +165,49 @@ impl Run {
         self.graph.nodes[ix].gone || raised && self.graph.ids[ix] == before.graph.ids[ix]
     }
 
-    /// A node that stays in its generation.
+    /// A node that stays in its generation. One at work stops where a person ends it; else it is what it becomes.
     fn weigh(&self, ix: NodeIx, after: &Self, impact: &mut Impact) {
         let (id, node, then) = (self.id_of(ix), &self.nodes[ix], &after.nodes[ix]);
         if then.stale.is_some() && node.stale.is_none() {
-            impact.stale.push(id.clone());
+            impact.add(NodeImpact::Stale, id.clone());
         }
         if then.state == node.state && then.reason == node.reason {
             return;
         }
         if after.is_wrapping_up(ix) && !self.is_wrapping_up(ix) {
-            return impact.wraps.push(id);
+            return impact.add(NodeImpact::Wraps, id);
         }
         if after.flows[ix].halt.hold.is_some() && self.flows[ix].halt.hold.is_none() {
-            return impact.holds.push(id);
+            return impact.add(NodeImpact::Holds, id);
         }
-        let list = match &then.state {
-            state if state.is_final() && self.is_at_work(ix) => &mut impact.stops,
-            NodeState::Skipped => &mut impact.skips,
-            NodeState::Cancelled => &mut impact.cancels,
-            NodeState::Held => &mut impact.holds,
-            NodeState::Running if node.state != NodeState::Running => &mut impact.starts,
+        let is_given = then.mark == Some(Mark::Overridden);
+        let kind = match &then.state {
+            NodeState::Succeeded if is_given && self.is_at_work(ix) => NodeImpact::Stops,
+            NodeState::Skipped | NodeState::Cancelled if self.is_at_work(ix) => NodeImpact::Stops,
+            NodeState::Skipped => NodeImpact::Skips,
+            NodeState::Cancelled => NodeImpact::Cancels,
+            NodeState::Succeeded if is_given => return,
+            NodeState::Succeeded => NodeImpact::Succeeds,
+            NodeState::Passed => NodeImpact::Passes,
+            NodeState::Failed | NodeState::FailedSafe => NodeImpact::Fails,
+            NodeState::Held => NodeImpact::Holds,
+            NodeState::Running if node.state != NodeState::Running => NodeImpact::Starts,
             NodeState::Pending
             | NodeState::Ready
             | NodeState::Waiting { .. }
             | NodeState::Running
             | NodeState::Retrying { .. }
-            | NodeState::Succeeded
-            | NodeState::Passed
-            | NodeState::Failed
-            | NodeState::FailedSafe
             | NodeState::Unknown => return,
         };
-        list.push(id);
+        impact.add(kind, id);
+    }
+
+    /// Whether an attempt of it may have changed something outside.
+    fn has_acted(&self, ix: NodeIx) -> bool {
+        let catalog = self.settings().map(|settings| &settings.catalog);
+        let leaves = |tool: &str| leaves_something(catalog.and_then(|catalog| catalog.tool(tool)));
+        let called = || self.nodes[ix].lineage.tools.iter().any(|(call, report)| report.is_some() && leaves(&call.tool));
+        self.nodes[ix].attempt > 0 && (self.graph.nodes[ix].side_effects || called())
     }
 
     /// What a node has taken so far. A composite one has taken what those inside it have.

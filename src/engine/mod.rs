@@ -53,14 +53,12 @@ pub use crate::plan::{Breakpoint, Moment};
 pub use action::{Action, ActionTarget, BreakId, Kept, RerunReach, WrittenValue};
 pub use cause::Cause;
 pub use compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
-pub use describe::{
-    CountedNodes, EventLine, EventTone, ImpactLine, NodeCounts, NodeImpact, RunStatus, arguments, elapsed, listed, value_text, work,
-};
+pub use describe::{CountedNodes, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, elapsed, listed, value_text, work};
 pub use event::{Event, NodeFact};
 pub use gate::{Actor, Decided, Gate, GateId, GateKind, GateReply, OPTION, Outgoing, Preview, form_has_option};
 pub use gates::LOST_OPTIONS;
 pub use held::{HeldCall, NextCall};
-pub use impact::Impact;
+pub use impact::{Impact, NodeImpact};
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
 pub use mark::Mark;
 pub use outline::WayOut;

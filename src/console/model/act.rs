@@ -97,7 +97,7 @@ impl Proposal {
         self.seq = run.last_seq();
         self.refused = run.refusal(&Command::act(self.action.clone()));
         self.impact = if self.refused.is_some() { Impact::default() } else { run.impact(&self.action, now) };
-        let fates = NodeImpact::ALL.into_iter().flat_map(|fate| fate.nodes(&self.impact).iter().map(move |node| (node.clone(), fate)));
+        let fates = NodeImpact::all().flat_map(|fate| self.impact.nodes(fate).iter().map(move |node| (node.clone(), fate)));
         self.fates = fates.collect();
     }
 

@@ -338,7 +338,9 @@ pub fn impact_role(about: ImpactLine) -> Role {
         ImpactLine::Nodes(NodeImpact::Skips) => Role::Skipped,
         ImpactLine::Nodes(NodeImpact::Cancels) => Role::Cancelled,
         ImpactLine::Nodes(NodeImpact::Reruns) => Role::Retrying,
-        ImpactLine::Nodes(NodeImpact::Stops) => Role::Failed,
+        ImpactLine::Nodes(NodeImpact::Succeeds) => Role::Succeeded,
+        ImpactLine::Nodes(NodeImpact::Passes) => Role::Passed,
+        ImpactLine::Nodes(NodeImpact::Stops | NodeImpact::Fails | NodeImpact::ActsAgain) => Role::Failed,
         ImpactLine::Ends(outcome) => status_role(outcome.into()),
         ImpactLine::Lost => Role::Text,
     }

@@ -1,25 +1,11 @@
 //! An action's impact, line by line.
 
-use crate::engine::{Impact, Outcome};
+use crate::engine::{Impact, NodeImpact, Outcome};
 use crate::plan::NodeId;
 use crate::text::Plain;
 
 /// Nodes that one line names.
 const NAMED: usize = 60;
-
-/// What an action changes at a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NodeImpact {
-    Stale,
-    Void,
-    Starts,
-    Holds,
-    Wraps,
-    Skips,
-    Cancels,
-    Reruns,
-    Stops,
-}
 
 /// What one line of an impact is about, for those who style it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,62 +16,53 @@ pub enum ImpactLine {
 }
 
 impl NodeImpact {
+    /// The worst last, each with its word for a row, its label before nodes, and its name in JSON.
+    const TABLE: [(Self, &'static str, &'static str, &'static str); 13] = [
+        (Self::Stale, "stale", "leaves stale", "stale"),
+        (Self::Void, "gate closes", "closes gates of", "voids"),
+        (Self::Starts, "starts", "starts", "starts"),
+        (Self::Succeeds, "succeeds", "ends as succeeded", "succeeds"),
+        (Self::Passes, "passes", "passes through", "passes"),
+        (Self::Holds, "held", "holds", "holds"),
+        (Self::Wraps, "wraps up", "ends early, with what they have", "wraps"),
+        (Self::Skips, "skipped", "skips", "skips"),
+        (Self::Cancels, "cancelled", "cancels before start", "cancels"),
+        (Self::Fails, "fails", "fails", "fails"),
+        (Self::Reruns, "again", "runs again", "reruns"),
+        (Self::ActsAgain, "acts again", "changes things again", "acts_again"),
+        (Self::Stops, "stopped", "stops at work", "stops"),
+    ];
+
     /// The worst last.
-    pub const ALL: [Self; 9] =
-        [Self::Stale, Self::Void, Self::Starts, Self::Holds, Self::Wraps, Self::Skips, Self::Cancels, Self::Reruns, Self::Stops];
+    pub fn all() -> impl DoubleEndedIterator<Item = Self> {
+        Self::TABLE.iter().map(|row| row.0)
+    }
+
+    fn row(self) -> &'static (Self, &'static str, &'static str, &'static str) {
+        &Self::TABLE[self as usize]
+    }
 
     /// For a row of the node.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Stale => "stale",
-            Self::Void => "gate closes",
-            Self::Starts => "starts",
-            Self::Holds => "held",
-            Self::Wraps => "wraps up",
-            Self::Skips => "skipped",
-            Self::Cancels => "cancelled",
-            Self::Reruns => "again",
-            Self::Stops => "stopped",
-        }
+        self.row().1
     }
 
     /// In front of the nodes' names.
     fn label(self) -> &'static str {
-        match self {
-            Self::Stale => "leaves stale",
-            Self::Void => "closes gates of",
-            Self::Starts => "starts",
-            Self::Holds => "holds",
-            Self::Wraps => "ends early, with what they have",
-            Self::Skips => "skips",
-            Self::Cancels => "cancels before start",
-            Self::Reruns => "runs again",
-            Self::Stops => "stops at work",
-        }
+        self.row().2
     }
 
-    pub fn nodes(self, impact: &Impact) -> &[NodeId] {
-        // Without `..`, so that a list that is new there is thought of here.
-        let Impact { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost: _, ends: _ } = impact;
-        match self {
-            Self::Stale => stale,
-            Self::Void => voids,
-            Self::Starts => starts,
-            Self::Holds => holds,
-            Self::Wraps => wraps,
-            Self::Skips => skips,
-            Self::Cancels => cancels,
-            Self::Reruns => reruns,
-            Self::Stops => stops,
-        }
+    /// In JSON.
+    pub fn key(self) -> &'static str {
+        self.row().3
     }
 }
 
 impl Impact {
     /// The worst first; none where nothing changes at once.
     pub fn lines(&self) -> Vec<(ImpactLine, Plain)> {
-        let kinds = NodeImpact::ALL.into_iter().rev().filter(|kind| !kind.nodes(self).is_empty());
-        let nodes = kinds.map(|kind| (ImpactLine::Nodes(kind), Plain::summary(&format!("{}: {}", kind.label(), names(kind.nodes(self))))));
+        let kinds = NodeImpact::all().rev().filter(|&kind| !self.nodes(kind).is_empty());
+        let nodes = kinds.map(|kind| (ImpactLine::Nodes(kind), Plain::summary(&format!("{}: {}", kind.label(), names(self.nodes(kind))))));
         let ends = self.ends.map(|outcome| (ImpactLine::Ends(outcome), Plain::line(&format!("ends the run: {}", outcome.word()))));
         let is_lost = self.lost.tokens > 0 || self.lost.cost_usd > 0.0 || self.lost.work_ms.is_some_and(|ms| ms > 0);
         let lost = is_lost.then(|| self.lost.label());
@@ -111,7 +88,11 @@ mod tests {
         assert_eq!(lines(&Impact::default()), Vec::<String>::new());
         let lost = Totals { tokens: 7, work_ms: Some(0), ..Totals::default() };
         let ends = Some(Outcome::Failed);
-        let impact = Impact { wraps: vec!["a".into(), "b".into()], stale: vec!["c".into()], lost, ends, ..Impact::default() };
+        let mut impact = Impact { lost, ends, ..Impact::default() };
+        for (kind, node) in [(NodeImpact::Wraps, "a"), (NodeImpact::Stale, "c"), (NodeImpact::Wraps, "b")] {
+            impact.add(kind, node.into());
+        }
+        assert!(NodeImpact::all().enumerate().all(|(at, kind)| kind as usize == at), "the table has a row for every kind");
         let expected =
             ["ends early, with what they have: a, b", "leaves stale: c", "ends the run: failed", "lost or repeated: work 0ms, 7 tokens"];
         assert_eq!(lines(&impact), expected);

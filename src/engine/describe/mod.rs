@@ -11,7 +11,7 @@ mod totals;
 
 pub use counts::{CountedNodes, NodeCounts};
 pub use event::{EventLine, EventTone, arguments, value_text};
-pub use impact::{ImpactLine, NodeImpact};
+pub use impact::ImpactLine;
 pub use status::RunStatus;
 pub use times::{elapsed, work};
 pub use totals::listed;

@@ -51,7 +51,10 @@ fn a_rerun_downstream_resets_what_depends_on_it_and_nothing_else() {
     all_done(&mut world, &["a", "b", "c"]);
     world.fact("d", call(5));
     let blast = world.run.impact(&rerun("b", RerunReach::Downstream), Time(world.now + 7));
-    assert_eq!((&blast.stops, &blast.reruns), (&vec!["d".into()], &vec!["b".into(), "d".into()]));
+    assert_eq!(
+        (&blast.nodes(NodeImpact::Stops).to_vec(), &blast.nodes(NodeImpact::Reruns).to_vec()),
+        (&vec!["d".into()], &vec!["b".into(), "d".into()])
+    );
     assert_eq!((blast.lost.tokens, blast.lost.cost_usd, blast.lost.work_ms), (5, 0.5, Some(7)));
     world.act(rerun("b", RerunReach::Downstream));
     assert_eq!(world.states(), "a succeeded, b running, c succeeded, d pending");
@@ -88,7 +91,10 @@ fn a_rerun_alone_keeps_its_edges_and_marks_its_consumers_stale() {
     all_done(&mut world, &["a", "b"]);
     assert_eq!(world.states(), "a succeeded, b succeeded, c running, d pending");
     let blast = world.run.impact(&rerun("a", RerunReach::Alone), Time(world.now));
-    assert_eq!((blast.stale, blast.reruns), (vec!["b".into(), "c".into()], vec!["a".into()]));
+    assert_eq!(
+        (blast.nodes(NodeImpact::Stale).to_vec(), blast.nodes(NodeImpact::Reruns).to_vec()),
+        (vec!["b".into(), "c".into()], vec!["a".into()])
+    );
     world.act(rerun("a", RerunReach::Alone));
     assert_eq!(world.states(), "a running, b succeeded, c running, d pending");
     assert_eq!(world.node("b").stale.as_ref().map(Cause::message).as_deref(), Some("`a` runs again since"));
@@ -187,7 +193,10 @@ fn case_25_a_rejection_with_feedback_upstream_runs_that_and_its_dependents_again
     assert!(refusal(&world, rewind("print", "draft")).contains("no result"));
     assert_eq!(world.run.feedback_targets(&"review".into()), ["draft".into(), "review".into()].into());
     let blast = world.run.impact(&rewind("review", "draft"), Time(world.now));
-    assert_eq!((blast.reruns, blast.voids), (vec!["draft".into(), "review".into()], vec!["review".into()]));
+    assert_eq!(
+        (blast.nodes(NodeImpact::Reruns).to_vec(), blast.nodes(NodeImpact::Void).to_vec()),
+        (vec!["draft".into(), "review".into()], vec!["review".into()])
+    );
     world.act(rewind("review", "draft"));
     assert_eq!(world.states(), "draft running, facts succeeded, review pending, print pending");
     let guided = |effect: &Effect| match effect {
@@ -215,7 +224,7 @@ fn overriding_a_result_that_was_used_runs_its_consumers_again_with_the_new_one()
     all_done(&mut world, &["a", "b", "c", "d"]);
     let over = Action::Override { node: "b".into(), value: json!("better") };
     let blast = world.run.impact(&over, Time(world.now));
-    assert_eq!(blast.reruns, vec!["d".into()]);
+    assert_eq!(blast.nodes(NodeImpact::Reruns).to_vec(), vec!["d".into()]);
     world.act(over);
     let b = world.node("b");
     assert_eq!((world.state("b"), b.mark.as_ref().map(Mark::as_str), b.generation), ("succeeded", Some("overridden"), 2));
@@ -234,7 +243,10 @@ fn what_was_inside_of_a_node_that_runs_again_is_gone_and_comes_anew_in_a_later_g
     world.fact("each[0]/x", call(9));
     world.done("each[0]/x", json!(1));
     let blast = world.run.impact(&rerun("each", RerunReach::Downstream), Time(world.now));
-    assert_eq!((blast.stops, blast.reruns, blast.lost.tokens), (vec!["each".into(), "each[1]/x".into()], vec!["each".into()], 9));
+    assert_eq!(
+        (blast.nodes(NodeImpact::Stops).to_vec(), blast.nodes(NodeImpact::Reruns).to_vec(), blast.lost.tokens),
+        (vec!["each".into(), "each[1]/x".into()], vec!["each".into()], 9)
+    );
     world.act(rerun("each", RerunReach::Downstream));
     assert_eq!((world.node("each[1]/x").generation, world.node("each[1]/x").attempt), (2, 1));
     assert_eq!(world.node("each").inside, Inside { nodes: 4, over: 0, waiting: 0, bad: 0 });

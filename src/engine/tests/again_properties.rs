@@ -12,7 +12,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 
 /// An action about nodes that there are, as drawn.
-fn action(run: &Run, (kind, pick, how): Draw) -> Action {
+pub(super) fn action(run: &Run, (kind, pick, how): Draw) -> Action {
     let ids: Vec<NodeId> = run.nodes().map(|(id, _)| id.clone()).collect();
     let at = |pick: u8| ids[usize::from(pick) % ids.len()].clone();
     let node = at(pick);
@@ -144,7 +144,7 @@ fn say(player: &mut Player, draw: Draw) {
                 (node.generation, &node.result, &node.state),
                 "`{id}` after {action:?}"
             );
-            assert!(!blast.reruns.contains(id), "`{id}` after {action:?}");
+            assert!(!blast.nodes(NodeImpact::Reruns).to_vec().contains(id), "`{id}` after {action:?}");
         }
     }
     let acted = player.world.records.iter().rev().find(|record| matches!(record.event, Event::Acted { .. })).map(|record| record.seq);

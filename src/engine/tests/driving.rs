@@ -196,7 +196,10 @@ fn only_agents_that_still_listen_are_guided() {
 fn one_running_agent_can_be_steered_stopped_and_keeps_what_it_has_or_cancelled() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &[])]));
     let blast = world.run.impact(&Action::Stop { target: on("a") }, Time(world.now));
-    assert_eq!((blast.wraps, blast.stops, blast.starts), (vec![NodeId::new("a")], vec![], vec![]));
+    assert_eq!(
+        (blast.nodes(NodeImpact::Wraps).to_vec(), blast.nodes(NodeImpact::Stops).to_vec(), blast.nodes(NodeImpact::Starts).to_vec()),
+        (vec![NodeId::new("a")], vec![], vec![])
+    );
     world.act(Action::Stop { target: on("a") });
     assert_eq!((world.state("a"), world.reason("a").as_str()), ("running", "stopped by anna; it returns what it has"));
     assert!(world.run.undoable().is_some());
@@ -257,8 +260,8 @@ fn a_stopped_run_lets_agents_return_and_tools_finish_and_starts_nothing_more() {
     let nodes = vec![agent("a", &[]), tool("t", "read", json!({"path": "x"}), &[]), agent("b", &["a", "t"]), node("m", map, &[])];
     let mut world = World::new(plan(nodes));
     let blast = world.run.impact(&Action::Stop { target: ActionTarget::Run }, Time(world.now));
-    assert_eq!(blast.wraps, [NodeId::new("a"), NodeId::new("m"), NodeId::new("m[0]/x")]);
-    assert_eq!(blast.cancels, [NodeId::new("b"), NodeId::new("m[0]/y")]);
+    assert_eq!(blast.nodes(NodeImpact::Wraps).to_vec(), [NodeId::new("a"), NodeId::new("m"), NodeId::new("m[0]/x")]);
+    assert_eq!(blast.nodes(NodeImpact::Cancels).to_vec(), [NodeId::new("b"), NodeId::new("m[0]/y")]);
     world.act(Action::Stop { target: ActionTarget::Run });
     assert_eq!((world.state("t"), world.state("b"), world.reason("b").as_str()), ("running", "cancelled", "stopped by anna"));
     world.done("m[0]/x", json!(1));

@@ -107,7 +107,7 @@ fn changed_content_of_a_finished_node_runs_it_and_what_depends_on_it_again() {
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
     let action = edit([objective("a", "do better")]);
     let blast = world.run.impact(&action, Time(world.now));
-    assert_eq!(blast.reruns, ["a".into(), "b".into()]);
+    assert_eq!(blast.nodes(NodeImpact::Reruns).to_vec(), ["a".into(), "b".into()]);
     world.act(action);
     assert_eq!((world.states(), received(&world, "a")), ("a running, b pending, c succeeded".to_string(), "do better".to_string()));
     world.done("a", json!(1));

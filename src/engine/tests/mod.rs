@@ -9,6 +9,7 @@ mod cases;
 mod decisions;
 mod driving;
 mod ends;
+mod impacts;
 mod kit;
 mod literal;
 mod live;

@@ -149,7 +149,10 @@ fn a_gate_that_an_action_took_away_is_there_again_and_its_number_is_never_used_t
     other.depends_on = vec!["c".into()];
     let mut world = World::new(plan(vec![gated, agent("c", &[]), other]));
     let blast = world.run.impact(&Action::Skip { node: "a".into() }, Time(world.now));
-    assert_eq!((blast.skips, blast.voids, blast.ends), (vec![NodeId::new("a")], vec![NodeId::new("a")], None));
+    assert_eq!(
+        (blast.nodes(NodeImpact::Skips).to_vec(), blast.nodes(NodeImpact::Void).to_vec(), blast.ends),
+        (vec![NodeId::new("a")], vec![NodeId::new("a")], None)
+    );
     act(&mut world, Action::Skip { node: "a".into() });
     assert_eq!(world.open(), Vec::<u32>::new());
     world.command(Command::Undo);
@@ -214,8 +217,8 @@ fn nothing_more_starts_inside_of_what_is_held_at_work_and_what_comes_later_is_he
     for target in [ActionTarget::Run, on("m"), ActionTarget::Branch("m".into())] {
         let mut world = map_of_two();
         let blast = world.run.impact(&Action::Hold { target: target.clone() }, Time(world.now));
-        let holds = blast.holds.iter().map(|id| id.as_str()).filter(|&id| id != "c").collect::<Vec<_>>();
-        assert_eq!((holds, blast.starts), (vec!["m", "m[0]/y"], vec![]), "{target:?}");
+        let holds = blast.nodes(NodeImpact::Holds).iter().map(|id| id.as_str()).filter(|&id| id != "c").collect::<Vec<_>>();
+        assert_eq!((holds, blast.nodes(NodeImpact::Starts).to_vec()), (vec!["m", "m[0]/y"], vec![]), "{target:?}");
         act(&mut world, Action::Hold { target: target.clone() });
         world.done("m[0]/x", json!(1));
         assert_eq!((world.state("m[0]/y"), world.run.is_parked()), ("held", true));
@@ -244,7 +247,7 @@ fn a_release_of_the_run_goes_on_from_breakpoints_inside_of_nodes() {
         world.done("m[0]/x", json!(1));
         assert_eq!(world.state("m[0]/y"), "held");
         let action = Action::Release { target };
-        assert_eq!(world.run.impact(&action, Time(world.now)).starts, [NodeId::new("m[0]/y")]);
+        assert_eq!(world.run.impact(&action, Time(world.now)).nodes(NodeImpact::Starts).to_vec(), [NodeId::new("m[0]/y")]);
         act(&mut world, action);
         assert_eq!(world.state("m[0]/y"), "running");
     }
