@@ -159,7 +159,7 @@ fn read(file: &Path) -> Result<Option<ConfigFile>, ConfigError> {
     };
     let text = match files::read_text(file, MAX_BYTES) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         Err(error) => return Err(unreadable(error.to_string())),
     };
     let table = toml::from_str(&text).map_err(|error| fault(file, &text, &error))?;

@@ -188,7 +188,7 @@ fn bare(node: &Map<String, Value>) -> Value {
 fn read_folder(folder: &Path) -> io::Result<Vec<Result<Template, TemplateError>>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
     let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
