@@ -4,7 +4,7 @@
 
 use super::aliases::{self, GATES};
 use super::coerce::{at, coerced, ends_of};
-use super::form::DocumentShape;
+use super::forms::DocumentShape;
 use super::locate::{PathStep, steps};
 use super::reading::{self, FieldReading, ListForm};
 use super::{stages, tell};

@@ -4,28 +4,20 @@
 //! writings are equal, the source holds; where they differ, the difference goes into the source. The result reads as the plan does, or
 //! the writer's own text is taken.
 
-use super::amend::amend;
-use super::source::SourceText;
-use super::{Dialect, shaped};
 use crate::plan::Plan;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// The document of a plan in the shape that it was read in; `write` is the writer of that shape and `written` what it makes of the plan.
-pub(super) fn as_read(plan: &Plan, shape: Dialect, written: Value, write: impl Fn(&Plan) -> Value) -> Value {
-    let Some(source) = plan.source.as_ref().filter(|source| source.shape == shape) else { return written };
-    let parsed = SourceText::open(&source.text, &source.origin).and_then(SourceText::parse);
-    let Ok((mut value, _)) = parsed else { return written };
-    if amend(&mut value, "", 0).as_ref() != Ok(&shape) {
-        return written;
-    }
-    let Ok(before) = shaped(shape, value.clone()) else { return written };
+/// What a writer makes of a plan, `written`, as far as it can be put into the source that the plan was read from: `read` and `write` are
+/// the reader and the writer of its shape.
+pub(super) fn as_read(written: Value, source: Value, read: impl Fn(Value) -> Option<Plan>, write: impl Fn(&Plan) -> Value) -> Value {
+    let Some(before) = read(source.clone()) else { return written };
     let before = write(&before);
     if before == written {
-        return value;
+        return source;
     }
-    let kept = keep(&value, &before, &written);
-    if shaped(shape, kept.clone()) == shaped(shape, written.clone()) { kept } else { written }
+    let kept = keep(&source, &before, &written);
+    if read(kept.clone()) == read(written.clone()) { kept } else { written }
 }
 
 /// The source with what differs between its own plan's writing and today's.

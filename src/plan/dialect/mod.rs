@@ -10,7 +10,6 @@ mod amend;
 mod coerce;
 mod diagram;
 mod draft;
-mod form;
 mod forms;
 mod hybrid;
 mod json;

@@ -1,9 +1,10 @@
 //! Plans as text of each format, with what is lost on the way.
 
+use super::amend::amend;
 use super::draft::Loss;
 use super::reading::FieldReading;
-use super::source::Syntax;
-use super::{diagram, hybrid, keep, orchestration, reading, stages, tools, workflow, yaml};
+use super::source::{SourceText, Syntax};
+use super::{diagram, hybrid, keep, orchestration, reading, shaped, stages, tools, workflow, yaml};
 use crate::plan::drawing;
 use crate::plan::native::plan_to_value;
 use crate::plan::{Catalog, Dialect, Edge, Node, Plan};
@@ -81,13 +82,23 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
         Format::Text => return ExportedPlan { text: drawing::text(plan, GlyphSet::Unicode), lost: Vec::new() },
     };
     let (value, lost) = document(plan, shape, catalog);
-    let value = keep::as_read(plan, shape, value, |plan| document(plan, shape, catalog).0);
+    let value = match source(plan, shape) {
+        Some(source) => keep::as_read(value, source, |value| shaped(shape, value).ok(), |plan| document(plan, shape, catalog).0),
+        None => value,
+    };
     let value = if shape == plan.dialect { reading::restored(value) } else { value };
     let text = match syntax {
         Syntax::Json => pretty(&value),
         Syntax::Yaml => yaml::write(&value),
     };
     ExportedPlan { text, lost }
+}
+
+/// The document that a plan was read from, if it is in this shape, as its reader took it.
+fn source(plan: &Plan, shape: Dialect) -> Option<Value> {
+    let source = plan.source.as_ref().filter(|source| source.shape == shape)?;
+    let (mut value, _) = SourceText::open(&source.text, &source.origin).and_then(SourceText::parse).ok()?;
+    (amend(&mut value, "", 0).ok()? == shape).then_some(value)
 }
 
 /// The document of a plan in a dialect, in the one way that its writer has.
