@@ -59,14 +59,11 @@ impl Run {
         let Some(bodies) = &mut self.flows[ix].bodies else { return };
         bodies.inner_runs.push(InnerRunIx(u32::try_from(self.inner_runs.len()).unwrap_or(u32::MAX)));
         bodies.open += 1;
-        let is_entry = matches!(bodies.times, Times::Each(_));
         let body = Arc::clone(&bodies.body);
         let nodes = u32::try_from(body.nodes.len()).unwrap_or(u32::MAX);
         self.add_inner(body, Some(ix), prefix, inputs);
-        // The entries of a map were counted when it started.
-        if !is_entry {
-            self.count_inside(ix, nodes);
-        }
+        let owners: Vec<NodeIx> = [ix].into_iter().chain(self.owners(ix)).collect();
+        owners.into_iter().for_each(|owner| self.nodes[owner].inside.nodes += nodes);
         let inner = InnerRunIx(u32::try_from(self.inner_runs.len() - 1).unwrap_or(u32::MAX));
         if let Some(who) = self.flows[ix].halt.hold.clone() {
             let slots = self.inner(inner).map(|inner| inner.slots.clone()).unwrap_or_default();
@@ -80,10 +77,12 @@ impl Run {
         }
     }
 
-    /// Counts nodes that run, or will run, inside a node, for all around it.
-    pub(super) fn count_inside(&mut self, ix: NodeIx, nodes: u32) {
-        let owners: Vec<NodeIx> = [ix].into_iter().chain(self.owners(ix)).collect();
-        owners.into_iter().for_each(|owner| self.nodes[owner].inside.nodes += nodes);
+    /// How many nodes a composite node has inside: those that began, and those of a map's entries that have not begun but will.
+    pub fn count_inside(&self, id: &NodeId) -> u32 {
+        let Some(ix) = self.graph.find(id) else { return 0 };
+        let bodies = self.flows[ix].bodies.as_ref().filter(|bodies| matches!(bodies.times, Times::Each(_)) && !self.is_over(ix));
+        let ahead = bodies.map_or(0, |bodies| bodies.all().saturating_sub(bodies.inner_runs.len()) * bodies.body.nodes.len());
+        self.nodes[ix].inside.nodes.saturating_add(u32::try_from(ahead).unwrap_or(u32::MAX))
     }
 
     /// What the next body of a composite node gets: what all get, and what its turn gives.

@@ -6,7 +6,7 @@ use super::{
     count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
     graph::NodeIx,
-    inner_run::{Bodies, InnerRunIx, Inputs, Times},
+    inner_run::{Bodies, InnerRunIx, Inputs},
     queue::Queue,
     run::{GateEnd, Head, Run, RunProgress},
     state::EndKind,
@@ -304,12 +304,7 @@ impl Run {
         let around = self.inner_of(ix).map(|inner| Arc::clone(&inner.inputs));
         let body = Arc::new(body.clone());
         let bodies = Bodies { body, inputs: Inputs::new(own, around), times, inner_runs: Vec::new(), open: 0, most };
-        let ahead = match bodies.times {
-            Times::Each(_) => u32::try_from(bodies.all() * bodies.body.nodes.len()).unwrap_or(u32::MAX),
-            Times::Once | Times::Until(_) => 0,
-        };
         self.flows[ix].bodies = Some(Box::new(bodies));
-        self.count_inside(ix, ahead);
         self.await_bodies(ix);
     }
 

@@ -147,8 +147,8 @@ impl Run {
             NodeState::Waiting { gate } => {
                 BlockerNotes::new(format!("`{id}` waits for an answer to gate {}{because}", gate.0), Obstacle::Gate { gate: *gate })
             }
-            NodeState::Running if node.inside.nodes > 0 => {
-                let sentence = format!("`{id}` is running: {} of {} inside have ended", node.inside.over, node.inside.nodes);
+            NodeState::Running if self.count_inside(&id) > 0 => {
+                let sentence = format!("`{id}` is running: {} of {} inside have ended", node.inside.over, self.count_inside(&id));
                 BlockerNotes::new(sentence, Obstacle::Nodes).by(self.open_inside(ix).collect())
             }
             NodeState::Running => BlockerNotes::new(format!("`{id}` is running"), Obstacle::Work),

@@ -59,10 +59,10 @@ impl Run {
     /// In proportion to the nodes of the run's own plan. `status` is the run's own, or what it is without a driver.
     pub fn counts(&self, status: RunStatus) -> NodeCounts {
         let mut counts = NodeCounts::default();
-        for (_, node) in self.own_nodes() {
+        for (id, node) in self.own_nodes() {
             counts.all += 1;
             counts.stale += u32::from(node.stale.is_some());
-            counts.inside += node.inside.nodes;
+            counts.inside += self.count_inside(id);
             counts.inside_ended += node.inside.over;
             match &node.state {
                 // The run is about to be cancelled, as it is left.

@@ -175,10 +175,12 @@ fn turns(model: &Model, node: &Node, doc: &mut Doc<'static>) {
         _ => return,
     };
     doc.field("runs inside", &Plain::summary(&words));
-    let inside = model.shown_run().and_then(|view| view.seen().run.node(&node.id)).map(|node| node.inside).unwrap_or_default();
-    if inside.nodes > 0 {
+    let run = model.shown_run().map(|view| &view.seen().run);
+    let inside = run.and_then(|run| run.node(&node.id)).map(|node| node.inside).unwrap_or_default();
+    let all = run.map_or(0, |run| run.count_inside(&node.id));
+    if all > 0 {
         let waits = if inside.waiting > 0 { format!(", {} waiting for you", inside.waiting) } else { String::new() };
-        doc.field("", &Plain::line(&format!("{} of {} nodes over{waits}", inside.over, inside.nodes)));
+        doc.field("", &Plain::line(&format!("{} of {all} nodes over{waits}", inside.over)));
     }
 }
 
