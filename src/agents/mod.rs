@@ -58,6 +58,11 @@ pub trait Port: Send + Sync {
 
     fn output(&self, text: &str);
 
+    /// Waits until the node is to stop and has had its time to finish what it says.
+    async fn overdue(&self) {
+        std::future::pending().await
+    }
+
     /// Writes a line to the node's log.
     fn log(&self, line: &str);
 }

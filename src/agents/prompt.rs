@@ -8,6 +8,9 @@ use crate::engine::AgentJob;
 /// Most tokens of the plan's goal that every agent gets.
 const GOAL_TOKENS: u64 = 300;
 
+/// Most tokens of a rejected result that an agent is shown again; of a limit that the plan sets, a quarter.
+const REJECTED_TOKENS: u64 = 2_000;
+
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Prompt {
     /// Who the agent is and how it hands in its result.
@@ -63,6 +66,10 @@ pub(super) fn objective(job: &AgentJob, card: &Card) -> String {
         for line in &job.guidance {
             text.push_str(&format!("\n- {}", line.trim().replace('\n', "\n  ")));
         }
+    }
+    if let Some(rejected) = &job.rejected {
+        let most = if job.max_tokens == 0 { REJECTED_TOKENS } else { REJECTED_TOKENS.min(job.max_tokens / 4) };
+        text.push_str(&format!("\n\nYour own earlier result, which was rejected:\n{}", tokens::cut(&plain(rejected), most)));
     }
     text
 }

@@ -5,9 +5,9 @@ use tokio::time::{Instant, timeout};
 
 use super::attempt::{AttemptLimits, REHEARSAL, millis};
 use super::{Port, tokens};
-use crate::engine::{ErrorKind, Mark, ModelCall, NodeError};
+use crate::engine::{ErrorKind, Mark, ModelCall, NodeError, TokenUsage};
 use crate::models::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
 };
 
 /// No call is made for an answer that may not even be this long.
@@ -31,6 +31,8 @@ pub(super) struct ModelSession<'a> {
     said: Vec<String>,
     /// Whether the agent is to hand back what it has.
     wraps_up: bool,
+    /// Whether an answer was cut off because the node was stopped.
+    pub was_cut: bool,
 }
 
 /// The permit for one call. There is no other way to get one than to ask for it.
@@ -59,7 +61,19 @@ pub(super) enum StreamAudience {
 
 impl<'a> ModelSession<'a> {
     pub fn new(provider: &'a dyn ChatModel, model: &'a str, settings: &'a ModelSettings, caps: AttemptLimits, port: &'a dyn Port) -> Self {
-        Self { provider, model, settings, caps, port, spent: 0, worked: Duration::ZERO, acted: false, said: Vec::new(), wraps_up: false }
+        Self {
+            provider,
+            model,
+            settings,
+            caps,
+            port,
+            spent: 0,
+            worked: Duration::ZERO,
+            acted: false,
+            said: Vec::new(),
+            wraps_up: false,
+            was_cut: false,
+        }
     }
 
     /// Tokens that are left of the limit.
@@ -124,32 +138,51 @@ impl<'a> ModelSession<'a> {
         };
         let left = self.caps.time.saturating_sub(self.worked);
         let started = Instant::now();
-        let (port, mut streamed) = (self.port, false);
+        let (port, mut streamed, mut heard) = (self.port, false, String::new());
         let mut sink = |delta: Delta| match (delta, call.stream) {
             (Delta::Text(text), StreamAudience::Show) => {
                 streamed |= !text.is_empty();
+                heard.push_str(&text);
                 port.output(&text);
             }
             (Delta::Restart { why }, StreamAudience::Show) => {
+                heard.clear();
                 port.output(&format!("\n[trying again: {why}]\n"));
                 port.log(&format!("trying the model again: {why}"));
             }
             (Delta::Restart { why }, StreamAudience::Hide) => port.log(&format!("trying the model again: {why}")),
             (Delta::Text(_), StreamAudience::Hide) | (Delta::Reasoning(_), StreamAudience::Show | StreamAudience::Hide) => {}
         };
-        let answered = timeout(left, self.provider.chat(&request, &mut sink)).await;
+        // The turn that is there to hand back what there is has all its time.
+        let is_last = self.wraps_up;
+        let overdue = async { if is_last { std::future::pending().await } else { port.overdue().await } };
+        let answered = tokio::select! {
+            biased;
+            answered = timeout(left, self.provider.chat(&request, &mut sink)) => Some(answered),
+            () = overdue => None,
+        };
         let took = started.elapsed();
         self.worked += took;
         let reply = match answered {
-            Ok(Ok(reply)) => reply,
-            Ok(Err(error)) => return Err(self.node_error(error)),
-            Err(_) => return Err(self.out_of_time()),
+            Some(Ok(Ok(reply))) => reply,
+            Some(Ok(Err(error))) => return Err(self.node_error(error)),
+            Some(Err(_)) => return Err(self.out_of_time()),
+            None => self.cut_off(&request, heard),
         };
         if !streamed && call.stream == StreamAudience::Show && !reply.text.is_empty() {
             port.output(&reply.text);
         }
         self.report(&reply, took);
         Ok(reply)
+    }
+
+    /// What there is of an answer that went on after the node was stopped; its tokens are counted here.
+    fn cut_off(&mut self, request: &ChatRequest, text: String) -> ChatReply {
+        self.port.log("stopped: the answer went on and was cut off");
+        self.was_cut = true;
+        let usage =
+            TokenUsage { prompt: tokens::of_messages(&request.messages), completion: tokens::of_text(&text), ..TokenUsage::default() };
+        ChatReply { text, calls: Vec::new(), usage, estimated: true, finish: Finish::Stop, model: self.model.to_owned() }
     }
 
     fn report(&mut self, reply: &ChatReply, took: Duration) {

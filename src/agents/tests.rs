@@ -52,7 +52,10 @@ impl ChatModel for Script {
                 let Line::Reply(reply) = text(&"z ".repeat(usize::try_from(cap).unwrap())) else { unreachable!() };
                 Ok(ChatReply { usage: TokenUsage { prompt, completion: cap }, finish: Finish::Length, ..reply })
             }
-            Line::Hang => std::future::pending().await,
+            Line::Hang => {
+                sink(Delta::Text("so far ".to_owned()));
+                std::future::pending().await
+            }
         }
     }
 
@@ -75,6 +78,8 @@ struct Desk {
     goes: Mutex<VecDeque<GoAhead>>,
     asked: Mutex<usize>,
     together: Option<Barrier>,
+    /// Whether the node was stopped and has had its time.
+    overdue: bool,
 }
 
 #[async_trait]
@@ -111,6 +116,12 @@ impl Port for Desk {
 
     fn output(&self, text: &str) {
         self.output.lock().unwrap().push_str(text);
+    }
+
+    async fn overdue(&self) {
+        if !self.overdue {
+            std::future::pending().await
+        }
     }
 
     fn log(&self, line: &str) {
@@ -780,6 +791,15 @@ async fn a_stopped_agent_hands_back_what_it_has_in_one_turn_without_tools() {
     assert!(matches!(last.messages.last(), Some(ChatMessage::User { content }) if content.contains("the operator stopped the node")));
     let empty = steered(Stage::new(vec![text("")]), vec![stopped()]);
     assert!(matches!(empty.run().await, Err(error) if error.message.contains("gave no result")));
+}
+
+#[tokio::test]
+async fn a_stop_ends_an_answer_that_goes_on_and_keeps_what_was_said() {
+    let mut stage = Stage::new(vec![Line::Hang]);
+    stage.desk.overdue = true;
+    assert_eq!(stage.run().await, done(json!("so far"), Mark::Stopped));
+    let called = stage.desk.calls.lock().unwrap().pop().unwrap();
+    assert!(called.estimated && called.usage.prompt > 0 && called.usage.completion > 0, "{called:?}");
 }
 
 #[tokio::test]

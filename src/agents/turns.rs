@@ -306,6 +306,7 @@ impl Conversation<'_> {
 
     fn mark_of_cut(&self, reply: &ChatReply, cap: u64) -> Option<Mark> {
         match reply.finish {
+            _ if self.session.was_cut => Some(Mark::Stopped),
             Finish::Length if self.session.cut_by_limit(cap) => Some(Mark::BudgetExhausted),
             Finish::Length | Finish::Filtered => Some(Mark::Cut),
             Finish::Stop | Finish::ToolCalls => None,

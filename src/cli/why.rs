@@ -47,6 +47,7 @@ fn broken_off(node: &NodeId, run: &Run, resumed: &Run, name: &str) -> String {
             | NodeState::Held
             | NodeState::Waiting { .. }
             | NodeState::Running
+            | NodeState::Stopping
             | NodeState::Retrying { .. }
             | NodeState::Passed
             | NodeState::Skipped

@@ -159,7 +159,7 @@ impl Run {
         self.flows[ix].drive.stopped_by = Some(who.to_string());
         if self.flows[ix].phase.part().is_inside() {
             self.await_bodies(ix);
-            self.nodes[ix].reason = self.at_work_reason(ix);
+            self.show(ix, NodeState::Stopping, self.at_work_reason(ix));
         } else {
             self.pending_decided(ix, |pending| !pending.decided, false);
             self.show_worker(ix);
@@ -186,7 +186,10 @@ impl Run {
         let (state, reason) = match (gate, held) {
             (Some(gate), _) => (NodeState::Waiting { gate }, self.gate_run(gate).map_or(Cause::None, |run| run.gate.why.clone().into())),
             (None, Some(held)) => (NodeState::Held, Cause::AboutToCall { call: held.next.label(), cause: Box::new(held.reason.clone()) }),
-            (None, None) if working => (NodeState::Running, self.at_work_reason(ix)),
+            (None, None) if working => {
+                let stops = self.flows[ix].drive.stopped_by.is_some();
+                (if stops { NodeState::Stopping } else { NodeState::Running }, self.at_work_reason(ix))
+            }
             (None, None) => (NodeState::Held, Cause::NoSlot),
         };
         self.show(ix, state, reason);

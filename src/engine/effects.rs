@@ -122,6 +122,7 @@ impl Run {
             | NodeState::Held
             | NodeState::Waiting { .. }
             | NodeState::Running
+            | NodeState::Stopping
             | NodeState::Succeeded
             | NodeState::Passed
             | NodeState::Skipped

@@ -300,13 +300,15 @@ pub(super) struct FlowHalt {
     pub met: BTreeSet<Moment>,
 }
 
-/// What people wrote to a node. Outlives its generation.
+/// What people wrote to a node, and about what. Outlives its generation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FlowGuidance {
     /// Oldest first.
     pub texts: Vec<String>,
     /// How often it was sent back with feedback.
     pub rewinds: u32,
+    /// Its result that was sent back last.
+    pub rejected: Option<Arc<Value>>,
 }
 
 /// How people drive one node at work.

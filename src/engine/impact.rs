@@ -196,6 +196,7 @@ impl Run {
             | NodeState::Ready
             | NodeState::Waiting { .. }
             | NodeState::Running
+            | NodeState::Stopping
             | NodeState::Retrying { .. }
             | NodeState::Unknown => return,
         };

@@ -365,4 +365,7 @@ pub struct AgentJob {
     /// What people wrote to it, oldest first: guidance, and what was wrong with an earlier result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guidance: Vec<String>,
+    /// Its own earlier result that a person rejected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rejected: Option<Value>,
 }

@@ -2,7 +2,7 @@
 //! stay as they are, and who works with what came over those is stale. What was inside of them is gone.
 
 use super::{
-    Action, Cause, EdgeState, GateId, NodeRun, NodeState, Spent,
+    Action, Cause, EdgeState, GateId, GateKind, NodeRun, NodeState, Spent,
     count::GenerationChange,
     flow::{EdgeCounts, Flow, FlowHalt, FlowOutcome, NodeSteering, Phase},
     graph::NodeIx,
@@ -52,13 +52,21 @@ impl Run {
         if !nodes.is_empty() {
             self.stage.go_on();
         }
+        let rejected = if let Action::Rewind { to, .. } = action { self.graph.find(to).and_then(|ix| self.handed_in(ix)) } else { None };
         self.reset(nodes, &action.voids_with().unwrap_or_default());
         let Action::Rewind { node, to, feedback } = action else { return };
         if let Some(ix) = self.graph.find(to) {
             let flow = &mut self.flows[ix];
             flow.guidance.rewinds += 1;
+            flow.guidance.rejected = rejected;
             flow.guidance.texts.push(format!("the result of `{node}` was rejected: {feedback}"));
         }
+    }
+
+    /// The result of a node, or what it handed in for review.
+    fn handed_in(&self, ix: NodeIx) -> Option<Arc<Value>> {
+        let reviewed = self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).find(|run| run.gate.kind == GateKind::After);
+        self.nodes[ix].result.clone().or_else(|| reviewed.map(|run| Arc::new(run.gate.payload.clone())))
     }
 
     /// Takes nodes of one inner run back to before they began. Open questions of theirs are void.

@@ -124,6 +124,9 @@ impl Run {
                 if !job.guidance.is_empty() {
                     shown.insert("guidance".to_string(), Value::from(job.guidance));
                 }
+                if let Some(rejected) = job.rejected {
+                    shown.insert("rejected".to_string(), rejected);
+                }
                 Ok(Value::Object(shown))
             }
             NodeKind::Tool(work) => self.tool_args(ix, &work.tool, &work.input),
@@ -313,6 +316,7 @@ impl Run {
             routes: if policy.node.kind.is_decision() { self.route_names(ix) } else { Vec::new() },
             context: policy.get(|policy| policy.context),
             guidance: self.flows[ix].guidance.texts.clone(),
+            rejected: self.flows[ix].guidance.rejected.as_deref().cloned(),
         })
     }
 

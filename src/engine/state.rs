@@ -22,6 +22,8 @@ pub enum NodeState {
     },
     /// A worker is at it.
     Running,
+    /// A worker is at it, and is to return what it has.
+    Stopping,
     /// An attempt failed; another follows.
     Retrying {
         /// Not before.
@@ -52,6 +54,7 @@ impl NodeState {
             Self::Held => "held",
             Self::Waiting { .. } => "waiting",
             Self::Running => "running",
+            Self::Stopping => "stopping",
             Self::Retrying { .. } => "retrying",
             Self::Succeeded => "succeeded",
             Self::Passed => "passed",
@@ -73,9 +76,14 @@ impl NodeState {
             Self::Succeeded | Self::FailedSafe => EndKind::Gives,
             Self::Passed => EndKind::HandsOn,
             Self::Failed | Self::Cancelled | Self::Skipped => EndKind::Closes,
-            Self::Pending | Self::Ready | Self::Held | Self::Waiting { .. } | Self::Running | Self::Retrying { .. } | Self::Unknown => {
-                EndKind::Open
-            }
+            Self::Pending
+            | Self::Ready
+            | Self::Held
+            | Self::Waiting { .. }
+            | Self::Running
+            | Self::Stopping
+            | Self::Retrying { .. }
+            | Self::Unknown => EndKind::Open,
         }
     }
 }

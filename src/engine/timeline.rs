@@ -39,7 +39,7 @@ impl Doing {
             NodeState::Ready => Self::Slot,
             NodeState::Held => Self::Held,
             NodeState::Waiting { .. } => Self::Gate,
-            NodeState::Running => Self::Working,
+            NodeState::Running | NodeState::Stopping => Self::Working,
             NodeState::Retrying { .. } => Self::Resting,
             NodeState::Unknown => Self::Unknown,
             NodeState::Succeeded

@@ -147,11 +147,13 @@ impl Run {
             NodeState::Waiting { gate } => {
                 BlockerNotes::new(format!("`{id}` waits for an answer to gate {}{because}", gate.0), Obstacle::Gate { gate: *gate })
             }
-            NodeState::Running if self.count_inside(&id) > 0 => {
-                let sentence = format!("`{id}` is running: {} of {} inside have ended", node.inside.over, self.count_inside(&id));
+            NodeState::Running | NodeState::Stopping if self.count_inside(&id) > 0 => {
+                let (word, ended, all) = (node.state.word(), node.inside.over, self.count_inside(&id));
+                let sentence = format!("`{id}` is {word}: {ended} of {all} inside have ended");
                 BlockerNotes::new(sentence, Obstacle::Nodes).by(self.open_inside(ix).collect())
             }
             NodeState::Running => BlockerNotes::new(format!("`{id}` is running"), Obstacle::Work),
+            NodeState::Stopping => BlockerNotes::new(format!("`{id}` is stopping{because}"), Obstacle::Work),
             NodeState::Retrying { until } => {
                 BlockerNotes::new(format!("`{id}` will be retried at {}{because}", clock(until.0)), Obstacle::Retry { until: *until })
             }
@@ -271,7 +273,7 @@ impl Run {
             NodeState::Waiting { .. } | NodeState::Unknown => 0,
             NodeState::Held => 1,
             NodeState::Retrying { .. } | NodeState::Pending => 2,
-            NodeState::Ready | NodeState::Running => 3,
+            NodeState::Ready | NodeState::Running | NodeState::Stopping => 3,
             NodeState::Succeeded
             | NodeState::Passed
             | NodeState::Skipped

@@ -9,7 +9,7 @@ use super::{
     timers::Timers,
     workers::{Assignment, AttemptKey, Report, Workers, is_last},
 };
-use crate::engine::{Batch, Command, Effect, Event, Input, NodeFact, Record, Run, RunId, Time, Timer, TimerKind};
+use crate::engine::{Batch, Command, Effect, Event, Input, NodeFact, NodeState, Record, Run, RunId, Time, Timer, TimerKind};
 use crate::plan::Risk;
 use crate::store::{Durability, StoreError, rescue};
 use std::{
@@ -167,6 +167,10 @@ impl RunTask {
             return RunContinues::Over;
         }
         self.act(batch.effects);
+        if batch.records.iter().any(|record| matches!(record.event, Event::Acted { .. } | Event::Undone { .. })) {
+            let run = &self.run;
+            self.workers.tell_stopping(|node| run.node(node).is_some_and(|node| node.state == NodeState::Stopping));
+        }
         RunContinues::On
     }
 

@@ -31,6 +31,8 @@ enum Act {
     /// Says so many pieces of text, one each millisecond.
     Stream(usize),
     Babble,
+    /// Goes on until what it says is cut off.
+    GoOn,
     /// Breaks off by a fault.
     Fault,
 }
@@ -70,6 +72,7 @@ impl JobRunner for Script {
                 port.report(WorkerFact::Output("x".repeat(100)));
                 tokio::task::yield_now().await;
             },
+            Some(Act::GoOn) => port.overdue().await,
             Some(Act::Fault) => panic!("a fault in the work"),
             None => {}
         }
@@ -373,6 +376,33 @@ async fn whoever_only_looks_at_a_frozen_run_is_answered_and_sees_what_is_committ
         seen.extend_from_slice(records_of(&notice));
     }
     assert_eq!(seen, stage.records());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_shows_at_once_and_ends_a_stream_that_goes_on_for_5_s_more() {
+    let agent = json!({ "id": "a", "agent": "writer", "objective": "go on" });
+    let mut stage = Stage::open(&[("a", Act::GoOn)], json!([agent])).await;
+    let began = |notice: &Notice| {
+        records_of(notice).iter().find(|record| matches!(record.event, Event::Node { fact: NodeFact::Started { .. }, .. })).map(|_| ())
+    };
+    stage.until(began).await;
+    let stop = Action::Stop { target: ActionTarget::Node(NodeId::new("a")) };
+    let stopped = |notice: &Notice| records_of(notice).iter().any(|record| matches!(record.event, Event::Acted { .. })).then_some(());
+    let state = |stage: &Stage| Run::replay(&stage.records()).node(&NodeId::new("a")).unwrap().state.clone();
+    stage.order(Command::act(stop.clone()));
+    stage.until(stopped).await;
+    assert_eq!(state(&stage), NodeState::Stopping);
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    stage.order(Command::Undo);
+    stage.until(|notice| records_of(notice).iter().any(|record| matches!(record.event, Event::Undone { .. })).then_some(())).await;
+    assert_eq!(state(&stage), NodeState::Running, "an undone stop cuts nothing off");
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    stage.order(Command::act(stop));
+    stage.until(stopped).await;
+    let run = stage.end().await;
+    let records = stage.records();
+    let last = records.iter().rposition(|record| matches!(record.event, Event::Acted { .. })).unwrap();
+    assert_eq!((run.outcome().unwrap().0, records.last().unwrap().at.since(records[last].at)), (Outcome::Succeeded, 5_000));
 }
 
 #[tokio::test(start_paused = true)]

@@ -62,6 +62,10 @@ impl Port for AgentPort<'_> {
         self.port().report(WorkerFact::Output(text.to_owned()));
     }
 
+    async fn overdue(&self) {
+        self.port().overdue().await;
+    }
+
     fn log(&self, line: &str) {
         self.port().report(WorkerFact::Log(line.to_owned()));
     }

@@ -11,12 +11,12 @@ use async_trait::async_trait;
 use futures::FutureExt;
 use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use tokio::{
-    sync::{mpsc, oneshot},
+    sync::{mpsc, oneshot, watch},
     task::JoinSet,
 };
 use tokio_util::sync::CancellationToken;
 
-/// How long stopped workers may take to clean up before they are left to the system.
+/// How long stopped workers may take to clean up before they are left to the system, or to end what they say before it is cut off.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 #[async_trait]
@@ -75,6 +75,7 @@ pub(super) struct AnswerSender {
 #[derive(Clone, Debug)]
 pub(super) struct WorkerPort {
     messages: mpsc::UnboundedSender<WorkerMessage>,
+    stopping: watch::Receiver<bool>,
 }
 
 impl WorkerPort {
@@ -101,6 +102,21 @@ impl WorkerPort {
         }
     }
 
+    /// Waits until the node has been stopping for so long that what it still says is cut off.
+    pub(super) async fn overdue(&self) {
+        let mut stopping = self.stopping.clone();
+        loop {
+            if stopping.wait_for(|stops| *stops).await.is_err() {
+                return std::future::pending().await;
+            }
+            // A stop may be undone.
+            tokio::select! {
+                () = tokio::time::sleep(FAREWELL) => return,
+                _ = stopping.wait_for(|stops| !*stops) => {}
+            }
+        }
+    }
+
     /// Says something that is answered under this call's id, and waits for the answer.
     pub(super) async fn ask(&self, call: String, fact: WorkerFact) -> Answer {
         let (to, answer) = oneshot::channel();
@@ -120,6 +136,8 @@ pub(super) struct Workers {
 #[derive(Debug, Default)]
 struct LiveWorker {
     stop: CancellationToken,
+    /// Whether it is to return what it has.
+    stopping: watch::Sender<bool>,
     replies: HashMap<String, oneshot::Sender<Answer>>,
 }
 
@@ -131,14 +149,24 @@ impl Workers {
     pub(super) fn start(&mut self, task: Assignment) {
         while self.tasks.try_join_next().is_some() {}
         let stop = CancellationToken::new();
-        self.live.insert(task.origin.clone(), LiveWorker { stop: stop.clone(), ..LiveWorker::default() });
-        self.tasks.spawn(attend(self.runner.clone(), task, self.reports.clone(), stop));
+        let worker = LiveWorker { stop: stop.clone(), ..LiveWorker::default() };
+        let (messages, queue) = mpsc::unbounded_channel();
+        let port = WorkerPort { messages, stopping: worker.stopping.subscribe() };
+        self.live.insert(task.origin.clone(), worker);
+        self.tasks.spawn(attend(self.runner.clone(), task, port, queue, self.reports.clone(), stop));
     }
 
     /// Stops a worker now; it still reports that it stopped.
     pub(super) fn abort(&mut self, origin: &AttemptKey) {
         if let Some(worker) = self.live.get(origin) {
             worker.stop.cancel();
+        }
+    }
+
+    /// Tells each worker whether it is to return what it has.
+    pub(super) fn tell_stopping(&self, stops: impl Fn(&NodeId) -> bool) {
+        for (origin, worker) in &self.live {
+            worker.stopping.send_replace(stops(&origin.node));
         }
     }
 
@@ -185,11 +213,17 @@ pub(super) fn is_last(fact: &WorkerFact) -> bool {
     }
 }
 
-async fn attend(runner: Arc<dyn JobRunner>, task: Assignment, reports: mpsc::Sender<Report>, stop: CancellationToken) {
-    let origin = task.origin.clone();
-    let (messages, queue) = mpsc::unbounded_channel();
+async fn attend(
+    runner: Arc<dyn JobRunner>,
+    task: Assignment,
+    port: WorkerPort,
+    queue: mpsc::UnboundedReceiver<WorkerMessage>,
+    reports: mpsc::Sender<Report>,
+    stop: CancellationToken,
+) {
+    let (origin, messages) = (task.origin.clone(), port.messages.clone());
     let work = async move {
-        let job = AssertUnwindSafe(runner.work(task, WorkerPort { messages: messages.clone() })).catch_unwind();
+        let job = AssertUnwindSafe(runner.work(task, port)).catch_unwind();
         let fact = tokio::select! {
             biased;
             () = stop.cancelled() => WorkerFact::Aborted,

@@ -19,6 +19,7 @@ pub enum Glyph {
     Held,
     Waiting,
     Running,
+    Stopping,
     Retrying,
     Succeeded,
     Passed,
@@ -64,12 +65,13 @@ pub enum Glyph {
 
 impl Glyph {
     /// All of them, in order.
-    pub const ALL: [Self; 46] = [
+    pub const ALL: [Self; 47] = [
         Self::Pending,
         Self::Ready,
         Self::Held,
         Self::Waiting,
         Self::Running,
+        Self::Stopping,
         Self::Retrying,
         Self::Succeeded,
         Self::Passed,
@@ -121,6 +123,7 @@ impl Glyph {
             Self::Held => ("‖", "H"),
             Self::Waiting => ("◆", "!"),
             Self::Running => ("●", ">"),
+            Self::Stopping => ("◒", "_"),
             Self::Retrying => ("↻", "~"),
             Self::Succeeded => ("✓", "+"),
             Self::Passed => ("»", "-"),

@@ -279,4 +279,7 @@ fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
     assert_eq!(left(), 0);
     let shown = program.json(&["show", "last", "--json"]);
     assert_eq!(shown["nodes"][0]["state"], "unknown");
+    let gate = shown["gates"].as_array().unwrap().last().unwrap();
+    assert_eq!(gate["kind"]["text"], "did the call of `run_command` in `long` take effect?");
+    assert_eq!(gate["payload"], json!({"tool": "run_command", "arguments": {"command": command}}), "the call that was in flight");
 }

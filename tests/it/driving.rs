@@ -132,6 +132,20 @@ async fn a_stopped_agent_hands_back_what_it_has_and_what_it_waited_for_never_hap
 }
 
 #[tokio::test]
+async fn an_agent_that_is_sent_back_sees_its_own_rejected_result_beside_the_feedback() {
+    let server = ChatServer::start(vec![Reply::Text("A report of many pages.".into()), Reply::Text("One line.".into())]);
+    let mut seat = Seat::start(&server, json!({"id": "answer", "agent": "writer", "objective": "Report.", "approve": "after"}));
+    seat.until(|run| run.open_gates().next().is_some()).await;
+    seat.act(Action::Rewind { node: answer(), to: answer(), feedback: "too long".into() });
+    seat.until(|run| run.open_gates().any(|gate| gate.generation == 2)).await;
+    let again = server.requests().pop().unwrap()["messages"].as_array().unwrap().last().unwrap()["content"].clone();
+    let again = again.as_str().unwrap();
+    assert!(again.contains("was rejected: too long"), "{again}");
+    assert!(again.ends_with("Your own earlier result, which was rejected:\nA report of many pages."), "{again}");
+    seat.host.shutdown().await;
+}
+
+#[tokio::test]
 async fn the_model_call_of_a_tool_is_held_and_counted_like_any_other() {
     let server = ChatServer::start(vec![Reply::Text("Short.".into())]);
     let node = json!({"id": "answer", "tool": "summarize", "args": {"text": "a long story"}, "breakpoint": "call"});

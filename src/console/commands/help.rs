@@ -64,6 +64,7 @@ fn marks(doc: &mut Doc<'static>, theme: &Theme) {
         (Glyph::Held, Role::Held, "held", "does not start: breakpoint, pause, lock, or you hold it"),
         (Glyph::Waiting, Role::Waiting, "waiting", "for your reply: see the inbox"),
         (Glyph::Running, Role::Running, "running", "works now"),
+        (Glyph::Stopping, Role::Running, "stopping", "returns what it has, because you stopped it"),
         (Glyph::Retrying, Role::Retrying, "retrying", "an attempt failed; the next one follows"),
         (Glyph::Succeeded, Role::Succeeded, "succeeded", "has a result"),
         (Glyph::Passed, Role::Passed, "passed", "passes on its input without running"),

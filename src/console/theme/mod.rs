@@ -66,6 +66,7 @@ pub fn of_state(state: &NodeState) -> (Glyph, Role) {
         NodeState::Held => (Glyph::Held, Role::Held),
         NodeState::Waiting { .. } => (Glyph::Waiting, Role::Waiting),
         NodeState::Running => (Glyph::Running, Role::Running),
+        NodeState::Stopping => (Glyph::Stopping, Role::Running),
         NodeState::Retrying { .. } => (Glyph::Retrying, Role::Retrying),
         NodeState::Succeeded => (Glyph::Succeeded, Role::Succeeded),
         NodeState::Passed => (Glyph::Passed, Role::Passed),

@@ -114,6 +114,7 @@ fn every_state_has_its_own_glyph_and_no_state_is_colour_alone() {
         NodeState::Held,
         NodeState::Waiting { gate: GateId(0) },
         NodeState::Running,
+        NodeState::Stopping,
         NodeState::Retrying { until: Time(0) },
         NodeState::Succeeded,
         NodeState::Passed,

@@ -81,9 +81,12 @@ impl Decider<'_> {
             NodeState::Succeeded | NodeState::Passed => {
                 Some(format!("`{id}` is {} and has nothing to try again: run it again instead", state.word()))
             }
-            NodeState::Pending | NodeState::Ready | NodeState::Held | NodeState::Waiting { .. } | NodeState::Running => {
-                Some(format!("`{id}` is {}, not over", state.word()))
-            }
+            NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Held
+            | NodeState::Waiting { .. }
+            | NodeState::Running
+            | NodeState::Stopping => Some(format!("`{id}` is {}, not over", state.word())),
         }
     }
 

@@ -12,6 +12,7 @@ use crate::engine::{
     state::EndKind,
 };
 use crate::plan::{Approve, Dialect, Node, NodeKind, Verdict};
+use serde_json::{Value, json};
 
 impl Decider<'_> {
     /// The next step that the state calls for; none when nothing follows.
@@ -48,16 +49,7 @@ impl Decider<'_> {
                 Err(message) => self.fail(ix, plan_error(message), None),
             },
             Phase::Answered(gate) => self.follow_answer(ix, gate, now),
-            Phase::Lost => {
-                let kind = GateKind::Question {
-                    text: format!("did `{}` take effect?", self.id_of(ix)),
-                    options: LOST_OPTIONS.map(str::to_string).to_vec(),
-                    fields: Vec::new(),
-                    call: None,
-                };
-                let job = self.payload(ix).unwrap_or_default();
-                vec![self.gate_event(ix, kind, job, self.nodes[ix].reason.message(), now)]
-            }
+            Phase::Lost => vec![self.lost_question(ix, now)],
             Phase::Working => self.deliver_answers(ix, now),
             Phase::Inline => self.follow_inline(ix, now),
             Phase::Bodies => self.follow_bodies(ix, now),
@@ -71,6 +63,25 @@ impl Decider<'_> {
             | Phase::Kept
             | Phase::Ended => Vec::new(),
         }
+    }
+
+    /// Asks what became of a node, with the call that was under way when its process ended, or with all that it was to do.
+    fn lost_question(&self, ix: NodeIx, now: Time) -> Event {
+        let calls = self.nodes[ix].lineage.tools.iter().filter(|(_, report)| report.is_none()).map(|(call, _)| call);
+        let calls: Vec<Value> = calls.map(|call| json!({"tool": call.tool, "arguments": call.args})).collect();
+        let tools: Vec<String> = calls.iter().filter_map(|call| Some(format!("`{}`", call["tool"].as_str()?))).collect();
+        let id = self.id_of(ix);
+        let text = match tools.len() {
+            0 => format!("did `{id}` take effect?"),
+            _ => format!("did the call of {} in `{id}` take effect?", tools.join(" and ")),
+        };
+        let payload = match calls.len() {
+            0 => self.payload(ix).unwrap_or_default(),
+            1 => calls.into_iter().next().unwrap_or_default(),
+            _ => Value::Array(calls),
+        };
+        let kind = GateKind::Question { text, options: LOST_OPTIONS.map(str::to_string).to_vec(), fields: Vec::new(), call: None };
+        self.gate_event(ix, kind, payload, self.nodes[ix].reason.message(), now)
     }
 
     /// Guards of a node whose inputs are there.

@@ -201,7 +201,7 @@ fn one_running_agent_can_be_steered_stopped_and_keeps_what_it_has_or_cancelled()
         (vec![NodeId::new("a")], vec![], vec![])
     );
     world.act(Action::Stop { target: on("a") });
-    assert_eq!((world.state("a"), world.reason("a").as_str()), ("running", "stopped by anna; it returns what it has"));
+    assert_eq!((world.state("a"), world.reason("a").as_str()), ("stopping", "stopped by anna; it returns what it has"));
     assert!(world.run.undoable().is_some());
     world.ask("a", "t1", "read", json!({"path": "x"}), Verdict::Allow);
     assert!(matches!(answered(&world, "t1"), Some(Answer::Refused { message }) if message.starts_with("stopped by anna")));
@@ -227,7 +227,7 @@ fn a_stop_refuses_what_the_agent_waits_for() {
     world.act(Action::Stop { target: on("a") });
     assert!(world.answers().is_empty(), "it waits for its slot");
     world.done("b", json!(1));
-    assert_eq!((world.open().len(), world.answers().len(), world.state("a")), (0, 3, "running"));
+    assert_eq!((world.open().len(), world.answers().len(), world.state("a")), (0, 3, "stopping"));
     assert!(world.answers().iter().all(|(_, answer)| matches!(answer, Answer::Refused { .. })));
     model(&mut world, "a", "m1");
     assert_eq!(answered(&world, "m1"), Some(go(&[], true)), "a stopped node is not stepped through");
@@ -343,7 +343,7 @@ fn a_tool_that_was_approved_before_or_after_a_stop_does_not_run_any_more() {
         }
         world.done("b", json!(1));
         assert!(matches!(answered(&world, "t1"), Some(Answer::Refused { message }) if message.starts_with("stopped by anna")));
-        assert_eq!(world.state("a"), "running");
+        assert_eq!(world.state("a"), "stopping");
         model(&mut world, "a", "m1");
         assert_eq!(answered(&world, "m1"), Some(go(&[], true)));
     }
@@ -370,7 +370,7 @@ fn a_held_call_that_would_have_asked_waits_for_its_slot_when_it_is_refused_unask
     world.act(Action::Stop { target: on("a") });
     assert_eq!((world.state("a"), answered(&world, "t1")), ("held", None), "nobody asks about it any more, and there is no slot");
     world.done("b", json!(1));
-    assert_eq!(world.state("a"), "running");
+    assert_eq!(world.state("a"), "stopping");
     assert!(matches!(answered(&world, "t1"), Some(Answer::Refused { .. })));
 }
 

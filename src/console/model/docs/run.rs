@@ -54,7 +54,7 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
     if doc.len() > before {
         return doc;
     }
-    if node.state.is_final() || node.state == NodeState::Running && node.inside.nodes == 0 {
+    if node.state.is_final() || matches!(node.state, NodeState::Running | NodeState::Stopping) && node.inside.nodes == 0 {
         doc.line(Role::Dim, Plain::line(&format!("{}: no output yet", node.state.label(run.seen_status()))));
     } else {
         for link in run.seen().run.why(id) {
