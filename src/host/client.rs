@@ -150,6 +150,11 @@ pub enum Notice {
         run: RunId,
         records: Vec<Record>,
     },
+    /// Somebody else drives the run now, or nobody does any more.
+    Driver {
+        run: RunId,
+        driver: Driver,
+    },
     /// The list of runs, newest first.
     Runs(Vec<RunSummary>),
     /// The plan that stands in a file.

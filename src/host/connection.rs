@@ -2,6 +2,7 @@
 
 use super::{
     client::{Client, Connection, Hello, Notice, PlanningId, Problem, Request, There},
+    follow::{SeenRuns, follow},
     gates::{self, TurnedAway},
     local::{LocalHost, NewRun, Shared},
     planning,
@@ -37,15 +38,18 @@ impl Client for LocalHost {
 /// Serves one client until it goes. Its plannings end with it; its runs go on.
 async fn serve(shared: Arc<Shared>, requests: mpsc::UnboundedReceiver<Request>, outbox: mpsc::Sender<Notice>) {
     let (listener, notices) = mpsc::unbounded_channel();
+    let (seen, host, follower) = (Arc::<SeenRuns>::default(), shared.clone(), listener.clone());
     let client = ClientSession { shared, listener, tasks: JoinSet::new(), plannings: HashMap::new() };
     tokio::select! {
-        () = pump(notices, outbox) => {}
+        () = pump(notices, outbox, &seen) => {}
+        () = follow(&host, &seen, &follower) => {}
         () = client.answer(requests) => {}
     }
 }
 
-async fn pump(mut notices: mpsc::UnboundedReceiver<Notice>, outbox: mpsc::Sender<Notice>) {
+async fn pump(mut notices: mpsc::UnboundedReceiver<Notice>, outbox: mpsc::Sender<Notice>, seen: &SeenRuns) {
     while let Some(notice) = notices.recv().await {
+        let Some(notice) = seen.pass(notice) else { continue };
         if outbox.send(notice).await.is_err() {
             return;
         }

@@ -531,6 +531,25 @@ async fn a_plan_that_can_not_run_is_refused_with_what_is_wrong_and_leaves_no_run
 }
 
 #[tokio::test]
+async fn a_shown_run_that_another_process_changed_is_noticed_at_once() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let mut seat = Seat::take(&bed);
+    seat.start(copy_plan());
+    seat.gate().await;
+    let id = seat.id.clone().unwrap();
+    bed.host.leave(None).await;
+
+    let mut watcher = Seat::take(&bed);
+    watcher.ask(Request::OpenRun(id.clone()));
+    watcher.until(|_, notice| matches!(notice, Notice::RunOpened { driver: Driver::Nobody, .. }).then_some(())).await;
+    let other = LocalHost::open(bed.places.clone(), Config::default(), None, &|_| None).unwrap();
+    let flags = flags(&["*"], &[], Yes::Absent);
+    let ended = other.continue_headless((&id, ContinueFrom::End), Vec::new(), &flags, &mut nobody(), &mut |_| {}).await.unwrap();
+    watcher.until(|run, _| run.outcome().map(drop)).await;
+    assert_eq!(watcher.run, ended.state, "event by event, each once");
+}
+
+#[tokio::test]
 async fn opening_an_interrupted_run_starts_nothing_and_resuming_it_drives_it_on() {
     let bed = Bed::new(&[("in.txt", "hello")]);
     let parked = bed.headless(copy_plan(), Flags::default()).await;

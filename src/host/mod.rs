@@ -5,6 +5,7 @@ mod clock;
 pub mod config;
 mod connection;
 mod doctor;
+mod follow;
 mod gate_with_tool;
 mod gates;
 mod headless;

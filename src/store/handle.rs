@@ -174,6 +174,14 @@ impl Store {
         self.reader.records(run)
     }
 
+    /// Those behind the event `after`, as far as they can be read.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn records_after(&self, run: &RunId, after: u64) -> Result<Vec<Record>, StoreError> {
+        self.reader.records_after(run, after)
+    }
+
     /// The same of a run that is damaged behind the event `at`: what stands before that, in whole steps.
     ///
     /// # Errors

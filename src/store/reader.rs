@@ -2,7 +2,7 @@
 
 use super::{
     StoreError,
-    row::{StoredRow, outcome_of, unsigned},
+    row::{StoredRow, outcome_of, signed, unsigned},
 };
 use crate::engine::{Outcome, Record, Run, RunId, RunStatus, StopSignal, Time};
 use crate::plan::NodeId;
@@ -110,6 +110,11 @@ impl StoreReader {
         }
     }
 
+    pub(super) fn records_after(&self, run: &RunId, after: u64) -> Result<Vec<Record>, StoreError> {
+        let rows = rows(&self.lock(), run, after).map_err(|error| self.wrap(&error))?;
+        Ok(rows.iter().map_while(|row| row.record().ok()).collect())
+    }
+
     fn all(&self, db: &Connection, run: &RunId) -> Result<Vec<Record>, StoreError> {
         let (records, damage) = self.sound(db, run)?;
         damage.map_or(Ok(records), Err)
@@ -117,8 +122,7 @@ impl StoreReader {
 
     /// The events before the first that is missing or can't be read, as far as their steps are whole, and what is wrong there.
     fn sound(&self, db: &Connection, run: &RunId) -> Result<(Vec<Record>, Option<StoreError>), StoreError> {
-        let rows =
-            rows(db, "SELECT seq, at, more, kind, json FROM events WHERE run = ?1 ORDER BY seq", run).map_err(|error| self.wrap(&error))?;
+        let rows = rows(db, run, 0).map_err(|error| self.wrap(&error))?;
         if rows.is_empty() {
             return Err(StoreError::NoSuchRun { name: run.0.clone() });
         }
@@ -212,9 +216,9 @@ fn fitting(db: &Connection, name: &str) -> rusqlite::Result<Vec<String>> {
     Ok(fitting)
 }
 
-fn rows(db: &Connection, sql: &str, run: &RunId) -> rusqlite::Result<Vec<StoredRow>> {
-    let mut query = db.prepare_cached(sql)?;
-    let rows = query.query_map(params![run.0], |row| {
+fn rows(db: &Connection, run: &RunId, after: u64) -> rusqlite::Result<Vec<StoredRow>> {
+    let mut query = db.prepare_cached("SELECT seq, at, more, kind, json FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq")?;
+    let rows = query.query_map(params![run.0, signed(after)], |row| {
         Ok(StoredRow { seq: row.get(0)?, at: row.get(1)?, more: row.get(2)?, kind: row.get(3)?, json: row.get(4)? })
     })?;
     rows.collect()

@@ -58,6 +58,11 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             model.runs.awaited = None;
             model.status = Some(bad(&problem));
         }
+        Notice::Driver { run, driver } => {
+            if let Some(view) = model.runs.get_mut(&run) {
+                view.driver = driver;
+            }
+        }
         Notice::Frozen { run, problem } => {
             model.status = Some(bad(&problem));
             if let Some(view) = model.runs.get_mut(&run) {
@@ -169,10 +174,11 @@ fn ask_previews(model: &Model, turn: &mut UpdateTurn, id: &RunId) {
 fn events(model: &mut Model, turn: &mut UpdateTurn, id: &RunId, records: &[Record]) {
     let waiting = model.inbox.gates.len();
     let Some(view) = model.runs.get_mut(id) else { return };
-    let gates = view.apply(records);
+    let (gates, own) = (view.apply(records), view.driver.is_here());
     // What comes is in the journal, so that it can be written again.
     view.frozen = None;
-    for record in records {
+    // Gates of a run that another process drives are answered there.
+    for record in records.iter().filter(|_| own) {
         report(model, id, &record.event);
         if let Event::ApprovalRequired { gate } = &record.event {
             turn.send(Request::Preview { run: id.clone(), gate: gate.id, payload: gate.payload.clone() });
