@@ -46,7 +46,7 @@ pub enum CountedNodes {
 impl NodeState {
     /// Whether nobody works at a node that is at work by the journal, as its run is so.
     pub fn is_interrupted(&self, run: RunStatus) -> bool {
-        run == RunStatus::Interrupted && *self == Self::Running
+        run == RunStatus::Interrupted && matches!(self, Self::Running | Self::Stopping)
     }
 
     /// The word on screens, for a node of a run that is so.
@@ -68,8 +68,8 @@ impl Run {
                 // The run is about to be cancelled, as it is left.
                 state if status == RunStatus::Cancelled && !state.is_final() => counts.not_run += 1,
                 NodeState::Pending | NodeState::Ready | NodeState::Held => {}
-                NodeState::Running if status == RunStatus::Interrupted => counts.interrupted += 1,
-                NodeState::Running | NodeState::Retrying { .. } => counts.running += 1,
+                NodeState::Running | NodeState::Stopping if status == RunStatus::Interrupted => counts.interrupted += 1,
+                NodeState::Running | NodeState::Stopping | NodeState::Retrying { .. } => counts.running += 1,
                 NodeState::Waiting { .. } | NodeState::Unknown => counts.waiting += 1,
                 NodeState::Succeeded | NodeState::Passed => counts.done += 1,
                 NodeState::Failed => counts.failed += 1,

@@ -24,7 +24,7 @@ impl Standing {
     pub fn of(state: &NodeState) -> Self {
         match state {
             NodeState::Pending | NodeState::Ready | NodeState::Held => Self::Ahead,
-            NodeState::Running | NodeState::Retrying { .. } => Self::Working,
+            NodeState::Running | NodeState::Stopping | NodeState::Retrying { .. } => Self::Working,
             NodeState::Waiting { .. } | NodeState::Unknown => Self::Waiting,
             NodeState::Succeeded | NodeState::Passed => Self::Done,
             NodeState::Failed | NodeState::FailedSafe => Self::Failed,
