@@ -153,6 +153,7 @@ impl Run {
             | NodeState::Held
             | NodeState::Waiting { .. }
             | NodeState::Running
+            | NodeState::Stopping
             | NodeState::Retrying { .. }
             | NodeState::Unknown => NodeImpact::Reruns,
         };
