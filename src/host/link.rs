@@ -7,6 +7,7 @@ use crate::plan::{
     dialect::{self, ReadError},
     native::{MAX_DEPTH, MAX_NODES},
 };
+use std::collections::{HashMap, hash_map::Entry};
 use std::path::{Component, Path, PathBuf};
 
 /// A file that a plan names, as it was read.
@@ -29,7 +30,7 @@ pub struct Linked {
 /// The first file that can't be read or is no plan, unreadable from the outermost file inwards; plans loaded until then stay.
 pub fn link(plan: &mut Plan, origin: &str, folder: &Path) -> Result<Vec<Linked>, ReadError> {
     let own = Path::new(origin).file_name().map(PathBuf::from);
-    let mut linker = Linker { root: folder, open: own.into_iter().collect(), linked: Vec::new(), nodes: 0 };
+    let mut linker = Linker { root: folder, open: own.into_iter().collect(), linked: Vec::new(), read: HashMap::new(), nodes: 0 };
     linker.within(plan, origin, PlanPath { whole: "", own: "" })?;
     Ok(linker.linked)
 }
@@ -39,6 +40,8 @@ struct Linker<'r> {
     /// Files that are being read, each of which names the next one; the paths are those inside of `root`.
     open: Vec<PathBuf>,
     linked: Vec<Linked>,
+    /// What was read of each file by the name that a plan gave it: one that is named many times is read once.
+    read: HashMap<(PathBuf, String), (String, Plan, Dialect)>,
     /// Nodes of all plans so far: a file that is named in several places counts in each.
     nodes: usize,
 }
@@ -86,8 +89,14 @@ impl Linker<'_> {
             return Err(format!("plans can be nested {MAX_DEPTH} deep at most"));
         }
         if loaded.is_none() {
-            let text = read(self.root, &file).map_err(|message| format!("{path}: {message}"))?;
-            let (body, shape) = dialect::read(&text, path).map_err(|error| error.to_string())?;
+            let (text, body, shape) = match self.read.entry((file.clone(), path.to_owned())) {
+                Entry::Occupied(known) => known.get().clone(),
+                Entry::Vacant(new) => {
+                    let text = read(self.root, &file).map_err(|message| format!("{path}: {message}"))?;
+                    let (body, shape) = dialect::read(&text, path).map_err(|error| error.to_string())?;
+                    new.insert((text, body, shape)).clone()
+                }
+            };
             *loaded = Some(Box::new(body));
             self.linked.push(Linked { place: place.to_owned(), file: file.clone(), text, shape });
         }

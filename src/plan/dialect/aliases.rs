@@ -106,13 +106,21 @@ pub(super) const NATIVE_EDGE: &[(&str, &str)] = &[
 
 /// A name without what people write in different ways: case, `_`, `-` and spaces.
 pub(in crate::plan) fn plain(name: &str) -> String {
-    name.chars().filter(|c| !['_', '-', ' '].contains(c)).flat_map(char::to_lowercase).collect()
+    letters(name).collect()
+}
+
+fn letters(name: &str) -> impl Iterator<Item = char> {
+    name.chars().filter(|c| !['_', '-', ' '].contains(c)).flat_map(char::to_lowercase)
+}
+
+/// Whether two names differ at most in case, `_`, `-` and spaces.
+pub(super) fn is_alike(one: &str, other: &str) -> bool {
+    letters(one).eq(letters(other))
 }
 
 /// Whether a field would have a person asked.
 pub(super) fn is_gate(name: &str) -> bool {
-    let plain = plain(name);
-    GATES.iter().any(|gate| self::plain(gate) == plain)
+    GATES.iter().any(|gate| is_alike(gate, name))
 }
 
 /// When a gate asks, by its value; nothing if it says that nobody is asked.

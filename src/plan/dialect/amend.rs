@@ -121,8 +121,8 @@ fn parts(map: &mut Map<String, Value>, shape: &DocumentShape, path: &str, depth:
 fn lists(map: &mut Map<String, Value>, shape: &DocumentShape, path: &str, depth: usize) {
     let place = step(path, shape.nodes);
     match map.get_mut(shape.nodes) {
-        // What has no object in it holds nothing like nodes.
-        Some(Value::Array(list)) if !list.iter().any(Value::is_object) => {}
+        // What has neither an object nor an empty place for one holds nothing like nodes.
+        Some(Value::Array(list)) if !list.iter().any(|node| node.is_object() || node.is_null()) => {}
         // Ids beside which the objects stand are no stages themselves.
         Some(Value::Array(list)) if shape.dialect == Dialect::Stages && list.iter().any(Value::is_string) => {}
         Some(Value::Array(list)) => {
@@ -436,12 +436,11 @@ fn renamed(map: &mut Map<String, Value>, names: &[(&str, &str)]) -> Vec<FieldRea
     let mut notes: Vec<FieldReading> = Vec::new();
     let written: Vec<String> = map.iter().filter(|(_, value)| !is_quiet(value)).map(|(key, _)| key.clone()).collect();
     for name in written {
-        let plain = aliases::plain(&name);
         let right = names.iter().find(|(wrong, right)| *wrong == name && *right != name).or_else(|| {
             let known = names.iter().any(|(_, right)| *right == name) || is_node_field(&name);
-            names.iter().find(|(wrong, right)| !known && (aliases::plain(wrong) == plain || aliases::plain(right) == plain))
+            names.iter().find(|(wrong, right)| !known && (aliases::is_alike(wrong, &name) || aliases::is_alike(right, &name)))
         });
-        let native = || node_fields().find(|field| *field != name && !is_node_field(&name) && aliases::plain(field) == plain);
+        let native = || node_fields().find(|field| *field != name && !is_node_field(&name) && aliases::is_alike(field, &name));
         let is_native_node = names.iter().any(|(wrong, _)| *wrong == "tool_args");
         let Some(right) = right.map(|(_, right)| *right).or_else(|| native().filter(|_| is_native_node)) else { continue };
         if let Some(there) = map.get(right).filter(|value| !value.is_null()) {
