@@ -8,6 +8,8 @@ pub(super) struct GateWithTool {
     pub(super) gate: Gate,
     /// By its own name, whichever the plan calls it by.
     pub(super) tool: Option<String>,
+    /// The other names of that tool.
+    pub(super) aliases: Vec<String>,
 }
 
 impl GateWithTool {
@@ -30,6 +32,8 @@ impl GateWithTool {
             }),
             GateKind::After | GateKind::Question { .. } => None,
         };
-        Some(Self { gate: gate.clone(), tool })
+        let others = run.settings().into_iter().flat_map(|settings| &settings.catalog.aliases);
+        let aliases = others.filter(|(_, own)| Some(*own) == tool.as_ref()).map(|(alias, _)| alias.clone()).collect();
+        Some(Self { gate: gate.clone(), tool, aliases })
     }
 }

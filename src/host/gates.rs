@@ -30,7 +30,7 @@ pub(super) async fn check(kit: &Kit, session: &RunSession, command: &Command) ->
     };
     let known = kit.previews.take_gate(&session.run, *id);
     let seen = if known.is_some() { known } else { look(session, *id).await };
-    let Some(GateWithTool { gate, tool: Some(name) }) = seen else { return Ok(()) };
+    let Some(GateWithTool { gate, tool: Some(name), .. }) = seen else { return Ok(()) };
     if let Some(payload) = &edited {
         check_edit(kit, &name, payload).map_err(TurnedAway::Refused)?;
     }

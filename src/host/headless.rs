@@ -332,7 +332,7 @@ struct FlagRules {
 }
 
 impl FlagRules {
-    /// Patterns match a tool's own name, as its gate shows it, and never another name that somebody gave it.
+    /// What approves matches a tool's own name, as its gate shows it, and never another name that somebody gave it.
     fn new(flags: &Flags) -> Result<Self, Problem> {
         let globs = |flag: &str, globs: &[String]| {
             Globs::of(globs.iter().map(|glob| (glob.as_str(), literal_turns(glob))))
@@ -353,13 +353,16 @@ impl FlagRules {
         if wants_words(&seen.gate.kind) {
             return None;
         }
-        let names = [Some(seen.gate.node.as_str()), seen.tool.as_deref()];
-        let find =
-            |flag: &str, globs: &Globs| names.into_iter().flatten().find_map(|name| globs.find(name)).map(|glob| format!("{flag} {glob}"));
-        if let Some(flag) = find("--deny", &self.deny) {
+        let own = [Some(seen.gate.node.as_str()), seen.tool.as_deref()];
+        let find = |flag: &str, globs: &Globs, names: &[Option<&str>]| {
+            names.iter().flatten().find_map(|name| globs.find(name)).map(|glob| format!("{flag} {glob}"))
+        };
+        // A no means the tool by whichever name; a yes only by its own.
+        let any: Vec<_> = own.into_iter().chain(seen.aliases.iter().map(|alias| Some(alias.as_str()))).collect();
+        if let Some(flag) = find("--deny", &self.deny, &any) {
             return Some((GateReply::Reject { message: format!("denied by {flag}") }, flag));
         }
-        let approved = || find("--approve", &self.approve).or_else(|| (self.yes == Yes::Given).then(|| "--yes".to_owned()));
+        let approved = || find("--approve", &self.approve, &own).or_else(|| (self.yes == Yes::Given).then(|| "--yes".to_owned()));
         let flag = match seen.leaves() {
             Some(outgoing) => {
                 let flag = self.allowed_host(&outgoing.host)?;
