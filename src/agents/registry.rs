@@ -64,6 +64,15 @@ impl AgentRegistry {
     pub fn open(workspace: &Path, user_config: Option<&Path>) -> Self {
         let mut places = vec![CardFolder::new(workspace.join(".dagdeck").join("agents"), "project")];
         places.extend(user_config.map(|config| CardFolder::new(config.join("agents"), "user")));
+        Self::of(places)
+    }
+
+    /// The cards that come with the program, and no others.
+    pub fn shipped() -> Self {
+        Self::of(Vec::new())
+    }
+
+    fn of(places: Vec<CardFolder>) -> Self {
         let shipped = SHIPPED
             .iter()
             .filter_map(|(file, text)| Card::parse(text, file, "shipped").ok())

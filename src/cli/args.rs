@@ -135,7 +135,7 @@ pub enum Subcommand {
     Tools(ListArgs),
     /// List the models you can use
     Models(ListArgs),
-    /// List the cards and settings that the workspace brings, and trust them
+    /// List what the workspace brings along, and trust it
     Trust(TrustArgs),
     /// Check the set-up: what works, what is missing, how to fix it
     Doctor(ListArgs),

@@ -40,12 +40,9 @@ impl Places {
                 Problem::new("there is no folder for the journal: the system has no home folder")
                     .hint("choose one with --home or DAGDECK_HOME")
             })?;
-        Ok(Self {
-            settings: Trust::of(&home, &workspace).folder().to_owned(),
-            workspace,
-            home,
-            config: system.map(|system| system.config_dir().join("dagdeck")),
-        })
+        let trust = Trust::of(&home, &workspace);
+        trust.forget_gone();
+        Ok(Self { settings: trust.folder().to_owned(), workspace, home, config: system.map(|system| system.config_dir().join("dagdeck")) })
     }
 
     /// What was trusted in the workspace; `None` where everything counts.

@@ -70,14 +70,19 @@ impl Trust {
         &self.kept
     }
 
-    /// The files of the workspace that need trust, as they are now. Copies of files that are gone go too.
-    pub fn items(&self) -> Vec<TrustItem> {
+    /// Removes the copies of files that are gone from the workspace, which count no longer.
+    pub(super) fn forget_gone(&self) {
         for path in self.paths(&self.kept) {
             if fs::symlink_metadata(self.workspace.join(&path)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
                 // A copy that stays is offered again.
                 let _ = fs::remove_file(self.kept.join(&path));
             }
         }
+    }
+
+    /// The files of the workspace that need trust, as they are now.
+    pub fn items(&self) -> Vec<TrustItem> {
+        self.forget_gone();
         self.paths(&self.workspace).into_iter().map(|path| self.item(path)).collect()
     }
 
@@ -159,7 +164,7 @@ fn meaning(path: &str, text: &str) -> Vec<String> {
         return vec!["is a plan that requests may be answered with".to_owned()];
     }
     let Ok(card) = Card::parse(text, path, "project") else { return vec!["is no card that can be read".to_owned()] };
-    let shipped = AgentRegistry::open(Path::new(""), None).cards();
+    let shipped = AgentRegistry::shipped().cards();
     let tools = |card: &Card| if card.tools.is_empty() { "no tools".to_owned() } else { format!("the tools {}", card.tools.join(", ")) };
     vec![match shipped.get(&card.name) {
         Some(own) => format!("replaces the shipped agent `{}`: it gets {} in place of {}", card.name, tools(&card), tools(own)),

@@ -43,7 +43,7 @@ const APP: &[ConsoleCommand] = &[
     row("app.trace", &["7"], Global, ("Trace", "trace", "where the selected node's result comes from"), when::some_run, actions::origins::trace),
     row("app.graph", &["v", "4"], Global, ("Graph, or back to the tree", "graph", "the plan as boxes and lines; press again for the tree"), when::always, |model, _| model.toggle(Screen::Graph)),
     row("app.model", &["M"], Global, ("Model", "", "which model is used; connect one or switch"), when::always, actions::app::model),
-    row("app.trust", &[], Global, ("Trust files of the workspace", "", "cards and settings that it brings; shows what each would change"), when::always, actions::app::trust),
+    row("app.trust", &[], Global, ("Trust workspace files", "", "cards and settings it brings; shows what each changes"), when::always, actions::app::trust),
     row("app.theme", &["T"], Global, ("Theme", "", "change the colours"), when::always, actions::app::theme),
     row("app.quit", &["q"], Global, ("Quit", "quit", "asks first while runs are under way"), when::always, actions::app::quit),
     row("app.interrupt", &["ctrl-c"], Always, ("Quit", "quit", "asks first while runs are under way"), when::always, actions::app::quit),

@@ -109,9 +109,6 @@ pub fn trust(_: &mut Model, turn: &mut UpdateTurn) {
 
 /// Files that are not trusted came.
 pub fn untrusted(model: &mut Model, items: Vec<TrustItem>) {
-    if model.types() {
-        return;
-    }
     if items.is_empty() {
         model.status = Some(Status::note("nothing in this workspace waits to be trusted"));
         return;
