@@ -33,8 +33,10 @@ fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<Fix
             continue;
         }
         let after = by_severity(&changed, catalog);
-        let is_better = is_better(&findings, &after, finding);
-        if is_better && weight(&after) < weight(&findings) {
+        let is_less = weight(&after) < weight(&findings);
+        // A guess that only moves what is wrong could be moved back by the next one.
+        let is_better = is_better(&findings, &after, finding) && (is_less || fix.kind == FixKind::Safe);
+        if is_better && is_less {
             // What was refused before may go now.
             tried.clear();
         } else {

@@ -89,6 +89,7 @@ fn ends(check: &mut PlanCheck, link: OrderedEdge) {
         let other = if is_source { &edge.to } else { &edge.from };
         let near = found_name(check, id, other).filter(|(near, _)| fits(check, near, &edge, is_source));
         let fix = match (link.place, &near) {
+            (_, Some((near, FixKind::Safe))) if plain(near) != plain(id) => all_by_position(check, near),
             (EdgePlace::Edge(at), Some((near, kind))) => {
                 let mut edge = edge.clone();
                 *(if is_source { &mut edge.from } else { &mut edge.to }) = near.clone();
@@ -105,6 +106,29 @@ fn ends(check: &mut PlanCheck, link: OrderedEdge) {
         let message = format!("there is no node `{}`{}", legible(id), did_you_mean(near.as_deref()));
         check.find(Code::UnknownDependency, place, field, message, Some(fix));
     }
+}
+
+/// All names by position as one edit: after one of them alone, those that are left could count from elsewhere.
+fn all_by_position(check: &mut PlanCheck, near: &NodeId) -> Fix {
+    let plan = check.plan;
+    let (base, kind) = *check.counting.get_or_insert_with(|| counting(plan, &check.graph));
+    let is_lost = |id: &NodeId| check.graph.position(id).is_none();
+    let right = |id: &mut NodeId| {
+        let meant = position_in(id).filter(|_| is_lost(id)).and_then(|number| plan.nodes.get(number.checked_sub(base)?));
+        meant.map(|node| *id = node.id.clone()).is_some()
+    };
+    let node = |at: usize| {
+        let mut sources = plan.nodes[at].depends_on.clone();
+        let is_changed = sources.iter_mut().fold(false, |changed, id| right(id) | changed);
+        is_changed.then(|| check.changed(at, |node| node.depends_on = sources))
+    };
+    let edge = |at: usize| {
+        let mut edge = plan.edges[at].clone();
+        let is_changed = right(&mut edge.from) | right(&mut edge.to);
+        is_changed.then(|| Edit::SpliceEdges { at, remove: 1, insert: vec![edge] })
+    };
+    let edits = (0..plan.nodes.len()).filter_map(node).chain((0..plan.edges.len()).filter_map(edge)).collect();
+    Fix::new(kind, format!("use `{near}`, and so for each name by position"), Edit::Batch { edits })
 }
 
 /// A dependency that leads nowhere: where no other is meant, the node before takes its place, so that the order stays.
