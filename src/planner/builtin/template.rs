@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 use super::phrases::matches_form;
 use super::shipped::SHIPPED;
 use super::slots::{ParsedRequest, SlotKind, TemplateSlot};
-use crate::plan::{Catalog, Verdict, native};
+use crate::plan::{AgentNode, Catalog, NodeKind, Verdict, native};
 
 /// A plan with slots.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -85,7 +85,10 @@ impl Template {
             }
         }
         for (at, node) in template.nodes.iter().enumerate() {
-            native::node_from_value(bare(node), &format!("nodes[{at}]")).map_err(|error| wrong(error.to_string()))?;
+            let node = native::node_from_value(bare(node), &format!("nodes[{at}]")).map_err(|error| wrong(error.to_string()))?;
+            if node.kind == NodeKind::Agent(AgentNode::default()) {
+                return Err(wrong(format!("`{}` has no kind: say what it does, by `tool`, `agent` or `code`", node.id)));
+            }
         }
         Ok(template)
     }
