@@ -20,8 +20,13 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     let status = show::status(&run, &id, place)?;
     let interrupted = |id: &NodeId| run.node(id).is_some_and(|node| node.state.is_interrupted(status));
     let resumed = run.without_driver(SystemClock.now());
-    for link in links.iter_mut().filter(|link| link.obstacle == Obstacle::Work && interrupted(&link.node)) {
-        link.sentence = broken_off(&link.node, &run, &resumed, short(&id));
+    for link in links.iter_mut().filter(|link| interrupted(&link.node)) {
+        if link.obstacle == Obstacle::Work {
+            link.sentence = broken_off(&link.node, &run, &resumed, short(&id));
+        } else if link.obstacle == Obstacle::Nodes {
+            let ended = run.node(&link.node).map_or(0, |node| node.inside.over);
+            link.sentence = format!("`{}` was interrupted: {ended} of {} inside had ended", link.node, run.count_inside(&link.node));
+        }
     }
     if args.json {
         io.json(&json!({ "run": id, "node": args.of.node, "links": links }))?;
