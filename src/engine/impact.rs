@@ -192,7 +192,8 @@ impl Run {
             NodeState::Passed => NodeImpact::Passes,
             NodeState::Failed | NodeState::FailedSafe => NodeImpact::Fails,
             NodeState::Held => NodeImpact::Holds,
-            NodeState::Running if node.state != NodeState::Running => NodeImpact::Starts,
+            // One that goes on after a held call or a gate in its middle doesn't start.
+            NodeState::Running if (then.generation, then.attempt) != (node.generation, node.attempt) => NodeImpact::Starts,
             NodeState::Pending
             | NodeState::Ready
             | NodeState::Waiting { .. }
