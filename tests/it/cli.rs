@@ -460,8 +460,20 @@ fn diff_tells_what_differs_and_by_its_exit_code_whether_something_does() {
 }
 
 /// What `ls --json` tells of a run.
-const LISTED: [&str; 11] =
-    ["run", "status", "driver", "goal", "workspace", "created_at", "finished_at", "nodes", "waiting", "parent", "imported_at"];
+const LISTED: [&str; 12] = [
+    "run",
+    "status",
+    "interrupted_by",
+    "driver",
+    "goal",
+    "workspace",
+    "created_at",
+    "finished_at",
+    "nodes",
+    "waiting",
+    "parent",
+    "imported_at",
+];
 
 /// What `show --json` tells of a node.
 const SHOWN: [&str; 17] = [

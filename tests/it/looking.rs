@@ -77,7 +77,7 @@ const LOOKERS: [&[&str]; 13] = [
     &["export", "last"],
     &["export", "last", "--run-file", "-"],
     &["rerun", "last", "second", "--dry-run"],
-    &["branch", "last", "--dry-run"],
+    &["branch", "last", "--at", "1", "--dry-run"],
 ];
 
 #[test]
