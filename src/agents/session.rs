@@ -180,8 +180,7 @@ impl<'a> ModelSession<'a> {
     fn cut_off(&mut self, request: &ChatRequest, text: String) -> ChatReply {
         self.port.log("stopped: the answer went on and was cut off");
         self.was_cut = true;
-        let usage =
-            TokenUsage { prompt: tokens::of_messages(&request.messages), completion: tokens::of_text(&text), ..TokenUsage::default() };
+        let usage = TokenUsage { prompt: tokens::of_messages(&request.messages), completion: tokens::of_text(&text) };
         ChatReply { text, calls: Vec::new(), usage, estimated: true, finish: Finish::Stop, model: self.model.to_owned() }
     }
 

@@ -388,7 +388,7 @@ async fn a_stop_shows_at_once_and_ends_a_stream_that_goes_on_for_5_s_more() {
     stage.until(began).await;
     let stop = Action::Stop { target: ActionTarget::Node(NodeId::new("a")) };
     let stopped = |notice: &Notice| records_of(notice).iter().any(|record| matches!(record.event, Event::Acted { .. })).then_some(());
-    let state = |stage: &Stage| Run::replay(&stage.records()).node(&NodeId::new("a")).unwrap().state.clone();
+    let state = |stage: &Stage| Run::replay(&stage.records()).node(&NodeId::new("a")).unwrap().state;
     stage.order(Command::act(stop.clone()));
     stage.until(stopped).await;
     assert_eq!(state(&stage), NodeState::Stopping);

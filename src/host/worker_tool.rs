@@ -64,10 +64,10 @@ impl ToolCaller<'_> {
         let first = call.id.clone();
         for hop in 1..=MOST_HOPS {
             match self.call_once(&call, consent).await {
-                Called::Failed(ToolError { goes_on: Some(Value::Object(next)), .. }) => {
+                Called::Failed(ToolError { goes_on: Some(next), .. }) if next.is_object() => {
                     // A person may have changed the arguments; what the next call doesn't change stays as this one began.
                     let kept = call.args.as_object().cloned().unwrap_or_default();
-                    call.args = Value::Object(kept.into_iter().chain(next).collect());
+                    call.args = Value::Object(kept.into_iter().chain(next.as_object().cloned().unwrap_or_default()).collect());
                     call.id = format!("{first}-{hop}");
                     consent = Consent::Open;
                 }

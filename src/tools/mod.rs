@@ -96,7 +96,7 @@ pub struct ToolError {
     /// The failure proves that nothing began.
     pub nothing_began: bool,
     /// Arguments of the same tool's next call, where this one leads to it. That call is decided on like any other.
-    pub goes_on: Option<Value>,
+    pub goes_on: Option<Box<Value>>,
 }
 
 impl ToolError {

@@ -519,7 +519,7 @@ fn ls_and_show_tell_about_runs() {
     let listed = program.json(&["ls", "--json"]);
     assert_eq!(keys(&listed[0]), LISTED);
     let shown = program.json(&["show", "last", "--json"]);
-    assert_eq!(keys(&shown), ["run", "status", "reason", "goal", "counts", "nodes", "edges", "gates"]);
+    assert_eq!(keys(&shown), ["run", "status", "interrupted_by", "reason", "goal", "counts", "nodes", "edges", "gates"]);
     assert_eq!(keys(&shown["nodes"][1]), SHOWN);
     assert_eq!((&shown["nodes"][1]["result"], &shown["run"]), (&json!(42), &listed[0]["run"]));
 

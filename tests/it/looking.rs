@@ -95,7 +95,7 @@ fn runs_are_looked_at_where_nothing_can_be_written_and_verbs_that_write_say_so()
             &["approve", &gated],
             &["skip", &gated, "write"],
             &["rerun", "last", "second"],
-            &["branch", "last"],
+            &["branch", "last", "--at", "1"],
             &["import", "-"],
         ];
         for args in writers {

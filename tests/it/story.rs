@@ -130,8 +130,8 @@ fn changes_are_undone_and_done_again(deck: &mut Terminal) {
     deck.send("u").sees("undone").sees("plan, 6 nodes").sees("└─ report");
     deck.send("U").sees("redone").sees("plan, 5 nodes");
     // Back to the plan as the planner made it, and forward again to the plan as it is wanted.
-    deck.send(&"u".repeat(8)).sees("plan, 5 nodes").loses("writer").sees("├─ rank");
-    deck.send(&"U".repeat(7)).sees("plan, 6 nodes").sees("totals").sees("writer").loses("error");
+    deck.send(&"u".repeat(7)).sees("plan, 5 nodes").loses("writer").sees("├─ rank");
+    deck.send(&"U".repeat(6)).sees("plan, 6 nodes").sees("totals").sees("writer").loses("error");
 }
 
 fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) {

@@ -42,7 +42,7 @@ fn ended<'a>(events: &'a [Event], id: &NodeId) -> (bool, Option<&'a NodeFact>) {
 /// What an action did to the nodes of before, from its events: ends, starts, stops and new generations.
 fn done(before: &Run, after: &Run, action: &Action, events: &[Event]) -> Changes {
     let mut changes = Changes::new();
-    let mut add = |kind, id: &NodeId| changes.entry(kind).or_insert_with(BTreeSet::new).extend([id.clone()]);
+    let mut add = |kind, id: &NodeId| changes.entry(kind).or_default().extend([id.clone()]);
     let taken: BTreeSet<&NodeId> = events
         .iter()
         .find_map(|event| match event {
@@ -71,7 +71,10 @@ fn done(before: &Run, after: &Run, action: &Action, events: &[Event]) -> Changes
                     let state = if *safe { NodeState::FailedSafe } else { NodeState::Failed };
                     (node.state != state).then(|| add(NodeImpact::Fails, id))
                 }
-                _ if began => Some(add(NodeImpact::Reruns, id)),
+                _ if began => {
+                    add(NodeImpact::Reruns, id);
+                    None
+                }
                 _ => (started && after.node(id).unwrap().state == NodeState::Running).then(|| add(NodeImpact::Starts, id)),
             };
             continue;

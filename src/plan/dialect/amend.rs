@@ -178,7 +178,7 @@ fn node_at(node: &mut Value, shape: &DocumentShape, path: &str, at: Option<usize
     }
     shape.implied(map, &mut notes);
     let is_named = |name: &str| map.get(name).is_some_and(|id| !id.is_null());
-    if let Some(at) = at.filter(|_| !is_named("id") && !(shape.dialect == Dialect::Stages && is_named("stage_id"))) {
+    if let Some(at) = at.filter(|_| !(is_named("id") || shape.dialect == Dialect::Stages && is_named("stage_id"))) {
         let field = if shape.dialect == Dialect::Stages { "stage_id" } else { "id" };
         let here = map.keys().position(|key| key == field).unwrap_or(0);
         let written = map.shift_remove(field);

@@ -34,9 +34,10 @@ fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<Fix
         }
         let after = by_severity(&changed, catalog);
         let is_less = weight(&after) < weight(&findings);
-        // A guess that only moves what is wrong could be moved back by the next one.
-        let is_better = is_better(&findings, &after, finding) && (is_less || fix.kind == FixKind::Safe);
-        if is_better && is_less {
+        // A guess that only moves what is wrong could be moved back by the next one; one that removes an edge can't.
+        let gains = is_less || changed.all_edges().count() < plan.all_edges().count();
+        let is_better = is_better(&findings, &after, finding) && (gains || fix.kind == FixKind::Safe);
+        if is_better && gains {
             // What was refused before may go now.
             tried.clear();
         } else {

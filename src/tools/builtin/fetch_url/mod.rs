@@ -89,7 +89,7 @@ impl FetchUrl {
         match self.reach(next) {
             Reach::Public => {
                 let message = format!("`{url}` leads to `{next}`");
-                ToolError { goes_on: Some(json!({ "url": next.as_str() })), ..ToolError::failed(message) }
+                ToolError { goes_on: Some(Box::new(json!({ "url": next.as_str() }))), ..ToolError::failed(message) }
             }
             Reach::Private | Reach::Never => closed(&host(next)),
         }

@@ -108,7 +108,7 @@ fn a_redirect_to_another_host_is_a_call_of_its_own() {
     config.fetch.private_hosts = vec!["127.0.0.1".into()];
     let fixture = Fixture::with(config, &[]);
     let error = fixture.call("fetch_url", json!({"url": format!("{}/out", outer.uri())})).unwrap_err();
-    assert_eq!(error.goes_on, Some(json!({ "url": format!("{}/", inner.uri()) })));
+    assert_eq!(error.goes_on, Some(Box::new(json!({ "url": format!("{}/", inner.uri()) }))));
     assert!(runtime.block_on(inner.received_requests()).unwrap().is_empty(), "the next call is decided on first");
 }
 
