@@ -277,6 +277,7 @@ fn write_all(plan: &Plan, place: &str) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
     fn reading_then_writing_is_equal(at in any::<prop::sample::Index>(), changes in prop::collection::vec((0..10_000_usize, 0..10_000_usize), 1..5)) {
         let fixtures: Vec<Fixture> = fixtures().into_iter().filter(|fixture| fixture.error().is_none()).collect();
