@@ -180,7 +180,7 @@ fn the_terminal_is_given_back(deck: &mut Terminal) {
     assert!(deck.cooked());
     let lines: Vec<String> = deck.screen().lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 4, "{}", deck.screen());
-    assert!(lines[0].starts_with("succeeded") && lines[0].contains("6 of 6 nodes"), "{lines:?}");
+    assert!(lines[0].starts_with("succeeded") && lines[0].contains("6/6 done"), "{lines:?}");
     assert!(lines[2].starts_with("partial") && lines[2].contains("3/4 done"), "{lines:?}");
     assert!(lines[1].starts_with("  dagdeck show ") && lines[3].starts_with("  dagdeck show "), "{lines:?}");
 }
