@@ -22,7 +22,7 @@ pub struct DataSource {
 pub struct FileAccess {
     /// Relative to the workspace.
     pub path: String,
-    /// `read`, `write` or `search`.
+    /// `read`, `write`, `search`, `move` (its old place) or `delete`.
     pub operation: String,
     /// First 100 characters.
     pub content_preview: Option<String>,

@@ -369,7 +369,8 @@ fn refuse_idle(run: &Run, commands: &[Command], now: Time) -> Result<(), Problem
 /// The paths that calls were given of which nobody knows whether they ended.
 fn unfinished_paths(run: &Run) -> Vec<String> {
     let calls = run.nodes().flat_map(|(_, node)| &node.lineage.tools).filter(|(_, report)| report.is_none());
-    calls.filter_map(|(call, _)| Some(call.args.get("path")?.as_str()?.to_owned())).collect()
+    let paths = calls.flat_map(|(call, _)| ["path", "target"].into_iter().filter_map(|name| call.args.get(name)?.as_str()));
+    paths.map(str::to_owned).collect()
 }
 
 /// Errors of a plan stop it before anything is journalled.

@@ -14,7 +14,7 @@ pub use globs::{GlobError, Globs};
 pub use known_secrets::{KnownSecrets, names_in, variables_of};
 pub use permission::{Permission, PermissionConfig, PermissionError};
 pub use registry::{Judgement, ToolRegistry};
-pub use workspace::{Located, Workspace};
+pub use workspace::{Entry, EntryKind, Existing, Located, Workspace};
 
 use async_trait::async_trait;
 use serde_json::Value;

@@ -223,7 +223,7 @@ mod tests {
         let error = registry().check("read_file", &json!({"path": 3})).unwrap_err();
         assert!(error.message.contains("`path` has the wrong type: 3 is not of type \"string\""), "{error}");
         assert!(registry().check("read_file", &json!("a")).is_err());
-        assert!(registry().check("read_file", &json!({"path": "a", "limit": null})).is_ok());
+        assert!(registry().check("read_file", &json!({"path": "a", "last": null})).is_ok());
     }
 
     #[test]

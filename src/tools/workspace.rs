@@ -1,16 +1,20 @@
 //! The workspace boundary. A path is resolved link by link to where it really leads; only then is it judged. Files are opened
 //! component by component from the root without following links, so that a link swapped in meanwhile makes the call fail, not escape.
 
+mod effects;
+
 use rustix::{
     fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, fsync, mkdirat, openat, renameat, unlinkat},
     io::Errno,
 };
 use std::{
     fs::File,
-    io::Write as _,
+    io::Read,
     os::fd::OwnedFd,
     path::{Component, Path, PathBuf},
 };
+
+pub use effects::{Entry, EntryKind, Existing};
 
 use super::ToolError;
 
@@ -114,8 +118,12 @@ impl Workspace {
     pub fn locate_for_writing(&self, path: &str) -> Result<Located, ToolError> {
         let at = self.locate(path)?;
         if at.relative.as_os_str().is_empty() {
-            return Err(ToolError::refused(format!("`{}` is the workspace itself, not a file", path.escape_debug())));
+            return Err(ToolError::refused(format!("`{}` is the workspace itself", path.escape_debug())));
         }
+        Self::unprotected(at)
+    }
+
+    fn unprotected(at: Located) -> Result<Located, ToolError> {
         for component in at.relative.components() {
             let name = component.as_os_str();
             if let Some(kept) = PROTECTED.iter().find(|kept| name.eq_ignore_ascii_case(kept)) {
@@ -161,7 +169,7 @@ impl Workspace {
             Err(cause) => return Err(failed(cause)),
         };
         let (temporary, file) = temporary(&parent).map_err(failed)?;
-        let written = fill(&file, content, mode).and_then(|()| renameat(&parent, &temporary, &parent, &name));
+        let written = fill_from(&file, content, mode).and_then(|()| renameat(&parent, &temporary, &parent, &name));
         written.map_err(|cause| {
             let _ = unlinkat(&parent, &temporary, AtFlags::empty());
             failed(cause)
@@ -231,8 +239,8 @@ fn is_temporary(name: &[u8]) -> bool {
     id.and_then(|id| uuid::Uuid::try_parse_ascii(id).ok()).is_some_and(|id| id.get_version_num() == 7)
 }
 
-fn fill(mut file: &File, content: &[u8], mode: Option<Mode>) -> Result<(), Errno> {
-    file.write_all(content).map_err(|cause| Errno::from_io_error(&cause).unwrap_or(Errno::IO))?;
+fn fill_from(mut file: &File, mut content: impl Read, mode: Option<Mode>) -> Result<(), Errno> {
+    std::io::copy(&mut content, &mut file).map_err(|cause| Errno::from_io_error(&cause).unwrap_or(Errno::IO))?;
     if let Some(mode) = mode {
         fchmod(file, mode)?;
     }
@@ -253,7 +261,6 @@ mod tests {
     use super::*;
     use std::{
         fs,
-        io::Read as _,
         os::unix::fs::{PermissionsExt as _, symlink},
     };
 

@@ -44,8 +44,7 @@ pub(super) struct ListDirectory(ToolInfo);
 
 impl ListDirectory {
     pub(super) fn new() -> Self {
-        let description =
-            "List a directory of the workspace. Gives a list of {path, type, size}, with `lines` when they are counted, sorted by path.";
+        let description = "List a directory of the workspace. Gives a list of {path, type, size, modified}, with `lines` when they are counted, sorted by path.";
         Self(describe::<ListDirectoryArgs>("list_directory", description, Risk::Read))
     }
 }
@@ -138,8 +137,12 @@ fn describe_entry(workspace: &Workspace, entry: &ignore::DirEntry, count_lines: 
         _ => "other",
     };
     let mut fields = Map::new();
-    if is_file && let Ok(found) = entry.metadata() {
+    let found = entry.metadata().ok();
+    if is_file && let Some(found) = &found {
         fields.insert("size".into(), found.len().into());
+    }
+    if let Some(time) = found.and_then(|found| jiff::Timestamp::try_from(found.modified().ok()?).ok()) {
+        fields.insert("modified".into(), time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into());
     }
     if is_file
         && count_lines
@@ -176,6 +179,15 @@ mod tests {
     use crate::tools::builtin::fixture::Fixture;
     use serde_json::{Value, json};
 
+    /// A listing without its times, which a test can't know.
+    fn timeless(mut value: Value) -> Value {
+        for entry in value.as_array_mut().unwrap() {
+            let time = entry.as_object_mut().unwrap().remove("modified").unwrap();
+            assert!(time.as_str().unwrap().parse::<jiff::Timestamp>().is_ok(), "{time}");
+        }
+        value
+    }
+
     fn paths(value: &Value) -> Vec<&str> {
         value.as_array().unwrap().iter().map(|entry| entry["path"].as_str().unwrap()).collect()
     }
@@ -196,7 +208,7 @@ mod tests {
     #[test]
     fn a_directory_is_listed_without_what_is_ignored() {
         let output = fixture().call("list_directory", json!({})).unwrap();
-        assert_eq!(output.value, json!([{"size": 1, "path": "README.md", "type": "file"}, {"path": "src", "type": "directory"}]));
+        assert_eq!(timeless(output.value), json!([{"size": 1, "path": "README.md", "type": "file"}, {"path": "src", "type": "directory"}]));
         assert_eq!((output.files[0].path.as_str(), output.files[0].operation.as_str()), (".", "search"));
     }
 
@@ -236,7 +248,7 @@ mod tests {
     fn binary_files_have_no_lines() {
         let fixture = Fixture::new(&[("bin", "a\0\n")]);
         let output = fixture.call("list_directory", json!({"count_lines": true})).unwrap();
-        assert_eq!(output.value, json!([{"size": 3, "path": "bin", "type": "file"}]));
+        assert_eq!(timeless(output.value), json!([{"size": 3, "path": "bin", "type": "file"}]));
     }
 
     #[test]

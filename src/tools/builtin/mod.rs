@@ -1,12 +1,16 @@
 //! The tools that come with dagdeck, one file each. A new one is a file here, its `mod`, and its line in `all`.
 
+mod append_file;
 mod calculator;
 mod current_time;
+mod delete_file;
 mod edit_file;
 mod fetch_url;
 #[cfg(test)]
 mod fixture;
 mod list_directory;
+mod make_directory;
+mod paths;
 mod read_file;
 mod run_command;
 mod run_javascript;
@@ -14,6 +18,7 @@ mod scratch;
 mod search_files;
 mod shared;
 mod summarize;
+mod transfer;
 mod web_search;
 mod write_file;
 
@@ -26,11 +31,16 @@ use std::sync::Arc;
 /// All of them.
 pub(super) fn all(config: &ToolsConfig) -> Vec<Arc<dyn Tool>> {
     vec![
+        Arc::new(append_file::AppendFile::new()),
         Arc::new(calculator::Calculator::new()),
+        Arc::new(transfer::Transfer::copying()),
         Arc::new(current_time::CurrentTime::new()),
+        Arc::new(delete_file::DeleteFile::new()),
         Arc::new(edit_file::EditFile::new()),
         Arc::new(fetch_url::FetchUrl::new(config)),
         Arc::new(list_directory::ListDirectory::new()),
+        Arc::new(make_directory::MakeDirectory::new()),
+        Arc::new(transfer::Transfer::moving()),
         Arc::new(read_file::ReadFile::new()),
         Arc::new(run_command::RunCommand::new(config)),
         Arc::new(run_javascript::RunJavascript::new(config)),

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 
 use super::{access, arguments, blocking, decode, describe};
 use crate::engine::DataSource;
@@ -21,10 +21,13 @@ struct ReadFileArgs {
     path: String,
     /// First line to read, counted from 1. Default: the first.
     #[schemars(range(min = 1))]
-    offset: Option<u64>,
-    /// How many lines to read. Default: all.
+    from: Option<u64>,
+    /// Last line to read. Default: the last.
     #[schemars(range(min = 1))]
-    limit: Option<u64>,
+    to: Option<u64>,
+    /// Read only so many lines at the end.
+    #[schemars(range(min = 1))]
+    last: Option<usize>,
 }
 
 pub(super) struct ReadFile(ToolInfo);
@@ -32,7 +35,7 @@ pub(super) struct ReadFile(ToolInfo);
 impl ReadFile {
     pub(super) fn new() -> Self {
         let description =
-            "Read a text file of the workspace. Gives its text. Files over 1 MiB must be read in parts by `offset` and `limit`.";
+            "Read a text file of the workspace. Gives its text. Files over 1 MiB must be read in parts by `from`, `to` or `last`.";
         Self(describe::<ReadFileArgs>("read_file", description, Risk::Read))
     }
 }
@@ -59,19 +62,27 @@ fn read(workspace: &Workspace, args: &ReadFileArgs) -> Result<ToolOutput, ToolEr
     let shown = at.display();
     let file = workspace.open(&at)?;
     let failed = |cause: std::io::Error| ToolError::failed(format!("`{shown}` can't be read: {cause}"));
-    let bytes = match (args.offset, args.limit) {
-        (None, None) => {
+    let bytes = match (args.from, args.to, args.last) {
+        (None, None, None) => {
             let mut bytes = Vec::new();
             file.take(CAP + 1).read_to_end(&mut bytes).map_err(failed)?;
             bytes
         }
-        (offset, limit) => lines(file, offset.unwrap_or(1), limit.unwrap_or(u64::MAX)).map_err(failed)?,
+        (None, None, Some(count)) => last(file, count).map_err(failed)?,
+        (_, _, Some(_)) => return Err(ToolError::refused("`last` can't be combined with `from` or `to`")),
+        (from, to, None) => {
+            let (from, to) = (from.unwrap_or(1), to.unwrap_or(u64::MAX));
+            if from > to {
+                return Err(ToolError::refused(format!("`from` is {from} and `to` is {to}: the first line is after the last one")));
+            }
+            lines(file, from, to - from + 1).map_err(failed)?
+        }
     };
     // A binary file is named as such, however large it is.
     let size = bytes.len() as u64;
     let text = decode(bytes, &shown)?;
     if size > CAP {
-        return Err(ToolError::refused(format!("`{shown}` is longer than 1 MiB")).hint("read a part of it with `offset` and `limit`"));
+        return Err(ToolError::refused(format!("`{shown}` is longer than 1 MiB")).hint("read a part of it with `from`, `to` or `last`"));
     }
     Ok(ToolOutput {
         files: vec![access(shown.clone(), "read", Some(&text))],
@@ -81,20 +92,31 @@ fn read(workspace: &Workspace, args: &ReadFileArgs) -> Result<ToolOutput, ToolEr
 }
 
 /// Bytes of some lines; stops past the cap.
-fn lines(file: std::fs::File, offset: u64, limit: u64) -> std::io::Result<Vec<u8>> {
+fn lines(file: std::fs::File, from: u64, count: u64) -> std::io::Result<Vec<u8>> {
     let mut reader = BufReader::new(file);
     let mut skipped = 1;
-    while skipped < offset && reader.skip_until(b'\n')? > 0 {
+    while skipped < from && reader.skip_until(b'\n')? > 0 {
         skipped += 1;
     }
     let mut bytes = Vec::new();
-    for _ in 0..limit {
+    for _ in 0..count {
         let room = (CAP + 1).saturating_sub(bytes.len() as u64);
         if room == 0 || reader.by_ref().take(room).read_until(b'\n', &mut bytes)? == 0 {
             break;
         }
     }
     Ok(bytes)
+}
+
+/// Bytes of the last lines; more than the cap when they begin further up.
+fn last(mut file: std::fs::File, count: usize) -> std::io::Result<Vec<u8>> {
+    let start = file.metadata()?.len().saturating_sub(CAP + 1);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(CAP + 1).read_to_end(&mut bytes)?;
+    let ends = bytes.iter().enumerate().rev().skip(usize::from(bytes.ends_with(b"\n"))).filter(|(_, byte)| **byte == b'\n');
+    let first = ends.map(|(at, _)| at + 1).nth(count - 1);
+    Ok(first.map_or(bytes.clone(), |at| bytes.split_off(at)))
 }
 
 #[cfg(test)]
@@ -109,9 +131,18 @@ mod tests {
         assert_eq!(output.value, json!("one\ntwo\nthree"));
         assert_eq!((output.files[0].path.as_str(), output.files[0].operation.as_str()), ("src/a.txt", "read"));
         let part = |args| fixture.call("read_file", args).unwrap().value;
-        assert_eq!(part(json!({"path": "src/a.txt", "offset": 2, "limit": 1})), json!("two\n"));
-        assert_eq!(part(json!({"path": "src/a.txt", "offset": 3})), json!("three"));
-        assert_eq!(part(json!({"path": "src/a.txt", "offset": 9})), json!(""));
+        assert_eq!(part(json!({"path": "src/a.txt", "from": 2, "to": 2})), json!("two\n"));
+        assert_eq!(part(json!({"path": "src/a.txt", "from": 3})), json!("three"));
+        assert_eq!(part(json!({"path": "src/a.txt", "to": 2})), json!("one\ntwo\n"));
+        assert_eq!(part(json!({"path": "src/a.txt", "from": 9})), json!(""));
+        assert_eq!(part(json!({"path": "src/a.txt", "last": 2})), json!("two\nthree"));
+        assert_eq!(part(json!({"path": "src/a.txt", "last": 9})), json!("one\ntwo\nthree"));
+        let wrong = |args| fixture.call("read_file", args).unwrap_err().message;
+        assert_eq!(
+            wrong(json!({"path": "src/a.txt", "from": 3, "to": 2})),
+            "`from` is 3 and `to` is 2: the first line is after the last one"
+        );
+        assert!(wrong(json!({"path": "src/a.txt", "from": 3, "last": 2})).contains("can't be combined"));
     }
 
     #[test]
@@ -126,11 +157,14 @@ mod tests {
         let fixture = Fixture::new(&[("bin", "a\0b"), ("huge", &"line\n".repeat(300_000))]);
         let refused = |path: &str| fixture.call("read_file", json!({"path": path})).unwrap_err();
         assert_eq!(refused("bin").message, "`bin` is a binary file");
-        assert!(refused("huge").hint.unwrap().contains("offset"));
+        assert!(refused("huge").hint.unwrap().contains("`from`"));
         assert!(refused("../x").message.contains("outside the workspace"));
-        let part = fixture.call("read_file", json!({"path": "huge", "offset": 299_999})).unwrap();
+        let part = fixture.call("read_file", json!({"path": "huge", "from": 299_999})).unwrap();
         assert_eq!(part.value, json!("line\nline\n"));
-        assert!(fixture.call("read_file", json!({"path": "huge", "offset": 1})).is_err());
+        let end = fixture.call("read_file", json!({"path": "huge", "last": 2})).unwrap();
+        assert_eq!(end.value, json!("line\nline\n"));
+        assert!(fixture.call("read_file", json!({"path": "huge", "from": 1})).is_err());
+        assert!(fixture.call("read_file", json!({"path": "huge", "last": 299_000})).is_err());
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Tool for WriteFile {
 }
 
 /// The text that a value is written as.
-fn text(content: &Value) -> String {
+pub(super) fn text(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         other => format!("{other:#}\n"),
