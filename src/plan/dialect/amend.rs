@@ -45,11 +45,13 @@ pub(super) fn amend(document: &mut Value, path: &str, depth: usize) -> Result<Di
     let form = DocumentShape::of(map, shape);
     notes.extend(document_names(map, &form));
     parts(map, &form, path, depth);
-    if shape == Dialect::Native {
-        // Fields under other names may have hidden whose nodes these are.
-        shape = tell(document)?;
-    }
+    // Fields under other names may have hidden whose nodes these are.
+    let told = if shape == Dialect::Native { tell(document)? } else { shape };
     let Value::Object(map) = document else { return Ok(shape) };
+    if told != shape {
+        shape = told;
+        parts(map, &DocumentShape::of(map, shape), path, depth);
+    }
     head(map, shape, path, &mut notes);
     reading::note(map, notes);
     Ok(shape)
@@ -84,12 +86,8 @@ fn named_list(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
 
 fn nodes_by_id(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
     for name in ["nodes", "dag", "tasks"] {
-        let Some(Value::Object(by_id)) = map
-            .get_mut(name)
-            .filter(|value| value.as_object().is_some_and(|nodes| !nodes.is_empty() && nodes.values().all(Value::is_object)))
-        else {
-            continue;
-        };
+        let is_by_id = |value: &&mut Value| value.as_object().is_some_and(|nodes| nodes.values().all(Value::is_object));
+        let Some(Value::Object(by_id)) = map.get_mut(name).filter(is_by_id) else { continue };
         let list = std::mem::take(by_id).into_iter().map(|(key, mut node)| {
             if let Value::Object(node) = &mut node
                 && !node.contains_key("id")
@@ -121,8 +119,6 @@ fn parts(map: &mut Map<String, Value>, shape: &DocumentShape, path: &str, depth:
 fn lists(map: &mut Map<String, Value>, shape: &DocumentShape, path: &str, depth: usize) {
     let place = step(path, shape.nodes);
     match map.get_mut(shape.nodes) {
-        // What has neither an object nor an empty place for one holds nothing like nodes.
-        Some(Value::Array(list)) if !list.iter().any(|node| node.is_object() || node.is_null()) => {}
         // Ids beside which the objects stand are no stages themselves.
         Some(Value::Array(list)) if shape.dialect == Dialect::Stages && list.iter().any(Value::is_string) => {}
         Some(Value::Array(list)) => {
@@ -244,7 +240,7 @@ fn note_all(map: &mut Map<String, Value>, notes: Vec<FieldReading>, stands_in: O
 fn dependencies(map: &mut Map<String, Value>, field: &str, notes: &mut Vec<FieldReading>) {
     let Some(written) = map.get(field) else { return };
     let one = |value: &Value| match value {
-        Value::String(id) => Some(vec![id.trim().to_owned()]),
+        Value::String(id) => Some(vec![id.clone()]),
         Value::Number(number) => Some(if number.as_f64() < Some(0.0) { Vec::new() } else { vec![number.to_string()] }),
         Value::Object(entry) => {
             let id = ["id", "node", "task", "from", "node_id", "task_id"].iter().find_map(|name| entry.get(*name)?.as_str());

@@ -133,7 +133,7 @@ fn tell(value: &Value) -> Result<Dialect, ShapeError> {
         return Err(ShapeError { path: String::new(), message: words.into() });
     };
     let nodes = nodes.as_array().map_or(&[][..], Vec::as_slice);
-    if nodes.iter().any(|node| node.get("agent_name").is_some()) {
+    if nodes.iter().any(|node| node.get("agent_name").is_some_and(|name| !name.is_null())) {
         return Ok(Dialect::Workflow);
     }
     let plain = !["goal", "inputs", "edges", "budget", "defaults"].iter().any(|field| map.contains_key(*field));

@@ -66,7 +66,8 @@ impl FieldReading {
                     object.iter().filter(|(key, _)| *key != AS_WRITTEN).map(|(k, v)| (k.clone(), v.clone())).collect();
                 read.as_object() == Some(&bare)
             }
-            read => object.get(&self.field).filter(|value| !is_quiet(value) || read.is_some()) == read.as_ref(),
+            // A writer leaves out what says nothing.
+            read => read.as_ref().filter(|read| !is_quiet(read)) == object.get(&self.field).filter(|value| !is_quiet(value)),
         }
     }
 }
@@ -129,7 +130,13 @@ fn restored_object(mut map: Map<String, Value>) -> Value {
     map.shift_remove(AS_WRITTEN);
     for reading in held {
         match (reading.list, reading.written) {
-            (Some(ListForm::Bare), _) => return map.shift_remove(&reading.field).unwrap_or_default(),
+            // Nothing else can stand beside a list that is the whole document, and an empty one is no plan.
+            (Some(ListForm::Bare), _) => {
+                let is_alone = map.keys().all(|key| *key == reading.field || key == "dagdeck");
+                if is_alone && map[&reading.field].as_array().is_some_and(|list| !list.is_empty()) {
+                    return map[&reading.field].take();
+                }
+            }
             (Some(form), _) => {
                 let list = map.shift_remove(&reading.field).unwrap_or_default();
                 map.insert(reading.name, if form == ListForm::ById { by_id(list) } else { list });

@@ -83,10 +83,14 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
     };
     let (value, lost) = document(plan, shape, catalog);
     let value = match source(plan, shape) {
-        Some(source) => keep::as_read(value, source, |value| shaped(shape, value).ok(), |plan| document(plan, shape, catalog).0),
+        Some((source, read)) if shaped(shape, read.clone()).as_ref() == Ok(plan) => source,
+        Some((_, read)) => {
+            let kept = keep::as_read(value, read, |value| shaped(shape, value).ok(), |plan| document(plan, shape, catalog).0);
+            if shape == plan.dialect { reading::restored(kept) } else { kept }
+        }
+        None if shape == plan.dialect => reading::restored(value),
         None => value,
     };
-    let value = if shape == plan.dialect { reading::restored(value) } else { value };
     let text = match syntax {
         Syntax::Json => pretty(&value),
         Syntax::Yaml => yaml::write(&value),
@@ -94,11 +98,12 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
     ExportedPlan { text, lost }
 }
 
-/// The document that a plan was read from, if it is in this shape, as its reader took it.
-fn source(plan: &Plan, shape: Dialect) -> Option<Value> {
+/// The document that a plan was read from, if it is in this shape: as it is written, and as its reader took it.
+fn source(plan: &Plan, shape: Dialect) -> Option<(Value, Value)> {
     let source = plan.source.as_ref().filter(|source| source.shape == shape)?;
-    let (mut value, _) = SourceText::open(&source.text, &source.origin).and_then(SourceText::parse).ok()?;
-    (amend(&mut value, "", 0).ok()? == shape).then_some(value)
+    let (source, _) = SourceText::open(&source.text, &source.origin).and_then(SourceText::parse).ok()?;
+    let mut read = source.clone();
+    (amend(&mut read, "", 0).ok()? == shape).then_some((source, read))
 }
 
 /// The document of a plan in a dialect, in the one way that its writer has.
