@@ -12,6 +12,7 @@ mod ends;
 mod impacts;
 mod kit;
 mod literal;
+mod literal_native;
 mod live;
 mod privacy;
 mod properties;

@@ -10,12 +10,14 @@
 
 mod functions;
 mod guards;
+mod opposite;
 mod scan;
 #[cfg(test)]
 mod tests;
 mod values;
 
 pub use functions::{FUNCTIONS, FunctionInfo};
+pub use opposite::are_opposite;
 
 use super::names::{NameLookup, NameScope, Path, Root};
 use minijinja::{Environment, Error, ErrorKind, Expression, UndefinedBehavior, value::Value as Inner};

@@ -1,11 +1,11 @@
-//! Decisions and their edges, merges, joins over alternatives.
+//! Decisions and their edges, merges.
 
 use super::legible;
-use super::{Code, FindingPlace, Fix, FixKind, PlanCheck};
+use super::{Code, FindingPlace, Fix, PlanCheck};
 use crate::plan::edit::Edit;
 use crate::plan::expr::Expr;
 use crate::plan::order::{EdgePlace, OrderedEdge};
-use crate::plan::{DecisionNode, Dialect, Edge, Join, NodeId, NodeKind};
+use crate::plan::{DecisionNode, Dialect, Edge, NodeId, NodeKind};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -20,9 +20,6 @@ pub(super) fn check(check: &mut PlanCheck) {
         }
     }
     default_outside(check);
-    if !check.plan.dialect.walks() {
-        alternatives(check);
-    }
 }
 
 /// One way out of a decision: its position in `edges` if it is written there, its target, its label.
@@ -145,53 +142,5 @@ fn default_outside(check: &mut PlanCheck) {
         let fix = Some(Fix::guess("remove `default`", replaced(at, Edge { default: false, ..edge.clone() })));
         let message = "`default` only has an effect on an edge that leaves a decision, or next to edges with conditions";
         check.find(Code::DefaultOutside, FindingPlace::Edge(at), "default", message, fix);
-    }
-}
-
-/// How many alternatives of decisions are remembered for one node.
-const GUARDS: usize = 8;
-
-/// A node that needs every incoming edge can't need two alternatives of one decision. Each node inherits the alternatives that it
-/// certainly depends on from the sources that it needs.
-fn alternatives(check: &mut PlanCheck) {
-    let order = check.graph.topological();
-    let mut guards: Vec<Vec<(usize, usize)>> = vec![Vec::new(); check.graph.len()];
-    for node in order {
-        let written = check.plan.nodes[node].policy.join.or(check.plan.defaults.join);
-        let natural = if matches!(check.plan.nodes[node].kind, NodeKind::Merge(_)) { Some(Join::Settled) } else { None };
-        let (all, explicit) = match written.or(natural) {
-            None => (true, false),
-            Some(Join::All) => (true, true),
-            Some(Join::Settled | Join::Any | Join::Always) => (false, false),
-        };
-        let links: Vec<(usize, OrderedEdge)> = check.graph.incoming(node).map(|at| (at, check.graph.links()[at])).collect();
-        let is_alternative = |check: &PlanCheck, link: &OrderedEdge| {
-            let conditional = matches!(link.place, EdgePlace::Edge(at) if check.plan.edges[at].when.is_some());
-            conditional || link.from.is_some_and(|from| check.decides(from))
-        };
-        let needed = links.iter().filter(|(_, link)| links.len() == 1 || (all && (explicit || !is_alternative(check, link))));
-        let mut own: Vec<(usize, usize)> = Vec::new();
-        let mut clash = None;
-        for (at, link) in needed {
-            let Some(from) = link.from else { continue };
-            let edge = if check.decides(from) { Some((from, *at)) } else { None };
-            for guard in guards[from].iter().copied().chain(edge) {
-                if let Some(other) = own.iter().find(|other| other.0 == guard.0 && other.1 != guard.1) {
-                    clash = Some(other.0);
-                } else if own.len() < GUARDS && !own.contains(&guard) {
-                    own.push(guard);
-                }
-            }
-        }
-        if let Some(decision) = clash {
-            let fix = check
-                .with_policy(node, FixKind::Safe, "join what is taken, with `join: settled`", |policy| policy.join = Some(Join::Settled));
-            let message = format!(
-                "needs several branches of the decision `{}`, but only one is taken, so it would be skipped",
-                check.graph.id(decision)
-            );
-            check.find(Code::Alternatives, FindingPlace::Node(node), "join", message, fix);
-        }
-        guards[node] = own;
     }
 }

@@ -7,6 +7,9 @@ mod fields;
 mod fix;
 #[cfg(test)]
 mod fix_tests;
+mod joins;
+#[cfg(test)]
+mod joins_tests;
 mod leaving;
 mod names;
 mod nested;
@@ -160,6 +163,7 @@ impl<'a> PlanCheck<'a> {
         readings::check(self);
         structure::check(self);
         decisions::check(self);
+        joins::check(self);
         walks::check(self);
         names::check(self);
         texts::check(self);

@@ -257,6 +257,6 @@ fn duplicate_edges(check: &mut PlanCheck, at: usize) {
             EdgePlace::Edge(at) => Edit::RemoveEdge { at },
             EdgePlace::Dependency(node, i) => check.changed(node, |node| drop(node.depends_on.remove(i))),
         };
-        check.find(Code::DuplicateEdge, FindingPlace::Node(at), "depends_on", message, Some(Fix::safe("remove one of them", edit)));
+        check.find(Code::DuplicateEdge, FindingPlace::Node(at), "depends_on", message, Some(Fix::guess("remove one of them", edit)));
     }
 }
