@@ -28,7 +28,7 @@ fn created(run: &RunId) -> Record {
 }
 
 fn event(seq: u64) -> Record {
-    let event = Event::Node { node_id: NodeId::new(format!("node-{seq}")), generation: 1, fact: NodeFact::Ready };
+    let event = Event::Node { node_id: NodeId::new(format!("node-{seq}")), generation: 1, fact: NodeFact::Ready { rehearsed: false } };
     Record { seq, at: Time(seq), more: false, event }
 }
 

@@ -79,19 +79,6 @@ impl ResultCheck {
         self.routed(result).ok_or_else(|| ResultFault::Route(self.routes.clone()))
     }
 
-    /// A rehearsal's text is in the place of an answer, and nothing of it can be checked; a decision goes the first way.
-    pub fn rehearsed(&self, result: Value) -> Value {
-        match (self.routed(&result), self.routes.first(), result) {
-            (Some(routed), _, _) => routed,
-            (None, Some(first), Value::Object(mut answer)) => {
-                answer.insert("route".to_owned(), first.clone().into());
-                answer.into()
-            }
-            (None, Some(first), _) => first.clone().into(),
-            (None, None, result) => result,
-        }
-    }
-
     /// The answer with the route that it names, if it names one: the first of `condition`, `route` and `next`, or all of it.
     fn routed(&self, result: &Value) -> Option<Value> {
         let Value::Object(answer) = result else { return self.route(result).map(Value::from) };
@@ -208,14 +195,6 @@ mod tests {
         {
             assert!(matches!(check.judge(&said), Err(ResultFault::Route(_))), "{said}");
         }
-    }
-
-    #[test]
-    fn a_rehearsed_decision_goes_the_first_way() {
-        let check = check(None, &["a", "b"]).unwrap();
-        assert_eq!(check.rehearsed(json!("[rehearsal] …")), json!("a"));
-        assert_eq!(check.rehearsed(json!({ "k": 1 })), json!({ "k": 1, "route": "a" }));
-        assert_eq!(check.rehearsed(json!("b")), json!("b"));
     }
 
     #[test]

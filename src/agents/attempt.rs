@@ -7,12 +7,6 @@ use super::Card;
 use crate::engine::{AgentJob, Done, ErrorKind, NodeError};
 use crate::plan::limits::{AGENT_ITERATIONS, AGENT_SECONDS, AGENT_TOKENS, MOST_ITERATIONS};
 
-/// Provider's name of a model that only rehearses; its results carry the same word as their mark.
-pub use crate::models::rehearsal::PROVIDER as REHEARSAL;
-
-/// Provider's name of the operator in a model's place.
-pub const OPERATOR: &str = "operator";
-
 /// Limits that hold for one attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AttemptLimits {

@@ -7,16 +7,16 @@ use tokio::time::Instant;
 use super::{
     Card, CardKind, Class, Port, Question,
     answer::{self, ResultCheck, ResultFault},
-    attempt::{AttemptEnd, AttemptLimits, OPERATOR, call_id, millis},
+    attempt::{AttemptEnd, AttemptLimits, call_id, millis},
     class::deep_reasoner,
     context::{self, Form, Material},
     prompt::{self, Prompt},
     select,
     session::ModelSession,
-    turns,
+    tokens, turns,
 };
-use crate::engine::{AgentJob, Dep, Done, ErrorKind, ModelCall, NodeError, TokenUsage};
-use crate::models::{ChatModel, ModelSettings};
+use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, ModelCall, NodeError, OPERATOR, REHEARSED, TokenUsage};
+use crate::models::{ChatModel, ModelSettings, rehearsal};
 use crate::plan::{ContextMode, ToolInfo};
 
 /// With what an agent is run.
@@ -34,7 +34,6 @@ pub struct Execution {
 /// Who answers for a model.
 #[derive(Clone)]
 pub enum Responder {
-    /// A model, or its rehearsal.
     Model {
         /// Where it is asked.
         provider: Arc<dyn ChatModel>,
@@ -44,6 +43,8 @@ pub enum Responder {
     },
     /// The person at the console.
     Operator,
+    /// Nobody: the prompt is put together and shown.
+    Rehearsal,
 }
 
 /// Runs one attempt of an agent node. Dropping the future cancels it.
@@ -67,6 +68,7 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
         Prompt::new(job, context, card)
     };
     let (provider, name, settings) = match (card.kind, responder) {
+        (_, Responder::Rehearsal) => return Ok(AttemptEnd::Done(rehearse(&prompt_of(&material), job, tools, port))),
         (CardKind::Human, _) => return ask_person(&prompt_of(&material), job, &check, port).await.map(AttemptEnd::Done),
         (CardKind::Llm | CardKind::Class(_), Responder::Operator) => {
             return stand_in(&prompt_of(&material), &check, tools, port).await.map(AttemptEnd::Done);
@@ -83,6 +85,27 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
         CardKind::Llm | CardKind::Human => turns::converse(session, &prompt, tools, check).await,
     }
 }
+
+/// What a model would get, in the place of its answer. An estimate, of which nothing counts as spent.
+fn rehearse(prompt: &Prompt, job: &AgentJob, tools: &[ToolInfo], port: &dyn Port) -> Done {
+    port.message("system", &prompt.system);
+    port.message("user", &prompt.user());
+    let tokens = tokens::of_text(&prompt.system) + tokens::of_text(&prompt.user());
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let with = if names.is_empty() { "without tools".to_owned() } else { format!("with the tools {}", names.join(", ")) };
+    port.log(&format!("rehearsed: a model would get about {tokens} tokens (estimate), {with}"));
+    let result = match &job.output_schema {
+        Some(schema) => rehearsal::instance(schema),
+        None => Value::from(format!(
+            "{REHEARSED} would ask a model, with about {tokens} tokens (estimate): {}",
+            tokens::cut(&prompt.objective, EXCERPT)
+        )),
+    };
+    Done { result, mark: Some(Mark::Rehearsal) }
+}
+
+/// Tokens of an objective that a rehearsal repeats.
+const EXCERPT: u64 = 150;
 
 /// A `human` agent: the objective is the question, and the routes of a decision are what may be chosen.
 async fn ask_person(prompt: &Prompt, job: &AgentJob, check: &ResultCheck, port: &dyn Port) -> Result<Done, NodeError> {

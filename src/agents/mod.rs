@@ -19,7 +19,7 @@ mod tokens;
 mod turns;
 mod watch;
 
-pub use attempt::{AttemptEnd, OPERATOR, REHEARSAL};
+pub use attempt::AttemptEnd;
 pub use card::{Card, CardError, CardKind, CardLimits, Class, ToolList};
 pub use execution::{Execution, Responder, run};
 pub use registry::{AgentRegistry, Cards, Reloaded};

@@ -44,9 +44,6 @@ pub(super) async fn narrow(material: &mut Material<'_>, objective: &str, session
 
 /// Names of the results that the model picks.
 async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mut ModelSession<'_>) -> Result<Vec<&'a str>, String> {
-    if session.is_rehearsal() {
-        return Err("a rehearsal has no model to choose".to_owned());
-    }
     let ids: Vec<&str> = results.iter().map(|(id, _)| *id).collect();
     let limit = session.caps.tokens * PERCENT / 100;
     let bare = tokens::of_messages(&messages(results, objective, 0)) + ANSWER;

@@ -3,9 +3,9 @@
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-use super::attempt::{AttemptLimits, REHEARSAL, millis};
+use super::attempt::{AttemptLimits, millis};
 use super::{Port, tokens};
-use crate::engine::{ErrorKind, Mark, ModelCall, NodeError, TokenUsage};
+use crate::engine::{ErrorKind, ModelCall, NodeError, TokenUsage};
 use crate::models::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
 };
@@ -85,16 +85,6 @@ impl<'a> ModelSession<'a> {
     pub fn room(&self, messages: &[ChatMessage], offers: &[ToolOffer]) -> Option<u64> {
         let prompt = tokens::of_messages(messages) + tokens::of_offers(offers);
         self.left().checked_sub(prompt).filter(|room| *room >= SHORTEST_ANSWER)
-    }
-
-    /// The mark of a result that is what it should be.
-    pub fn plain_mark(&self) -> Option<Mark> {
-        self.is_rehearsal().then_some(Mark::Rehearsal)
-    }
-
-    /// Whether nobody really answers.
-    pub fn is_rehearsal(&self) -> bool {
-        self.provider.provider() == REHEARSAL
     }
 
     /// Whether an answer that reached its output cap was cut by the node's limit and not by the execution's settings.

@@ -1,7 +1,7 @@
 //! The agent loop against a scripted model and a port that records everything.
 
 use super::*;
-use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, NodeState, Provenance, TokenUsage};
+use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, NodeState, OPERATOR, Provenance, TokenUsage};
 use crate::models::{
     CallRequest, ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings,
 };
@@ -512,10 +512,15 @@ async fn after_a_call_that_may_have_changed_something_no_failure_proves_that_not
 }
 
 #[tokio::test]
-async fn a_rehearsal_is_marked_and_its_text_is_not_checked() {
-    let mut stage = Stage::with(vec![text("[rehearsal] …")], REHEARSAL);
-    stage.job.output_schema = Some(json!({ "type": "object" }));
-    assert_eq!(stage.run().await, done(json!("[rehearsal] …"), Mark::Rehearsal));
+async fn a_rehearsed_prompt_is_assembled_and_shown_and_nobody_is_asked() {
+    let mut stage = routes(rehearsing(Stage::new(Vec::new())), &["ship", "fix"]);
+    let rehearsed = stage.run().await.unwrap();
+    assert_eq!(rehearsed.mark, Some(Mark::Rehearsal));
+    let text = rehearsed.result.as_str().unwrap();
+    assert!(text.starts_with("[rehearsed] would ask a model, with about ") && text.ends_with("(estimate): Do it."), "{text}");
+    assert!(stage.desk.calls.lock().unwrap().is_empty() && stage.desk.questions.lock().unwrap().is_empty());
+    stage.job.output_schema = Some(json!({ "type": "object", "properties": { "title": { "type": "string" } }, "required": ["title"] }));
+    assert_eq!(stage.run().await, done(json!({ "title": "[rehearsed] title" }), Mark::Rehearsal));
 }
 
 #[tokio::test]
@@ -642,15 +647,8 @@ async fn a_decision_that_names_no_route_is_asked_once_more_and_then_left_to_the_
 }
 
 fn rehearsing(mut stage: Stage) -> Stage {
-    let provider: Arc<dyn ChatModel> = Arc::new(crate::models::rehearsal::Rehearsal);
-    stage.execution.responder = Responder::Model { provider, name: REHEARSAL.into(), settings: ModelSettings::default() };
+    stage.execution.responder = Responder::Rehearsal;
     stage
-}
-
-#[tokio::test]
-async fn a_rehearsed_decision_takes_the_first_route_and_is_marked() {
-    let stage = routes(rehearsing(Stage::new(Vec::new())), &["ship", "mend"]);
-    assert_eq!(stage.run().await, done(json!("ship"), Mark::Rehearsal));
 }
 
 #[tokio::test]
@@ -715,10 +713,7 @@ async fn when_picking_fails_all_results_are_given_and_the_log_says_why() {
 }
 
 #[tokio::test]
-async fn nobody_picks_in_a_rehearsal_with_too_few_tokens_or_with_one_result() {
-    let rehearsal = rehearsing(selecting(Vec::new()));
-    rehearsal.run().await.unwrap();
-    assert_eq!(rehearsal.notes(), ["context: all results are passed on, because a rehearsal has no model to choose"]);
+async fn nobody_picks_with_too_few_tokens_or_with_one_result() {
     let mut short = selecting(vec![text("done")]);
     short.job.max_tokens = 2_000;
     assert_eq!(short.run().await, plain(json!("done")));

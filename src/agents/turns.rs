@@ -206,8 +206,8 @@ impl Conversation<'_> {
 
     /// What is handed back at the limit of tokens, or because the work was stopped.
     fn handed_back(&self, result: Value, mark: Mark) -> Result<AttemptEnd, NodeError> {
-        let result = self.judged(&result).or_else(|fault| fault.settle(result, self.session.port))?;
-        Ok(AttemptEnd::Done(Done { result, mark: self.session.plain_mark().or(Some(mark)) }))
+        let result = self.check.judge(&result).or_else(|fault| fault.settle(result, self.session.port))?;
+        Ok(AttemptEnd::Done(Done { result, mark: Some(mark) }))
     }
 
     /// The whole conversation if it fits, else its opening and the model's last text.
@@ -227,7 +227,7 @@ impl Conversation<'_> {
     /// A provider took more than was asked for: what was said last is all there is.
     fn out_of_tokens(&self, why: LastTurnReason) -> Result<AttemptEnd, NodeError> {
         let result = answer::parse(&self.last_words);
-        if self.last_words.trim().is_empty() || matches!(self.judged(&result), Err(ResultFault::Schema(_))) {
+        if self.last_words.trim().is_empty() || matches!(self.check.judge(&result), Err(ResultFault::Schema(_))) {
             let message = format!("all {} tokens are used, and the agent gave no result", self.session.caps.tokens);
             return Err(limit(message, "raise the node's `budget.tokens`"));
         }
@@ -273,7 +273,7 @@ impl Conversation<'_> {
 
     /// A result that passes ends the node; one that doesn't gets one round of repair.
     fn hand_in(&mut self, result: Value, mark: Option<Mark>) -> Result<AfterReply, NodeError> {
-        let result = match self.judged(&result) {
+        let result = match self.check.judge(&result) {
             Ok(result) => result,
             Err(fault) if self.repaired => fault.settle(result, self.session.port)?,
             Err(fault) => {
@@ -283,12 +283,7 @@ impl Conversation<'_> {
                 return Ok(AfterReply::GoOn);
             }
         };
-        let mark = self.session.plain_mark().or(mark);
         Ok(AfterReply::Done(Done { result, mark }))
-    }
-
-    fn judged(&self, result: &Value) -> Result<Value, ResultFault> {
-        if self.session.is_rehearsal() { Ok(self.check.rehearsed(result.clone())) } else { self.check.judge(result) }
     }
 
     fn empty(&mut self, reply: &ChatReply) -> Result<AfterReply, NodeError> {

@@ -19,8 +19,8 @@ use std::path::PathBuf;
 
 /// Operator console for agent DAGs: type a request, edit the plan, run it, decide what may happen, see the result.
 ///
-/// Without a subcommand the console opens. It works without a model: the built-in planner makes the plan, and a node that needs a
-/// model is rehearsed, which means that it gets made-up text instead of an answer.
+/// Without a subcommand the console opens. It works without a model: the built-in planner makes the plan, and a plan that needs a
+/// model can be rehearsed, which shows what it would do.
 #[derive(Debug, Parser)]
 #[command(name = "dagdeck", subcommand_value_name = "SUBCOMMAND", version, max_term_width = 100, propagate_version = true)]
 pub struct Cli {
@@ -48,7 +48,7 @@ pub struct Common {
     /// Folder for the journal of runs; `dagdeck doctor` shows where settings are [default: chosen by platform] [env: DAGDECK_HOME]
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
-    /// Model for plans and new runs; `operator` lets you answer, `rehearsal` calls none [env: DAGDECK_MODEL]
+    /// Model for plans and new runs; `operator` lets you answer [env: DAGDECK_MODEL]
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
     /// Use the workspace's own cards and settings for this run, trusted or not
@@ -220,6 +220,9 @@ pub struct RunArgs {
     /// Set an input of the plan to the text of a file, or of stdin (`-`); what it holds is private
     #[arg(long = "set-file", value_name = "NAME=FILE")]
     pub set_file: Vec<String>,
+    /// Change nothing: nodes that need a model, write or send only show what they would do
+    #[arg(long, conflicts_with = "model")]
+    pub rehearse: bool,
     /// Print events as they happen, one JSON object per line
     #[arg(long)]
     pub json: bool,

@@ -2,6 +2,7 @@
 
 use super::{CliError, Common, log};
 use crate::{
+    engine::REHEARSAL,
     host::{LocalHost, Places, Survey, config::Config},
     store::Store,
 };
@@ -36,6 +37,11 @@ impl CliContext {
             places.settings.clone_from(&places.workspace);
         }
         Ok(Self { places, model: common.model.clone().or_else(|| env("DAGDECK_MODEL")) })
+    }
+
+    /// The same where nothing is to change.
+    pub(super) fn rehearsing(&self) -> Self {
+        Self { places: self.places.clone(), model: Some(REHEARSAL.to_owned()) }
     }
 
     /// The configuration of user and project.

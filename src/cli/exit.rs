@@ -19,6 +19,8 @@ pub enum Exit {
     Cancelled,
     /// The run waits at a gate that no flag decides.
     Undecided,
+    /// The run was only rehearsed; or it needs a model, none is connected, and nothing ran.
+    Rehearsed,
     /// A signal stopped the run, which can be resumed.
     Signalled(StopSignal),
 }
@@ -34,6 +36,7 @@ impl Exit {
             Self::Failed => 5,
             Self::Cancelled => 6,
             Self::Undecided => 7,
+            Self::Rehearsed => 8,
             // The shell's custom for a program that a signal ended.
             Self::Signalled(signal) => 128 + signal.number(),
         }
@@ -51,6 +54,7 @@ impl From<Outcome> for Exit {
         match outcome {
             Outcome::Succeeded => Self::Success,
             Outcome::Partial => Self::Partial,
+            Outcome::Rehearsed => Self::Rehearsed,
             Outcome::Failed => Self::Failed,
             Outcome::Cancelled => Self::Cancelled,
         }

@@ -27,6 +27,7 @@ const EXIT_CODES: &str = "Exit codes:
   1 error                               5 run failed
   2 wrong command line                  6 run cancelled
   3 plan invalid                        7 run waits for a person
+  8 run rehearsed, or it needs a model and none is connected
   129, 130, 143 a signal stopped the run (SIGHUP, SIGINT, SIGTERM); `dagdeck resume` continues it
 
 `dagdeck help SUBCOMMAND` explains one of them. docs/debugging.md shows how to debug a plan.";

@@ -2,6 +2,7 @@
 
 use super::{CliContext, CliError, Exit, Io, ListArgs};
 use crate::{
+    engine::{OPERATOR, REHEARSAL},
     host::client::ModelStatus,
     models::config::AUTO,
     plan::{Risk, Verdict},
@@ -67,25 +68,29 @@ pub fn tools(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exi
 pub async fn models(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let survey = place.survey()?;
     let status = survey.model();
-    if let ModelStatus::Rehearsal { how } = status {
-        io.say("no model is connected: nodes that need one are rehearsed");
+    if let ModelStatus::Absent { how } | ModelStatus::Broken { how, .. } = status {
+        io.say(match status {
+            ModelStatus::Broken { why, .. } => why,
+            _ => "no model is connected: a plan that needs one can only be rehearsed",
+        });
         io.say(&format!("hint: {}", Plain::line(how)));
     }
     let names = survey.models().await?;
     let used = match status {
-        ModelStatus::Rehearsal { .. } => "rehearsal",
-        ModelStatus::Operator => "operator",
-        ModelStatus::Connected { model, .. } => model,
+        ModelStatus::Absent { .. } | ModelStatus::Broken { .. } => None,
+        ModelStatus::Rehearsal => Some(REHEARSAL),
+        ModelStatus::Operator => Some(OPERATOR),
+        ModelStatus::Connected { model, .. } => Some(model.as_str()),
     };
     if args.json {
         io.json(&json!({"used": used, "models": names, "classes": survey.classes()}))?;
         return Ok(Exit::Success);
     }
-    if used == AUTO {
+    if used == Some(AUTO) {
         io.say("no model is set, so the first chat model of this list is used; --model or OPENAI_MODEL sets one");
     }
     for name in &names {
-        let mark = if name == used { "*" } else { " " };
+        let mark = if Some(name.as_str()) == used { "*" } else { " " };
         io.line(&format!("{mark} {}", Plain::line(name)))?;
     }
     // A class is no model, so it goes where the words for people go.

@@ -1,7 +1,9 @@
 //! `dagdeck run`: runs a plan or a request without the console. Flags decide gates; a gate that no flag decides stays open.
 
 use super::{CliContext, CliError, Exit, Io, RunArgs, headless, source, validate};
-use crate::plan::validate::Severity;
+use crate::host::{LocalHost, client::ModelStatus};
+use crate::plan::{Plan, that_need_model, validate::Severity};
+use crate::text::counted;
 use serde_json::{Map, Value};
 
 /// Runs a plan file, or plans and runs a request.
@@ -12,7 +14,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let mut inputs = inputs(&args.set)?;
     let private_inputs = read_inputs(&args.set_file, &mut inputs, io)?;
     let flags = headless::flags(&args.gates)?;
-    let host = place.host()?;
+    let host = if args.rehearse { place.rehearsing().host()? } else { place.host()? };
     let mut document = source::plan_or_request(&args.what, &host, io).await?;
     document.plan.inputs.extend(inputs);
     let mut findings = source::findings(&document.plan, &host.catalog());
@@ -23,6 +25,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         }
         return Err(CliError::invalid("the plan has errors, so nothing was run").hint("`dagdeck validate FILE` lists every finding"));
     }
+    check_model(&document.plan, &host)?;
     let mut stop = headless::signals();
     let ended = {
         let mut printer = headless::Printer { json: args.json, io: &mut *io };
@@ -30,6 +33,26 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         headless::cancel_if_asked(ended, &host, &mut stop, &mut printer).await?
     };
     headless::finish(&ended, args.json, io)
+}
+
+/// Refuses a plan that needs a model which nobody can ask.
+fn check_model(plan: &Plan, host: &LocalHost) -> Result<(), CliError> {
+    let catalog = host.catalog();
+    let nodes = that_need_model(plan, &catalog);
+    let Some(first) = nodes.first() else { return Ok(()) };
+    let (exit, why, how) = match host.model() {
+        ModelStatus::Connected { .. } | ModelStatus::Operator | ModelStatus::Rehearsal => return Ok(()),
+        ModelStatus::Broken { why, how } => (Exit::Error, why, how),
+        ModelStatus::Absent { how } => {
+            let how = format!("`--rehearse` shows what the run would do, `--model operator` lets you answer; to connect a model, {how}");
+            (Exit::Rehearsed, "no model is connected, so nothing ran".to_owned(), how)
+        }
+    };
+    let needs = match nodes.len() {
+        1 => format!("{first} needs a model"),
+        count => format!("{first} and {} need a model", counted(count - 1, "other node")),
+    };
+    Err(CliError { exit, ..CliError::new(format!("{needs}: {why}")).hint(how) })
 }
 
 /// `name=value` pairs; a value is JSON if it parses, otherwise text.

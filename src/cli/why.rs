@@ -45,7 +45,7 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
 fn broken_off(node: &NodeId, run: &Run, resumed: &Run, name: &str) -> String {
     let next = match resumed.node(node).map(|node| &node.state) {
         Some(NodeState::Unknown) => "asks you what happened",
-        Some(NodeState::Succeeded) => "uses its result",
+        Some(NodeState::Succeeded | NodeState::Rehearsed) => "uses its result",
         Some(
             NodeState::Pending
             | NodeState::Ready

@@ -12,6 +12,8 @@ pub enum Cause {
     /// The state says it all.
     #[default]
     None,
+    /// A final node was rehearsed.
+    Rehearsed,
     /// A sentence that was written elsewhere: of an older journal, a plan's finding, a gate, an error.
     Text {
         text: String,

@@ -52,7 +52,7 @@ impl Run {
     /// A walk takes in what a node that has just ended gives. One that ran again alone keeps its place.
     pub(super) fn walk_on(&mut self, ix: NodeIx) {
         let again = self.flows[ix].outcome.former.take().is_some();
-        let gives = self.nodes[ix].state == NodeState::Succeeded;
+        let gives = matches!(self.nodes[ix].state, NodeState::Succeeded | NodeState::Rehearsed);
         let result = self.nodes[ix].result.clone().filter(|_| gives);
         let home = self.graph.nodes[ix].home;
         let Some(inner) = self.inner_runs.slot_mut(home).filter(|inner| inner.plan.dialect.walks()) else { return };

@@ -60,7 +60,7 @@ impl Run {
                 let timer = self.resumed(ix, call, Goes::OnlyIfLast, at);
                 [self.answer(ix, call, Answer::Value(value.clone()))].into_iter().chain(timer).collect()
             }
-            NodeFact::Ready
+            NodeFact::Ready { .. }
             | NodeFact::Held { .. }
             | NodeFact::Routed { .. }
             | NodeFact::BodyStarted { .. }
@@ -124,6 +124,7 @@ impl Run {
             | NodeState::Running
             | NodeState::Stopping
             | NodeState::Succeeded
+            | NodeState::Rehearsed
             | NodeState::Passed
             | NodeState::Skipped
             | NodeState::Failed

@@ -26,6 +26,8 @@ pub(super) enum SkipCause {
 pub(super) struct PlanEnd {
     /// Final nodes that ended well.
     pub well: u32,
+    /// Of those, were rehearsed.
+    pub rehearsed: u32,
     /// Final nodes that ended badly.
     pub badly: u32,
     /// Nodes that failed or were cancelled; those that failed safe only where they are final. Bodies that ended in part count too.
@@ -63,7 +65,8 @@ impl Run {
             let is_final = u32::from(shape.outs.is_empty() || self.is_terminal(ix) || last == Some(ix));
             let node = &self.nodes[ix];
             match node.state {
-                NodeState::Succeeded | NodeState::Passed => {
+                NodeState::Succeeded | NodeState::Rehearsed | NodeState::Passed => {
+                    end.rehearsed += if node.state == NodeState::Rehearsed { is_final } else { 0 };
                     end.well += is_final;
                     end.failed += u32::from(node.mark == Some(Mark::Partial));
                 }

@@ -29,6 +29,9 @@ pub enum Event {
     RunRecovered {
         /// Who opened it again.
         by: Actor,
+        /// A person chose it: the run is no rehearsal from here on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
     },
     /// A signal ended the process that drove the run. It goes on with `RunRecovered`.
     RunInterrupted { signal: StopSignal },
@@ -154,7 +157,11 @@ pub enum Event {
 pub enum NodeFact {
     /// Every incoming edge that its join needs is decided; guards held.
     #[serde(rename = "node_ready")]
-    Ready,
+    Ready {
+        /// It is only rehearsed, so no gate opens before it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        rehearsed: bool,
+    },
     /// Ready, but something other than a gate holds it back (slot, lock, breakpoint, pause).
     #[serde(rename = "node_held")]
     Held {

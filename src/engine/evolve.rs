@@ -8,6 +8,7 @@ use super::{
     graph::NodeIx,
     inner_run::{Bodies, InnerRunIx, Inputs},
     queue::Queue,
+    rehearse::REHEARSAL,
     run::{GateEnd, Head, Run, RunProgress},
     state::EndKind,
 };
@@ -37,7 +38,10 @@ impl Run {
             Event::RunSettled { outcome, reason } => (self.stage.outcome, self.stage.ended) = (Some((*outcome, reason.clone())), Some(at)),
             Event::RunReopened { .. } => (self.stage.outcome, self.stage.ended) = (None, None),
             Event::RunInterrupted { signal } => self.stage.interrupted_by = Some(*signal),
-            Event::RunRecovered { .. } => {
+            Event::RunRecovered { model, .. } => {
+                if let (Some(head), Some(_)) = (&mut self.head, model) {
+                    (head.settings.model, head.settings.rehearse) = (model.clone(), false);
+                }
                 self.stage.interrupted_by = None;
                 self.was_idle(at);
             }
@@ -105,7 +109,10 @@ impl Run {
 
     fn evolve_node(&mut self, ix: NodeIx, fact: &NodeFact, at: Time) {
         match fact {
-            NodeFact::Ready => self.ready(ix),
+            NodeFact::Ready { rehearsed } => {
+                self.nodes[ix].lineage.rehearsed = *rehearsed;
+                self.ready(ix);
+            }
             NodeFact::Held { reason } => self.hold(ix, reason),
             NodeFact::Started { attempt, job, private } => {
                 self.nodes[ix].lineage.private |= private;
@@ -141,6 +148,8 @@ impl Run {
             NodeFact::ToolFinished { call, report } => self.tool_finished(ix, call, report, at),
             NodeFact::ToolRefused { call, .. } | NodeFact::QuestionAnswered { call, .. } => self.answer_delivered(ix, call, at),
             NodeFact::ToolAnswered { call, value } => self.tool_answered(ix, call, value, at),
+            // A rehearsal asks no model: its figures are estimates of what one would take.
+            NodeFact::ModelCalled { call } if call.provider == REHEARSAL => {}
             NodeFact::ModelCalled { call } => {
                 let lineage = &mut self.nodes[ix].lineage;
                 lineage.tokens.add(call.usage);
@@ -241,8 +250,7 @@ impl Run {
     fn ready(&mut self, ix: NodeIx) {
         self.arrived(ix);
         self.show(ix, NodeState::Ready, Cause::None);
-        let asks = self.graph.nodes[ix].gates.before && self.flows[ix].gates.approval.is_none();
-        if asks && self.flows[ix].halt.hold.is_none() {
+        if self.asks_first(ix) && self.flows[ix].halt.hold.is_none() {
             self.enter(ix, Phase::Asking);
         } else {
             self.queue_up(ix);
@@ -343,7 +351,8 @@ impl Run {
         node.mark = mark.cloned();
         // What an earlier attempt met is no error of a node that succeeded.
         node.error = None;
-        self.ended(ix, NodeState::Succeeded, &Cause::None, at);
+        node.lineage.rehearsed = mark == Some(&Mark::Rehearsal);
+        self.ended(ix, Mark::state(mark), &Cause::None, at);
     }
 
     fn failed(&mut self, ix: NodeIx, error: &NodeError, safe: bool, result: Option<&Value>, at: Time) {

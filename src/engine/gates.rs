@@ -19,6 +19,11 @@ pub(super) const REJECTIONS_BEFORE_SILENCE: u32 = 2;
 pub const LOST_OPTIONS: [&str; 3] = ["run again", "mark done", "skip"];
 
 impl Run {
+    /// Whether a gate is between a node and its start.
+    pub(super) fn asks_first(&self, ix: NodeIx) -> bool {
+        self.graph.nodes[ix].gates.before && self.flows[ix].gates.approval.is_none() && !self.nodes[ix].lineage.rehearsed
+    }
+
     /// A gate that opens now. One decision opens at most one: its id is the next one free.
     pub(super) fn gate_event(&self, ix: NodeIx, kind: GateKind, payload: Value, why: impl Into<String>, now: Time) -> Event {
         let id = GateId(self.gates.all.keys().next_back().map_or(1, |last| last.0.saturating_add(1)));

@@ -148,6 +148,7 @@ impl Run {
             NodeState::Cancelled => NodeImpact::Cancels,
             NodeState::Failed | NodeState::FailedSafe => NodeImpact::Fails,
             NodeState::Succeeded
+            | NodeState::Rehearsed
             | NodeState::Pending
             | NodeState::Ready
             | NodeState::Held
@@ -188,7 +189,7 @@ impl Run {
             NodeState::Skipped => NodeImpact::Skips,
             NodeState::Cancelled => NodeImpact::Cancels,
             NodeState::Succeeded if is_given => return,
-            NodeState::Succeeded => NodeImpact::Succeeds,
+            NodeState::Succeeded | NodeState::Rehearsed => NodeImpact::Succeeds,
             NodeState::Passed => NodeImpact::Passes,
             NodeState::Failed | NodeState::FailedSafe => NodeImpact::Fails,
             NodeState::Held => NodeImpact::Holds,

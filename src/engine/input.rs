@@ -49,6 +49,8 @@ pub enum Input {
     Recover {
         /// Who opens it again.
         by: Actor,
+        /// Asked from here on, where none was.
+        model: Option<String>,
     },
     /// The first input of a run whose events so far were copied from another one.
     Branch {
@@ -362,6 +364,9 @@ pub struct AgentJob {
     pub routes: Vec<String>,
     /// How dependency results reach the model.
     pub context: Option<crate::plan::ContextMode>,
+    /// Nobody answers: its prompt is put together and shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rehearsed: bool,
     /// What people wrote to it, oldest first: guidance, and what was wrong with an earlier result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guidance: Vec<String>,

@@ -1,5 +1,6 @@
 //! `Mark`: why a result is not a plain one.
 
+use super::NodeState;
 use serde::{Deserialize, Serialize};
 
 /// Why a result is not a plain one: who made it, or what cut it short.
@@ -38,6 +39,11 @@ impl Mark {
             Self::Stopped => "stopped",
             Self::Other(mark) => mark,
         }
+    }
+
+    /// What a node is that ends with a result marked so.
+    pub(super) fn state(mark: Option<&Self>) -> NodeState {
+        if mark == Some(&Self::Rehearsal) { NodeState::Rehearsed } else { NodeState::Succeeded }
     }
 
     pub fn label(&self) -> String {

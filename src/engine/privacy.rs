@@ -1,11 +1,19 @@
 //! Which nodes work with private data, and which of their calls ask before they send anything out. What is private is a fact of a
 //! node's lineage: `is_reached` says it before the node starts, a tool's result adds to it, and whoever reads the node is reached in turn.
 
-use super::{EdgeId, EdgeState, Outgoing, graph::NodeIx, run::Run};
+use super::{EdgeId, EdgeState, Outgoing, graph::NodeIx, inner_run::InnerRun, run::Run};
 use crate::plan::{Dialect, NodeKind, Path, Route, takes_results};
 
 /// Key in a plan's metadata: the model that wrote the plan.
 pub const PLANNED_BY: &str = "planned_by";
+
+/// What goes from node to node by what they read, and is kept in their lineage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taint {
+    Private,
+    /// Made up, because no model answered.
+    Rehearsed,
+}
 
 impl Run {
     /// Whether what a node gives may hold private data.
@@ -17,32 +25,51 @@ impl Run {
     /// Whether private data reaches a node: from the nodes around it, by names in its texts and guards, with the results that it takes
     /// in, or by the way that led to it.
     pub(super) fn is_reached(&self, ix: NodeIx) -> bool {
+        self.reaches(Taint::Private, ix)
+    }
+
+    /// The same of either: what is made up reaches everything that an edge from it leads to.
+    pub(super) fn reaches(&self, taint: Taint, ix: NodeIx) -> bool {
         let Some(policy) = self.policy(ix) else { return false };
         let guards = [policy.get(|policy| policy.when.as_deref()), policy.get(|policy| policy.skip_if.as_deref())];
         let mut named: Vec<Path> = guards.into_iter().flatten().flat_map(|guard| self.reads_in_condition(ix, guard)).collect();
         // The answer to a question is the person's own, whatever the question shows.
-        if !matches!(policy.node.kind, NodeKind::Approval(_)) {
+        if taint == Taint::Rehearsed || !matches!(policy.node.kind, NodeKind::Approval(_)) {
             named.extend(self.reads(ix));
             let given = policy.get(|policy| policy.inputs.as_ref()).into_iter().flat_map(|inputs| inputs.values());
             named.extend(given.flat_map(|value| self.reads_in(ix, value)));
         }
-        self.owners(ix).any(|owner| self.nodes[owner].lineage.private)
-            || named.iter().any(|path| self.is_private_name(ix, path))
-            || takes_results(&policy.node.kind) && self.receives_private(ix)
-            || self.graph.nodes[ix].ins.iter().any(|&edge| self.edges[edge] == EdgeState::Taken && self.is_private_choice(edge))
+        let takes = taint == Taint::Rehearsed || takes_results(&policy.node.kind);
+        self.owners(ix).any(|owner| self.is_marked(taint, owner))
+            || self.inner_of(ix).is_some_and(|home| named.iter().any(|path| self.is_marked_name(taint, home, path)))
+            || takes && (self.has_marked_context(taint, ix) || self.received(ix).iter().any(|origin| self.is_tainted(taint, origin.node)))
+            || self.graph.nodes[ix].ins.iter().any(|&edge| self.edges[edge] == EdgeState::Taken && self.is_marked_choice(taint, edge))
     }
 
-    fn receives_private(&self, ix: NodeIx) -> bool {
-        self.has_private_context(ix) || self.received(ix).iter().any(|origin| self.is_private(origin.node))
+    fn is_marked(&self, taint: Taint, ix: NodeIx) -> bool {
+        let lineage = &self.nodes[ix].lineage;
+        match taint {
+            Taint::Private => lineage.private,
+            Taint::Rehearsed => lineage.rehearsed,
+        }
     }
 
-    /// Whether a name that a node reads means something private.
-    fn is_private_name(&self, ix: NodeIx, path: &Path) -> bool {
-        let source = path.node().zip(self.inner_of(ix)).and_then(|(id, inner_run)| self.find_in(inner_run, id));
-        match (source, path.node()) {
-            (Some(source), _) => self.is_private(source),
-            (None, Some(_)) => false,
-            (None, None) => self.has_private_context(ix) || self.is_private_input(path),
+    fn is_tainted(&self, taint: Taint, ix: NodeIx) -> bool {
+        match taint {
+            Taint::Private => self.is_private(ix),
+            Taint::Rehearsed => self.is_marked(taint, ix),
+        }
+    }
+
+    /// Whether a name that is read in a plan means something so.
+    pub(super) fn is_marked_name(&self, taint: Taint, home: &InnerRun, path: &Path) -> bool {
+        match (path.node().and_then(|id| self.find_in(home, id)), path.node(), taint) {
+            (Some(source), _, _) => self.is_tainted(taint, source),
+            (None, Some(_), _) => false,
+            (None, None, Taint::Private) => self.has_context_of(taint, home) || self.is_private_input(path),
+            (None, None, Taint::Rehearsed) => {
+                self.has_context_of(taint, home) || home.owner.is_some_and(|owner| self.is_marked(taint, owner))
+            }
         }
     }
 
@@ -53,21 +80,25 @@ impl Run {
     }
 
     /// In a workflow all results are merged into what names read.
-    fn has_private_context(&self, ix: NodeIx) -> bool {
-        let inner_run = self.inner_of(ix).filter(|inner_run| inner_run.plan.dialect == Dialect::Workflow);
-        inner_run.is_some_and(|inner_run| inner_run.walked.iter().any(|&walked| self.is_private(walked)))
+    fn has_marked_context(&self, taint: Taint, ix: NodeIx) -> bool {
+        self.inner_of(ix).is_some_and(|home| self.has_context_of(taint, home))
     }
 
-    /// Whether it depended on private data that an edge was taken.
-    fn is_private_choice(&self, edge: EdgeId) -> bool {
+    fn has_context_of(&self, taint: Taint, home: &InnerRun) -> bool {
+        home.plan.dialect == Dialect::Workflow && home.walked.iter().any(|&walked| self.is_tainted(taint, walked))
+    }
+
+    /// Whether it depended on such data that an edge was taken.
+    fn is_marked_choice(&self, taint: Taint, edge: EdgeId) -> bool {
         let source = self.graph.link(edge).from;
         let outs = &self.graph.nodes[source].outs;
+        let Some(home) = self.inner_of(source) else { return false };
         let depends = |edge: EdgeId| {
             let Some(when) = self.edge(edge).and_then(|doc| doc.when.as_deref()) else { return false };
-            self.reads_in_condition(source, when).iter().any(|path| self.is_private_name(source, path))
+            self.reads_in_condition(source, when).iter().any(|path| self.is_marked_name(taint, home, path))
         };
         match self.policy(source).map(|policy| policy.route()) {
-            Some(Route::Decision) => outs.len() > 1 && self.is_private(source),
+            Some(Route::Decision) => outs.len() > 1 && self.is_tainted(taint, source),
             Some(Route::First) => outs.iter().any(|&out| depends(out)),
             Some(Route::All) if self.edge(edge).is_some_and(|doc| doc.default) => outs.iter().any(|&out| depends(out)),
             Some(Route::All) => depends(edge),

@@ -47,8 +47,11 @@ pub struct RunSettings {
     pub catalog: Catalog,
     /// Nodes that may work at once; 0 means the default of 16.
     pub slots: u32,
-    /// Model for agents that don't name one; absent means rehearsal.
+    /// Model for agents that don't name one; absent: none is connected, and what needs one is rehearsed.
     pub model: Option<String>,
+    /// What has a side effect is rehearsed too: nothing outside changes.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rehearse: bool,
     /// Inputs that were read from files or stdin: what they hold is private.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub private_inputs: Vec<String>,
@@ -64,6 +67,8 @@ pub enum Outcome {
     Succeeded,
     /// A final node ended well, and something failed, was cancelled, or needed a branch that was not taken.
     Partial,
+    /// A final node was rehearsed, and nothing went wrong.
+    Rehearsed,
     /// No final node ended well, and some ended badly.
     Failed,
     /// Somebody cancelled the run.
@@ -71,11 +76,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    pub const ALL: [Self; 5] = [Self::Succeeded, Self::Partial, Self::Rehearsed, Self::Failed, Self::Cancelled];
+
     /// In one word, as in JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Succeeded => "succeeded",
             Self::Partial => "partial",
+            Self::Rehearsed => "rehearsed",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
         }

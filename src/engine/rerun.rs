@@ -91,7 +91,7 @@ impl Run {
     /// One node back to before it began; its tokens are counted anew once all are back.
     fn reset_node(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>, void: &Cause) {
         let is_private = self.is_private(ix);
-        let former = self.make_stale(ix, all);
+        let former = self.make_stale(ix, all).filter(|_| !self.nodes[ix].lineage.rehearsed);
         let mut spent = self.nodes[ix].spent();
         spent.add(self.empty(ix, void));
         self.leave(ix, void);

@@ -6,13 +6,16 @@ use super::{
     flow::ForwardedResult,
     graph::{NodeIx, leaves_something},
     inner_run::{InnerRun, InnerRunIx, MOST_ITEMS},
+    privacy::Taint,
+    rehearse::REHEARSAL,
     run::Run,
+    state::EndKind,
 };
 use crate::plan::{
     AgentNode, CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr,
     limits::{AGENT_SECONDS, HYBRID_MODEL, MOST_ITERATIONS},
     native::kind,
-    reads, reference,
+    reads, reference, rehearsed,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -67,6 +70,10 @@ impl NameScope for KnownResults<'_> {
     fn inputs(&self) -> Map<String, Value> {
         self.inner.inputs.all().into_iter().chain(self.context.cloned().into_iter().flatten()).collect()
     }
+
+    fn is_rehearsed(&self, path: &Path) -> bool {
+        self.run.is_marked_name(Taint::Rehearsed, self.inner, path)
+    }
 }
 
 impl Run {
@@ -99,14 +106,19 @@ impl Run {
         let inner = self.home(ix);
         let given = ending.and_then(|ending| ending.result).and_then(Value::as_object);
         let context =
-            given.filter(|_| inner.plan.dialect == Dialect::Workflow && ending.is_some_and(|ending| ending.state == NodeState::Succeeded));
+            given.filter(|_| inner.plan.dialect == Dialect::Workflow && ending.is_some_and(|ending| ending.state.end() == EndKind::Gives));
+        if self.ends_rehearsed(ix, condition, ending) {
+            return Ok(true);
+        }
         truthy(condition, &KnownResults { run: self, inner, with: ending, context })
     }
 
     /// Whether a condition holds among the names of an inner run.
     pub(super) fn holds_in(&self, condition: &str, inner: InnerRunIx) -> Result<bool, String> {
         let inner = self.inner(inner).unwrap_or(&NOWHERE);
-        truthy(condition, &KnownResults { run: self, inner, with: None, context: None })
+        let known = KnownResults { run: self, inner, with: None, context: None };
+        let paths = expr::check(condition, &known).unwrap_or_default();
+        Ok(paths.iter().any(|path| known.is_rehearsed(path)) || truthy(condition, &known)?)
     }
 
     /// The exact thing that will happen, as a gate before the node shows it.
@@ -150,7 +162,12 @@ impl Run {
     /// The entries of a map.
     fn items(&self, ix: NodeIx, node: &Node) -> Result<Option<Vec<Value>>, String> {
         let NodeKind::Map(work) = &node.kind else { return Ok(None) };
-        match expr::eval(&work.over, &self.known(ix)).map_err(|error| format!("`{}`: {error}", work.over))? {
+        let items = expr::eval(&work.over, &self.known(ix)).map_err(|error| format!("`{}`: {error}", work.over));
+        if self.reads_rehearsed(ix, &work.over) {
+            let first = items.ok().and_then(|items| items.get(0).cloned());
+            return Ok(Some(vec![first.unwrap_or_else(|| rehearsed(&work.over))]));
+        }
+        match items? {
             Value::Array(items) if items.len() > MOST_ITEMS => {
                 Err(format!("`{}` gives {} entries: a map takes {MOST_ITEMS} at most", work.over, items.len()))
             }
@@ -163,7 +180,9 @@ impl Run {
     pub(super) fn job(&self, ix: NodeIx) -> Result<Job, String> {
         let Some(node) = self.doc(ix) else { return Err("the node is not in the plan".to_string()) };
         let approved = self.approved_payload(ix);
+        let rehearsed = self.nodes[ix].lineage.rehearsed;
         match &node.kind {
+            NodeKind::Tool(_) | NodeKind::Code(_) if rehearsed => Ok(Job::Inline { work: REHEARSAL.to_string() }),
             NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => {
                 let mut job = self.agent_job(ix, work)?;
                 match approved {
@@ -315,6 +334,7 @@ impl Run {
             timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
             routes: if policy.node.kind.is_decision() { self.route_names(ix) } else { Vec::new() },
             context: policy.get(|policy| policy.context),
+            rehearsed: self.nodes[ix].lineage.rehearsed,
             guidance: self.flows[ix].guidance.texts.clone(),
             rejected: self.flows[ix].guidance.rejected.as_deref().cloned(),
         })

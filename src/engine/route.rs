@@ -1,6 +1,6 @@
 //! Which outgoing edges a result takes: all whose condition holds, the first, or the one that a decision names.
 
-use super::{EdgeId, graph::NodeIx, resolve::Ending, run::Run};
+use super::{EdgeId, NodeState, graph::NodeIx, resolve::Ending, run::Run};
 use crate::plan::{Dialect, Edge, Route};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -27,6 +27,7 @@ impl Run {
         let edges = &self.graph.nodes[ix].outs;
         let mut routes = match policy.route() {
             _ if self.is_terminal(ix) => Routes { why: "a terminal stage ends the walk".to_string(), ..Routes::default() },
+            Route::Decision if ending.state == NodeState::Rehearsed => self.rehearsed_edge(edges),
             Route::Decision => self.decided_edge(edges, ending.result, policy.plan.dialect)?,
             Route::First => self.holding(ending, edges, 1)?,
             Route::All => self.holding(ending, edges, usize::MAX)?,
@@ -127,6 +128,13 @@ impl Run {
                 Err(format!("the answer names {answer}, which is none of its edges: {}", ways()))
             }
         }
+    }
+
+    /// A decision without an answer takes its default or first edge.
+    fn rehearsed_edge(&self, edges: &[EdgeId]) -> Routes {
+        let default = edges.iter().copied().find(|&edge| self.edge(edge).is_some_and(|doc| doc.default));
+        let why = if default.is_some() { "rehearsed: the default is taken" } else { "rehearsed: the first edge is taken" };
+        Routes { taken: default.or(edges.first().copied()).into_iter().collect(), why: why.to_string(), ..Routes::default() }
     }
 
     /// What an answer may name to take each of a node's edges, in edge order.

@@ -31,6 +31,8 @@ pub enum NodeState {
     },
     /// It has a result.
     Succeeded,
+    /// No model answered, or what it reads was made without one: its result is made up, and nothing of it happened.
+    Rehearsed,
     /// `skip_if` held.
     Passed,
     /// Never ran.
@@ -57,6 +59,7 @@ impl NodeState {
             Self::Stopping => "stopping",
             Self::Retrying { .. } => "retrying",
             Self::Succeeded => "succeeded",
+            Self::Rehearsed => "rehearsed",
             Self::Passed => "passed",
             Self::Skipped => "skipped",
             Self::Failed => "failed",
@@ -73,7 +76,7 @@ impl NodeState {
 
     pub(super) fn end(&self) -> EndKind {
         match self {
-            Self::Succeeded | Self::FailedSafe => EndKind::Gives,
+            Self::Succeeded | Self::Rehearsed | Self::FailedSafe => EndKind::Gives,
             Self::Passed => EndKind::HandsOn,
             Self::Failed | Self::Cancelled | Self::Skipped => EndKind::Closes,
             Self::Pending
@@ -258,4 +261,6 @@ pub struct Lineage {
     pub sources: Vec<DataSource>,
     /// Whether private data went into it: its result, and an agent's conversation, may hold some.
     pub private: bool,
+    /// Whether it is only rehearsed: it runs no tool and no code, and opens no gate.
+    pub rehearsed: bool,
 }

@@ -43,6 +43,7 @@ impl Doing {
             NodeState::Retrying { .. } => Self::Resting,
             NodeState::Unknown => Self::Unknown,
             NodeState::Succeeded
+            | NodeState::Rehearsed
             | NodeState::Passed
             | NodeState::Skipped
             | NodeState::Failed

@@ -38,7 +38,7 @@ impl Event {
             Self::StageStarted { node_id } | Self::Checkpoint { node_id } | Self::StageFinished { node_id } => Topic::Node(node_id),
             Self::LogLine { node_id, .. } => Topic::Text(node_id),
             Self::Node { node_id, fact, .. } => match fact {
-                NodeFact::Ready
+                NodeFact::Ready { .. }
                 | NodeFact::Held { .. }
                 | NodeFact::Started { .. }
                 | NodeFact::Retrying { .. }

@@ -161,9 +161,12 @@ impl Run {
             NodeState::Skipped => {
                 BlockerNotes::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(self.closed_by(ix).into_iter().collect())
             }
-            NodeState::Succeeded | NodeState::Passed | NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled => {
-                BlockerNotes::new(format!("`{id}` {}{because}", node.state.word()), Obstacle::Nothing)
-            }
+            NodeState::Succeeded
+            | NodeState::Rehearsed
+            | NodeState::Passed
+            | NodeState::Failed
+            | NodeState::FailedSafe
+            | NodeState::Cancelled => BlockerNotes::new(format!("`{id}` {}{because}", node.state.word()), Obstacle::Nothing),
         }
     }
 
@@ -275,6 +278,7 @@ impl Run {
             NodeState::Retrying { .. } | NodeState::Pending => 2,
             NodeState::Ready | NodeState::Running | NodeState::Stopping => 3,
             NodeState::Succeeded
+            | NodeState::Rehearsed
             | NodeState::Passed
             | NodeState::Skipped
             | NodeState::Failed

@@ -43,6 +43,8 @@ pub enum Request {
         inputs: Map<String, Value>,
         /// Said before its nodes may start: a pause, breakpoints.
         first: Vec<Action>,
+        /// For this run, in place of the model that is used.
+        model: Option<String>,
     },
     /// A command to a live run; what follows comes as `Events`.
     Command {
@@ -70,7 +72,7 @@ pub enum Request {
         /// The payload, possibly edited.
         payload: Value,
     },
-    /// Use this model for plans and runs from now on; `None` is rehearsal.
+    /// Use this model for plans and runs from now on; `None` is none.
     UseModel(Option<String>),
     /// Names of the models on offer; answered by `Models`.
     ListModels,
@@ -228,11 +230,19 @@ pub struct Hello {
 /// Which model is used now.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ModelStatus {
-    /// Nodes that need a model are rehearsed; the words say how to connect one.
-    Rehearsal {
+    /// None is connected.
+    Absent {
         /// How to connect a model.
         how: String,
     },
+    /// A setting is wrong, so that none can be asked.
+    Broken {
+        why: String,
+        /// What to do about it.
+        how: String,
+    },
+    /// A person chose to rehearse: nodes that need a model or change anything only show what they would do.
+    Rehearsal,
     /// The operator answers in the model's place.
     Operator,
     Connected {

@@ -111,7 +111,7 @@ impl ClientSession {
                     task.abort();
                 }
             }
-            Request::Start { plan, inputs, first } => self.start(*plan, inputs, first).await,
+            Request::Start { plan, inputs, first, model } => self.start(*plan, inputs, first, model).await,
             Request::Command { run, command } => self.command(run, command).await,
             Request::ListRuns => self.notify_with(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
@@ -127,9 +127,9 @@ impl ClientSession {
         }
     }
 
-    async fn start(&self, mut plan: Plan, inputs: Map<String, Value>, first: Vec<Action>) {
+    async fn start(&self, mut plan: Plan, inputs: Map<String, Value>, first: Vec<Action>, model: Option<String>) {
         plan.inputs.extend(inputs);
-        let new = NewRun { plan, private_inputs: Vec::new(), first };
+        let new = NewRun { plan, private_inputs: Vec::new(), first, model };
         if let Err(problem) = self.shared.start(new, VIA, Some(self.listener.clone())).await {
             self.notify(Notice::Problem(problem));
         }
@@ -158,7 +158,7 @@ impl ClientSession {
         let result = match (state, command) {
             (Err(error), _) => Err(error.into()),
             (Ok(state), command @ (Command::Act { .. } | Command::Undo)) if state.outcome().is_some() => {
-                let last = FirstCommands { commands: vec![command], by: self.shared.actor(VIA) };
+                let last = FirstCommands { commands: vec![command], by: self.shared.actor(VIA), model: self.shared.picked() };
                 self.shared.resume(run, last, Some(self.listener.clone())).await.map(|_| ())
             }
             (Ok(state), command) => Err(state.refusal(&command).map_or_else(|| not_live(&run), Problem::new)),
@@ -186,14 +186,14 @@ impl ClientSession {
         if self.shared.session(&run).is_some() {
             return self.open(run);
         }
-        let last = FirstCommands { commands: Vec::new(), by: self.shared.actor(VIA) };
+        let last = FirstCommands { commands: Vec::new(), by: self.shared.actor(VIA), model: self.shared.picked() };
         if let Err(problem) = self.shared.resume(run, last, Some(self.listener.clone())).await {
             self.notify(Notice::Problem(problem));
         }
     }
 
     async fn branch(&self, run: RunId, seq: u64, actions: Vec<Action>) {
-        let last = FirstCommands { commands: actions.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA) };
+        let last = FirstCommands { commands: actions.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA), model: None };
         if let Err(problem) = self.shared.branch(run, seq, last, Some(self.listener.clone())).await {
             self.notify(Notice::Problem(problem));
         }

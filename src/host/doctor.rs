@@ -154,7 +154,9 @@ fn classes(config: &ModelsConfig) -> DoctorCheck {
 
 async fn model(models: &Models, wanted: Option<&str>) -> DoctorCheck {
     match models.status(models.preset(wanted).as_deref()) {
-        ModelStatus::Rehearsal { how } => DoctorCheck::absent("model", "none; nodes that need one are rehearsed", how),
+        ModelStatus::Absent { how } => DoctorCheck::absent("model", "none; a plan that needs one can only be rehearsed", how),
+        ModelStatus::Broken { why, how } => DoctorCheck::broken("model", Problem::new(why).hint(how)),
+        ModelStatus::Rehearsal => DoctorCheck::fine("model", "none is asked: what needs one is rehearsed"),
         ModelStatus::Operator => DoctorCheck::fine("model", "the operator answers for the model"),
         ModelStatus::Connected { model, provider } => match tokio::time::timeout(PATIENCE, models.list()).await {
             Ok(Ok(names)) if names.contains(&model) => DoctorCheck::fine("model", format!("`{model}` at {provider}")),

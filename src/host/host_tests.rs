@@ -100,7 +100,7 @@ impl Seat {
     }
 
     fn start(&self, plan: Plan) {
-        self.ask(Request::Start { plan: Box::new(plan), inputs: Map::new(), first: Vec::new() });
+        self.ask(Request::Start { plan: Box::new(plan), inputs: Map::new(), first: Vec::new(), model: None });
     }
 
     fn decide(&self, gate: &Gate, decision: GateReply) {
@@ -228,7 +228,7 @@ async fn a_client_is_greeted_with_the_catalog_and_how_to_connect_a_model() {
     let mut seat = Seat::take(&bed);
     let Some(Notice::Hello(hello)) = seat.connection.notices.recv().await else { panic!("no hello") };
     assert_eq!(hello.workspace, bed.places.workspace.display().to_string());
-    assert!(matches!(hello.model, client::ModelStatus::Rehearsal { how } if how.contains("OPENAI_API_KEY")));
+    assert!(matches!(hello.model, client::ModelStatus::Absent { how } if how.contains("OPENAI_API_KEY")));
     let Some(Notice::Catalog { catalog, .. }) = seat.connection.notices.recv().await else { panic!("no catalog") };
     assert!(catalog.tools.iter().any(|tool| tool.name == "write_file"));
     assert!(!catalog.agents.is_empty());
@@ -470,10 +470,10 @@ async fn a_frozen_run_does_not_keep_its_host_from_shutting_down() {
 async fn an_agent_without_a_model_is_rehearsed_and_marked() {
     let bed = Bed::new(&[]);
     let end = bed.headless(plan(json!([{ "id": "write", "agent": "writer", "objective": "Say hello" }])), Flags::default()).await;
-    assert_eq!(settled(&end), Some(Outcome::Succeeded));
+    assert_eq!(settled(&end), Some(Outcome::Rehearsed));
     let node = end.state.node(&NodeId::new("write")).unwrap();
-    assert_eq!(node.mark.as_ref().map(Mark::as_str), Some("rehearsal"));
-    assert_eq!(node.lineage.model_calls, 1);
+    assert_eq!((node.state, node.mark.as_ref().map(Mark::as_str)), (NodeState::Rehearsed, Some("rehearsal")));
+    assert_eq!((node.lineage.model_calls, node.lineage.tokens.total()), (0, 0), "an estimate is not spent");
 }
 
 #[tokio::test]

@@ -96,7 +96,7 @@ impl Kit {
 /// Does the jobs of one run.
 pub(super) struct Jobs {
     kit: Arc<Kit>,
-    /// The model that the run started with; nothing is rehearsal.
+    /// The model that the run started with, if there is one.
     model: Option<String>,
 }
 
@@ -108,7 +108,10 @@ impl Jobs {
     async fn agent(&self, job: &AgentJob, deps: &[Dep], caller: ToolCaller<'_>) -> Result<WorkerFact, NodeError> {
         // Cards are looked up now, so that an edited one takes effect for the next node that starts.
         let card = self.kit.cards().for_job(job)?;
-        let responder = self.kit.models.responder(self.model.as_deref(), job.model.as_deref())?;
+        let responder = match job.rehearsed {
+            true => Responder::Rehearsal,
+            false => self.kit.models.responder(self.model.as_deref(), job.model.as_deref())?,
+        };
         if let Some(line) = self.kit.models.stand_in(self.model.as_deref(), job.model.as_deref()) {
             caller.port.report(WorkerFact::Log(line));
         }
@@ -147,7 +150,7 @@ impl Jobs {
                 let overseen = Overseen { model: provider, port: port.clone(), kit: self.kit.clone() };
                 Some((Arc::new(overseen) as Arc<dyn ChatModel>, name))
             }
-            Ok(Responder::Operator) | Err(_) => None,
+            Ok(Responder::Operator | Responder::Rehearsal) | Err(_) => None,
         };
         ToolContext { workspace: self.kit.workspace.clone(), model }
     }

@@ -10,7 +10,7 @@ use super::{
     session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
 };
 use crate::agents;
-use crate::engine::{Action, ActionTarget, Actor, Command, Record, Run, RunId, RunSettings, StopSignal, Time};
+use crate::engine::{Action, ActionTarget, Actor, Command, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time};
 use crate::models::config::Lookup;
 use crate::plan::{
     Catalog, Plan, nest,
@@ -21,7 +21,10 @@ use crate::tools::sweep;
 use serde_json::json;
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use tokio::sync::watch;
 
@@ -51,12 +54,16 @@ pub(super) struct NewRun {
     pub(super) private_inputs: Vec<String>,
     /// Actions that come before its nodes may start.
     pub(super) first: Vec<Action>,
+    /// In place of the chosen model.
+    pub(super) model: Option<String>,
 }
 
 /// What changes while a host lives, with those who wait for it.
 struct News {
-    /// The model chosen for plans and runs; nothing is rehearsal.
+    /// The model chosen for plans and runs, if there is one.
     model: watch::Sender<Option<String>>,
+    /// A person chose it while the host lives.
+    is_picked: AtomicBool,
     /// Counts changes of the agent cards.
     cards: watch::Sender<u64>,
 }
@@ -92,7 +99,7 @@ impl LocalHost {
             slots,
             clock: Arc::new(SystemClock),
             sessions: Mutex::default(),
-            news: News { model: watch::Sender::new(chosen), cards: watch::Sender::new(0) },
+            news: News { model: watch::Sender::new(chosen), is_picked: AtomicBool::new(false), cards: watch::Sender::new(0) },
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -175,15 +182,19 @@ impl LocalHost {
 impl Shared {
     /// Starts a run. The listener hears of it first.
     pub(super) async fn start(&self, new: NewRun, via: &str, listener: Option<Listener>) -> Result<RunSession, Problem> {
-        let (model, catalog) = (self.chosen(), self.catalog());
-        let NewRun { mut plan, private_inputs, first } = new;
+        let NewRun { mut plan, private_inputs, first, model } = new;
+        let model = model.or_else(|| self.chosen());
+        let catalog = self.kit.catalog(model.as_deref());
         link(&mut plan, "the plan", &self.places.workspace)?;
         let plan = self.kit.secrets.sealed(nest::inlined(plan));
         refuse_wrong(&plan, &catalog)?;
+        let rehearse = model.as_deref() == Some(REHEARSAL);
+        let model = model.filter(|_| !rehearse);
         let settings = RunSettings {
             catalog,
             slots: self.slots,
             model: model.clone(),
+            rehearse,
             private_inputs,
             host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
         };
@@ -194,13 +205,15 @@ impl Shared {
     }
 
     /// Drives a run on that was interrupted, with the settings that it started with; the commands are heard before anything starts. The
-    /// listener hears of it first.
-    pub(super) async fn resume(&self, run: RunId, last: FirstCommands, listener: Option<Listener>) -> Result<RunSession, Problem> {
+    /// listener hears of it first. A run without a model goes on with the one that a person chose.
+    pub(super) async fn resume(&self, run: RunId, mut last: FirstCommands, listener: Option<Listener>) -> Result<RunSession, Problem> {
         let stored = self.take(run, &last).await?;
         // What tools left whose process was killed. Nothing is lost where it stays.
         let (workspace, paths) = (self.places.workspace.clone(), unfinished_paths(stored.run()));
         let _ = tokio::task::spawn_blocking(move || sweep(&workspace, &paths)).await;
-        let services = self.services(stored.run().settings().and_then(|settings| settings.model.clone()));
+        let own = stored.run().settings().and_then(|settings| settings.model.clone());
+        last.model = last.model.filter(|_| own.is_none());
+        let services = self.services(own.or_else(|| last.model.clone()));
         let session = RunSession::resume(services, stored, last, listener).await?;
         self.keep(&session);
         Ok(session)
@@ -309,6 +322,12 @@ impl Shared {
     pub(super) fn choose(&self, model: Option<&str>) {
         let chosen = model.and_then(|name| self.kit.models.preset(Some(name)));
         self.news.model.send_replace(chosen);
+        self.news.is_picked.store(true, Ordering::Relaxed);
+    }
+
+    /// The model that a person chose while the host lives: what was rehearsed may run again with it.
+    pub(super) fn picked(&self) -> Option<String> {
+        self.chosen().filter(|model| model != REHEARSAL && self.news.is_picked.load(Ordering::Relaxed))
     }
 
     pub(super) fn model(&self) -> ModelStatus {

@@ -1,13 +1,12 @@
 //! `Models`: who answers where a model is needed: the configured server, rehearsal, or the operator.
 
 use super::client::ModelStatus;
-use crate::agents::{OPERATOR, REHEARSAL, Responder};
-use crate::engine::NodeError;
+use crate::agents::Responder;
+use crate::engine::{NodeError, OPERATOR, REHEARSAL};
 use crate::models::{
     ChatModel, ModelError,
     config::{AUTO, CLASSES, Connected, Lookup, ModelChoice, ModelsConfig, NotConnected, connect},
     prices::Prices,
-    rehearsal::Rehearsal,
 };
 use crate::plan::ModelFacts;
 use crate::tools::KnownSecrets;
@@ -17,7 +16,7 @@ use std::sync::Arc;
 /// A real model: where it is asked, and its name there.
 pub(super) type Real = (Arc<dyn ChatModel>, String);
 
-/// The models of one host. A choice is a model's name, `operator`, or nothing, which is rehearsal.
+/// The models of one host. A choice is a model's name, `operator`, `rehearsal`, or nothing, where none is connected.
 pub(super) struct Models {
     config: ModelsConfig,
     server: Result<Connected, NotConnected>,
@@ -35,10 +34,13 @@ impl Models {
     /// The choice that holds until somebody makes one: what was wanted on the command line, else the configured model.
     pub(super) fn preset(&self, wanted: Option<&str>) -> Option<String> {
         match wanted.map(ModelChoice::parse) {
-            Some(ModelChoice::Rehearsal) => None,
+            Some(ModelChoice::Rehearsal) => Some(REHEARSAL.into()),
             Some(ModelChoice::Operator) => Some(OPERATOR.into()),
             Some(ModelChoice::Real { model }) => Some(self.config.resolve(&model)),
-            None => self.server.as_ref().ok().map(|server| server.name.clone()),
+            None => match &self.server {
+                Ok(server) => Some(server.name.clone()),
+                Err(not) => (!not.is_absent).then(|| AUTO.into()),
+            },
         }
     }
 
@@ -70,11 +72,13 @@ impl Models {
     pub(super) fn status(&self, choice: Option<&str>) -> ModelStatus {
         match (choice, &self.server) {
             (Some(OPERATOR), _) => ModelStatus::Operator,
+            (Some(REHEARSAL), _) => ModelStatus::Rehearsal,
             (Some(model), Ok(server)) => ModelStatus::Connected { model: model.to_owned(), provider: server.provider.clone() },
             (None, Ok(server)) => {
-                ModelStatus::Rehearsal { how: format!("choose a model, for example `{}` at {}", server.name, server.provider) }
+                ModelStatus::Absent { how: format!("choose a model, for example `{}` at {}", server.name, server.provider) }
             }
-            (Some(_) | None, Err(not)) => ModelStatus::Rehearsal { how: not.how.clone() },
+            (None, Err(not)) if not.is_absent => ModelStatus::Absent { how: not.how.clone() },
+            (Some(_) | None, Err(not)) => ModelStatus::Broken { why: not.why.clone(), how: not.how.clone() },
         }
     }
 
@@ -95,15 +99,15 @@ impl Models {
         let choice = match (run, node.as_deref()) {
             (_, Some(OPERATOR)) => Some(OPERATOR),
             (None, _) => None,
+            (Some(REHEARSAL), _) => None,
             (Some(run), node) => Some(node.unwrap_or(run)),
         };
         if choice == Some(OPERATOR) {
             return Ok(Responder::Operator);
         }
-        let settings = self.config.settings.clone();
         match self.real(choice).map_err(|not| NodeError::permanent(not.why).hint(not.how))? {
-            Some((provider, name)) => Ok(Responder::Model { provider, name, settings }),
-            None => Ok(Responder::Model { provider: Arc::new(Rehearsal), name: REHEARSAL.into(), settings }),
+            Some((provider, name)) => Ok(Responder::Model { provider, name, settings: self.config.settings.clone() }),
+            None => Ok(Responder::Rehearsal),
         }
     }
 
@@ -143,6 +147,7 @@ mod tests {
         match models.responder(run, node) {
             Ok(Responder::Model { name, .. }) => name,
             Ok(Responder::Operator) => OPERATOR.to_owned(),
+            Ok(Responder::Rehearsal) => REHEARSAL.to_owned(),
             Err(error) => error.message,
         }
     }

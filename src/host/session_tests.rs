@@ -142,7 +142,16 @@ impl Stage {
             secrets: Arc::default(),
         };
         let (listener, notices) = mpsc::unbounded_channel();
-        let session = RunSession::start(services, plan, RunSettings::default(), Vec::new(), by(), Some(listener)).await.unwrap();
+        let session = RunSession::start(
+            services,
+            plan,
+            RunSettings { model: Some("test".into()), ..RunSettings::default() },
+            Vec::new(),
+            by(),
+            Some(listener),
+        )
+        .await
+        .unwrap();
         Self { session, notices, journal, at_work, begun, rescues }
     }
 

@@ -2,7 +2,6 @@
 
 use super::workers::WorkerPort;
 use crate::engine::{Dep, Done, ErrorKind, NodeError, WorkerFact};
-use crate::models::rehearsal::MARK;
 use crate::plan::{CodeNode, names_in_code};
 use crate::tools::sandbox::{SandboxConfig, SandboxError, javascript, over};
 use serde_json::{Map, Value, json};
@@ -46,8 +45,7 @@ fn node_error(error: &SandboxError, code: &str, scope: &CodeScope) -> NodeError 
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     };
-    let hint = error.hint().or_else(|| rehearsed(scope.deps));
-    NodeError { kind, message, hint, retry_after_ms: None }
+    NodeError { kind, message, hint: error.hint(), retry_after_ms: None }
 }
 
 /// The first name behind `deps` that is no dependency, if that may be why something was undefined.
@@ -62,16 +60,6 @@ fn unknown_dependency(error: &SandboxError, code: &str, scope: &CodeScope) -> Op
         [] => format!("`{object}.{name}` doesn't exist: this node has no dependencies"),
         _ => format!("`{object}.{name}` doesn't exist: this node depends only on {}", names.join(", ")),
     })
-}
-
-/// Code that fails on a rehearsal's text is not to blame.
-fn rehearsed(deps: &[Dep]) -> Option<String> {
-    let dep = deps.iter().find(|dep| dep.result.as_str().is_some_and(|text| text.starts_with(MARK)))?;
-    Some(format!(
-        "`{}` was only rehearsed, so its result is a text where the code may expect data; connect a model, or give `{}` an `output_schema`, \
-         whose shape a rehearsal keeps to",
-        dep.node, dep.node
-    ))
 }
 
 #[cfg(test)]
@@ -91,15 +79,6 @@ mod tests {
 
     fn thrown(message: &str) -> SandboxError {
         SandboxError::Script { message: message.into(), line: Some(1), logs: Vec::new() }
-    }
-
-    #[test]
-    fn code_that_fails_on_a_rehearsals_text_is_not_to_blame() {
-        let (none, error) = (Map::new(), thrown("TypeError: no"));
-        let rehearsal = [dep("research", json!("[rehearsal] No model is connected"), NodeState::Succeeded, None)];
-        let hint = node_error(&error, "", &scope(&none, &rehearsal)).hint.unwrap();
-        assert!(hint.starts_with("`research` was only rehearsed") && hint.contains("`output_schema`"), "{hint}");
-        assert_eq!(node_error(&error, "", &scope(&none, &[dep("a", json!("text"), NodeState::Succeeded, None)])).hint, None);
     }
 
     #[test]

@@ -79,7 +79,7 @@ impl Default for TimeoutsConfig {
 /// What answers where a model is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelChoice {
-    /// Marked rehearsal texts.
+    /// Nobody.
     Rehearsal,
     /// The operator, asked by the agent loop.
     Operator,
@@ -119,6 +119,8 @@ pub struct NotConnected {
     pub why: String,
     /// How to connect one.
     pub how: String,
+    /// Nothing is configured; else something is that can't work.
+    pub is_absent: bool,
 }
 
 /// Looks a variable up.
@@ -133,12 +135,14 @@ pub fn connect(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) -> 
     let base = parse_address(&found.address).map_err(|why| NotConnected {
         why: format!("the address in {} is wrong: {why}", found.address_from),
         how: "write it like http://localhost:8080/v1".to_owned(),
+        is_absent: false,
     })?;
     let named = model_name(config, wanted, env);
     let name = named.unwrap_or_else(|| if base.host_str() == Some("api.openai.com") { DEFAULT_MODEL } else { AUTO }.to_owned());
     let server =
         Server { base, address_from: found.address_from, key: found.key, key_from: found.key_from, limits: limits(&config.timeouts)? };
-    let model = OpenAi::new(server).map_err(|error| NotConnected { why: error.message, how: error.hint.unwrap_or_default() })?;
+    let model =
+        OpenAi::new(server).map_err(|error| NotConnected { why: error.message, how: error.hint.unwrap_or_default(), is_absent: false })?;
     let provider = model.provider().to_owned();
     Ok(Connected { model: Arc::new(model), name, provider })
 }
@@ -204,6 +208,7 @@ fn find_server(config: &ModelsConfig, env: Lookup<'_>) -> Result<FoundServer, No
         return Err(NotConnected {
             why: "LITELLM_PROXY_API_KEY is set, but the proxy's address is missing".to_owned(),
             how: "set LITELLM_PROXY_BASE_URL, for example to http://localhost:4000".to_owned(),
+            is_absent: false,
         });
     }
     Err(NotConnected {
@@ -211,6 +216,7 @@ fn find_server(config: &ModelsConfig, env: Lookup<'_>) -> Result<FoundServer, No
         how: "set OPENAI_API_KEY; or OPENAI_BASE_URL to any OpenAI-compatible server (http://localhost:11434/v1 for Ollama); or LITELLM_PROXY_BASE_URL \
               and LITELLM_PROXY_API_KEY; or write base_url under [models] in config.toml. OPENAI_MODEL or --model names the model"
             .to_owned(),
+        is_absent: true,
     })
 }
 
@@ -241,6 +247,7 @@ fn configured(config: &ModelsConfig, env: Lookup<'_>) -> Result<FoundServer, Not
         return Err(NotConnected {
             why: format!("{variable} should hold the key (api_key_env of [models]), but it isn't set"),
             how: format!("set {variable}, or change api_key_env under [models] in config.toml"),
+            is_absent: false,
         });
     }
     Ok(found(address, &address_from, variable, env))
@@ -280,6 +287,7 @@ fn limits(config: &TimeoutsConfig) -> Result<CallLimits, NotConnected> {
         Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero()).ok_or_else(|| NotConnected {
             why: format!("`models.timeouts.{name}` is {seconds}"),
             how: "set it to a number of seconds above 0".to_owned(),
+            is_absent: false,
         })
     };
     Ok(CallLimits {

@@ -1,72 +1,10 @@
-//! The model when none is connected: says what a model would be asked, marks itself, and is the same every time. Makes no tool calls.
+//! Made-up data in the shape of a JSON Schema, for what no model answered; it marks itself, and is the same every time.
 
-use async_trait::async_trait;
+use crate::engine::REHEARSED;
 use serde_json::{Map, Value, json};
 
-use super::{ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, tokens};
-use crate::engine::TokenUsage;
-
-/// How every rehearsal text begins, and every free string of a rehearsed JSON answer.
-pub const MARK: &str = "[rehearsal]";
-pub const PROVIDER: &str = "rehearsal";
-/// How much of the last message is repeated.
-const EXCERPT: usize = 600;
 /// How deep a schema is followed; recursive schemas end here.
 const MAX_DEPTH: usize = 12;
-
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Rehearsal;
-
-#[async_trait]
-impl ChatModel for Rehearsal {
-    fn provider(&self) -> &str {
-        PROVIDER
-    }
-
-    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
-        let text = match &request.schema {
-            Some(schema) => instance(&schema.schema).to_string(),
-            None => answer_text(request),
-        };
-        sink(Delta::Text(text.clone()));
-        let usage = TokenUsage { prompt: tokens::count_prompt(request), completion: tokens::count(&text) };
-        Ok(ChatReply { text, calls: Vec::new(), usage, estimated: true, finish: Finish::Stop, model: PROVIDER.to_owned() })
-    }
-
-    async fn list(&self) -> Result<Vec<String>, ModelError> {
-        Ok(Vec::new())
-    }
-}
-
-fn answer_text(request: &ChatRequest) -> String {
-    let asked = request.messages.iter().rev().find_map(|message| match message {
-        ChatMessage::User { content } => Some(content.trim()),
-        ChatMessage::System { .. } | ChatMessage::Assistant { .. } | ChatMessage::Tool { .. } => None,
-    });
-    let mut text = format!("{MARK} No model is connected, so this text is made up.\n");
-    text.push_str(&format!(
-        "A model would get {} and about {} tokens",
-        counted(request.messages.len(), "message"),
-        tokens::count_prompt(request)
-    ));
-    if request.tools.is_empty() {
-        text.push_str(", without tools.\n");
-    } else {
-        let names: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
-        text.push_str(&format!(", with the tools {}.\n", names.join(", ")));
-    }
-    if let Some(asked) = asked {
-        let end = asked.char_indices().nth(EXCERPT).map(|(end, _)| end);
-        text.push_str("\nIt would be asked:\n");
-        text.push_str(&asked[..end.unwrap_or(asked.len())]);
-        text.push_str(if end.is_some() { " […]\n" } else { "\n" });
-    }
-    text
-}
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
 
 /// The smallest value that satisfies a schema, as far as plain rules go; free strings carry the mark.
 pub fn instance(schema: &Value) -> Value {
@@ -121,7 +59,7 @@ impl Builder<'_> {
             "boolean" => json!(false),
             "null" => Value::Null,
             _ => {
-                let mut text = format!("{MARK} {name}");
+                let mut text = format!("{REHEARSED} {name}");
                 if let Some(most) = schema.get("maxLength").and_then(Value::as_u64) {
                     text = text.chars().take(usize::try_from(most).unwrap_or(usize::MAX)).collect();
                 }
@@ -169,43 +107,8 @@ fn type_of(schema: &Value) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::{OutputSchema, ToolOffer};
-
-    async fn text(request: &ChatRequest) -> String {
-        let mut streamed = String::new();
-        let reply = Rehearsal
-            .chat(request, &mut |delta| match delta {
-                Delta::Text(text) => streamed.push_str(&text),
-                Delta::Reasoning(_) | Delta::Restart { .. } => {}
-            })
-            .await
-            .unwrap();
-        assert_eq!(streamed, reply.text);
-        assert!(reply.estimated && reply.calls.is_empty());
-        reply.text
-    }
-
-    #[tokio::test]
-    async fn a_rehearsal_marks_itself_and_says_what_would_be_asked() {
-        let request = ChatRequest {
-            messages: vec![ChatMessage::System { content: "secret sauce".into() }, ChatMessage::User { content: "Sum up the log".into() }],
-            tools: vec![ToolOffer { name: "read_file".into(), description: String::new(), parameters: json!({}) }],
-            ..ChatRequest::default()
-        };
-        let said = text(&request).await;
-        assert!(said.starts_with(MARK));
-        assert!(said.contains("2 messages") && said.contains("read_file") && said.contains("Sum up the log"), "{said}");
-        assert_eq!(said, text(&request).await);
-    }
-
-    #[tokio::test]
-    async fn a_long_question_is_shortened() {
-        let request = ChatRequest { messages: vec![ChatMessage::User { content: "ä".repeat(5000) }], ..ChatRequest::default() };
-        assert!(text(&request).await.ends_with("ä […]\n"));
-    }
-
-    #[tokio::test]
-    async fn with_a_schema_the_answer_satisfies_it() {
+    #[test]
+    fn made_up_data_satisfies_its_schema() {
         let schema = json!({
             "type": "object",
             "$defs": {"tree": {"type": "object", "properties": {"kids": {"type": "array", "minItems": 1, "items": {"type": "string"}}}, "required": ["kids"]}},
@@ -221,10 +124,9 @@ mod tests {
             "required": ["title", "level", "score", "count", "tree", "pick"],
             "additionalProperties": false,
         });
-        let request = ChatRequest { schema: Some(OutputSchema { name: "s".into(), schema: schema.clone() }), ..ChatRequest::default() };
-        let value: Value = serde_json::from_str(&text(&request).await).unwrap();
+        let value = instance(&schema);
         assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&value), "{value}");
-        assert_eq!(value["title"], "[rehearsal] title");
+        assert_eq!(value["title"], "[rehearsed] title");
         assert_eq!(value.get("left_out"), None);
     }
 

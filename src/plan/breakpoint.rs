@@ -110,6 +110,12 @@ impl Breakpoint {
         }
     }
 
+    /// Whether its condition reads what a node was given or gave.
+    pub fn reads_data(&self) -> bool {
+        let paths = self.when.as_ref().and_then(|when| expr::check(when, &Facts::default()).ok()).unwrap_or_default();
+        paths.iter().any(|path| matches!(&path.root, Root::Input(name) if name == "args" || name == "output"))
+    }
+
     /// Whether it means a node.
     pub fn means(&self, id: &str) -> bool {
         self.node.as_deref().is_none_or(|glob| fits(glob, id))

@@ -171,6 +171,32 @@ pub fn gives_private(tool: &str) -> bool {
     !PUBLIC.contains(&tool)
 }
 
+/// Tools that a model works for.
+const NEED_MODEL: [&str; 1] = ["summarize"];
+
+/// Whether a node can do its work only with a model; what runs inside it apart.
+pub fn needs_model(node: &super::Node, catalog: &Catalog) -> bool {
+    let is_human = |name: &str| catalog.agents.iter().any(|info| info.name == name && info.kind == "human");
+    let agent = node.kind.agent().is_some_and(|work| !work.agent.as_deref().is_some_and(is_human));
+    agent
+        || node.kind.tool().is_some_and(|work| {
+            let tool = catalog.tool(&work.tool).map_or(work.tool.as_str(), |tool| &tool.name);
+            NEED_MODEL.contains(&tool)
+        })
+}
+
+/// The nodes of a plan that need a model, at any depth; those that a person works at are left out.
+pub fn that_need_model<'a>(plan: &'a super::Plan, catalog: &Catalog) -> Vec<&'a super::NodeId> {
+    let person = |node: &super::Node| node.policy.model.as_deref().or(plan.defaults.model.as_deref()) == Some("operator");
+    plan.nodes
+        .iter()
+        .flat_map(|node| {
+            let own = (needs_model(node, catalog) && !person(node)).then_some(&node.id);
+            own.into_iter().chain(node.kind.body().into_iter().flat_map(|body| that_need_model(body, catalog)))
+        })
+        .collect()
+}
+
 /// What a call can do to the world. Ordered from harmless to harmful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -31,11 +31,14 @@ pub mod tree;
 pub mod validate;
 
 pub use breakpoint::{Breakpoint, FACTS, Facts, Holds, Moment};
-pub use catalog::{AgentInfo, ArgumentCheck, ArgumentChecks, Catalog, ModelFacts, Risk, ToolInfo, Verdict, gives_private, listed};
+pub use catalog::{
+    AgentInfo, ArgumentCheck, ArgumentChecks, Catalog, ModelFacts, Risk, ToolInfo, Verdict, gives_private, listed, needs_model,
+    that_need_model,
+};
 pub use code::names_in_code;
 pub use document::{Budget, Dialect, Edge, Plan, PlanSource};
 pub use id::NodeId;
-pub use names::{NameLookup, NameScope, NodeValue, Path, PlanNames, RESERVED_IDS, Root, is_legal_id};
+pub use names::{NameLookup, NameScope, NodeValue, Path, PlanNames, RESERVED_IDS, Root, is_legal_id, rehearsed};
 pub use node::{
     AgentNode, Approve, Ask, CodeNode, ContextMode, DecisionNode, Field, FieldKind, Join, LoopNode, MapNode, MergeNode, Node, NodeKind,
     OnFailure, Policy, Retry, Route, SandboxLimits, SubplanNode, ToolInput, ToolNode, TransformNode,

@@ -6,7 +6,7 @@
 //! `\{{` is a literal `{{`. Braces that are never closed are text.
 
 use super::expr::{Expr, ExprError, MAX_TEXT, OnMissing, plain};
-use super::names::{NameLookup, NameScope, Path, Root, is_id_byte, longest_known};
+use super::names::{NameLookup, NameScope, Path, Root, is_id_byte, longest_known, rehearsed};
 use serde_json::{Map, Value};
 use std::{borrow::Cow, ops::Range};
 
@@ -219,7 +219,10 @@ fn read<'a>(reference: &str, inner: &Inner, scope: &'a dyn NameScope) -> Result<
             NameLookup::Nothing => Ok(Cow::Owned(Value::Null)),
             NameLookup::Missing(words) => Err(fail(ExprError::Missing(words))),
         },
-        Spot::Expr(expr) => expr.eval(scope, OnMissing::Error).map(Cow::Owned).map_err(fail),
+        Spot::Expr(expr) => match expr.eval(scope, OnMissing::Error) {
+            Err(_) if expr.paths().iter().any(|path| scope.is_rehearsed(path)) => Ok(Cow::Owned(rehearsed(&reference))),
+            value => value.map(Cow::Owned).map_err(fail),
+        },
     }
 }
 

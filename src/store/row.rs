@@ -98,7 +98,7 @@ impl Headline {
 }
 
 pub(super) fn outcome_of(word: &str) -> Option<Outcome> {
-    [Outcome::Succeeded, Outcome::Partial, Outcome::Failed, Outcome::Cancelled].into_iter().find(|outcome| outcome.word() == word)
+    Outcome::ALL.into_iter().find(|outcome| outcome.word() == word)
 }
 
 // SQLite's integers are signed; a time or count beyond its range can't occur before the year 292 million.

@@ -22,6 +22,7 @@ pub enum Glyph {
     Stopping,
     Retrying,
     Succeeded,
+    Rehearsed,
     Passed,
     Skipped,
     Failed,
@@ -65,7 +66,7 @@ pub enum Glyph {
 
 impl Glyph {
     /// All of them, in order.
-    pub const ALL: [Self; 47] = [
+    pub const ALL: [Self; 48] = [
         Self::Pending,
         Self::Ready,
         Self::Held,
@@ -74,6 +75,7 @@ impl Glyph {
         Self::Stopping,
         Self::Retrying,
         Self::Succeeded,
+        Self::Rehearsed,
         Self::Passed,
         Self::Skipped,
         Self::Failed,
@@ -126,6 +128,7 @@ impl Glyph {
             Self::Stopping => ("◒", "_"),
             Self::Retrying => ("↻", "~"),
             Self::Succeeded => ("✓", "+"),
+            Self::Rehearsed => ("◇", "="),
             Self::Passed => ("»", "-"),
             Self::Skipped => ("⊘", "/"),
             Self::Failed => ("✗", "x"),

@@ -22,6 +22,7 @@ mod mishaps;
 mod opening;
 mod pages;
 mod refusals;
+mod rehearsing;
 mod requests;
 mod sandbox;
 mod stored;

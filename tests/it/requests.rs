@@ -1,6 +1,5 @@
 //! Requests from their words to their effect, without a model: the built-in planner, real tools, rehearsed agents.
 
-use dagdeck::engine::Mark;
 use dagdeck::{
     engine::Outcome,
     host::{Flags, Headless, HeadlessEnd, LocalHost, Places, Yes, config::Config},
@@ -50,9 +49,17 @@ impl Bed {
 
     /// Asks with every gate approved; the run has to succeed.
     async fn done(&self, request: &str) -> Headless {
+        self.ended(request, Outcome::Succeeded).await
+    }
+
+    async fn rehearsed(&self, request: &str) -> Headless {
+        self.ended(request, Outcome::Rehearsed).await
+    }
+
+    async fn ended(&self, request: &str, wanted: Outcome) -> Headless {
         let end = self.ask(request, Yes::Given).await;
         let failed: Vec<_> = end.state.nodes().filter_map(|(id, node)| Some((id.clone(), node.error.clone()?.message))).collect();
-        assert!(matches!(end.end, HeadlessEnd::Settled { outcome: Outcome::Succeeded, .. }), "{request}: {:?} {failed:?}", end.end);
+        assert!(matches!(end.end, HeadlessEnd::Settled { outcome, .. } if outcome == wanted), "{request}: {:?} {failed:?}", end.end);
         end
     }
 
@@ -128,20 +135,19 @@ async fn requests_that_write_do_so_once_approved() {
 #[tokio::test]
 async fn requests_for_agents_are_rehearsed_and_say_so() {
     let bed = Bed::new(&[("README.md", "# Hello\n")]);
-    let end = bed.done("Read README.md and write a summary of it to summary.md").await;
-    let node = end.state.node(&NodeId::new("summarize")).unwrap();
-    assert_eq!(node.mark.as_ref().map(Mark::as_str), Some("rehearsal"));
-    assert!(bed.read("summary.md").unwrap().starts_with("[rehearsal]"));
-    let end = bed.done("Research flights, hotels and restaurants in Rome").await;
-    assert!(result(&end, "answer").as_str().unwrap().starts_with("[rehearsal]"));
+    let end = bed.rehearsed("Read README.md and write a summary of it to summary.md").await;
+    assert_eq!(end.state.node(&NodeId::new("summarize")).unwrap().state.word(), "rehearsed");
+    assert_eq!(bed.read("summary.md"), None, "a rehearsed text is never written into a file");
+    let end = bed.rehearsed("Research flights, hotels and restaurants in Rome").await;
+    assert!(result(&end, "answer").as_str().unwrap().starts_with("[rehearsed]"));
 }
 
 #[tokio::test]
 async fn a_failed_command_is_explained_and_a_good_one_is_not() {
     let bed = Bed::new(&[]);
-    let end = bed.done("run `false` and explain why it fails").await;
+    let end = bed.rehearsed("run `false` and explain why it fails").await;
     assert_eq!(result(&end, "verdict")["exit_code"], 1);
-    assert!(result(&end, "explain").as_str().unwrap().starts_with("[rehearsal]"));
+    assert!(result(&end, "explain").as_str().unwrap().starts_with("[rehearsed]"));
     let end = bed.done("run `true` and explain errors").await;
     assert_eq!(result(&end, "verdict")["passed"], true);
     assert_eq!(end.state.node(&NodeId::new("explain")).unwrap().state.word(), "skipped");

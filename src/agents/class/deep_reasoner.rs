@@ -41,12 +41,9 @@ pub(in crate::agents) async fn reason(session: ModelSession<'_>, prompt: &Prompt
     session.port.message("system", &prompt.system);
     let calls_left = session.caps.iterations;
     let mut work = Reasoning { session, prompt, notes: Vec::new(), guidance: Vec::new(), calls_left, shortened: false, permit: None };
-    // A rehearsal shows the prompt; thinking about rehearsed thoughts would show nothing more.
-    if !work.session.is_rehearsal() {
-        let questions = work.questions().await?;
-        work.think(&questions).await?;
-        work.criticize().await?;
-    }
+    let questions = work.questions().await?;
+    work.think(&questions).await?;
+    work.criticize().await?;
     work.conclude(check).await
 }
 
@@ -132,8 +129,7 @@ impl Reasoning<'_> {
                 return Err(limit("the model gave an empty answer", "retry the node, or raise its `budget.tokens`"));
             }
             let result = answer::parse(&text);
-            let judged = if self.session.is_rehearsal() { Ok(check.rehearsed(result.clone())) } else { check.judge(&result) };
-            let result = match judged {
+            let result = match check.judge(&result) {
                 Ok(result) => result,
                 Err(fault) if self.calls_left == 0 || repaired => fault.settle(result, self.session.port)?,
                 Err(fault) => {
@@ -145,7 +141,7 @@ impl Reasoning<'_> {
             };
             let stopped = self.session.wraps_up().then_some(Mark::Stopped);
             let exhausted = || self.shortened.then_some(Mark::BudgetExhausted);
-            return Ok(Done { result, mark: self.session.plain_mark().or(stopped).or_else(exhausted) });
+            return Ok(Done { result, mark: stopped.or_else(exhausted) });
         }
     }
 

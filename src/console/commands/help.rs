@@ -67,6 +67,7 @@ fn marks(doc: &mut Doc<'static>, theme: &Theme) {
         (Glyph::Stopping, Role::Running, "stopping", "returns what it has, because you stopped it"),
         (Glyph::Retrying, Role::Retrying, "retrying", "an attempt failed; the next one follows"),
         (Glyph::Succeeded, Role::Succeeded, "succeeded", "has a result"),
+        (Glyph::Rehearsed, Role::Rehearsed, "rehearsed", "no model answered: shows what would be done"),
         (Glyph::Passed, Role::Passed, "passed", "passes on its input without running"),
         (Glyph::Skipped, Role::Skipped, "skipped", "never ran"),
         (Glyph::Failed, Role::Failed, "failed", "failed for good"),

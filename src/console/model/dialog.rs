@@ -92,8 +92,10 @@ pub enum PickThen {
     /// Reject the result of the first node, so that the second one works again.
     Rewind(NodeId, NodeId),
     Theme(String),
-    /// Use that model, or none.
-    Model(Option<String>),
+    /// Use that model.
+    Model(String),
+    /// Start the plan with that model, and these actions first.
+    StartWith(&'static str, Vec<Action>),
     /// Show what that file would change, and ask.
     Trust(Box<TrustItem>),
     /// Answer the gate with that option.

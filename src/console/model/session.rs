@@ -34,14 +34,16 @@ impl HostStatus {
     pub fn model_label(&self) -> Plain {
         match &self.model {
             None => Plain::line("connecting"),
-            Some(ModelStatus::Rehearsal { .. }) => Plain::line("rehearsal"),
+            Some(ModelStatus::Absent { .. }) => Plain::line("no model"),
+            Some(ModelStatus::Broken { .. }) => Plain::line("model: wrong setting"),
+            Some(ModelStatus::Rehearsal) => Plain::line("rehearsal"),
             Some(ModelStatus::Operator) => Plain::line("you answer"),
             Some(ModelStatus::Connected { model, .. }) => Plain::summary(model),
         }
     }
 
-    /// Whether nodes that need a model are only rehearsed.
-    pub fn rehearses(&self) -> bool {
-        matches!(self.model, Some(ModelStatus::Rehearsal { .. }))
+    /// Whether nobody answers where a model is needed.
+    pub fn lacks_model(&self) -> bool {
+        matches!(self.model, Some(ModelStatus::Absent { .. } | ModelStatus::Broken { .. } | ModelStatus::Rehearsal))
     }
 }

@@ -285,6 +285,7 @@ pub fn status_role(status: RunStatus) -> Role {
         RunStatus::Interrupted | RunStatus::Frozen => Role::Unknown,
         RunStatus::Succeeded => Role::Succeeded,
         RunStatus::Partial => Role::Warning,
+        RunStatus::Rehearsed => Role::Rehearsed,
         RunStatus::Failed => Role::Failed,
         RunStatus::Cancelled => Role::Cancelled,
     }
@@ -296,6 +297,7 @@ pub fn count_role(what: CountedNodes) -> Role {
         CountedNodes::Done => Role::Text,
         CountedNodes::Running => Role::Running,
         CountedNodes::Interrupted => Role::Unknown,
+        CountedNodes::Rehearsed => Role::Rehearsed,
         CountedNodes::Waiting => Role::Waiting,
         CountedNodes::Failed | CountedNodes::FailedSafe => Role::Failed,
         CountedNodes::NotRun | CountedNodes::Inside => Role::Dim,
@@ -319,6 +321,7 @@ pub fn event_role(tone: EventTone) -> Role {
         EventTone::Working => Role::Running,
         EventTone::Retrying => Role::Retrying,
         EventTone::Succeeded => Role::Succeeded,
+        EventTone::Rehearsed => Role::Rehearsed,
         EventTone::Passed => Role::Passed,
         EventTone::Skipped => Role::Skipped,
         EventTone::Failed => Role::Failed,

@@ -56,7 +56,12 @@ struct Story {
 
 impl Story {
     fn begin(plan: Plan, workspace: &str) -> Self {
-        let settings = RunSettings { catalog: catalog(), host: json!({ "workspace": workspace }), ..RunSettings::default() };
+        let settings = RunSettings {
+            catalog: catalog(),
+            host: json!({ "workspace": workspace }),
+            model: Some("test".into()),
+            ..RunSettings::default()
+        };
         let mut story = Self { run: Run::default(), records: Vec::new(), workers: BTreeMap::new(), now: Time(1_750_000_000_000) };
         story.hear(&Input::Create { run: RunId(ID.into()), plan: Box::new(plan), settings: Box::new(settings), by: actor() });
         story.hear(&Input::Command { command: Command::Start, by: actor() });

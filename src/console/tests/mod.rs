@@ -88,7 +88,7 @@ impl Deck {
 
     /// The host says what it says first.
     pub fn greet(&mut self) {
-        let model = ModelStatus::Rehearsal { how: "set OPENAI_API_KEY and start again".into() };
+        let model = ModelStatus::Connected { model: "test-model".into(), provider: "here".into() };
         self.notice(Notice::Hello(Hello { workspace: "/home/ada/project".into(), user: "ada".into(), model }));
         self.notice(Notice::Catalog { catalog: catalog(), problems: Vec::new() });
     }
@@ -185,7 +185,7 @@ impl Deck {
     fn host(&mut self, request: Request) {
         match request {
             Request::Plan { id, .. } => self.made(id),
-            Request::Start { plan, first, .. } => self.start(*plan, first),
+            Request::Start { plan, first, model: None, .. } => self.start(*plan, first),
             Request::Command { run, command } => self.command(&run, command),
             Request::Preview { run, gate, payload } => self.preview(run, gate, &payload),
             other => self.asked.push(ConsoleEffect::Send(other)),
@@ -211,7 +211,7 @@ impl Deck {
 
     fn start(&mut self, plan: Plan, first: Vec<Action>) {
         let id = RunId(format!("run-{}", self.runs.len() + 1));
-        let settings = Box::new(RunSettings { catalog: self.catalog.clone(), ..RunSettings::default() });
+        let settings = Box::new(RunSettings { catalog: self.catalog.clone(), model: Some("test".into()), ..RunSettings::default() });
         let create = Input::Create { run: id.clone(), plan: Box::new(plan), settings, by: actor() };
         self.runs.insert(id.0.clone(), Run::default());
         let records = self.step(&id, &create);

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{Deck, EVERYWHERE, text};
 use crate::console::theme::{Depth, Theme, load};
 use crate::engine::{NodeError, Outcome, RunId, RunStatus, WorkerFact};
-use crate::host::client::{Driver, Notice, RunSummary};
+use crate::host::client::{Driver, ModelStatus, Notice, RunSummary};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 50)];
 
@@ -71,7 +71,12 @@ fn look(cell: &Cell) -> String {
 
 #[test]
 fn empty() {
-    shoot("empty", Deck::new);
+    shoot("empty", |width, height| {
+        let mut deck = Deck::new(width, height);
+        deck.notice(Notice::Model(ModelStatus::Absent { how: "set OPENAI_API_KEY".into() }));
+        deck.model.status = None;
+        deck
+    });
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::console::model::{Focus, Screen};
 use crate::engine::{GateReply, NodeError, Outcome, ToolCall, WorkerFact};
+use crate::host::client::{ModelStatus, Notice, Request};
 use crate::plan::Verdict;
 
 #[test]
@@ -15,7 +16,25 @@ fn an_empty_console_says_what_to_do() {
     let mut deck = Deck::new(80, 24);
     let screen = deck.screen();
     assert!(screen.contains("Type what you want done"), "{screen}");
-    assert!(screen.contains("rehearsal (M)"), "{screen}");
+    assert!(screen.contains("test-model (M)"), "{screen}");
+    deck.notice(Notice::Model(ModelStatus::Absent { how: "set OPENAI_API_KEY and start again".into() }));
+    let screen = deck.screen();
+    assert!(screen.contains("no model (M)") && screen.contains("can only be rehearsed"), "{screen}");
+}
+
+#[test]
+fn before_a_run_that_needs_a_model_and_has_none_the_console_says_which_node_and_offers_three_ways() {
+    let mut deck = Deck::planned(100, 30);
+    deck.notice(Notice::Model(ModelStatus::Absent { how: "set OPENAI_API_KEY and start again".into() }));
+    deck.keys("r");
+    let screen = deck.screen();
+    for words in ["a model is needed, and none is connected", "connect one", "answer yourself", "rehearse"] {
+        assert!(screen.contains(words), "{words}\n{screen}");
+    }
+    assert!(deck.model.runs.open.is_empty(), "nothing starts by itself");
+    deck.keys("down down enter");
+    let Some(ConsoleEffect::Send(Request::Start { model, .. })) = deck.asked.last() else { panic!("{:?}", deck.asked) };
+    assert_eq!(model.as_deref(), Some("rehearsal"));
 }
 
 #[test]

@@ -69,6 +69,7 @@ pub fn of_state(state: &NodeState) -> (Glyph, Role) {
         NodeState::Stopping => (Glyph::Stopping, Role::Running),
         NodeState::Retrying { .. } => (Glyph::Retrying, Role::Retrying),
         NodeState::Succeeded => (Glyph::Succeeded, Role::Succeeded),
+        NodeState::Rehearsed => (Glyph::Rehearsed, Role::Rehearsed),
         NodeState::Passed => (Glyph::Passed, Role::Passed),
         NodeState::Skipped => (Glyph::Skipped, Role::Skipped),
         NodeState::Failed => (Glyph::Failed, Role::Failed),

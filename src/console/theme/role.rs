@@ -51,6 +51,7 @@ roles! {
     Running "running" "State running.",
     Retrying "retrying" "State retrying.",
     Succeeded "succeeded" "State succeeded.",
+    Rehearsed "rehearsed" "State rehearsed.",
     Passed "passed" "State passed.",
     Skipped "skipped" "State skipped.",
     Failed "failed" "State failed.",

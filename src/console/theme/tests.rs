@@ -117,6 +117,7 @@ fn every_state_has_its_own_glyph_and_no_state_is_colour_alone() {
         NodeState::Stopping,
         NodeState::Retrying { until: Time(0) },
         NodeState::Succeeded,
+        NodeState::Rehearsed,
         NodeState::Passed,
         NodeState::Skipped,
         NodeState::Failed,

@@ -24,7 +24,9 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         }
         Notice::Model(status) => {
             let words = match &status {
-                ModelStatus::Rehearsal { .. } => "no model is connected: nodes that need one are rehearsed".to_owned(),
+                ModelStatus::Absent { .. } => "no model is connected".to_owned(),
+                ModelStatus::Broken { why, .. } => why.clone(),
+                ModelStatus::Rehearsal => "rehearsing: nothing is sent to a model, and nothing is changed".to_owned(),
                 ModelStatus::Operator => "you answer instead of a model".to_owned(),
                 ModelStatus::Connected { model, provider } => format!("model {model} at {provider}"),
             };
@@ -283,6 +285,7 @@ fn ended(view: &RunView, outcome: Outcome, reason: &str) -> Status {
     match outcome {
         Outcome::Succeeded => Status::good(&format!("succeeded: {}", goal.as_str())),
         Outcome::Partial => Status::warn(&format!("partial: {words}")),
+        Outcome::Rehearsed => Status::warn(&format!("rehearsed: {words}")),
         Outcome::Failed => Status::bad(&format!("failed: {words}")),
         Outcome::Cancelled => Status::warn(&format!("cancelled: {words}")),
     }

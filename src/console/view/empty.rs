@@ -24,9 +24,9 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         doc.line(Role::Dim, Plain::line("For example"));
         let bullet = Plain::line(pen.theme.glyph(Glyph::Bullet)).then(&Plain::blank(2));
         EXAMPLES.iter().for_each(|example| doc.line(Role::Text, bullet.clone().then(&Plain::line(example))));
-        if model.session.rehearses() {
+        if model.session.lacks_model() {
             let words = format!(
-                "No model is connected: plans come from the built-in planner, tools run for real, and nodes that need a model are \
+                "No model answers: plans come from the built-in planner and tools run for real. A plan that needs a model can only be \
                  rehearsed. In the tree, press {} to connect one.",
                 model.hint("app.model")
             );

@@ -41,7 +41,7 @@ fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
     if model.replay().is_some() {
         return badges;
     }
-    let role = if model.session.rehearses() { Role::Badge } else { Role::Dim };
+    let role = if model.session.lacks_model() { Role::Badge } else { Role::Dim };
     let key = model.hint("app.model");
     let words = model.session.model_label().truncate(24);
     badges.push((Plain::blank(1).then(&words).then(&Plain::line(&format!(" ({key}) "))), role));

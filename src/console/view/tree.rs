@@ -6,7 +6,7 @@ use super::pen::{Pen, Shown};
 use super::{empty, request, sentence};
 use crate::console::model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, texts};
 use crate::console::theme::{Role, of_state};
-use crate::engine::{ImpactLine, Inside, Mark, NodeRun, Time, arguments};
+use crate::engine::{ImpactLine, Inside, Mark, NodeRun, NodeState, Time, arguments};
 use crate::plan::{Node, nest, tree::Orientation};
 use crate::text::{Glyph, Plain, count, duration};
 
@@ -326,6 +326,7 @@ impl RowDrawing<'_> {
             || Some(view.seen().run.reason(&self.node.id)).filter(|reason| !reason.is_empty()).map(|reason| Plain::summary(&reason));
         let output = || view.seen().transcript(&self.node.id).and_then(|transcript| transcript.last_line().cloned());
         match Standing::of(&node.state) {
+            _ if node.state == NodeState::Rehearsed => node.result.as_ref().map(|result| Plain::summary(&texts::readable(result))),
             Standing::Failed => node.error.as_ref().map(|error| Plain::summary(&error.message)).or_else(reason),
             Standing::Working => calls(node).or_else(|| inside(node)).or_else(output).or_else(reason),
             Standing::Done if node.inside.bad > 0 => inside(node),

@@ -53,7 +53,9 @@ impl Decider<'_> {
         while let Some(from) = next.pop() {
             for &edge in &self.graph.nodes[from].outs {
                 let target = self.graph.link(edge).to;
-                let hands_on = self.nodes[target].state == NodeState::Passed && self.edge_state(edge) == EdgeState::Taken;
+                // What was rehearsed because of it is void with it.
+                let hands_on = self.nodes[target].state == NodeState::Passed || self.nodes[target].lineage.rehearsed;
+                let hands_on = hands_on && self.edge_state(edge) == EdgeState::Taken;
                 let waits = !self.is_over(target) && !self.has_started(target);
                 let is_new = (hands_on || waits) && found.insert(target);
                 if is_new && hands_on {
@@ -78,7 +80,7 @@ impl Decider<'_> {
             NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled | NodeState::Skipped | NodeState::Unknown => {
                 self.inside_refusal(ix).or_else(|| self.closed_refusal(ix))
             }
-            NodeState::Succeeded | NodeState::Passed => {
+            NodeState::Succeeded | NodeState::Rehearsed | NodeState::Passed => {
                 Some(format!("`{id}` is {} and has nothing to try again: run it again instead", state.word()))
             }
             NodeState::Pending

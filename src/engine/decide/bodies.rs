@@ -60,7 +60,7 @@ impl Decider<'_> {
             let why = self.went_wrong(&end);
             return self.fail(ix, body_failed(&format!("the plan inside reached none of its ends: {why}")), None);
         }
-        self.finish(ix, self.body_result(inner), self.whole_mark(ix, end.is_partial()), now)
+        self.finish(ix, self.body_result(inner), self.whole_mark(ix, end.rehearsed > 0, end.is_partial()), now)
     }
 
     /// Loops ask their condition inside the body that has just ended.
@@ -77,10 +77,11 @@ impl Decider<'_> {
         }
         match self.holds_in(&work.until, inner) {
             Err(message) => self.fail(ix, plan_error(message), Some(result)),
-            Ok(true) => self.finish(ix, result, self.whole_mark(ix, self.any_bad(bodies)), now),
-            Ok(false) if self.is_wrapping_up(ix) => self.finish(ix, result, self.whole_mark(ix, self.any_bad(bodies)), now),
-            Ok(false) if turn < most as usize => self.begin(ix, bodies),
-            Ok(false) => {
+            Ok(holds) if holds || self.is_wrapping_up(ix) => {
+                self.finish(ix, result, self.whole_mark(ix, end.rehearsed > 0, self.any_bad(bodies)), now)
+            }
+            Ok(_) if turn < most as usize => self.begin(ix, bodies),
+            Ok(_) => {
                 let error = NodeError {
                     kind: ErrorKind::Limit,
                     message: format!("after {turn} turns `{}` does not hold", work.until),
@@ -101,12 +102,18 @@ impl Decider<'_> {
         }
         let result = |(end, &inner): (&PlanEnd, _)| if end.has_failed() { Value::Null } else { self.body_result(inner) };
         let results = ends.iter().zip(&bodies.inner_runs).map(result).collect();
-        self.finish(ix, Value::Array(results), self.whole_mark(ix, ends.iter().any(PlanEnd::is_partial)), now)
+        self.finish(
+            ix,
+            Value::Array(results),
+            self.whole_mark(ix, ends.iter().any(|end| end.rehearsed > 0), ends.iter().any(PlanEnd::is_partial)),
+            now,
+        )
     }
 
-    /// The mark of what runs inside a node: it was stopped, or something in it went wrong.
-    fn whole_mark(&self, ix: NodeIx, bad: bool) -> Option<Mark> {
-        self.is_wrapping_up(ix).then_some(Mark::Stopped).or_else(|| bad.then_some(Mark::Partial))
+    /// The mark of what runs inside a node: what it gives is made up, it was stopped, or something in it went wrong.
+    fn whole_mark(&self, ix: NodeIx, rehearsed: bool, bad: bool) -> Option<Mark> {
+        let stopped = || self.is_wrapping_up(ix).then_some(Mark::Stopped);
+        rehearsed.then_some(Mark::Rehearsal).or_else(stopped).or_else(|| bad.then_some(Mark::Partial))
     }
 
     fn any_bad(&self, bodies: &Bodies) -> bool {

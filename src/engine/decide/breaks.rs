@@ -73,6 +73,10 @@ impl Decider<'_> {
             if point.at != at || !point.means(&id) {
                 return None;
             }
+            let is_made_up = || self.nodes[ix].lineage.rehearsed || at == Moment::Before && self.rehearses(ix);
+            if point.reads_data() && is_made_up() {
+                return None;
+            }
             let unjudged = match point.holds(|| self.facts(ix, at, seen())) {
                 Holds::Yes => None,
                 Holds::No => return None,

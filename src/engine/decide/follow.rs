@@ -98,6 +98,7 @@ impl Decider<'_> {
         let is_entry = self.inner_of(ix).is_some_and(|inner| inner.plan.dialect == Dialect::Workflow && inner.entry() == Some(ix));
         if let Some(skip_if) = policy.and_then(|policy| policy.get(|policy| policy.skip_if.as_ref())).filter(|_| !is_entry) {
             match self.holds(skip_if, ix, None) {
+                Ok(true) if self.reads_rehearsed(ix, skip_if) => {}
                 Ok(true) => return self.pass(ix, Cause::SkipIf { condition: skip_if.clone() }),
                 Ok(false) => {}
                 Err(message) => return self.fail(ix, plan_error(message), None),
@@ -178,15 +179,17 @@ impl Decider<'_> {
     /// Work that the engine does itself.
     fn follow_inline(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(node) = self.doc(ix) else { return Vec::new() };
+        let rehearsed = self.nodes[ix].lineage.rehearsed;
         let value = match self.approved_payload(ix) {
             Some(payload) => Ok(payload.clone()),
+            None if rehearsed => self.rehearsed_value(ix, node),
             None => self.value(ix, node),
         };
         let value = match value {
             Ok(value) => value,
             Err(message) => return self.fail(ix, plan_error(message), None),
         };
-        let NodeKind::Approval(ask) = &node.kind else { return self.finish(ix, value, None, now) };
+        let (NodeKind::Approval(ask), false) = (&node.kind, rehearsed) else { return self.finish(ix, value, None, now) };
         let text = value.as_str().unwrap_or(&ask.text).to_string();
         let shown = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
         let payload = serde_json::Value::Object(shown.collect());
@@ -203,6 +206,7 @@ impl Decider<'_> {
             (None, Some(by)) if end.failed > 0 => (Outcome::Cancelled, Cause::RunStopped { by: by.clone() }),
             (None, _) if end.has_failed() => (Outcome::Failed, Cause::NoEnd { why: Box::new(why) }),
             (None, _) if end.is_partial() => (Outcome::Partial, why),
+            (None, _) if end.rehearsed > 0 => (Outcome::Rehearsed, Cause::Rehearsed),
             (None, _) if end.had_nothing_due() => (Outcome::Succeeded, Cause::NothingDue),
             (None, _) => (Outcome::Succeeded, Cause::Done),
         };

@@ -66,7 +66,7 @@ impl Decider<'_> {
             Input::Proceed | Input::Branch { .. } => Vec::new(),
             Input::Interrupt { signal } if self.head.is_some() => vec![Event::RunInterrupted { signal: *signal }],
             Input::Interrupt { .. } => Vec::new(),
-            Input::Recover { by } => self.decide_recover(by, now),
+            Input::Recover { by, model } => self.decide_recover(by, model.clone(), now),
             Input::TimerDue { timer } => self.decide_timer(timer, now),
         }
     }
@@ -123,6 +123,6 @@ impl Decider<'_> {
     }
 
     pub(super) fn ready_event(&self, ix: NodeIx) -> Event {
-        self.fact(ix, NodeFact::Ready)
+        self.fact(ix, NodeFact::Ready { rehearsed: self.rehearses(ix) })
     }
 }

@@ -14,7 +14,7 @@ impl Run {
     pub fn without_driver(&self, now: Time) -> Self {
         let mut run = self.clone();
         let by = Actor { who: String::new(), via: String::new() };
-        run.hear(&Input::Recover { by }, now);
+        run.hear(&Input::Recover { by, model: None }, now);
         run
     }
 
@@ -43,11 +43,11 @@ impl Run {
 }
 
 impl Decider<'_> {
-    pub(super) fn decide_recover(&self, by: &Actor, now: Time) -> Vec<Event> {
+    pub(super) fn decide_recover(&self, by: &Actor, model: Option<String>, now: Time) -> Vec<Event> {
         if self.head.is_none() {
             return Vec::new();
         }
-        let recovered = Event::RunRecovered { by: by.clone() };
+        let recovered = Event::RunRecovered { by: by.clone(), model };
         [recovered].into_iter().chain(self.broken_off(&Cause::DriverEnded, now)).collect()
     }
 

@@ -47,10 +47,6 @@ impl Decider<'_> {
         blocker.map_or_else(|| "nothing can start now".to_string(), |blocker| format!("nothing can start now: {}", blocker.sentence))
     }
 
-    fn asks_first(&self, ix: NodeIx) -> bool {
-        self.graph.nodes[ix].gates.before && self.flows[ix].gates.approval.is_none()
-    }
-
     /// The start of a node that a person lets go: at once, or not at all. One that asks first goes to its gate.
     pub(super) fn start_now(&self, ix: NodeIx) -> Vec<Event> {
         if self.no_room(ix).is_some() {

@@ -12,6 +12,8 @@ pub struct NodeCounts {
     pub all: u32,
     /// Succeeded, or passed.
     pub done: u32,
+    /// No model answered: nothing of them happened.
+    pub rehearsed: u32,
     /// At work, or between two attempts.
     pub running: u32,
     /// At work when the run was interrupted.
@@ -33,6 +35,7 @@ pub struct NodeCounts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedNodes {
     Done,
+    Rehearsed,
     Running,
     Interrupted,
     Waiting,
@@ -72,6 +75,7 @@ impl Run {
                 NodeState::Running | NodeState::Stopping | NodeState::Retrying { .. } => counts.running += 1,
                 NodeState::Waiting { .. } | NodeState::Unknown => counts.waiting += 1,
                 NodeState::Succeeded | NodeState::Passed => counts.done += 1,
+                NodeState::Rehearsed => counts.rehearsed += 1,
                 NodeState::Failed => counts.failed += 1,
                 NodeState::FailedSafe => counts.failed_safe += 1,
                 NodeState::Skipped | NodeState::Cancelled => counts.not_run += 1,
@@ -84,10 +88,11 @@ impl Run {
 impl NodeCounts {
     /// Such as `2/4 done`, `1 failed`, `inside 3/12 ended`: how many are done, and all else that isn't 0.
     pub fn parts(self) -> Vec<(CountedNodes, Plain)> {
-        let Self { all, done, running, interrupted, waiting, failed, failed_safe, not_run, stale, inside, inside_ended } = self;
+        let Self { all, done, rehearsed, running, interrupted, waiting, failed, failed_safe, not_run, stale, inside, inside_ended } = self;
         let some = |what, count: u32, word: &str| (count > 0).then(|| (what, Plain::line(&format!("{count} {word}"))));
         let inner = (inside > 0).then(|| (CountedNodes::Inside, Plain::line(&format!("inside {inside_ended}/{inside} ended"))));
         let others = [
+            some(CountedNodes::Rehearsed, rehearsed, "rehearsed"),
             some(CountedNodes::Running, running, "running"),
             some(CountedNodes::Interrupted, interrupted, "interrupted"),
             some(CountedNodes::Waiting, waiting, "waiting"),

@@ -36,6 +36,7 @@ pub enum EventTone {
     Working,
     Retrying,
     Succeeded,
+    Rehearsed,
     Passed,
     Skipped,
     Failed,
@@ -65,7 +66,7 @@ impl Event {
             }
             Self::RunStarted => ("run", just("started"), none(), EventTone::Text),
             Self::RunInterrupted { signal } => ("run", just(&format!("interrupted by {}", signal.name())), none(), EventTone::Warning),
-            Self::RunRecovered { by } => ("run", just("resumed after an interruption"), actor(by), EventTone::Warning),
+            Self::RunRecovered { by, .. } => ("run", just("resumed after an interruption"), actor(by), EventTone::Warning),
             Self::RunReopened { by } => ("run", just("continues after its end"), actor(by), EventTone::Accent),
             Self::Branched { from, from_seq, by } => {
                 ("run", just(&format!("branched off {} after event {from_seq}", from.0)), actor(by), EventTone::Accent)
@@ -122,7 +123,7 @@ impl NodeFact {
     fn describe(&self, node: &NodeId, run: &Run) -> Parts {
         let none = Plain::default;
         match self {
-            Self::Ready => ("node", just("ready"), none(), EventTone::Ready),
+            Self::Ready { .. } => ("node", just("ready"), none(), EventTone::Ready),
             Self::Held { reason } => ("node", because("held", &reason.message()), none(), EventTone::Held),
             Self::Started { attempt, job, .. } => {
                 let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
@@ -135,6 +136,9 @@ impl NodeFact {
             Self::BodyStarted { index: None } => ("node", just("inner plan started"), none(), EventTone::Working),
             Self::BodyStarted { index: Some(index) } => {
                 ("node", just(&format!("inner plan started, turn {index}")), none(), EventTone::Working)
+            }
+            Self::Completed { result, mark: Some(Mark::Rehearsal) } => {
+                ("node", because("rehearsed", &value_text(result)), none(), EventTone::Rehearsed)
             }
             Self::Completed { result, mark } => {
                 let mark = mark.as_ref().map(|mark| format!(" ({})", mark.label())).unwrap_or_default();
@@ -276,6 +280,7 @@ fn settled(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Succeeded => "the run succeeded",
         Outcome::Partial => "the run succeeded in part",
+        Outcome::Rehearsed => "the run was rehearsed",
         Outcome::Failed => "the run failed",
         Outcome::Cancelled => "the run was cancelled",
     }

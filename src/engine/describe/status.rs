@@ -23,6 +23,7 @@ pub enum RunStatus {
     Frozen,
     Succeeded,
     Partial,
+    Rehearsed,
     Failed,
     Cancelled,
 }
@@ -32,6 +33,7 @@ impl From<Outcome> for RunStatus {
         match outcome {
             Outcome::Succeeded => Self::Succeeded,
             Outcome::Partial => Self::Partial,
+            Outcome::Rehearsed => Self::Rehearsed,
             Outcome::Failed => Self::Failed,
             Outcome::Cancelled => Self::Cancelled,
         }
@@ -51,6 +53,7 @@ impl RunStatus {
             Self::Frozen => "frozen",
             Self::Succeeded => "succeeded",
             Self::Partial => "partial",
+            Self::Rehearsed => "rehearsed",
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
         }
@@ -70,6 +73,7 @@ impl RunStatus {
             Self::Interrupted | Self::Frozen => Glyph::Unknown,
             Self::Succeeded => Glyph::Succeeded,
             Self::Partial => Glyph::Warning,
+            Self::Rehearsed => Glyph::Rehearsed,
             Self::Failed => Glyph::Failed,
             Self::Cancelled => Glyph::Cancelled,
         }
@@ -97,6 +101,7 @@ impl RunStatus {
             | Self::Frozen
             | Self::Succeeded
             | Self::Partial
+            | Self::Rehearsed
             | Self::Failed
             | Self::Cancelled => self,
         }

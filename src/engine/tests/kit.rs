@@ -52,7 +52,7 @@ pub(super) fn settings() -> RunSettings {
         aliases: [("put".into(), "write".into()), ("rm".into(), "delete".into())].into(),
         ..Catalog::default()
     };
-    RunSettings { catalog, ..RunSettings::default() }
+    RunSettings { catalog, model: Some("test".into()), ..RunSettings::default() }
 }
 
 /// A run and everything that came of it.

@@ -17,6 +17,7 @@ mod live;
 mod privacy;
 mod properties;
 mod recover;
+mod rehearsing;
 mod routing;
 mod rules;
 mod steering;

@@ -335,7 +335,7 @@ impl Player {
         self.workers.alive.clear();
         self.timers.clear();
         self.world.run = Run::replay(&self.world.records);
-        self.world.step(Input::Recover { by: me() });
+        self.world.step(Input::Recover { by: me(), model: None });
     }
 
     /// Somebody drives the run.

@@ -1,4 +1,4 @@
-//! `summarize`: a text made short by the model of the run; rehearsed where there is none.
+//! `summarize`: a text made short by the model of the run.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{arguments, describe};
-use crate::models::{ChatMessage, ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelSettings, rehearsal::Rehearsal};
+use crate::models::{ChatMessage, ChatRequest, ModelError, ModelErrorKind, ModelSettings};
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
 
@@ -43,7 +43,7 @@ impl Tool for Summarize {
     fn assess(&self, _args: &Value, context: &ToolContext) -> Assessment {
         Assessment::read(match &context.model {
             Some((model, _)) => format!("sends the text to {}", model.provider()),
-            None => "makes up a summary, because no model is connected".into(),
+            None => "needs a model, and none is connected".into(),
         })
     }
 
@@ -57,12 +57,12 @@ impl Tool for Summarize {
             return Err(ToolError::refused(format!("the text has {length} characters; the limit is {CAP}"))
                 .hint("summarize it in parts, then summarize the summaries"));
         }
-        let request = request(&args, &text, context.model.as_ref().map_or("rehearsal", |(_, name)| name));
-        let reply = match &context.model {
-            Some((model, _)) => model.chat(&request, &mut |_| {}).await,
-            None => Rehearsal.chat(&request, &mut |_| {}).await,
+        let Some((model, name)) = &context.model else {
+            return Err(
+                ToolError::refused("summarize needs a model, and none is connected").hint("`dagdeck models` says how to connect one")
+            );
         };
-        let reply = reply.map_err(failure)?;
+        let reply = model.chat(&request(&args, &text, name), &mut |_| {}).await.map_err(failure)?;
         Ok(ToolOutput { value: Value::from(reply.text), ..ToolOutput::default() })
     }
 }
@@ -135,9 +135,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_model_it_is_rehearsed_and_says_so() {
-        let output = Fixture::new(&[]).call("summarize", json!({"text": "long"})).unwrap();
-        assert!(output.value.as_str().unwrap().starts_with("[rehearsal]"));
+    fn without_a_model_it_fails_and_makes_nothing_up() {
+        let error = Fixture::new(&[]).call("summarize", json!({"text": "long"})).unwrap_err();
+        assert!(error.message.contains("needs a model"), "{error:?}");
         assert!(Fixture::new(&[]).call("summarize", json!({"text": "x".repeat(400_001)})).is_err());
     }
 }

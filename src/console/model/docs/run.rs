@@ -119,7 +119,7 @@ fn tell_kept(kept: &Kept, go_on: &str, doc: &mut Doc<'_>) {
 
 fn mark_description(mark: &Mark, has_no_result: bool) -> String {
     match mark {
-        Mark::Rehearsal => "rehearsal: no model is connected, so this text only shows what would be asked".into(),
+        Mark::Rehearsal => "rehearsed: no model answered, so this only shows what would be done".into(),
         Mark::Partial => "something inside failed; this is the result of the rest".into(),
         Mark::BudgetExhausted => "the budget ran out; this is the result so far".into(),
         Mark::Overridden if has_no_result => "marked done by hand: it has no result".into(),

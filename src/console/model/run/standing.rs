@@ -26,7 +26,7 @@ impl Standing {
             NodeState::Pending | NodeState::Ready | NodeState::Held => Self::Ahead,
             NodeState::Running | NodeState::Stopping | NodeState::Retrying { .. } => Self::Working,
             NodeState::Waiting { .. } | NodeState::Unknown => Self::Waiting,
-            NodeState::Succeeded | NodeState::Passed => Self::Done,
+            NodeState::Succeeded | NodeState::Rehearsed | NodeState::Passed => Self::Done,
             NodeState::Failed | NodeState::FailedSafe => Self::Failed,
             NodeState::Skipped | NodeState::Cancelled => Self::Dropped,
         }

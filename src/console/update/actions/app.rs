@@ -6,7 +6,7 @@ use crate::console::model::{
     contexts,
 };
 use crate::console::theme::Theme;
-use crate::engine::{RunStatus, Time, elapsed};
+use crate::engine::{OPERATOR, REHEARSAL, RunStatus, Time, elapsed};
 use crate::host::client::{ModelStatus, Request, TrustItem};
 use crate::text::Plain;
 
@@ -75,17 +75,20 @@ pub fn focus(model: &mut Model, by: isize) {
 /// Which model is used, and how to use another one.
 pub fn model(model: &mut Model, turn: &mut UpdateTurn) {
     match &model.session.model {
-        Some(ModelStatus::Rehearsal { how }) => {
-            let mut lines = vec![Plain::line("No model is connected. To connect one:"), Plain::default()];
+        Some(status @ (ModelStatus::Absent { how } | ModelStatus::Broken { how, .. })) => {
+            let mut lines = match status {
+                ModelStatus::Broken { why, .. } => vec![Plain::line("The model can't be used:"), Plain::summary(why), Plain::default()],
+                _ => vec![Plain::line("No model is connected. To connect one:"), Plain::default()],
+            };
             lines.extend(Plain::block(how));
             lines.push(Plain::default());
             lines.push(Plain::line(
-                "Until then, nodes that need one are rehearsed: their prompt is made, gates and budgets apply, and the result is a \
-                 marked placeholder text. Everything else runs for real.",
+                "Until then, plans that need none run for real. A plan that needs one asks you first: answer in the model's place, or \
+                 rehearse, which shows what every node would do and changes nothing.",
             ));
             model.dialogs.push(Dialog::reader(Reading::Words { title: Plain::line("connect a model"), lines }, 0));
         }
-        Some(ModelStatus::Operator | ModelStatus::Connected { .. }) | None => {
+        Some(ModelStatus::Rehearsal | ModelStatus::Operator | ModelStatus::Connected { .. }) | None => {
             model.status = Some(Status::note("looking for models"));
             turn.send(Request::ListModels);
         }
@@ -97,9 +100,13 @@ pub fn models(model: &mut Model, names: &[String]) {
     if model.types() {
         return;
     }
-    let mut items: Vec<PickItem> = names.iter().map(|name| PickItem::new(PickThen::Model(Some(name.clone())), name, "")).collect();
-    items.push(PickItem::new(PickThen::Model(None), "rehearsal", "no model: prompts are put together and shown, nothing is sent"));
-    model.dialogs.push(Dialog::pick("model", items));
+    let detail = |name: &str| match name {
+        OPERATOR => "you answer in the model's place",
+        REHEARSAL => "nothing is sent or changed: nodes show what they would do",
+        _ => "",
+    };
+    let items = names.iter().map(|name| PickItem::new(PickThen::Model(name.clone()), name, detail(name)));
+    model.dialogs.push(Dialog::pick("model", items.collect()));
 }
 
 /// Asks which files of the workspace count only if they are trusted.

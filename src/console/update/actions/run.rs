@@ -4,10 +4,11 @@ use serde_json::Map;
 
 use super::super::UpdateTurn;
 use crate::console::commands::guards::can_run;
-use crate::console::model::{Dialog, Model, PlanScreen, Reading, RunView, Screen, Status, docs};
-use crate::engine::Action;
-use crate::host::client::Request;
-use crate::text::Plain;
+use crate::console::model::{Dialog, Model, PickItem, PickThen, PlanScreen, Reading, RunView, Screen, Status, docs};
+use crate::engine::{Action, OPERATOR, REHEARSAL};
+use crate::host::client::{ModelStatus, Request};
+use crate::plan::that_need_model;
+use crate::text::{Plain, counted};
 
 /// Agents and tools are known now: a run that was asked for before starts, or it is said why it can't.
 pub fn start_asked(model: &mut Model, turn: &mut UpdateTurn) {
@@ -24,10 +25,28 @@ pub fn start(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
         model.runs.asked = Some(first);
         return model.status = Some(Status::note("agents and tools are still loading: the run starts when they are ready"));
     }
+    let nodes = that_need_model(model.editor.plan(), &model.session.catalog);
+    let is_absent = matches!(model.session.model, Some(ModelStatus::Absent { .. } | ModelStatus::Broken { .. }));
+    if let (true, Some(node)) = (is_absent, nodes.first()) {
+        let more = if nodes.len() > 1 { format!(" and {}", counted(nodes.len() - 1, "other")) } else { String::new() };
+        let title = format!("{node}{more}: a model is needed, and none is connected");
+        let items = [
+            (PickThen::Command("app.model"), "connect one", "shows how"),
+            (PickThen::StartWith(OPERATOR, first.clone()), "answer yourself", "each prompt comes to your inbox"),
+            (PickThen::StartWith(REHEARSAL, first), "rehearse", "every node shows what it would do; nothing is changed"),
+        ];
+        let items = items.map(|(then, label, detail)| PickItem::new(then, label, detail)).into();
+        return model.dialogs.push(Dialog::pick(&title, items));
+    }
+    start_with(model, turn, first, None);
+}
+
+/// Starts the plan with a model of its own, or with the one that is used.
+pub fn start_with(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>, by: Option<&str>) {
     model.editor.deps = None;
     let plan = model.editor.plan().clone();
     model.editor.compare.keep(&plan);
-    turn.send(Request::Start { plan: Box::new(plan), inputs: Map::new(), first });
+    turn.send(Request::Start { plan: Box::new(plan), inputs: Map::new(), first, model: by.map(str::to_owned) });
     model.status = Some(Status::note("starting"));
 }
 

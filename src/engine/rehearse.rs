@@ -1,0 +1,67 @@
+//! Which nodes are only rehearsed, and what they give in place of a result: what they would do. Nothing of them happens.
+
+use super::{NodeState, graph::NodeIx, privacy::Taint, resolve::Ending, run::Run};
+use crate::plan::{Dialect, Node, NodeKind, Path, needs_model, rehearsed};
+use serde_json::Value;
+
+/// Provider of what no model was asked for, in journals.
+pub const REHEARSAL: &str = "rehearsal";
+
+/// How the result of a rehearsed node begins where it is a text.
+pub const REHEARSED: &str = "[rehearsed]";
+
+/// What a person answers for a model goes by this name.
+pub const OPERATOR: &str = "operator";
+
+impl Run {
+    /// Whether a node that is about to be ready is only rehearsed: no model answers, it would act in a run where nothing does, or what
+    /// it reads is made up.
+    pub(super) fn rehearses(&self, ix: NodeIx) -> bool {
+        let (Some(settings), Some(policy)) = (self.settings(), self.policy(ix)) else { return false };
+        let model = policy.get(|policy| policy.model.as_deref()).filter(|own| *own == OPERATOR).or(settings.model.as_deref());
+        let is_agent = policy.node.kind.agent().is_some();
+        let answers = model.is_some_and(|model| is_agent || model != OPERATOR);
+        let lacks_model = !answers && needs_model(policy.node, &settings.catalog);
+        let acts = settings.rehearse && self.graph.nodes[ix].side_effects;
+        lacks_model || acts || self.reaches(Taint::Rehearsed, ix)
+    }
+
+    /// Whether a condition of a node reads what is made up.
+    pub(super) fn reads_rehearsed(&self, ix: NodeIx, condition: &str) -> bool {
+        self.are_rehearsed(ix, &self.reads_in_condition(ix, condition))
+    }
+
+    /// The same, where the node itself is about to end.
+    pub(super) fn ends_rehearsed(&self, ix: NodeIx, condition: &str, ending: Option<Ending<'_>>) -> bool {
+        let paths = self.reads_in_condition(ix, condition);
+        let own = |path: &Path| match path.node() {
+            Some(id) => self.doc(ix).is_some_and(|node| &*node.id == id),
+            None => self.inner_of(ix).is_some_and(|home| home.plan.dialect == Dialect::Workflow),
+        };
+        let ends = ending.is_some_and(|ending| ending.node == ix && ending.state == NodeState::Rehearsed);
+        ends && paths.iter().any(own) || self.are_rehearsed(ix, &paths)
+    }
+
+    fn are_rehearsed(&self, ix: NodeIx, paths: &[Path]) -> bool {
+        self.inner_of(ix).is_some_and(|home| paths.iter().any(|path| self.is_marked_name(Taint::Rehearsed, home, path)))
+    }
+
+    /// What a rehearsed node that no agent works at would do.
+    pub(super) fn rehearsed_value(&self, ix: NodeIx, node: &Node) -> Result<Value, String> {
+        let would = match &node.kind {
+            NodeKind::Tool(work) => format!("call {}: {}", work.tool, self.payload(ix)?),
+            NodeKind::Code(work) => format!("run this code:\n{}", work.code),
+            NodeKind::Approval(_) => format!("ask: {}", self.value(ix, node)?.as_str().unwrap_or_default()),
+            NodeKind::Decision(_) => return self.value(ix, node).or_else(|_| Ok(rehearsed(&node.id))),
+            NodeKind::Agent(_)
+            | NodeKind::Merge(_)
+            | NodeKind::Transform(_)
+            | NodeKind::Subplan(_)
+            | NodeKind::Loop(_)
+            | NodeKind::Map(_) => {
+                return self.value(ix, node);
+            }
+        };
+        Ok(Value::from(format!("{REHEARSED} would {would}")))
+    }
+}

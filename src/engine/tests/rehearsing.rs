@@ -1,0 +1,195 @@
+//! Rehearsals: what needs a model that nobody answers for, and all that depends on it. And random plans, of which nothing happens.
+
+use super::kit::*;
+use super::properties::{build, drawn};
+use crate::engine::*;
+use crate::plan::*;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// No model is connected.
+fn alone() -> RunSettings {
+    RunSettings { model: None, ..settings() }
+}
+
+/// The same, and nothing is to change.
+fn rehearsing() -> RunSettings {
+    RunSettings { rehearse: true, ..alone() }
+}
+
+fn rehearse(world: &mut World, id: &str, result: Value) {
+    world.fact(id, WorkerFact::Done(Done { result, mark: Some(Mark::Rehearsal) }));
+}
+
+fn result<'a>(world: &'a World, id: &str) -> &'a Value {
+    world.node(id).result.as_deref().unwrap()
+}
+
+#[test]
+fn what_depends_on_a_rehearsed_node_is_rehearsed_and_runs_no_tool_and_no_code_and_opens_no_gate() {
+    let code = NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() });
+    let ask = NodeKind::Approval(Ask { text: "send {{s}}?".into(), ..Ask::default() });
+    let mut nodes = vec![agent("s", &[]), tool("w", "write", json!({"path": "{{s.title}}"}), &["s"]), node("c", code, &["s"])];
+    nodes.extend([node("q", ask, &["s"]), tool("free", "read", json!({"path": "x"}), &[])]);
+    nodes[0].policy.approve = Some(Approve::Both);
+    let mut world = World::with(plan(nodes), alone());
+    rehearse(&mut world, "s", json!("a text"));
+    assert_eq!(world.states(), "s rehearsed, w rehearsed, c rehearsed, q rehearsed, free running");
+    assert_eq!((world.started(), world.open()), (vec!["s".to_string(), "free".to_string()], vec![]));
+    assert_eq!(result(&world, "w"), &json!("[rehearsed] would call write: {\"path\":\"[rehearsed: s.title]\"}"));
+    assert_eq!(result(&world, "c"), &json!("[rehearsed] would run this code:\nreturn 1"));
+    assert_eq!(result(&world, "q"), &json!("[rehearsed] would ask: send a text?"));
+    world.done("free", json!("x"));
+    assert_eq!(world.outcome(), Some(Outcome::Rehearsed));
+    assert_eq!(world.ended_by().unwrap(), "what needs a model was only rehearsed");
+}
+
+#[test]
+fn with_rehearse_what_has_a_side_effect_is_rehearsed_and_what_only_reads_runs() {
+    let mut world = World::with(
+        plan(vec![tool("r", "read", json!({"path": "x"}), &[]), tool("w", "save", json!({"path": "{{r}}"}), &["r"])]),
+        rehearsing(),
+    );
+    world.done("r", json!("found"));
+    assert_eq!((world.states().as_str(), world.outcome()), ("r succeeded, w rehearsed", Some(Outcome::Rehearsed)));
+    assert_eq!(
+        (world.started(), result(&world, "w")),
+        (vec!["r".to_string()], &json!("[rehearsed] would call save: {\"path\":\"found\"}"))
+    );
+}
+
+#[test]
+fn over_rehearsed_data_guards_hold_and_nothing_is_passed_over() {
+    let mut nodes = vec![agent("s", &[]), transform("t", json!("{{s.a.b}} and {{ s.n + 1 }}"), &["s"]), agent("p", &["s"])];
+    nodes[1].policy.when = Some("s.n > 3".into());
+    nodes[2].policy.skip_if = Some("s".into());
+    nodes[1].policy.breakpoint = Some(json!({"at": "after", "when": "output"}));
+    let mut world = World::with(Plan { edges: vec![edge("s", "u", "s.n < 0")], ..plan([nodes, vec![agent("u", &[])]].concat()) }, alone());
+    rehearse(&mut world, "s", json!("a text"));
+    assert_eq!(world.states(), "s rehearsed, t rehearsed, p running, u running");
+    assert_eq!(result(&world, "t"), &json!("[rehearsed: s.a.b] and [rehearsed: {{ s.n + 1 }}]"));
+}
+
+#[test]
+fn a_rehearsed_decision_takes_its_default_or_its_first_edge() {
+    for (default, taken) in [(false, "a running, b skipped"), (true, "a skipped, b running")] {
+        let decide = NodeKind::Decision(DecisionNode::Agent(AgentNode { agent: Some("worker".into()), ..AgentNode::default() }));
+        let right = Edge { default, ..edge("d", "b", "right") };
+        let nodes = vec![node("d", decide, &[]), agent("a", &[]), agent("b", &[])];
+        let mut world = World::with(Plan { edges: vec![edge("d", "a", "left"), right], ..plan(nodes) }, alone());
+        rehearse(&mut world, "d", json!("right"));
+        assert_eq!(world.states(), format!("d rehearsed, {taken}"));
+    }
+}
+
+#[test]
+fn a_map_over_rehearsed_data_runs_one_sample_and_a_loop_one_turn_and_both_are_rehearsed() {
+    let body = || Box::new(plan(vec![tool("w", "write", json!({"path": "{{item.name}}"}), &[])]));
+    let turn = Box::new(plan(vec![agent("a", &[])]));
+    let nodes = vec![
+        agent("s", &[]),
+        node("m", NodeKind::Map(MapNode { over: "s.items".into(), body: body(), max_parallel: None }), &["s"]),
+        node("l", NodeKind::Loop(LoopNode { body: turn, until: "a.good".into() }), &[]),
+    ];
+    let mut world = World::with(plan(nodes), alone());
+    rehearse(&mut world, "s", json!("a text"));
+    rehearse(&mut world, "l[1]/a", json!("a text"));
+    assert_eq!(world.states(), "s rehearsed, m rehearsed, l rehearsed, l[1]/a rehearsed, m[0]/w rehearsed");
+    assert_eq!(result(&world, "m"), &json!(["[rehearsed] would call write: {\"path\":\"[rehearsed: item.name]\"}"]));
+    assert_eq!(world.outcome(), Some(Outcome::Rehearsed));
+}
+
+#[test]
+fn an_overridden_result_voids_the_rehearsed_nodes_after_it_and_they_run_for_real() {
+    let mut world = World::with(plan(vec![agent("s", &[]), tool("w", "write", json!({"path": "{{s}}"}), &["s"])]), alone());
+    rehearse(&mut world, "s", json!("a text"));
+    assert_eq!(world.outcome(), Some(Outcome::Rehearsed));
+    world.act(Action::Override { node: "s".into(), value: json!("real.txt") });
+    assert_eq!((world.states().as_str(), world.open().len()), ("s succeeded, w waiting", 1));
+    assert_eq!(world.run.open_gates().next().unwrap().payload, json!({"path": "real.txt"}));
+}
+
+#[test]
+fn running_a_rehearsed_node_again_alone_voids_the_rehearsed_nodes_after_it() {
+    let mut world =
+        World::with(plan(vec![agent("s", &[]), transform("t", json!("{{s}}"), &["s"]), transform("u", json!("{{t}}"), &["t"])]), alone());
+    rehearse(&mut world, "s", json!("a text"));
+    world.act(Action::Rerun { node: "s".into(), scope: RerunReach::Alone });
+    assert_eq!(world.states(), "s running, t pending, u pending");
+}
+
+#[test]
+fn a_person_answers_for_a_model_and_nothing_is_rehearsed() {
+    let mut world =
+        World::with(plan(vec![agent("s", &[]), agent("t", &["s"])]), RunSettings { model: Some("operator".into()), ..settings() });
+    world.done("s", json!("said"));
+    world.done("t", json!("said"));
+    assert_eq!(world.outcome(), Some(Outcome::Succeeded));
+}
+
+#[test]
+fn a_result_that_an_earlier_version_marked_as_rehearsal_is_rehearsed_and_its_recorded_outcome_stays() {
+    let mut world = World::with(plan(vec![agent("s", &[])]), alone());
+    rehearse(&mut world, "s", json!("[rehearsal] No model is connected"));
+    let mut records = world.records.clone();
+    for record in &mut records {
+        match &mut record.event {
+            Event::Node { fact: NodeFact::Ready { rehearsed }, .. } => *rehearsed = false,
+            Event::RunSettled { outcome, .. } => *outcome = Outcome::Succeeded,
+            _ => {}
+        }
+    }
+    let run = Run::replay(&records);
+    assert_eq!(run.node(&"s".into()).unwrap().state, NodeState::Rehearsed);
+    assert_eq!(run.outcome().unwrap().0, Outcome::Succeeded);
+}
+
+/// Every worker that starts hands in what it is asked for, until nobody is at work.
+fn run_out(world: &mut World) {
+    let mut heard = 0;
+    while let Some(effect) = world.effects.get(heard).cloned() {
+        heard += 1;
+        let Effect::Start { node, generation, attempt, job, .. } = effect else { continue };
+        let rehearsed = matches!(&*job, Job::Agent(job) if job.rehearsed);
+        let mark = rehearsed.then_some(Mark::Rehearsal);
+        let fact = WorkerFact::Done(Done { result: json!({"route": "left", "ok": false}), mark });
+        world.step(Input::Work { node, generation, attempt, fact });
+    }
+}
+
+proptest! {
+    #[test]
+    fn in_random_rehearsals_nothing_acts_no_gate_opens_over_made_up_data_and_what_reads_it_is_rehearsed(
+        drawn in prop::collection::vec(drawn(), 1..9),
+        dialect in prop_oneof![Just(Dialect::Native), Just(Dialect::Workflow), Just(Dialect::Stages)],
+    ) {
+        let plan = build(&drawn, dialect);
+        let mut world = World::with(plan, rehearsing());
+        run_out(&mut world);
+        let acts = ["save", "write", "delete"];
+        for effect in &world.effects {
+            if let Effect::Start { job, .. } = effect {
+                let is_agent = matches!(&**job, Job::Agent(job) if !job.rehearsed);
+                prop_assert!(!is_agent, "an agent works");
+                let is_act = matches!(&**job, Job::Tool { tool, .. } if acts.contains(&tool.as_str()));
+                prop_assert!(!is_act, "a tool acts");
+            }
+        }
+        let rehearsed: BTreeSet<String> =
+            world.run.nodes().filter(|(_, node)| node.state == NodeState::Rehearsed).map(|(id, _)| id.to_string()).collect();
+        for gate in world.run.gates() {
+            prop_assert!(!rehearsed.contains(gate.0.node.as_str()), "a gate opened at {}", gate.0.node);
+        }
+        let plan = world.run.plan().unwrap();
+        for node in &plan.nodes {
+            let ended = world.state(&node.id);
+            let reads = node.depends_on.iter().any(|id| rehearsed.contains(id.as_str()));
+            prop_assert!(!(reads && ended == "succeeded"), "{} succeeded over made-up data", node.id);
+        }
+        let ends = plan.nodes.iter().filter(|node| world.run.is_final(&node.id));
+        if world.outcome() == Some(Outcome::Succeeded) && !dialect.walks() {
+            prop_assert!(ends.into_iter().all(|node| !rehearsed.contains(node.id.as_str())));
+        }
+    }
+}
