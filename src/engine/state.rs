@@ -170,9 +170,9 @@ impl Default for NodeRun {
 }
 
 impl NodeRun {
-    /// Why its result is no plain one, in a word or two: a person gave it, a limit cut it short, no model made it.
+    /// Why its result is no plain one, in a word or two: a person gave it, a limit cut it short. That it is rehearsed, its state says.
     pub fn mark_label(&self) -> Option<String> {
-        let mark = self.mark.as_ref()?;
+        let mark = self.mark.as_ref().filter(|_| self.state != NodeState::Rehearsed)?;
         let done = self.result.as_deref().is_none_or(Value::is_null);
         Some(if *mark == Mark::Overridden && done { "marked done".to_owned() } else { mark.label() })
     }

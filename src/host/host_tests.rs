@@ -6,7 +6,8 @@ use super::{
     *,
 };
 use crate::engine::{
-    Action, ActionTarget, Actor, Command, Event, Gate, GateReply, Mark, NodeFact, NodeState, Outcome, Preview, Record, Run, RunId,
+    Action, ActionTarget, Actor, Command, Event, Gate, GateReply, Mark, NodeFact, NodeState, Outcome, Preview, Record, RerunReach, Run,
+    RunId,
 };
 use crate::plan::{NodeId, Plan};
 use crate::store::Store;
@@ -474,6 +475,20 @@ async fn an_agent_without_a_model_is_rehearsed_and_marked() {
     let node = end.state.node(&NodeId::new("write")).unwrap();
     assert_eq!((node.state, node.mark.as_ref().map(Mark::as_str)), (NodeState::Rehearsed, Some("rehearsal")));
     assert_eq!((node.lineage.model_calls, node.lineage.tokens.total()), (0, 0), "an estimate is not spent");
+}
+
+#[tokio::test]
+async fn what_was_rehearsed_runs_again_for_real_with_the_model_that_a_person_chose_since() {
+    let bed = Bed::new(&[]);
+    let mut seat = Seat::take(&bed);
+    seat.start(plan(json!([{ "id": "write", "agent": "writer", "objective": "Say hello" }, { "id": "use", "value": "{{write}}", "depends_on": ["write"] }])));
+    assert_eq!(seat.end().await, Outcome::Rehearsed);
+    seat.ask(Request::UseModel(Some("operator".into())));
+    seat.command(Command::act(Action::Rerun { node: NodeId::new("write"), scope: RerunReach::Alone }));
+    let gate = seat.gate().await;
+    seat.decide(&gate, GateReply::Answer { value: json!("hello") });
+    assert_eq!(seat.end().await, Outcome::Succeeded);
+    assert_eq!(seat.run.node(&NodeId::new("use")).unwrap().result.as_deref(), Some(&json!("hello")));
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use super::pen::{Pen, Shown};
 use super::{empty, request, sentence};
 use crate::console::model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, texts};
 use crate::console::theme::{Role, of_state};
-use crate::engine::{ImpactLine, Inside, Mark, NodeRun, NodeState, Time, arguments};
+use crate::engine::{ImpactLine, Inside, NodeRun, NodeState, REHEARSED, Time, arguments};
 use crate::plan::{Node, nest, tree::Orientation};
 use crate::text::{Glyph, Plain, count, duration};
 
@@ -296,8 +296,7 @@ impl RowDrawing<'_> {
         if node.stale.is_some() {
             x += stale(pen, x, rest.y, rest.right().saturating_sub(x)) + 2;
         }
-        // A rehearsed text begins with its mark.
-        let marked = node.mark != Some(Mark::Rehearsal) && Standing::of(&node.state) == Standing::Done;
+        let marked = Standing::of(&node.state) == Standing::Done;
         if let Some(mark) = node.mark_label().filter(|_| marked) {
             let mark = Plain::line(&format!("{} {mark}", pen.theme.glyph(Glyph::Modified)));
             x += pen.text(x, rest.y, rest.right().saturating_sub(x), &mark, Role::Warning) + 2;
@@ -326,7 +325,10 @@ impl RowDrawing<'_> {
             || Some(view.seen().run.reason(&self.node.id)).filter(|reason| !reason.is_empty()).map(|reason| Plain::summary(&reason));
         let output = || view.seen().transcript(&self.node.id).and_then(|transcript| transcript.last_line().cloned());
         match Standing::of(&node.state) {
-            _ if node.state == NodeState::Rehearsed => node.result.as_ref().map(|result| Plain::summary(&texts::readable(result))),
+            _ if node.state == NodeState::Rehearsed => {
+                let text = texts::readable(node.result.as_deref()?);
+                Some(Plain::summary(text.strip_prefix(REHEARSED).unwrap_or(&text).trim_start()))
+            }
             Standing::Failed => node.error.as_ref().map(|error| Plain::summary(&error.message)).or_else(reason),
             Standing::Working => calls(node).or_else(|| inside(node)).or_else(output).or_else(reason),
             Standing::Done if node.inside.bad > 0 => inside(node),

@@ -46,6 +46,8 @@ impl Decider<'_> {
         if self.stage.outcome.is_some() {
             return match input {
                 Input::Command { command, by } if self.refusal(command).is_none() => self.decide_command(command, by),
+                // What was rehearsed may run again, now with a model.
+                Input::Recover { by, model: Some(model) } => self.decide_recover(by, Some(model.clone()), now),
                 Input::Create { .. }
                 | Input::Command { .. }
                 | Input::Work { .. }

@@ -66,6 +66,9 @@ impl Event {
             }
             Self::RunStarted => ("run", just("started"), none(), EventTone::Text),
             Self::RunInterrupted { signal } => ("run", just(&format!("interrupted by {}", signal.name())), none(), EventTone::Warning),
+            Self::RunRecovered { by, model: Some(model) } => {
+                ("run", because("resumed", &format!("model {model}")), actor(by), EventTone::Warning)
+            }
             Self::RunRecovered { by, .. } => ("run", just("resumed after an interruption"), actor(by), EventTone::Warning),
             Self::RunReopened { by } => ("run", just("continues after its end"), actor(by), EventTone::Accent),
             Self::Branched { from, from_seq, by } => {
