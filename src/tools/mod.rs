@@ -7,6 +7,7 @@ mod known_secrets;
 mod permission;
 mod registry;
 pub mod sandbox;
+pub mod tables;
 mod workspace;
 
 pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchProvider, ToolsConfig};

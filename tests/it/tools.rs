@@ -53,6 +53,49 @@ impl Fixture {
 }
 
 #[test]
+fn files_are_queried_as_tables_in_the_sandbox() {
+    let fixture = Fixture::new();
+    let write = |path: &str, text: &str| {
+        let path = fixture.dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("north/sales.csv", "region,amount\nN,1.5\nN,2\n");
+    write("south/sales.csv", "region,amount\nS,4\n");
+    write("app.log", "2024-05-04 12:00:00 ERROR [db] down\n2024-05-04 12:00:01 INFO [db] up\n");
+    let query = |args: Value| fixture.call("query_data", args);
+    let sql = "SELECT region, sum(amount) AS total FROM (SELECT * FROM north_sales UNION ALL SELECT * FROM south_sales) GROUP BY 1";
+    let output = query(json!({"sql": sql, "files": "*/sales.csv"})).unwrap();
+    assert_eq!(output.value["rows"], json!([{"region": "N", "total": 3.5}, {"region": "S", "total": 4.0}]));
+    let read: Vec<_> = output.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!((read, output.sources[0].query.as_deref()), (vec!["north/sales.csv", "south/sales.csv"], Some(sql)));
+    let log = query(json!({"sql": "SELECT component, message FROM app WHERE level = 'ERROR'", "files": ["app.log"]})).unwrap();
+    assert_eq!(log.value["rows"], json!([{"component": "db", "message": "down"}]));
+    let lines = query(json!({"sql": "SELECT count(*) AS n FROM app", "files": [{"path": "app.log"}], "file_format": "lines"})).unwrap();
+    assert_eq!(lines.value["rows"], json!([{"n": 2}]));
+    for (args, message) in [
+        (json!({"sql": "SELECT 1", "files": "*.tsv"}), "no file matches `*.tsv`"),
+        (json!({"sql": "SELECT 1", "files": "ghost.csv"}), "there is no file `ghost.csv`"),
+        (json!({"sql": "SELECT 1", "files": "../x.csv"}), "leads outside the workspace"),
+        (json!({"sql": "SELECT 1", "files": []}), "0 files are meant"),
+        (json!({"sql": "DROP TABLE app", "files": "app.log"}), "only reading"),
+    ] {
+        let error = query(args).unwrap_err();
+        assert!(error.message.contains(message) && error.nothing_began, "{error}");
+    }
+}
+
+#[test]
+fn a_query_that_fills_the_memory_is_ended() {
+    let fixture = Fixture::new();
+    fs::write(fixture.dir.path().join("t.csv"), "a\n1\n").unwrap();
+    let sql = "WITH RECURSIVE n(i, x) AS (SELECT 1, randomblob(1000000) UNION ALL SELECT i + 1, randomblob(1000000) FROM n WHERE i < 3000) \
+               SELECT count(DISTINCT x) AS n FROM n";
+    let error = fixture.call("query_data", json!({"sql": sql, "files": "t.csv"})).unwrap_err();
+    assert_eq!(error.message, "the query needs too much memory");
+}
+
+#[test]
 fn a_command_runs_in_the_workspace_and_gives_its_output() {
     let fixture = Fixture::new();
     fs::write(fixture.dir.path().join("a.txt"), "hello\n").unwrap();

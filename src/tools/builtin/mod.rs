@@ -11,6 +11,7 @@ mod fixture;
 mod list_directory;
 mod make_directory;
 mod paths;
+pub(super) mod query_data;
 mod read_file;
 mod run_command;
 mod run_javascript;
@@ -41,6 +42,7 @@ pub(super) fn all(config: &ToolsConfig) -> Vec<Arc<dyn Tool>> {
         Arc::new(list_directory::ListDirectory::new()),
         Arc::new(make_directory::MakeDirectory::new()),
         Arc::new(transfer::Transfer::moving()),
+        Arc::new(query_data::QueryData::new(config)),
         Arc::new(read_file::ReadFile::new()),
         Arc::new(run_command::RunCommand::new(config)),
         Arc::new(run_javascript::RunJavascript::new(config)),

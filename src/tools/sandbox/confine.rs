@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::job::SandboxJob;
+use super::job::{QUERY_TIME_MS, SandboxJob};
 
 /// What this computer can confine commands with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,7 @@ pub fn confinement() -> Confinement {
 pub(super) fn worker(job: &SandboxJob) -> Result<(), String> {
     let (memory_mb, time_ms) = match job {
         SandboxJob::Javascript { memory_mb, time_ms, .. } => (*memory_mb, *time_ms),
+        SandboxJob::Query(_) => (1_024, QUERY_TIME_MS),
         SandboxJob::Html { .. } => (512, 3_000),
     };
     limit(Resource::Core, 0)?;

@@ -3,10 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::tools::builtin::query_data::database::QueryJob;
+
 /// First argument of a worker that does a job.
 pub(super) const JOB: &str = "__sandbox-job";
 /// First argument of a worker that runs a command.
 pub(super) const EXEC: &str = "__sandbox-exec";
+
+/// Longest time of a query with the reading of its tables, in milliseconds.
+pub(super) const QUERY_TIME_MS: u64 = 20_000;
 
 /// What a worker is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,6 +27,8 @@ pub(super) enum SandboxJob {
         /// Time limit in milliseconds.
         time_ms: u64,
     },
+    /// Answer a query over tables.
+    Query(QueryJob),
     /// Turn a page into text.
     Html { html: String },
 }

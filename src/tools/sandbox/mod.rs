@@ -20,7 +20,8 @@ use crate::plan::{
     SandboxLimits,
     limits::{SCRIPT_MEMORY_MB as MEMORY_MB, SCRIPT_TIME_MS as TIME_MS},
 };
-use job::{SandboxAnswer, SandboxJob};
+use crate::tools::builtin::query_data::database::{QueryFault, QueryJob};
+use job::{QUERY_TIME_MS, SandboxAnswer, SandboxJob};
 
 pub use confine::{Confinement, confinement};
 pub(super) use exec::{Confined, wrap};
@@ -128,6 +129,18 @@ pub async fn javascript(
     match work(config, &job, time_ms).await? {
         SandboxAnswer::Value { value, logs } => Ok(JsOutcome { value, logs }),
         SandboxAnswer::Time { logs } => Err(SandboxError::Time { ms: time_ms, logs }),
+        SandboxAnswer::Failed { message, line, logs } => Err(SandboxError::Script { message, line, logs }),
+    }
+}
+
+/// Answers a query over tables. Dropping the future kills it.
+///
+/// # Errors
+/// When the worker dies; what is wrong with the query is the inner error.
+pub(super) async fn query(config: &SandboxConfig, job: QueryJob) -> Result<Result<Value, QueryFault>, SandboxError> {
+    match work(config, &SandboxJob::Query(job), QUERY_TIME_MS).await? {
+        SandboxAnswer::Value { value, .. } => serde_json::from_value(value).map_err(|cause| SandboxError::Died(cause.to_string())),
+        SandboxAnswer::Time { logs } => Err(SandboxError::Time { ms: QUERY_TIME_MS, logs }),
         SandboxAnswer::Failed { message, line, logs } => Err(SandboxError::Script { message, line, logs }),
     }
 }

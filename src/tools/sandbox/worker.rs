@@ -5,13 +5,17 @@ use std::{
     ffi::OsString,
     io::{Read as _, Write as _},
     process::ExitCode,
+    time::Duration,
 };
 
 use super::{
     confine, exec, html, javascript,
     job::{EXEC, JOB, SandboxAnswer, SandboxJob},
 };
+use crate::tools::builtin::query_data::database::{self, QueryLimits};
 
+/// Limits of a query; those of the worker are wider, so that these speak first.
+const QUERY_LIMITS: QueryLimits = QueryLimits { time: Duration::from_secs(10), memory: Some(256 << 20) };
 /// Stack of the thread that runs the job.
 const STACK: usize = 16 << 20;
 
@@ -56,6 +60,10 @@ fn answer(input: &[u8]) -> Vec<u8> {
 fn work(job: SandboxJob) -> SandboxAnswer {
     match job {
         SandboxJob::Javascript { code, deps, inputs, memory_mb, time_ms } => javascript::run(&code, &deps, &inputs, memory_mb, time_ms),
+        SandboxJob::Query(job) => match serde_json::to_value(database::answer(&job, QUERY_LIMITS)) {
+            Ok(value) => SandboxAnswer::Value { value, logs: Vec::new() },
+            Err(cause) => SandboxAnswer::failed(cause.to_string()),
+        },
         SandboxJob::Html { html } => match html::to_text(&html) {
             Ok(text) => SandboxAnswer::Value { value: Value::from(text), logs: Vec::new() },
             Err(cause) => SandboxAnswer::failed(cause),
