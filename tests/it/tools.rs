@@ -95,6 +95,168 @@ fn a_query_that_fills_the_memory_is_ended() {
     assert_eq!(error.message, "the query needs too much memory");
 }
 
+/// Runs git as a person would, whose settings play no part.
+fn git(fixture: &Fixture, args: &[&str]) {
+    let mut command = std::process::Command::new("git");
+    command.args([
+        "-c",
+        "user.name=Ann",
+        "-c",
+        "user.email=ann@example.org",
+        "-c",
+        "init.defaultBranch=main",
+        "-c",
+        "commit.gpgsign=false",
+    ]);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_AUTHOR_DATE", "2024-05-04T12:00:00+0200").args(args);
+    let done = command.current_dir(fixture.dir.path()).output().unwrap();
+    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+/// A repository with two commits, a change and a new file.
+fn repository() -> Fixture {
+    let fixture = Fixture::new();
+    let write = |path: &str, text: &str| fs::write(fixture.dir.path().join(path), text).unwrap();
+    write("a.txt", "one\ntwo\n");
+    write("b.txt", "b\n");
+    git(&fixture, &["init", "-q"]);
+    git(&fixture, &["add", "."]);
+    git(&fixture, &["commit", "-qm", "Begin\n\nWith a body."]);
+    write("a.txt", "one\nTWO\n");
+    git(&fixture, &["commit", "-qam", "Shout", "--author", "Bob <bob@example.org>"]);
+    write("b.txt", "b\nmore\n");
+    write("new file.txt", "x\n");
+    fixture
+}
+
+#[test]
+fn a_repository_is_read_as_data() {
+    let fixture = repository();
+    let ask = |args: Value| fixture.call("git", args).unwrap().value;
+    let status = ask(json!({"command": "status"}));
+    let files = json!([
+        {"path": "b.txt", "status": "modified", "staged": false},
+        {"path": "new file.txt", "status": "untracked", "staged": false},
+    ]);
+    assert_eq!((&status["branch"], &status["clean"], &status["files"]), (&json!("main"), &json!(false), &files));
+    let log = ask(json!({"command": "log"}));
+    assert_eq!((log.as_array().unwrap().len(), &log[0]["subject"], &log[0]["author"]), (2, &json!("Shout"), &json!("Bob")));
+    assert_eq!((&log[1]["date"], &log[1]["email"]), (&json!("2024-05-04T12:00:00+02:00"), &json!("ann@example.org")));
+    let subjects = |args: Value| ask(args).as_array().unwrap().iter().map(|commit| commit["subject"].clone()).collect::<Vec<_>>();
+    assert_eq!(subjects(json!({"command": "log", "author": "ANN"})), ["Begin"]);
+    assert_eq!(subjects(json!({"command": "log", "limit": 1})), ["Shout"]);
+    assert_eq!(subjects(json!({"command": "log", "message": "shou", "path": "a.txt"})), ["Shout"]);
+    assert_eq!(subjects(json!({"command": "log", "revision": "HEAD~1..HEAD"})), ["Shout"]);
+    assert_eq!(subjects(json!({"command": "log", "until": "2001-01-01"})), Vec::<Value>::new());
+    let show = ask(json!({"command": "show", "revision": "HEAD"}));
+    assert_eq!(show["files"], json!([{"path": "a.txt", "status": "modified", "added": 1, "removed": 1}]));
+    assert!(show["diff"].as_str().unwrap().contains("-two\n+TWO"));
+    assert_eq!(ask(json!({"command": "show", "revision": "HEAD~1"}))["body"], "With a body.");
+    assert_eq!(ask(json!({"command": "show", "revision": "HEAD~1:a.txt"}))["text"], "one\ntwo\n");
+    let diff = ask(json!({"command": "diff"}));
+    assert_eq!(diff["files"], json!([{"path": "b.txt", "status": "modified", "added": 1, "removed": 0}]));
+    assert_eq!(ask(json!({"command": "diff", "staged": true})), json!({"files": [], "diff": ""}));
+    let blame = ask(json!({"command": "blame", "path": "a.txt"}));
+    let lines: Vec<_> =
+        blame.as_array().unwrap().iter().map(|line| (line["line"].as_u64().unwrap(), line["author"].as_str().unwrap())).collect();
+    assert_eq!((lines, &blame[1]["text"]), (vec![(1, "Ann"), (2, "Bob")], &json!("TWO")));
+    let branches = ask(json!({"command": "branches"}));
+    assert_eq!((branches.as_array().unwrap().len(), &branches[0]["name"], &branches[0]["current"]), (1, &json!("main"), &json!(true)));
+}
+
+#[test]
+fn questions_that_make_no_sense_to_a_repository_are_refused() {
+    let fixture = repository();
+    let refused = |args: Value| fixture.call("git", args).unwrap_err().message;
+    assert!(refused(json!({"command": "log", "revision": "--output=x"})).contains("is no revision"));
+    assert!(refused(json!({"command": "show", "revision": "ghost"})).contains("ghost"));
+    assert!(refused(json!({"command": "blame"})).contains("`path` is missing"));
+    assert!(refused(json!({"command": "diff", "path": "../x"})).contains("outside"));
+    assert!(refused(json!({"command": "commit"})).contains("wrong arguments"));
+    assert_eq!(Fixture::new().call("git", json!({"command": "log"})).unwrap_err().message, "the workspace is no git repository");
+    let elsewhere = Fixture::new();
+    fs::write(elsewhere.dir.path().join(".git"), format!("gitdir: {}\n", fixture.dir.path().join(".git").display())).unwrap();
+    assert!(elsewhere.call("git", json!({"command": "log"})).unwrap_err().message.contains("outside the workspace"));
+    git(&fixture, &["worktree", "add", "-q", "tree"]);
+    let tree = Fixture::new();
+    let context = ToolContext { workspace: fixture.dir.path().join("tree"), model: None };
+    let call = tree.registry.get("git").unwrap().call(json!({"command": "status"}), &context);
+    assert_eq!(tree.runtime.block_on(call).unwrap().value["branch"], "tree");
+}
+
+#[test]
+fn what_the_settings_of_a_repository_would_start_never_runs() {
+    let fixture = repository();
+    let folder = fixture.dir.path();
+    let marker = folder.join("ran");
+    let script = folder.join("evil.sh");
+    fs::write(&script, format!("#!/bin/sh\necho \"$0 $@\" >> {}\ncat\n", marker.display())).unwrap();
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let evil = script.to_str().unwrap();
+    let shell = format!("!{evil}");
+    for (name, value) in [
+        ("core.fsmonitor", evil),
+        ("core.pager", evil),
+        ("core.editor", evil),
+        ("core.sshCommand", evil),
+        ("core.hooksPath", folder.join("hooks").to_str().unwrap()),
+        ("core.alternateRefsCommand", evil),
+        ("pager.log", evil),
+        ("pager.status", evil),
+        ("diff.external", evil),
+        ("diff.evil.textconv", evil),
+        ("diff.evil.command", evil),
+        ("filter.evil.clean", evil),
+        ("filter.evil.smudge", evil),
+        ("filter.evil.process", evil),
+        ("gpg.program", evil),
+        ("log.showSignature", "true"),
+        ("credential.helper", &shell),
+        ("alias.log", &shell),
+        ("alias.status", &shell),
+        ("interactive.diffFilter", evil),
+        ("core.worktree", "/"),
+    ] {
+        fs::write(folder.join(".git/config"), {
+            let mut text = fs::read_to_string(folder.join(".git/config")).unwrap();
+            let (section, key) = name.rsplit_once('.').unwrap();
+            let section = section.split_once('.').map_or(section.to_owned(), |(one, two)| format!("{one} \"{two}\""));
+            text.push_str(&format!("[{section}]\n\t{key} = {value}\n"));
+            text
+        })
+        .unwrap();
+    }
+    fs::write(folder.join(".gitattributes"), "* diff=evil filter=evil\n").unwrap();
+    fs::create_dir_all(folder.join("hooks")).unwrap();
+    for hook in ["post-index-change", "fsmonitor-watchman", "reference-transaction"] {
+        fs::copy(&script, folder.join("hooks").join(hook)).unwrap();
+        fs::copy(&script, folder.join(".git/hooks").join(hook)).unwrap();
+    }
+    // Times that git can't trust make it look into the files.
+    fs::write(folder.join("a.txt"), "one\nTWO\n").unwrap();
+    fs::write(folder.join("b.txt"), "changed\n").unwrap();
+    for args in [
+        json!({"command": "status"}),
+        json!({"command": "log"}),
+        json!({"command": "show"}),
+        json!({"command": "show", "revision": "HEAD:a.txt"}),
+        json!({"command": "diff"}),
+        json!({"command": "diff", "revision": "HEAD~1"}),
+        json!({"command": "diff", "staged": true}),
+        json!({"command": "blame", "path": "a.txt"}),
+        json!({"command": "branches"}),
+    ] {
+        let answer = fixture.call("git", args.clone());
+        assert!(!marker.exists(), "{args}: {}", fs::read_to_string(&marker).unwrap());
+        assert!(answer.is_ok(), "{args}: {}", answer.unwrap_err());
+    }
+    let status = fixture.call("git", json!({"command": "status"})).unwrap().value;
+    assert!(status["files"].as_array().unwrap().iter().any(|file| file["path"] == "b.txt"), "its own work tree, not /: {status}");
+    // The test would see it: a person's git starts them.
+    let _ = std::process::Command::new("git").args(["status"]).current_dir(folder).output();
+    assert!(marker.exists());
+}
+
 #[test]
 fn a_command_runs_in_the_workspace_and_gives_its_output() {
     let fixture = Fixture::new();

@@ -8,6 +8,7 @@ mod edit_file;
 mod fetch_url;
 #[cfg(test)]
 mod fixture;
+mod git;
 mod list_directory;
 mod make_directory;
 mod paths;
@@ -29,9 +30,9 @@ use super::{Tool, ToolsConfig};
 use shared::{AbandonFlag, access, arguments, blocking, decode, describe};
 use std::sync::Arc;
 
-/// All of them.
+/// All that this computer can offer.
 pub(super) fn all(config: &ToolsConfig) -> Vec<Arc<dyn Tool>> {
-    vec![
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(append_file::AppendFile::new()),
         Arc::new(calculator::Calculator::new()),
         Arc::new(transfer::Transfer::copying()),
@@ -50,5 +51,9 @@ pub(super) fn all(config: &ToolsConfig) -> Vec<Arc<dyn Tool>> {
         Arc::new(summarize::Summarize::new()),
         Arc::new(web_search::WebSearch::new(config)),
         Arc::new(write_file::WriteFile::new()),
-    ]
+    ];
+    if let Some(git) = git::Git::new(config) {
+        tools.push(Arc::new(git));
+    }
+    tools
 }

@@ -12,7 +12,7 @@ use crate::engine::{Outgoing, Preview};
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{
     Assessment, CommandConfig, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace,
-    sandbox::{self, Confined, Feed, Finished, ProcessLimits, SandboxConfig},
+    sandbox::{self, Confined, ConfinedCommand, Feed, Finished, ProcessLimits, SandboxConfig},
 };
 
 /// Bytes kept of each stream.
@@ -79,7 +79,7 @@ impl Tool for RunCommand {
         let scratch = Scratch::new().map_err(|cause| ToolError::refused(format!("can't make a scratch directory: {cause}")))?;
         let seconds = args.timeout_s.unwrap_or(TIME_S).min(self.command.max_timeout_s);
         let confined = Confined {
-            command: args.command.clone(),
+            command: ConfinedCommand::Shell(args.command.clone()),
             writable: vec![workspace.root().to_path_buf(), scratch.path().to_path_buf()],
             network: self.command.network,
             memory_mb: self.command.memory_mb,

@@ -74,6 +74,11 @@ pub(super) fn command(limits: &CommandLimits<'_>) -> Result<(), String> {
     platform::filter_command(limits.network)
 }
 
+/// Keeps this process, and what it becomes, from starting another one; threads are free.
+pub(super) fn alone() -> Result<(), String> {
+    platform::forbid_children()
+}
+
 /// Lowers a limit for good; never raises one that is lower already.
 fn limit(resource: Resource, value: u64) -> Result<(), String> {
     limit_softly(resource, value, value)
@@ -153,6 +158,19 @@ mod platform {
         apply(rules, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32))
     }
 
+    pub(super) fn forbid_children() -> Result<(), String> {
+        let all = || SeccompCmpOp::MaskedEq(libc::CLONE_THREAD as u64);
+        let no_thread = SeccompCondition::new(0, SeccompCmpArgLen::Dword, all(), 0);
+        let rule = no_thread.and_then(|condition| SeccompRule::new(vec![condition])).map_err(|cause| cause.to_string())?;
+        let mut rules = BTreeMap::from([(libc::SYS_clone, vec![rule])]);
+        #[cfg(target_arch = "x86_64")]
+        rules.extend([(libc::SYS_fork, Vec::new()), (libc::SYS_vfork, Vec::new())]);
+        apply(rules, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32))?;
+        // Its flags are behind a pointer. Without it the C library starts threads by the older call.
+        let newer = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+        apply(newer, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS as u32))
+    }
+
     fn apply(rules: BTreeMap<i64, Vec<SeccompRule>>, otherwise: SeccompAction, matched: SeccompAction) -> Result<(), String> {
         let filter = || {
             let filter = SeccompFilter::new(rules, otherwise, matched, std::env::consts::ARCH.try_into()?)?;
@@ -212,6 +230,10 @@ mod platform {
     }
 
     pub(super) fn filter_command(_network: bool) -> Result<(), String> {
+        Ok(())
+    }
+
+    pub(super) fn forbid_children() -> Result<(), String> {
         Ok(())
     }
 

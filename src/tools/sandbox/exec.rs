@@ -25,7 +25,7 @@ const LISTENER_STACK: usize = 128 << 10;
 /// How a command is confined.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::tools) struct Confined {
-    pub(in crate::tools) command: String,
+    pub(in crate::tools) command: ConfinedCommand,
     /// Directories that may be written to.
     pub(in crate::tools) writable: Vec<PathBuf>,
     /// Whether the network may be used.
@@ -34,6 +34,15 @@ pub(in crate::tools) struct Confined {
     pub(in crate::tools) memory_mb: u64,
     /// Processor time of one process in seconds.
     pub(in crate::tools) cpu_s: u64,
+}
+
+/// What runs confined.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::tools) enum ConfinedCommand {
+    /// A command for the shell, which may start what it likes.
+    Shell(String),
+    /// A program with its arguments, which can start no other one.
+    Alone(Vec<String>),
 }
 
 /// The process that runs the command: the leader of a session, and with that of a group, of its own. To be run with a lifeline.
@@ -65,8 +74,34 @@ fn oversee(order: &Confined) -> Result<ExitStatus, String> {
     confine::command(&limits).map_err(unset)?;
     let listener = thread::Builder::new().stack_size(LISTENER_STACK).spawn(end_with_dagdeck);
     listener.map_err(|cause| unset(cause.to_string()))?;
-    let status = Command::new("sh").arg("-c").arg(&order.command).stdin(Stdio::null()).status();
-    status.map_err(|cause| cause.to_string())
+    let mut command = match &order.command {
+        ConfinedCommand::Shell(text) => {
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(text);
+            shell
+        }
+        ConfinedCommand::Alone(args) => {
+            let own = program(&SandboxConfig::default()).map_err(|cause| cause.to_string())?;
+            let mut alone = Command::new(own);
+            alone.arg(job::ALONE).args(args);
+            alone
+        }
+    };
+    command.stdin(Stdio::null()).status().map_err(|cause| cause.to_string())
+}
+
+/// Becomes a program that can start no other one.
+pub(super) fn alone(args: Vec<OsString>) -> ExitCode {
+    use std::os::unix::process::CommandExt as _;
+    let become_it = || {
+        confine::alone()?;
+        let (program, args) = args.split_first().ok_or("nothing to run")?;
+        Err::<(), String>(Command::new(program).args(args).exec().to_string())
+    };
+    if let Err(message) = become_it() {
+        let _ = writeln!(std::io::stderr(), "can't set up the sandbox: {message}");
+    }
+    ExitCode::from(126)
 }
 
 /// Nothing is ever written to the lifeline: it only ends, when dagdeck does. Then so does the group, this process with it.

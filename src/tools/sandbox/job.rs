@@ -10,6 +10,8 @@ pub(super) const JOB: &str = "__sandbox-job";
 /// First argument of a worker that runs a command.
 pub(super) const EXEC: &str = "__sandbox-exec";
 
+/// First argument of a process that becomes a program which can start no other one.
+pub(super) const ALONE: &str = "__sandbox-alone";
 /// Longest time of a query with the reading of its tables, in milliseconds.
 pub(super) const QUERY_TIME_MS: u64 = 20_000;
 

@@ -24,7 +24,7 @@ use crate::tools::builtin::query_data::database::{QueryFault, QueryJob};
 use job::{QUERY_TIME_MS, SandboxAnswer, SandboxJob};
 
 pub use confine::{Confinement, confinement};
-pub(super) use exec::{Confined, wrap};
+pub(super) use exec::{Confined, ConfinedCommand, wrap};
 pub(super) use process::{Feed, Finished, ProcessLimits, run};
 pub use worker::worker_main;
 

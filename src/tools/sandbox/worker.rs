@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     confine, exec, html, javascript,
-    job::{EXEC, JOB, SandboxAnswer, SandboxJob},
+    job::{ALONE, EXEC, JOB, SandboxAnswer, SandboxJob},
 };
 use crate::tools::builtin::query_data::database::{self, QueryLimits};
 
@@ -25,6 +25,7 @@ pub fn worker_main(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode>
     match args.next()?.to_str()? {
         JOB => Some(serve()),
         EXEC => Some(exec::exec(args.collect())),
+        ALONE => Some(exec::alone(args.collect())),
         _ => None,
     }
 }
