@@ -269,8 +269,14 @@ pub struct TrustArgs {
     /// Trust all of them
     #[arg(long, conflicts_with = "files")]
     pub all: bool,
+    /// Let private data of this workspace be sent to this host from now on
+    #[arg(long, value_name = "HOST:PORT")]
+    pub host: Vec<String>,
+    /// Trust a file, or allow a host, no longer
+    #[arg(long, value_name = "FILE|HOST:PORT")]
+    pub revoke: Vec<String>,
     /// Print the list as JSON
-    #[arg(long, conflicts_with_all = ["files", "all"])]
+    #[arg(long, conflicts_with_all = ["files", "all", "host", "revoke"])]
     pub json: bool,
 }
 

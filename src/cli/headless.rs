@@ -257,6 +257,7 @@ fn left(run: &RunId, state: &Run, signal: Option<StopSignal>) -> (RunStatus, Str
 
 pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let name = short(&ended.run.0);
+    ended.unmatched.iter().for_each(|flag| io.say(&format!("warning: {}", Plain::line(flag))));
     let left = |signal| left(&ended.run, &ended.state, signal);
     let (exit, (status, reason)) = match &ended.end {
         HeadlessEnd::Settled { outcome, .. } => (Exit::from(*outcome), left(None)),

@@ -1,7 +1,7 @@
 //! `dagdeck run`: runs a plan or a request without the console. Flags decide gates; a gate that no flag decides stays open.
 
 use super::{CliContext, CliError, Exit, Io, RunArgs, headless, source, validate};
-use crate::host::{LocalHost, client::ModelStatus};
+use crate::host::{LocalHost, NewRun, client::ModelStatus};
 use crate::plan::{Plan, that_need_model, validate::Severity};
 use crate::text::counted;
 use serde_json::{Map, Value};
@@ -17,6 +17,8 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let host = if args.rehearse { place.rehearsing().host()? } else { place.host()? };
     let mut document = source::plan_or_request(&args.what, &host, io).await?;
     document.plan.inputs.extend(inputs);
+    // What came from stdin as words was not typed here: a plan that did is the plan's own text.
+    let private_request = args.what == "-" && document.text.is_empty();
     let mut findings = source::findings(&document.plan, &host.catalog());
     if source::verdict(&findings) == Exit::Invalid {
         findings.retain(|finding| finding.severity == Severity::Error);
@@ -29,7 +31,8 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let mut stop = headless::signals();
     let ended = {
         let mut printer = headless::Printer { json: args.json, io: &mut *io };
-        let ended = host.run_headless(document.plan, private_inputs, &flags, &mut stop, &mut |record| printer.print(record)).await?;
+        let new = NewRun { plan: document.plan, private_inputs, private_request, ..NewRun::default() };
+        let ended = host.run_headless(new, &flags, &mut stop, &mut |record| printer.print(record)).await?;
         headless::cancel_if_asked(ended, &host, &mut stop, &mut printer).await?
     };
     headless::finish(&ended, args.json, io)

@@ -1,11 +1,12 @@
-//! `dagdeck trust`: what the workspace brings for dagdeck itself, what each file would change, and which are trusted.
+//! `dagdeck trust`: what the workspace brings for dagdeck itself, what each file would change, and which are trusted; and the hosts that
+//! private data of the workspace may be sent to.
 
 use super::{CliContext, CliError, Exit, Io, TrustArgs};
 use crate::host::{Trust, TrustItem, TrustState};
 use crate::text::Plain;
 use serde_json::json;
 
-/// Lists the files that count only if they are trusted, or trusts some.
+/// Lists the files that count only if they are trusted, and the allowed hosts; or changes what is trusted.
 ///
 /// # Errors
 /// When a file is none of them, or its copy can't be written.
@@ -17,25 +18,39 @@ pub fn trust(args: &TrustArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
         return Err(CliError::new(format!("`{unknown}` is no file that needs trust")).hint("`dagdeck trust` lists them"));
     }
     let wanted = |item: &&TrustItem| args.all || args.files.iter().any(|file| named(item, file));
-    if args.all || !args.files.is_empty() {
-        for item in items.iter().filter(wanted).filter(|item| item.state != TrustState::Trusted) {
-            trust.record(item)?;
-            io.say(&format!("trusted {}", Plain::line(&item.path)));
-        }
+    for item in items.iter().filter(wanted).filter(|item| item.state != TrustState::Trusted) {
+        trust.record(item)?;
+        io.say(&format!("trusted {}", Plain::line(&item.path)));
+    }
+    for host in &args.host {
+        trust.allow_host(host)?;
+        io.say(&format!("private data of this workspace may be sent to {}", Plain::line(host)));
+    }
+    for name in &args.revoke {
+        trust.revoke(name.trim_start_matches("./"))?;
+        io.say(&format!("revoked {}", Plain::line(name)));
+    }
+    let lists = !args.all && args.files.is_empty() && args.host.is_empty() && args.revoke.is_empty();
+    if lists { list(&items, &trust.hosts(), args.json, io) } else { Ok(Exit::Success) }
+}
+
+fn list(items: &[TrustItem], hosts: &[String], as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    if as_json {
+        let hosts = hosts.iter().map(|host| json!({"host": host, "state": "allowed"}));
+        io.json(&items.iter().map(|item| json!(item)).chain(hosts).collect())?;
         return Ok(Exit::Success);
     }
-    if args.json {
-        io.json(&json!(items))?;
-        return Ok(Exit::Success);
-    }
-    if items.is_empty() {
+    if items.is_empty() && hosts.is_empty() {
         io.say("this workspace brings nothing that needs trust");
     }
-    for item in &items {
+    for item in items {
         io.line(&format!("{:<7}  {}", item.state.word(), Plain::line(&item.path)))?;
         for change in &item.changes {
             io.line(&format!("         {}", Plain::line(change)))?;
         }
+    }
+    for host in hosts {
+        io.line(&format!("allowed  {}\n         private data of this workspace may be sent there", Plain::line(host)))?;
     }
     Ok(Exit::Success)
 }

@@ -31,6 +31,7 @@ impl Run {
             Event::RunCreated { run, plan, settings, by } => {
                 let head = Head { run: run.clone(), settings: (**settings).clone(), by: by.clone() };
                 self.create(head, (**plan).clone());
+                self.gates.hosts = settings.hosts.iter().cloned().collect();
                 self.stage.created = at;
             }
             Event::RunStarted => self.start(),

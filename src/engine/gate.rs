@@ -32,6 +32,16 @@ pub struct Gate {
     pub opened: Time,
 }
 
+impl Gate {
+    /// The one host, with its port, that it asks about sending something to.
+    pub fn host(&self) -> Option<&str> {
+        match &self.kind {
+            GateKind::Tool { leaves, .. } => leaves.as_ref().map(|outgoing| outgoing.host.as_str()).filter(|host| *host != "*"),
+            GateKind::Before | GateKind::After | GateKind::Question { .. } => None,
+        }
+    }
+}
+
 /// What sort of question a gate is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]

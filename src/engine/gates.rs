@@ -21,6 +21,11 @@ pub const LOST_OPTIONS: [&str; 3] = ["run again", "mark done", "skip"];
 impl Run {
     /// Whether a gate is between a node and its start.
     pub(super) fn asks_first(&self, ix: NodeIx) -> bool {
+        self.owes_approval(ix) && !self.asks_at_its_call(ix)
+    }
+
+    /// Whether a node is to be approved before it acts, and nobody has done so yet.
+    pub(super) fn owes_approval(&self, ix: NodeIx) -> bool {
         self.graph.nodes[ix].gates.before && self.flows[ix].gates.approval.is_none() && !self.nodes[ix].lineage.rehearsed
     }
 
@@ -87,7 +92,7 @@ impl Run {
                 phase => phase.part() == PhasePart::InLine,
             };
             self.flows[ix].gates.approval = None;
-            if answered && self.graph.nodes[ix].gates.before {
+            if answered && self.asks_first(ix) {
                 self.show(ix, NodeState::Ready, Cause::None);
                 self.enter(ix, Phase::Asking);
             }

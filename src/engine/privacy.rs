@@ -1,8 +1,13 @@
 //! Which nodes work with private data, and which of their calls ask before they send anything out. What is private is a fact of a
 //! node's lineage: `is_reached` says it before the node starts, a tool's result adds to it, and whoever reads the node is reached in turn.
 
-use super::{EdgeId, EdgeState, Outgoing, graph::NodeIx, inner_run::InnerRun, run::Run};
-use crate::plan::{Dialect, NodeKind, Path, Route, takes_results};
+use super::{
+    EdgeId, EdgeState, Outgoing,
+    graph::{NodeIx, tool_of},
+    inner_run::InnerRun,
+    run::Run,
+};
+use crate::plan::{Dialect, NodeKind, Path, Route, sends_out, takes_results};
 
 /// Key in a plan's metadata: the model that wrote the plan.
 pub const PLANNED_BY: &str = "planned_by";
@@ -25,7 +30,7 @@ impl Run {
     /// Whether private data reaches a node: from the nodes around it, by names in its texts and guards, with the results that it takes
     /// in, or by the way that led to it.
     pub(super) fn is_reached(&self, ix: NodeIx) -> bool {
-        self.reaches(Taint::Private, ix)
+        self.settings().is_some_and(|settings| settings.private_request) || self.reaches(Taint::Private, ix)
     }
 
     /// The same of either: what is made up reaches everything that an edge from it leads to.
@@ -114,6 +119,14 @@ impl Run {
             let all = is_loop || inner_run.plan.dialect.walks();
             inner_run.nodes().any(|inner| (all || self.graph.nodes[inner].outs.is_empty()) && self.is_private(inner))
         })
+    }
+
+    /// Whether a node's one call may ask before it sends something out. It then asks for the node too: a person sees once what would
+    /// happen, with the exact request.
+    pub(super) fn asks_at_its_call(&self, ix: NodeIx) -> bool {
+        let is_planned = || self.plan().is_some_and(|plan| plan.metadata.contains_key(PLANNED_BY));
+        let sends = self.doc(ix).and_then(tool_of).is_some_and(|tool| sends_out(self.tool_name(tool)));
+        sends && (is_planned() || self.is_reached(ix))
     }
 
     /// Why a call asks before it sends something out; `None` when it needs no yes, or has one.

@@ -55,6 +55,12 @@ pub struct RunSettings {
     /// Inputs that were read from files or stdin: what they hold is private.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub private_inputs: Vec<String>,
+    /// Whether the request was read from a file or stdin: then all that was made of it is private.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub private_request: bool,
+    /// Hosts with ports that private data may be sent to, as people allowed for good in this workspace.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
     /// What the host keeps with the run; the engine doesn't read it.
     pub host: Value,
 }

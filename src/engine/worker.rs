@@ -65,6 +65,10 @@ impl Run {
                 if let (Some(outgoing), GateReply::Approve) = (leaves, decision) {
                     self.gates.hosts.insert(outgoing.host.clone());
                 }
+                let is_yes = matches!(decision, GateReply::Approve | GateReply::Modify { .. });
+                if is_yes && self.doc(ix).is_some_and(|node| tool_of(node).is_some()) && self.owes_approval(ix) {
+                    self.flows[ix].gates.approval = Some(id);
+                }
                 let repeats = self.settle_owed(ix, &gate);
                 if matches!(decision, GateReply::Reject { .. }) && !repeats {
                     let key = self.call_key(tool, &gate.payload);

@@ -80,6 +80,8 @@ pub enum Request {
     ListTrust,
     /// Trust a file as it was listed; answered by `Catalog` or `Problem`.
     Trust(Box<TrustItem>),
+    /// Lets private data of this workspace be sent to a host from now on.
+    AllowHost(String),
     /// Read the plan in a file, by its path from the workspace; answered by `PlanRead` or `Problem`.
     ReadPlan(String),
     /// Write a plan into a file, by its path from the workspace; answered by `PlanSaved`, `PlanThere` or `Problem`.

@@ -191,6 +191,7 @@ fn unknown_setting(cause: &str) -> Option<(String, String)> {
 }
 
 fn refuse_user_only(source: &ConfigFile) -> Result<(), ConfigError> {
+    refuse_theme_file(source)?;
     let Some(setting) = USER_ONLY.iter().find(|path| holds(&source.table, path)) else { return Ok(()) };
     let last = setting.last().copied().unwrap_or_default();
     let line = source.text.lines().position(|line| line.contains(last)).map(|index| index + 1);
@@ -200,6 +201,25 @@ fn refuse_user_only(source: &ConfigFile) -> Result<(), ConfigError> {
         message: format!("a project can't set `{}`", setting.join(".")),
         hint: "move it to your own configuration file; a project can only restrict what is allowed".into(),
     })
+}
+
+/// A theme decides what can be read on the screen, a question too. A project may name one of the person's themes; a file of its own could
+/// change after somebody trusted the settings.
+fn refuse_theme_file(source: &ConfigFile) -> Result<(), ConfigError> {
+    let theme = source.table.get("console").and_then(|console| console.get("theme")).and_then(Value::as_str);
+    match theme.filter(|theme| is_file(theme)) {
+        Some(theme) => Err(ConfigError {
+            file: source.file.clone(),
+            line: source.text.lines().position(|line| line.contains("theme")).map(|index| index + 1),
+            message: format!("a project can't set `console.theme` to the file `{}`", theme.escape_debug()),
+            hint: "name a theme, as in `theme = \"dark\"`; your own configuration file may name any file".into(),
+        }),
+        None => Ok(()),
+    }
+}
+
+fn is_file(theme: &str) -> bool {
+    theme.contains('/') || theme.ends_with(".toml")
 }
 
 fn holds(table: &Table, path: &[&str]) -> bool {

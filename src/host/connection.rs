@@ -122,6 +122,11 @@ impl ClientSession {
             Request::ListModels => self.list_models(),
             Request::ListTrust => self.list_trust(),
             Request::Trust(item) => self.trust(&item),
+            Request::AllowHost(host) => {
+                if let Err(problem) = self.shared.places.kept_trust().allow_host(&host) {
+                    self.notify(Notice::Problem(problem));
+                }
+            }
             Request::ReadPlan(path) => self.read_plan(path),
             Request::SavePlan { path, plan, form, there } => self.save_plan(path, plan, form, there),
         }
@@ -129,7 +134,7 @@ impl ClientSession {
 
     async fn start(&self, mut plan: Plan, inputs: Map<String, Value>, first: Vec<Action>, model: Option<String>) {
         plan.inputs.extend(inputs);
-        let new = NewRun { plan, private_inputs: Vec::new(), first, model };
+        let new = NewRun { plan, first, model, ..NewRun::default() };
         if let Err(problem) = self.shared.start(new, VIA, Some(self.listener.clone())).await {
             self.notify(Notice::Problem(problem));
         }
@@ -250,9 +255,13 @@ impl ClientSession {
 
     fn save_plan(&mut self, path: String, plan: Box<Plan>, form: crate::plan::Dialect, there: There) {
         let (file, listener) = (self.shared.places.workspace.join(&path), self.listener.clone());
+        let trust = self.shared.places.kept_trust();
         self.tasks.spawn_blocking(move || {
             let notice = match save::plan(&plan, form, &file, there) {
-                Ok(Saved::Written) => Notice::PlanSaved { path, plan },
+                Ok(Saved::Written) => match trust.saved(&file) {
+                    Ok(()) => Notice::PlanSaved { path, plan },
+                    Err(problem) => Notice::Problem(problem),
+                },
                 Ok(Saved::IsThere) => Notice::PlanThere { path, plan, form },
                 Err(error) => Notice::Problem(Problem::new(format!("`{path}` can't be written: {error}"))),
             };

@@ -9,7 +9,7 @@ use super::{
 use crate::engine::{
     Actor, Command, Event, Gate, GateId, GateKind, GateReply, LOST_OPTIONS, NodeState, Outcome, Outgoing, Record, Run, RunId, StopSignal,
 };
-use crate::plan::{NodeId, Plan};
+use crate::plan::NodeId;
 use crate::tools::Globs;
 use tokio::sync::mpsc;
 
@@ -70,7 +70,7 @@ impl Flags {
     /// # Errors
     /// The first flag that is not a valid pattern.
     pub fn check(&self) -> Result<(), Problem> {
-        FlagRules::new(self).map(drop)
+        FlagRules::new(self, Vec::new()).map(drop)
     }
 }
 
@@ -127,25 +127,25 @@ pub struct Headless {
     pub end: HeadlessEnd,
     /// Its state at the end.
     pub state: Run,
+    /// Flags that name neither a node nor a tool, in words.
+    pub unmatched: Vec<String>,
 }
 
 impl LocalHost {
-    /// Runs a plan to its end, or to where it is parked. `private_inputs` names inputs that were read from files. Every event goes to `sink` once it is in the journal. A signal from `stop`
-    /// stops it.
+    /// Runs a plan to its end, or to where it is parked. Every event goes to `sink` once it is in the journal. A signal from `stop` stops it.
     ///
     /// # Errors
     /// When a flag is not a valid pattern, or the journal can't be used.
     pub async fn run_headless(
         &self,
-        plan: Plan,
-        private_inputs: Vec<String>,
+        new: NewRun,
         flags: &Flags,
         stop: &mut RunSignals,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
-        let rules = FlagRules::new(flags)?;
+        let rules = FlagRules::new(flags, self.shared().places.kept_trust().hosts())?;
         let (listener, notices) = mpsc::unbounded_channel();
-        let session = self.shared().start(NewRun { plan, private_inputs, first: Vec::new(), model: None }, VIA, Some(listener)).await?;
+        let session = self.shared().start(new, VIA, Some(listener)).await?;
         self.attend(session, notices, rules, stop, sink).await
     }
 
@@ -163,7 +163,7 @@ impl LocalHost {
         stop: &mut RunSignals,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
-        let rules = FlagRules::new(flags)?;
+        let rules = FlagRules::new(flags, self.shared().places.kept_trust().hosts())?;
         let (listener, notices) = mpsc::unbounded_channel();
         let last = FirstCommands { commands, by: self.shared().actor(VIA), model: None };
         let session = match from {
@@ -222,7 +222,7 @@ impl LocalHost {
         warden.session.ended().await;
         let cut = frozen.map(HeadlessEnd::Frozen).or(stopped.map(HeadlessEnd::Stopped)).filter(|_| warden.state.outcome().is_none());
         match cut {
-            Some(end) => Ok(Headless { run: warden.session.run, end, state: warden.state }),
+            Some(end) => Ok(Headless { unmatched: warden.unmatched(), run: warden.session.run, end, state: warden.state }),
             None => Ok(warden.verdict()),
         }
     }
@@ -296,7 +296,23 @@ impl Warden<'_> {
             Some((outcome, reason)) => HeadlessEnd::Settled { outcome, reason: reason.message() },
             None => HeadlessEnd::Parked(self.state.open_gates().filter_map(|gate| self.parked(gate)).collect()),
         };
-        Headless { run: self.session.run.clone(), end, state: self.state }
+        Headless { unmatched: self.unmatched(), run: self.session.run.clone(), end, state: self.state }
+    }
+
+    /// Flags that could decide nothing in this run, whichever of its gates open.
+    fn unmatched(&self) -> Vec<String> {
+        let catalog = self.state.settings().map(|settings| &settings.catalog);
+        let tools = catalog.iter().flat_map(|catalog| &catalog.tools).map(|tool| tool.name.as_str());
+        let aliases = || catalog.iter().flat_map(|catalog| &catalog.aliases);
+        let names: Vec<&str> = self.state.nodes().map(|(id, _)| id.as_str()).chain(tools).collect();
+        let approve = self.rules.approve.without(names.iter().copied()).map(|glob| {
+            let meant = aliases().find(|(alias, _)| *alias == glob);
+            let means = meant.map(|(_, tool)| format!("; that is another name of `{tool}`, and a yes goes by the tool's own name"));
+            format!("`--approve {glob}` matches no node and no tool{}", means.unwrap_or_default())
+        });
+        let all = names.iter().copied().chain(aliases().map(|(alias, _)| alias.as_str()));
+        let deny = self.rules.deny.without(all).map(|glob| format!("`--deny {glob}` matches no node and no tool"));
+        approve.chain(deny).collect()
     }
 
     fn parked(&self, gate: &Gate) -> Option<ParkedGate> {
@@ -327,13 +343,15 @@ struct FlagRules {
     deny: Globs,
     approve: Globs,
     hosts: Globs,
+    /// Hosts that a person allowed for good in this workspace.
+    kept_hosts: Vec<String>,
     yes: Yes,
     unknown: Option<Unknown>,
 }
 
 impl FlagRules {
     /// What approves matches a tool's own name, as its gate shows it, and never another name that somebody gave it.
-    fn new(flags: &Flags) -> Result<Self, Problem> {
+    fn new(flags: &Flags, kept_hosts: Vec<String>) -> Result<Self, Problem> {
         let globs = |flag: &str, globs: &[String]| {
             Globs::of(globs.iter().map(|glob| (glob.as_str(), literal_turns(glob))))
                 .map_err(|error| Problem::new(format!("{flag}: {error}")).hint("name node ids or tools; `*` matches any text"))
@@ -343,6 +361,7 @@ impl FlagRules {
             approve: globs("--approve", &flags.approve)?,
             hosts: Globs::new(&flags.allow_host)
                 .map_err(|error| Problem::new(format!("--allow-host: {error}")).hint("name hosts; `*` matches any text"))?,
+            kept_hosts,
             yes: flags.yes,
             unknown: flags.unknown,
         })
@@ -373,8 +392,11 @@ impl FlagRules {
         Some((GateReply::Approve, flag))
     }
 
-    /// The flag that lets private data go to this host and port.
+    /// The flag, or the yes of before, that lets private data go to this host and port.
     fn allowed_host(&self, host: &str) -> Option<String> {
+        if self.kept_hosts.iter().any(|kept| kept == host) {
+            return Some(format!("{host} is allowed in this workspace"));
+        }
         let bare = host.rsplit_once(':').map_or(host, |(bare, _)| bare);
         let glob = self.hosts.find(host).or_else(|| self.hosts.find(bare))?;
         Some(format!("--allow-host {glob}"))

@@ -45,7 +45,7 @@ impl Bed {
     async fn headless(&self, plan: Plan, flags: Flags) -> Headless {
         let mut kept = Vec::new();
         let sink = &mut |record: &Record| kept.push(record.clone());
-        let end = self.host.run_headless(plan, Vec::new(), &flags, &mut nobody(), sink).await.unwrap();
+        let end = self.host.run_headless(NewRun { plan, ..NewRun::default() }, &flags, &mut nobody(), sink).await.unwrap();
         assert_eq!(kept, self.journal(&end.run));
         assert_eq!(Run::replay(&kept), end.state);
         end
@@ -202,7 +202,8 @@ async fn a_question_that_wants_words_is_never_answered_by_a_flag() {
 async fn a_flag_that_is_no_glob_is_refused_before_anything_starts() {
     let bed = Bed::new(&[]);
     let flags = flags(&["a[", "b"], &[], Yes::Absent);
-    let problem = bed.host.run_headless(copy_plan(), Vec::new(), &flags, &mut nobody(), &mut |_| {}).await.unwrap_err();
+    let problem =
+        bed.host.run_headless(NewRun { plan: copy_plan(), ..NewRun::default() }, &flags, &mut nobody(), &mut |_| {}).await.unwrap_err();
     assert!(problem.message.starts_with("--approve: `a[` is not a valid pattern"), "{}", problem.message);
     assert!(bed.host.shared().runs().unwrap().is_empty());
 }
@@ -218,7 +219,7 @@ async fn a_signal_stops_a_headless_run_where_it_is() {
     let (tell, mut stop) = tokio::sync::mpsc::unbounded_channel();
     tell.send(crate::engine::StopSignal::Terminate).unwrap();
     let asks = plan(json!([{ "id": "sure", "ask": { "text": "Sure?" } }]));
-    let end = bed.host.run_headless(asks, Vec::new(), &Flags::default(), &mut stop, &mut |_| {}).await.unwrap();
+    let end = bed.host.run_headless(NewRun { plan: asks, ..NewRun::default() }, &Flags::default(), &mut stop, &mut |_| {}).await.unwrap();
     assert!(matches!(end.end, HeadlessEnd::Stopped(crate::engine::StopSignal::Terminate) | HeadlessEnd::Parked(_)), "{:?}", end.end);
     assert_eq!(end.state.outcome(), None);
 }

@@ -47,15 +47,18 @@ pub(super) struct Shared {
 }
 
 /// A run that is to start.
-pub(super) struct NewRun {
+#[derive(Clone, Debug, Default)]
+pub struct NewRun {
     /// Without errors.
-    pub(super) plan: Plan,
+    pub plan: Plan,
     /// Inputs that were read from files or stdin.
-    pub(super) private_inputs: Vec<String>,
+    pub private_inputs: Vec<String>,
+    /// Whether the request that the plan was made of was read from stdin.
+    pub private_request: bool,
     /// Actions that come before its nodes may start.
-    pub(super) first: Vec<Action>,
+    pub first: Vec<Action>,
     /// In place of the chosen model.
-    pub(super) model: Option<String>,
+    pub model: Option<String>,
 }
 
 /// What changes while a host lives, with those who wait for it.
@@ -182,7 +185,7 @@ impl LocalHost {
 impl Shared {
     /// Starts a run. The listener hears of it first.
     pub(super) async fn start(&self, new: NewRun, via: &str, listener: Option<Listener>) -> Result<RunSession, Problem> {
-        let NewRun { mut plan, private_inputs, first, model } = new;
+        let NewRun { mut plan, private_inputs, private_request, first, model } = new;
         let model = model.or_else(|| self.chosen());
         let catalog = self.kit.catalog(model.as_deref());
         link(&mut plan, "the plan", &self.places.workspace)?;
@@ -196,6 +199,8 @@ impl Shared {
             model: model.clone(),
             rehearse,
             private_inputs,
+            private_request,
+            hosts: self.places.kept_trust().hosts(),
             host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
         };
         let services = self.services(model);

@@ -39,7 +39,7 @@ pub use clock::{Clock, SystemClock};
 pub use doctor::{DoctorCheck, Health, examine};
 pub use headless::{ContinueFrom, Flags, Headless, HeadlessEnd, ParkedGate, RunSignals, Unknown, Yes};
 pub use link::{Linked, link};
-pub use local::LocalHost;
+pub use local::{LocalHost, NewRun};
 pub use places::Places;
 pub use save::text as write_text;
 pub use settings::document as configuration_document;

@@ -41,13 +41,17 @@ impl Places {
                     .hint("choose one with --home or DAGDECK_HOME")
             })?;
         let trust = Trust::of(&home, &workspace);
-        trust.forget_gone();
         Ok(Self { settings: trust.folder().to_owned(), workspace, home, config: system.map(|system| system.config_dir().join("dagdeck")) })
     }
 
     /// What was trusted in the workspace; `None` where everything counts.
     pub fn trust(&self) -> Option<Trust> {
         (self.settings != self.workspace).then(|| Trust::of(&self.home, &self.workspace))
+    }
+
+    /// What was trusted in the workspace, whether or not everything counts now.
+    pub fn kept_trust(&self) -> Trust {
+        Trust::of(&self.home, &self.workspace)
     }
 
     /// The configuration files, the user's first; the project's narrows it.

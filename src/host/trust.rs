@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use similar::{ChangeTag, TextDiff};
 use std::{
+    collections::BTreeSet,
     fs::{self, DirBuilder, OpenOptions},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt},
@@ -17,6 +18,9 @@ use std::{
 
 /// Where a workspace has its settings.
 const FOLDER: &str = ".dagdeck";
+
+/// Where the hosts are kept that a person allowed, one a line.
+const HOSTS: &str = "hosts";
 
 /// What was trusted in one workspace.
 #[derive(Clone, Debug)]
@@ -46,6 +50,8 @@ pub enum TrustState {
     New,
     /// Other content was trusted; that one counts.
     Changed,
+    /// It is gone; what was trusted of it counts until the person trusts its absence.
+    Removed,
 }
 
 impl TrustState {
@@ -54,6 +60,7 @@ impl TrustState {
             Self::Trusted => "trusted",
             Self::New => "new",
             Self::Changed => "changed",
+            Self::Removed => "removed",
         }
     }
 }
@@ -70,20 +77,10 @@ impl Trust {
         &self.kept
     }
 
-    /// Removes the copies of files that are gone from the workspace, which count no longer.
-    pub(super) fn forget_gone(&self) {
-        for path in self.paths(&self.kept) {
-            if fs::symlink_metadata(self.workspace.join(&path)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-                // A copy that stays is offered again.
-                let _ = fs::remove_file(self.kept.join(&path));
-            }
-        }
-    }
-
     /// The files of the workspace that need trust, as they are now.
     pub fn items(&self) -> Vec<TrustItem> {
-        self.forget_gone();
-        self.paths(&self.workspace).into_iter().map(|path| self.item(path)).collect()
+        let paths: BTreeSet<String> = self.paths(&self.workspace).into_iter().chain(self.paths(&self.kept)).collect();
+        paths.into_iter().map(|path| self.item(path)).collect()
     }
 
     /// Those that don't count as they are, as problems.
@@ -94,6 +91,7 @@ impl Trust {
                 TrustState::Trusted => return None,
                 TrustState::New => format!("`{path}` is not trusted, so it is left out"),
                 TrustState::Changed => format!("`{path}` changed since it was trusted, so its trusted content stays in use"),
+                TrustState::Removed => format!("`{path}` is gone, but its trusted content stays in use"),
             };
             Some(
                 Problem::new(message)
@@ -103,18 +101,76 @@ impl Trust {
         self.items().into_iter().filter_map(problem).collect()
     }
 
-    /// Trusts a file as it was listed.
+    /// Trusts a file as it was listed; of one that is gone, that it is gone.
     ///
     /// # Errors
     /// When there is no such file, or the copy can't be written.
     pub fn record(&self, item: &TrustItem) -> Result<(), Problem> {
+        if item.state == TrustState::Removed {
+            return self.revoke(&item.path);
+        }
         if !self.paths(&self.workspace).contains(&item.path) {
             return Err(Problem::new(format!("`{}` is no file that needs trust", item.path)));
         }
-        let to = self.kept.join(&item.path);
+        self.write(&item.path, &item.text)
+    }
+
+    /// What a person saved from inside dagdeck is trusted by that act, where it needs trust at all.
+    ///
+    /// # Errors
+    /// When the copy can't be written.
+    pub fn saved(&self, file: &Path) -> Result<(), Problem> {
+        let file = file.canonicalize().ok();
+        let path = file.as_ref().and_then(|file| file.strip_prefix(&self.workspace).ok()).and_then(Path::to_str);
+        match path.filter(|path| self.paths(&self.workspace).iter().any(|known| known == path)) {
+            Some(path) => self.record(&self.item(path.to_owned())),
+            None => Ok(()),
+        }
+    }
+
+    /// What was trusted of a file, or a host that was allowed, counts no longer.
+    ///
+    /// # Errors
+    /// When there is no such file or host, or the folder can't be written.
+    pub fn revoke(&self, name: &str) -> Result<(), Problem> {
+        let mut hosts = self.hosts();
+        if let Some(at) = hosts.iter().position(|host| host == name) {
+            hosts.remove(at);
+            return self.write(HOSTS, &hosts.join("\n"));
+        }
+        let kept = self.kept.join(name);
+        if !self.paths(&self.kept).iter().any(|path| path == name) {
+            return Err(Problem::new(format!("`{name}` is neither a trusted file nor an allowed host")).hint("`dagdeck trust` lists them"));
+        }
+        fs::remove_file(&kept).map_err(|error| Problem::new(format!("`{}` can't be removed: {error}", kept.display())))
+    }
+
+    /// Hosts with ports that private data of this workspace may be sent to.
+    pub fn hosts(&self) -> Vec<String> {
+        let kept = files::read_text(&self.kept.join(HOSTS), files::DOCUMENT).unwrap_or_default();
+        kept.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// Lets private data of this workspace be sent to a host from now on.
+    ///
+    /// # Errors
+    /// When it is no host with a port, or the list can't be written.
+    pub fn allow_host(&self, host: &str) -> Result<(), Problem> {
+        let is_name = |name: &str| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "/*?@".contains(c));
+        let parts = host.rsplit_once(':').filter(|(name, port)| is_name(name) && port.parse::<u16>().is_ok());
+        if parts.is_none() {
+            let problem = Problem::new(format!("`{}` is no host with a port", host.escape_debug()));
+            return Err(problem.hint("write it as in example.com:443; no pattern, because it holds for good"));
+        }
+        let hosts: BTreeSet<String> = self.hosts().into_iter().chain([host.to_owned()]).collect();
+        self.write(HOSTS, &hosts.into_iter().collect::<Vec<_>>().join("\n"))
+    }
+
+    fn write(&self, path: &str, text: &str) -> Result<(), Problem> {
+        let to = self.kept.join(path);
         let write = || {
             DirBuilder::new().recursive(true).mode(0o700).create(to.parent().unwrap_or(&self.kept))?;
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&to)?.write_all(item.text.as_bytes())
+            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&to)?.write_all(text.as_bytes())
         };
         write().map_err(|error: io::Error| Problem::new(format!("`{}` can't be written: {error}", to.display())))
     }
@@ -138,6 +194,10 @@ impl Trust {
         let kept = files::read_text(&self.kept.join(&path), files::DOCUMENT).ok();
         let text = match files::read_text(&self.workspace.join(&path), files::DOCUMENT) {
             Ok(text) => text,
+            Err(error) if kept.is_some() && error.kind() == io::ErrorKind::NotFound => {
+                let changes = meaning(&path, &kept.unwrap_or_default()).into_iter().map(|change| format!("no longer {change}")).collect();
+                return TrustItem { path, state: TrustState::Removed, changes, text: String::new() };
+            }
             Err(error) => {
                 return TrustItem { path, state: TrustState::New, changes: vec![format!("can't be read: {error}")], text: String::new() };
             }

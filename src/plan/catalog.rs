@@ -197,6 +197,14 @@ pub fn that_need_model<'a>(plan: &'a super::Plan, catalog: &Catalog) -> Vec<&'a 
         .collect()
 }
 
+/// Whether a tool sends what it is given to any place that it is given.
+pub fn sends_out(tool: &str) -> bool {
+    tool == SENDER
+}
+
+/// The tool that reaches any address.
+pub const SENDER: &str = "fetch_url";
+
 /// What a call can do to the world. Ordered from harmless to harmful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,5 +1,7 @@
 //! `Globs`: a list of patterns that a person wrote, matched at once, and which of them it was that matched.
 
+use std::collections::BTreeSet;
+
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 /// Patterns as they were written.
@@ -43,5 +45,11 @@ impl Globs {
     /// The first pattern that matches, as it is written.
     pub fn find(&self, name: &str) -> Option<&str> {
         self.set.matches(name).first().and_then(|index| self.written.get(*index)).map(String::as_str)
+    }
+
+    /// The patterns that match none of these names, as they are written.
+    pub fn without<'a>(&self, names: impl Iterator<Item = &'a str>) -> impl Iterator<Item = &str> {
+        let matched: BTreeSet<usize> = names.flat_map(|name| self.set.matches(name)).collect();
+        self.written.iter().enumerate().filter(move |(at, _)| !matched.contains(at)).map(|(_, glob)| glob.as_str())
     }
 }

@@ -42,7 +42,14 @@ impl Bed {
     async fn run(&self, nodes: Value, yes: Yes) -> Headless {
         let (host, plan) = (self.host(), plan(nodes));
         let flags = Flags { yes, ..Flags::default() };
-        host.run_headless(plan, Vec::new(), &flags, &mut tokio::sync::mpsc::unbounded_channel().1, &mut |_| {}).await.unwrap()
+        host.run_headless(
+            dagdeck::host::NewRun { plan, ..Default::default() },
+            &flags,
+            &mut tokio::sync::mpsc::unbounded_channel().1,
+            &mut |_| {},
+        )
+        .await
+        .unwrap()
     }
 }
 

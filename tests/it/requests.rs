@@ -44,7 +44,14 @@ impl Bed {
         let host = LocalHost::open(self.places.clone(), config, None, &|_| None).unwrap();
         let planned = host.plan(request, &Map::new(), &mut Quiet).await.unwrap();
         let flags = Flags { yes, ..Flags::default() };
-        host.run_headless(planned.plan, Vec::new(), &flags, &mut tokio::sync::mpsc::unbounded_channel().1, &mut |_| {}).await.unwrap()
+        host.run_headless(
+            dagdeck::host::NewRun { plan: planned.plan, ..Default::default() },
+            &flags,
+            &mut tokio::sync::mpsc::unbounded_channel().1,
+            &mut |_| {},
+        )
+        .await
+        .unwrap()
     }
 
     /// Asks with every gate approved; the run has to succeed.

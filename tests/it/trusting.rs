@@ -63,7 +63,35 @@ fn trusted_content_counts_and_stays_in_use_when_its_file_changes_or_goes() {
     program.run(&["trust", "--all"]).code(0);
     assert_eq!(agent(&program, &[], "writer")["tools"], json!(["run_command"]));
     std::fs::remove_file(program.workspace().join(".dagdeck/agents/writer.md")).unwrap();
+    program.run(&["agents"]).code(0).says(&["`.dagdeck/agents/writer.md` is gone, but its trusted content stays in use"]);
+    assert_eq!(agent(&program, &[], "writer")["origin"], "project");
+    program.run(&["trust", ".dagdeck/agents/writer.md"]).code(0);
     assert_eq!(agent(&program, &[], "writer")["origin"], "shipped");
+}
+
+#[test]
+fn a_ban_of_trusted_settings_does_not_vanish_with_their_file() {
+    let program = Program::new();
+    program.file(".dagdeck/config.toml", "[permissions]\ndeny = [\"run_command\"]\n");
+    program.run(&["trust", "--all"]).code(0);
+    let plan = json!({"dagdeck": 1, "goal": "test", "nodes": [{"id": "a", "tool": "run_command", "args": {"command": "touch made"}}]});
+    let plan = program.file("plan.json", plan.to_string());
+    std::fs::remove_dir_all(program.workspace().join(".dagdeck")).unwrap();
+    program.run(&["run", &plan, "--yes"]).code(5).says(&["denied by the permission rules"]);
+    let listed = program.run(&["trust"]).code(0);
+    assert!(listed.out.contains("removed  .dagdeck/config.toml\n         no longer sets `permissions.deny`"), "{listed}");
+    program.run(&["trust", "--revoke", ".dagdeck/config.toml"]).code(0);
+    program.run(&["run", &plan, "--yes"]).code(0);
+}
+
+#[test]
+fn a_folder_brings_no_theme_of_its_own() {
+    let program = Program::new();
+    program.file(".dagdeck/themes/dark.toml", "[roles]\ntext = \"black on black\"\n");
+    assert!(!program.run(&["trust"]).code(0).out.contains("themes"), "nothing reads it");
+    program.file(".dagdeck/config.toml", "[console]\ntheme = \".dagdeck/themes/dark.toml\"\n");
+    program.run(&["trust", "--all"]).code(0);
+    program.run(&["agents"]).code(1).says(&["a project can't set `console.theme` to the file", "config.toml:2"]);
 }
 
 #[test]
@@ -72,7 +100,11 @@ fn a_gate_and_a_rule_go_by_the_tool_and_never_by_an_alias() {
     program.run(&["trust", ".dagdeck/config.toml"]).code(0);
     let plan = json!({"dagdeck": 1, "goal": "test", "nodes": [{"id": "a", "tool": "read_notes", "args": {"command": "touch made"}}]});
     let plan = program.file("plan.json", plan.to_string());
-    program.run(&["run", &plan, "--approve", "read_notes"]).code(7).says(&["gate at a (run_command)"]);
+    let ended = program.run(&["run", &plan, "--approve", "read_notes"]).code(7);
+    ended.says(&[
+        "gate at a (run_command)",
+        "warning: `--approve read_notes` matches no node and no tool; that is another name of `run_command`",
+    ]);
     assert!(!program.workspace().join("made").exists());
     program.run(&["run", &plan, "--approve", "run_command"]).code(0);
     assert!(program.workspace().join("made").exists());

@@ -261,6 +261,13 @@ pub fn gate(model: &Model) -> Result<(), DisabledReason> {
     Err(format!("its run is shown as it was after event {}: press {now} to return to now", replay.at()).into())
 }
 
+/// The selected gate asks whether private data may be sent to one host.
+pub fn gate_sends(model: &Model) -> Result<(), DisabledReason> {
+    gate(model)?;
+    let host = model.selected_gate().and_then(|(_, gate)| gate.host());
+    if host.is_some() { Ok(()) } else { Err("this gate asks about no host".into()) }
+}
+
 /// Why no gate is selected. One that was decided stays selected, so that a key pressed once more decides nothing else.
 fn no_gate(model: &Model) -> DisabledReason {
     let next = model.hint("move.down");

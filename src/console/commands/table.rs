@@ -215,6 +215,7 @@ const INSPECTOR: &[ConsoleCommand] = &[
 #[rustfmt::skip]
 const INBOX: &[ConsoleCommand] = &[
     row("gate.approve", &["a"], Inbox, ("Approve", "approve", "approves it as shown, or as you edited it"), when::gate, |model, turn| gates::decide(model, turn, Intent::Approve)),
+    row("gate.allow_host", &["A"], Inbox, ("Always allow its host", "always", "approves, and lets private data go there from now on"), when::gate_sends, |model, turn| gates::decide(model, turn, Intent::ApproveHost)),
     row("gate.edit", &["e"], Inbox, ("Edit or answer", "edit/answer", "edits the payload or writes the answer; sends nothing yet"), when::gate, gates::edit),
     row("gate.edit_outside", &["E"], Inbox, ("Edit in $EDITOR", "", "edits the payload in your editor; sends nothing yet"), when::gate, gates::edit_outside),
     row("gate.reject", &["x"], Inbox, ("Reject with a reason", "reject", "write why, then press it again to send"), when::gate, gates::reject),

@@ -66,6 +66,8 @@ pub struct Asked {
 pub enum Intent {
     /// Approve, as shown or as edited.
     Approve,
+    /// Approve, and let private data be sent to the host from now on.
+    ApproveHost,
     /// Reject with the words written.
     Reject,
     /// Skip the node.

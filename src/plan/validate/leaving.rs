@@ -2,10 +2,8 @@
 
 use super::names::globs;
 use super::{Code, FindingPlace, PlanCheck};
-use crate::plan::{NodeKind, NodeText, Path, Plan, gives_private, node_texts, takes_results};
-
-/// The tool that sends what it is given to any place that it is given.
-const SENDER: &str = "fetch_url";
+use crate::plan::order::EdgePlace;
+use crate::plan::{NodeKind, NodeText, Path, Plan, SENDER, expr, gives_private, node_texts, sends_out, takes_results};
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
@@ -24,7 +22,7 @@ pub(super) fn check(check: &mut PlanCheck) {
     }
 }
 
-/// Where the private data came from that reaches a node.
+/// Where the private data came from that reaches a node: by what it reads, by what it takes in, or by the way that led to it.
 fn origin(check: &PlanCheck, at: usize, origins: &[Option<usize>]) -> Option<usize> {
     let node = &check.plan.nodes[at];
     let mut named: Vec<Path> = Vec::new();
@@ -33,9 +31,19 @@ fn origin(check: &PlanCheck, at: usize, origins: &[Option<usize>]) -> Option<usi
         NodeText::Template(_) if matches!(node.kind, NodeKind::Approval(_)) => {}
         text => named.extend(text.paths(check)),
     });
+    let mut chosen = Vec::new();
+    for link in check.graph.incoming(at).map(|link| check.graph.links()[link]) {
+        let Some(from) = link.from else { continue };
+        let when = if let EdgePlace::Edge(at) = link.place { check.plan.edges[at].when.as_deref() } else { None };
+        match when {
+            _ if check.decides(from) => chosen.extend((check.graph.outgoing(from).count() > 1).then_some(from)),
+            Some(when) => named.extend(expr::check(when, check).unwrap_or_default()),
+            None => {}
+        }
+    }
     let named = named.iter().filter_map(|path| check.graph.position(path.node()?));
     let given = check.graph.predecessors(at).filter(|_| takes_results(&node.kind));
-    named.chain(given).find_map(|source| origins[source])
+    named.chain(given).chain(chosen).find_map(|source| origins[source])
 }
 
 /// Whether a node reads something private by itself.
@@ -48,7 +56,7 @@ fn gives(check: &PlanCheck, kind: &NodeKind) -> bool {
 fn sends(check: &PlanCheck, at: usize) -> bool {
     let (plan, node) = (check.plan, &check.plan.nodes[at]);
     if let Some(work) = node.kind.tool() {
-        return check.catalog.canonical(&work.tool) == SENDER;
+        return sends_out(check.catalog.canonical(&work.tool));
     }
     let Some(agent) = node.kind.agent() else { return false };
     let card = agent.agent.as_deref().and_then(|name| check.stock.agents.get(name)).map(|&card| &check.catalog.agents[card].tools);

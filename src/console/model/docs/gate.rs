@@ -137,7 +137,7 @@ fn sends(kind: &GateKind, doc: &mut Doc<'static>) {
     if let Some(body) = &outgoing.body {
         line("body", body);
     }
-    doc.line(Role::Dim, Plain::line("a yes holds for this host and port in this run"));
+    doc.line(Role::Dim, Plain::line("a yes holds for this host and port in this run, or for good where you say so"));
 }
 
 /// Lines of unchanged text around a change.

@@ -46,7 +46,9 @@ pub fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
     }
     let said = Status::good(&format!("{} `{}`", past(intent), gate.node));
     let request = Request::Command { run: key.run.clone(), command: Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() } };
+    let host = gate.host().filter(|_| intent == Intent::ApproveHost).map(str::to_owned);
     turn.send(request);
+    host.into_iter().for_each(|host| turn.send(Request::AllowHost(host)));
     model.inbox.asked = None;
     model.status = Some(said);
 }
@@ -72,6 +74,10 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: I
             let (down, up) = (model.hint("move.detail_down"), model.hint("move.detail_up"));
             Some(format!("you have not seen all of it: scroll with {down} and {up}, or press again to approve"))
         }
+        Intent::ApproveHost => {
+            let host = gate.host().unwrap_or_default();
+            Some(format!("private data of this workspace may then always be sent to {host}: press again to approve that"))
+        }
         Intent::CancelBranch => {
             let ends = model.runs.get(&key.run).map(|run| run.newest().run.branch(&gate.node).0).unwrap_or_default();
             let names: Vec<&str> = ends.iter().take(6).map(|id| id.as_str()).collect();
@@ -89,7 +95,8 @@ fn reply(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<Gate
         (Intent::Approve, Some(ReplyDraft::Answer(value))) => Ok(GateReply::Answer { value: value.clone() }),
         (Intent::Approve, Some(ReplyDraft::Payload(payload))) => Ok(GateReply::Modify { payload: payload.clone() }),
         (Intent::Approve, None) if asks => Err("this is a question: write the answer, then send it with this key"),
-        (Intent::Approve, None) => Ok(GateReply::Approve),
+        (Intent::Approve | Intent::ApproveHost, None) => Ok(GateReply::Approve),
+        (Intent::ApproveHost, Some(_)) => Err("you have a draft: discard it first, or approve this call alone"),
         (Intent::Reject, Some(ReplyDraft::Words(message))) => Ok(GateReply::Reject { message: message.clone() }),
         (Intent::Reject, Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)) | None) => Ok(GateReply::Reject { message: String::new() }),
         (Intent::Skip, _) => Ok(GateReply::Skip),
@@ -100,6 +107,7 @@ fn reply(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<Gate
 fn past(intent: Intent) -> &'static str {
     match intent {
         Intent::Approve => "approved",
+        Intent::ApproveHost => "approved, with its host for good,",
         Intent::Reject => "rejected",
         Intent::Skip => "skipped",
         Intent::CancelBranch => "cancelled the branch of",
