@@ -105,6 +105,23 @@ fn fixes_for_agents_keep_the_form_of_an_orchestration_or_workflow_file() {
 }
 
 #[test]
+fn fixing_a_plan_by_id_keeps_its_ids_and_its_text_keeps_its_lines() {
+    let program = Program::new();
+    for (list, order) in [("nodes", "depends_on"), ("dag", "dependencies"), ("tasks", "depends_on")] {
+        let work = json!({"tool": "current_time", "query": "now"});
+        let mut second = work.clone();
+        second[order] = json!(["a"]);
+        program.file("plan.json", json!({ list: {"a": work, "b": second} }).to_string());
+        program.run(&["validate", "plan.json", "--fix"]);
+        let text = program.read("plan.json");
+        let nodes = &serde_json::from_str::<Value>(&text).unwrap()[list];
+        assert_eq!((&nodes[0]["id"], &nodes[1]["id"], &nodes[1][order]), (&json!("a"), &json!("b"), &json!(["a"])), "{text}");
+        assert!(!text.contains("as_written") && text.lines().count() == 1, "{text}");
+        program.run(&["validate", "plan.json", "--fix"]).says(&["applied 0 changes"]);
+    }
+}
+
+#[test]
 fn every_fix_says_whether_it_is_safe_or_a_guess() {
     let program = Program::new();
     program.file("plan.json", line(&[json!([]), json!(["Fetch_Page"]), json!(["red_text"]), json!("count-words")]).to_string());

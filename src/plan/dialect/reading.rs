@@ -123,9 +123,6 @@ pub(super) fn restored(value: Value) -> Value {
 
 fn restored_object(mut map: Map<String, Value>) -> Value {
     let all = readings(&map);
-    if all.is_empty() {
-        return Value::Object(map);
-    }
     let held: Vec<FieldReading> = all.into_iter().filter(|reading| reading.holds(&map)).collect();
     map.shift_remove(AS_WRITTEN);
     for reading in held {
@@ -149,6 +146,12 @@ fn restored_object(mut map: Map<String, Value>) -> Value {
                     map.shift_insert(here.unwrap_or(map.len()).min(map.len()), reading.name, written);
                 }
             }
+        }
+    }
+    // In a list that is written as one, a key is an id.
+    for node in map.values_mut().filter_map(Value::as_array_mut).flatten().filter_map(Value::as_object_mut) {
+        if let Some(id) = node.shift_remove(KEY) {
+            node.shift_insert(0, "id".to_owned(), id);
         }
     }
     Value::Object(map)

@@ -9,6 +9,7 @@ use crate::plan::drawing;
 use crate::plan::native::plan_to_value;
 use crate::plan::{Catalog, Dialect, Edge, Node, Plan};
 use crate::text::{GlyphSet, safe_json};
+use serde::Serialize;
 use serde_json::{Map, Value};
 use std::str::FromStr;
 
@@ -92,7 +93,7 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
         None => value,
     };
     let text = match syntax {
-        Syntax::Json => pretty(&value),
+        Syntax::Json => json_like(&value, plan.source.as_ref().map(|source| source.text.as_str())),
         Syntax::Yaml => yaml::write(&value),
     };
     ExportedPlan { text, lost }
@@ -118,8 +119,24 @@ pub(super) fn document(plan: &Plan, dialect: Dialect, catalog: &Catalog) -> (Val
     }
 }
 
-fn pretty(value: &Value) -> String {
-    format!("{}\n", safe_json(&format!("{value:#}")))
+/// JSON with the indent of the text that it came from, on one line where that is on one.
+fn json_like(value: &Value, source: Option<&str>) -> String {
+    let source = source.map(str::trim).filter(|text| text.starts_with(['{', '[']));
+    let indent = source.map_or(Some("  "), |text| {
+        let line = text.split_once('\n')?.1;
+        Some(&line[..line.len() - line.trim_start_matches([' ', '\t']).len()])
+    });
+    let text = match indent {
+        None => value.to_string(),
+        Some(indent) => {
+            let mut written = Vec::new();
+            let pretty = serde_json::ser::PrettyFormatter::with_indent(indent.as_bytes());
+            // A value is always written to memory.
+            let _ = value.serialize(&mut serde_json::Serializer::with_formatter(&mut written, pretty));
+            String::from_utf8_lossy(&written).into_owned()
+        }
+    };
+    format!("{}\n", safe_json(&text))
 }
 
 /// Something with unknown fields, written alone so that its readings can be compared.
@@ -139,15 +156,12 @@ pub(in crate::plan) fn held(plan: &Plan, part: &Part<'_>) -> Vec<(usize, FieldRe
     if !ext.contains_key(reading::AS_WRITTEN) {
         return Vec::new();
     }
-    let mut alone = Plan { nodes: Vec::new(), edges: Vec::new(), ..plan.clone() };
-    match part {
-        Part::Plan => {}
-        Part::Node(node) => alone.nodes.push((*node).clone()),
-        Part::Edge(edge) => alone.edges.push((*edge).clone()),
-    }
-    if !matches!(part, Part::Plan) {
-        alone.ext.clear();
-    }
+    let bare = Plan { dialect: plan.dialect, ..Plan::default() };
+    let alone = match part {
+        Part::Plan => Plan { nodes: Vec::new(), edges: Vec::new(), ..plan.clone() },
+        Part::Node(node) => Plan { nodes: vec![(*node).clone()], ..bare },
+        Part::Edge(edge) => Plan { edges: vec![(*edge).clone()], ..bare },
+    };
     let value = document(&alone, plan.dialect, &Catalog::default()).0;
     let object = noted(&value);
     let is_held = |reading: &FieldReading| object.is_none_or(|object| reading.holds(object));
