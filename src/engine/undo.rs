@@ -19,6 +19,8 @@ pub(super) struct Shadow {
     pub words: String,
     /// The action's own events are still coming.
     pub open: bool,
+    /// It came before the run started.
+    before_start: bool,
     /// The action's own events, for the shadow below when this one is dropped.
     own: Vec<Record>,
     /// Nodes that read what the action takes back: none may start by what it left.
@@ -27,9 +29,10 @@ pub(super) struct Shadow {
 }
 
 impl Run {
-    /// The newest action that can be undone: its place in the run, and its label.
+    /// The newest action that can be undone: its place in the run, and its label. How a run starts is part of its start, which nothing
+    /// undoes.
     pub fn undoable(&self) -> Option<(u64, &str)> {
-        self.steer.shadow.as_ref().map(|shadow| (shadow.action, shadow.words.as_str()))
+        self.steer.shadow.as_ref().filter(|shadow| !shadow.before_start).map(|shadow| (shadow.action, shadow.words.as_str()))
     }
 
     /// The run as it is when an action is undone.
@@ -79,7 +82,8 @@ impl Run {
         let thought = self.is_thought(record);
         let found = nodes.iter().filter_map(|node| self.graph.find(node)).filter(|_| action.reopens());
         let reach = self.downstream(found).into_iter().map(|ix| self.id_of(ix)).collect();
-        let shadow = Shadow { action: record.seq, words, open: true, own: vec![record.clone()], reach, run };
+        let shadow =
+            Shadow { action: record.seq, words, open: true, before_start: !self.stage.started, own: vec![record.clone()], reach, run };
         self.steer.shadow = if thought { Some(Arc::new(shadow)) } else { shadow.below(record) };
     }
 
@@ -122,6 +126,8 @@ impl Run {
     /// Whether an event is about something that is the same here and there.
     fn is_same_for(&self, other: &Self, event: &Event) -> bool {
         match event {
+            // A step leaves the run paused, whoever undoes the pause before it.
+            Event::Acted { action, .. } if matches!(**action, Action::Step { .. }) && self.is_halted() != other.is_halted() => false,
             Event::Acted { action, nodes, .. } => action.node().into_iter().chain(nodes).all(|node| self.node_like(other, node)),
             Event::ApprovalRequired { gate } => self.node_like(other, &gate.node),
             Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => self.gate_like(other, *gate),

@@ -20,12 +20,12 @@ fn gated(id: &str, approve: Approve) -> Node {
 }
 
 #[test]
-fn a_run_that_was_started_paused_has_started_when_the_pause_is_undone() {
+fn that_a_run_was_started_paused_is_nothing_to_undo() {
     let mut world = World::created(plan(vec![agent("a", &[])]), settings());
     world.steps(&[act(Action::Pause), command(Command::Start)]);
-    assert_eq!((world.run.pace(), world.state("a")), (Pace::Paused, "ready"));
+    assert_eq!((world.run.undoable(), world.state("a")), (None, "ready"));
     world.command(Command::Undo);
-    assert_eq!((world.run.pace(), world.state("a")), (Pace::Going, "running"));
+    assert_eq!((world.run.pace(), world.state("a")), (Pace::Paused, "ready"));
 }
 
 #[test]
