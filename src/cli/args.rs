@@ -78,7 +78,7 @@ pub enum Subcommand {
     Stop(TargetArgs),
     /// Pause a run: no node starts until you resume it
     Pause(PauseArgs),
-    /// Keep a run, a node or a branch from starting
+    /// Keep a run, a node or a branch from starting until its release
     Hold(TargetArgs),
     /// End a hold, or continue after a breakpoint
     Release(ReleaseArgs),
@@ -245,7 +245,7 @@ pub struct GateArgs {
     /// Let private data be sent to hosts that match (`example.com`, `*.example.com:443`); `--yes` doesn't
     #[arg(long, value_name = "GLOB")]
     pub allow_host: Vec<String>,
-    /// What to do with nodes that may or may not have taken effect
+    /// What to do with nodes that were interrupted and may have had their effect
     #[arg(long, value_name = "WHAT", value_parser = unknowns())]
     pub unknown: Option<Unknown>,
 }
@@ -288,7 +288,7 @@ pub struct ValidateArgs {
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
-    /// Apply the fixes with one meaning and write the file; `guess` also applies uncertain ones
+    /// Apply the safe fixes and write the file; `guess` also applies fixes that guess what was meant
     #[arg(long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "safe", value_parser = ["safe", "guess"])]
     pub fix: Option<String>,
     /// Show what the fixes would change, and write nothing

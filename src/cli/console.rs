@@ -54,6 +54,7 @@ fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &m
         ascii: args.ascii || config.ascii,
         reduced_motion: config.reduced_motion,
         keys: config.keys.into_iter().map(|(command, keys)| (command, keys.list())).collect(),
+        flags: place.flags.clone(),
         open,
     })
 }

@@ -6,7 +6,7 @@ use crate::{
     host::{LocalHost, Places, Survey, config::Config},
     store::Store,
 };
-use std::{future::Future, time::Duration};
+use std::{future::Future, path::Path, time::Duration};
 
 /// How long threads that still read files may take when everything else is done.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -23,11 +23,19 @@ pub(super) fn block_on<T>(subcommand: impl Future<Output = T>) -> Result<T, CliE
     Ok(ended)
 }
 
+/// A word as a POSIX shell reads it.
+fn for_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./~+=:@%,".contains(c);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 /// Where a subcommand works, and with which model.
 pub struct CliContext {
     pub places: Places,
     /// The model named on the command line.
     pub model: Option<String>,
+    /// The folders as they were named on the command line, for subcommands that are shown; each after a blank.
+    pub flags: String,
 }
 
 impl CliContext {
@@ -36,12 +44,16 @@ impl CliContext {
         if common.trust {
             places.settings.clone_from(&places.workspace);
         }
-        Ok(Self { places, model: common.model.clone().or_else(|| env("DAGDECK_MODEL")) })
+        let named =
+            [("--home", common.home.as_deref()), ("--workspace", Some(common.workspace.as_path()).filter(|path| *path != Path::new(".")))];
+        let flag = |(flag, path): (&str, Option<&Path>)| path.map(|path| format!(" {flag} {}", for_shell(&path.to_string_lossy())));
+        let flags = named.into_iter().filter_map(flag).collect();
+        Ok(Self { places, model: common.model.clone().or_else(|| env("DAGDECK_MODEL")), flags })
     }
 
     /// The same where nothing is to change.
     pub(super) fn rehearsing(&self) -> Self {
-        Self { places: self.places.clone(), model: Some(REHEARSAL.to_owned()) }
+        Self { places: self.places.clone(), model: Some(REHEARSAL.to_owned()), flags: self.flags.clone() }
     }
 
     /// The configuration of user and project.

@@ -7,7 +7,7 @@ use super::{
     named,
 };
 use crate::{
-    engine::{Command, Gate, GateId, GateReply, Run},
+    engine::{Command, Gate, GateId, GateKind, GateReply, Run},
     plan::NodeId,
 };
 use serde_json::Value;
@@ -56,6 +56,11 @@ async fn reply_to(args: &DecideArgs, reply: GateReply, place: &CliContext, io: &
     let (run, gate) = named::run_and_part(args.run.as_deref(), args.part.as_deref(), has, place)?;
     let stored = StoredRun::find(&run, args.json, place)?;
     let gate = find(&stored, gate)?;
+    if matches!((&reply, &gate.kind), (GateReply::Answer { .. }, GateKind::Before | GateKind::After)) {
+        let (name, node) = (short(&run), &gate.node);
+        let hint = format!("`dagdeck approve {name}` or `reject` it; `dagdeck override {name} {node}` sets a result instead of running it");
+        return Err(CliError::new(format!("gate {} at `{node}` asks for a yes or no, not for an answer", gate.id.0)).hint(hint));
+    }
     let command = Command::Decide { gate: gate.id, decision: reply, hash: gate.hash.clone() };
     stored.resume(vec![command], &flags, place, io).await
 }

@@ -95,7 +95,7 @@ fn print_results(results: &Comparison, [old, new]: &[String; 2], io: &mut Io<'_>
         let totals = listed(open.into_iter().chain([took.label()]).filter(|part| !part.is_empty()));
         io.line(&format!("{sign} run {name}: {totals}"))?;
     }
-    io.say(&format!("results: {} the same, {other} different", counted(same, "node")));
+    io.say(&format!("results: {} the same, {} different", counted(same, "node"), other));
     Ok(())
 }
 

@@ -1,9 +1,9 @@
 //! What subcommands share that drive a run without a person: flags that decide gates, what is printed as it happens, signals, and the
 //! message and exit code at the end.
 
-use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named};
+use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named, show::payload_lines};
 use crate::{
-    engine::{Action, ActionTarget, Command, Event, NodeFact, Record, Run, RunId, RunStatus, StopSignal, Time, elapsed},
+    engine::{Action, ActionTarget, Command, Event, GateKind, NodeFact, Record, Run, RunId, RunStatus, StopSignal, Time, elapsed},
     host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, RunSignals, Yes},
     store::RunFilter,
     text::{Plain, counted},
@@ -217,6 +217,9 @@ fn message(event: &Event, run: &Run) -> Option<String> {
     }
 }
 
+/// Lines of a gate's payload that are printed where a run stops; `show` prints all.
+const PAYLOAD_LINES: usize = 40;
+
 /// Columns of a line about an event.
 const LINE: usize = 160;
 
@@ -276,12 +279,24 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
         for gate in gates {
             let tool = gate.tool.as_ref().map(|tool| format!(" ({})", Plain::line(tool))).unwrap_or_default();
             io.say(&format!("gate at {}{tool}: {}", Plain::line(&gate.node), Plain::line(&gate.why)));
+            let asked = ended.state.gate(gate.gate).map(|(asked, _)| asked);
+            let lines = asked.map(payload_lines).unwrap_or_default();
+            lines.iter().take(PAYLOAD_LINES).for_each(|line| io.say(&format!("  {line}")));
+            if lines.len() > PAYLOAD_LINES {
+                let more = counted(lines.len() - PAYLOAD_LINES, "more line");
+                io.say(&format!("  {more}: `dagdeck show {name} {}`", Plain::line(&gate.node)));
+            }
+            let is_question = asked.is_some_and(|asked| matches!(asked.kind, GateKind::Question { .. }));
             io.say(&match &gate.flag {
                 Some(flag) if flag.starts_with("--unknown") => {
                     format!("hint: decide what happens to it with `dagdeck resume {name} {flag}`")
                 }
                 Some(flag) if flag.starts_with("--allow-host") => {
                     format!("hint: let it send with `dagdeck resume {name} {}`; `--yes` doesn't", Plain::line(flag))
+                }
+                Some(flag) if is_question => {
+                    let (node, flag) = (Plain::line(&gate.node), Plain::line(flag));
+                    format!("hint: say yes with `dagdeck resume {name} {flag}`, or answer with `dagdeck answer {name} {node} -m ANSWER`")
                 }
                 Some(flag) => format!("hint: approve it with `dagdeck resume {name} {}`; `--yes` approves every gate", Plain::line(flag)),
                 None => {

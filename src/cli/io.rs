@@ -90,7 +90,7 @@ impl Io<'_> {
 fn unreadable(name: &str, error: &std::io::Error) -> CliError {
     let failure = CliError::new(format!("can't read `{name}`: {error}"));
     match error.kind() {
-        ErrorKind::NotFound => failure.hint("check the path; to plan a request, write it as words in quotes"),
+        ErrorKind::NotFound => failure.hint("check the path"),
         ErrorKind::IsADirectory => failure.hint("name a file inside it"),
         ErrorKind::PermissionDenied => failure.hint("check the file's permissions"),
         ErrorKind::InvalidData => CliError { exit: super::Exit::Invalid, ..failure }.hint("save it as UTF-8"),

@@ -126,7 +126,7 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
                     format!("hint: `{name}` is a file: open it with `dagdeck console {name}`, or run it with `dagdeck run {name}`")
                 }
                 Some(near) => format!("hint: did you mean `dagdeck {near}`?"),
-                None => "hint: to plan a request, type `dagdeck run \"REQUEST\"`, or `dagdeck console \"REQUEST\"`".to_owned(),
+                None => "hint: `dagdeck plan \"REQUEST\"` makes a plan, `dagdeck run \"REQUEST\"` makes one and runs it".to_owned(),
             });
         }
         Exit::Usage

@@ -3,7 +3,8 @@
 use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline};
 use crate::{
     engine::{
-        Cause, Decided, Gate, NodeRun, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, elapsed, listed, value_text, work,
+        Cause, Decided, Gate, GateKind, NodeRun, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, elapsed, listed,
+        value_text, work,
     },
     host::{Clock, SystemClock},
     plan::{NodeId, nest},
@@ -158,8 +159,32 @@ pub(super) fn print(run: &Run, (id, status): (&str, RunStatus), now: Time, io: &
     }
     for (gate, decided) in run.gates() {
         io.line(&gate_line(run, gate, decided))?;
+        if decided.is_none() && run.voided(gate.id).is_none() {
+            payload_lines(gate).iter().try_for_each(|line| io.line(&format!("    {line}")))?;
+        }
     }
     Ok(())
+}
+
+/// What a gate asks about, whole: a question with what can be answered, or the exact payload.
+pub(super) fn payload_lines(gate: &Gate) -> Vec<Plain> {
+    let field = |(name, value): (&String, &Value)| match value.as_str().filter(|text| text.contains('\n')) {
+        Some(text) => {
+            let lines = Plain::block(text).into_iter().map(|line| Plain::line("  ").then(&line));
+            [Plain::line(&format!("{name}:"))].into_iter().chain(lines).collect()
+        }
+        None => Plain::block(&format!("{name}: {}", value_text(value))),
+    };
+    if let GateKind::Question { options, fields, .. } = &gate.kind {
+        let names = |names: Vec<&str>, label: &str| (!names.is_empty()).then(|| Plain::line(&format!("{label}: {}", names.join(", "))));
+        let options = names(options.iter().map(String::as_str).collect(), "options");
+        let fields = names(fields.iter().map(|field| field.name.as_str()).collect(), "fields");
+        return options.into_iter().chain(fields).collect();
+    }
+    match &gate.payload {
+        Value::Object(map) => map.iter().flat_map(field).collect(),
+        payload => Plain::block(&value_text(payload)),
+    }
 }
 
 fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, status: RunStatus) -> (Plain, Plain) {
@@ -207,6 +232,9 @@ fn print_node(
     if let Some(why) = &node.stale {
         io.line(&format!("  stale: {}; this uses its earlier result", Plain::line(&why.message())))?;
         io.line(&format!("  hint: `dagdeck rerun {} {}` runs it again with all after it", short(name), Plain::line(id)))?;
+    }
+    for gate in run.open_gates().filter(|gate| gate.node == *id) {
+        payload_lines(gate).iter().try_for_each(|line| io.line(&format!("    {line}")))?;
     }
     if let Some(error) = &node.error {
         io.line(&format!("  error: {}", Plain::line(&error.message)))?;

@@ -2,7 +2,7 @@
 
 use super::{CliError, Io};
 use crate::{
-    engine::{Bar, Doing, Record, Time, Timeline, TimelineChart, work},
+    engine::{Bar, Doing, Record, Time, Timeline, TimelineChart, elapsed, listed, work},
     text::{GlyphSet, Plain},
 };
 use serde_json::json;
@@ -38,7 +38,8 @@ pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<
         let line = format!("{mark} {name}  {}  {}{after}", drawn(bar, &chart, columns), work(worked).pad_start(12));
         io.line(Plain::line(&line).as_str().trim_end())?;
     }
-    io.line(chart.label(&run).as_str())?;
+    let totals = listed([elapsed(run.elapsed_ms(chart.end)), chart.label()]);
+    io.line(totals.as_str())?;
     let signs: Vec<String> = Doing::ALL.into_iter().map(|doing| format!("{} {}", sign(doing), doing.label())).collect();
     io.say(&format!("* critical path  {}", signs.join("  ")));
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::{AboutArgs, CliContext, CliError, Exit, Io, ls::short, named, show};
 use crate::{
-    engine::{Blocker, NodeState, Obstacle, Run, RunStatus},
+    engine::{Blocker, GateKind, NodeState, Obstacle, Run, RunStatus},
     host::{Clock, SystemClock},
     plan::NodeId,
     text::Plain,
@@ -35,8 +35,8 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     for link in &links {
         io.line(Plain::line(&format!("{}{}", "  ".repeat(link.depth), link.sentence)).as_str())?;
     }
-    if let Some(hint) = hint(&links, short(&id)) {
-        io.say(&hint);
+    for hint in hints(&run, &links, status, short(&id)) {
+        io.say(&format!("hint: {hint}"));
     }
     Ok(Exit::Success)
 }
@@ -44,8 +44,8 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
 /// What was at work when the process that drove its run ended, and what becomes of it.
 fn broken_off(node: &NodeId, run: &Run, resumed: &Run, name: &str) -> String {
     let next = match resumed.node(node).map(|node| &node.state) {
-        Some(NodeState::Unknown) => "asks you what happened",
-        Some(NodeState::Succeeded | NodeState::Rehearsed) => "uses its result",
+        Some(NodeState::Unknown) => " --unknown again|done|skip` says what happened",
+        Some(NodeState::Succeeded | NodeState::Rehearsed) => "` uses its result",
         Some(
             NodeState::Pending
             | NodeState::Ready
@@ -60,23 +60,30 @@ fn broken_off(node: &NodeId, run: &Run, resumed: &Run, name: &str) -> String {
             | NodeState::FailedSafe
             | NodeState::Cancelled,
         )
-        | None => "runs it again",
+        | None => "` runs it again",
     };
     let how = RunStatus::Interrupted.label(run.interrupted_by());
-    format!("`{node}` was at work when its run was {how}: `dagdeck resume {name}` {next}")
+    format!("`{node}` was at work when its run was {how}: `dagdeck resume {name}{next}")
 }
 
-/// What a person can do.
-fn hint(links: &[Blocker], run: &str) -> Option<String> {
-    let gates = links.iter().filter_map(|link| match link.obstacle {
-        Obstacle::Gate { gate } => Some(gate.0),
-        _ => None,
-    });
-    let gates: Vec<u32> = gates.collect();
-    let waits = links.iter().filter(|link| link.obstacle.is_for_people()).count();
-    match (waits, gates.as_slice()) {
-        (0, _) => None,
-        (1, [gate]) => Some(format!("hint: `dagdeck approve {run} {gate}` continues it, or `reject` or `answer`")),
-        (waits, _) => Some(format!("hint: {waits} of these wait for you")),
+/// What a person can do about each link that waits for one.
+fn hints(run: &Run, links: &[Blocker], status: RunStatus, name: &str) -> Vec<String> {
+    let hint = |link: &Blocker| match link.obstacle {
+        Obstacle::Gate { gate } => run.gate(gate).map(|(asked, _)| match asked.kind {
+            GateKind::Question { .. } => format!("`dagdeck answer {name} {} -m ANSWER` answers it", gate.0),
+            GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
+                format!("`dagdeck approve {name} {0}` or `dagdeck reject {name} {0}` decides it; `dagdeck show {name}` shows it", gate.0)
+            }
+        }),
+        Obstacle::Hold | Obstacle::Breakpoint => Some(format!("`dagdeck release {name} {}` continues it", link.node)),
+        Obstacle::Word => Some(format!("`dagdeck resume {name} --unknown again|done|skip` says what happened")),
+        Obstacle::Start | Obstacle::Pause => Some(format!("`dagdeck resume {name}` continues the run")),
+        Obstacle::Nodes | Obstacle::Slot | Obstacle::Lock | Obstacle::Retry { .. } | Obstacle::Work | Obstacle::Nothing => None,
+    };
+    let mut hints: Vec<String> = links.iter().filter_map(hint).collect();
+    if status == RunStatus::Paused && !hints.is_empty() {
+        hints.push(format!("the run is paused: `dagdeck resume {name}` continues it"));
     }
+    hints.dedup();
+    hints
 }

@@ -31,6 +31,8 @@ pub struct Options {
     pub reduced_motion: bool,
     /// The person's own keys by command id, over the usual ones; none unbinds a command.
     pub keys: BTreeMap<String, Vec<String>>,
+    /// Flags that name the same folders in the shell, each after a blank.
+    pub flags: String,
     /// What it begins with; the empty request line where absent.
     pub open: Option<Opened>,
 }
@@ -133,7 +135,9 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                 ConsoleWakeup::Woke => self.take(Msg::Tick, self.term.now()).await?,
             };
             if let Next::Break((summary, parting)) = next {
-                return self.term.close(&summary).map(|()| parting);
+                let shell = format!("  dagdeck{} ", self.options.flags);
+                let lines = summary.iter().map(|line| Plain::line(&line.as_str().replacen("  dagdeck ", &shell, 1)));
+                return self.term.close(&lines.collect::<Vec<_>>()).map(|()| parting);
             }
         }
     }

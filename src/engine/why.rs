@@ -145,7 +145,8 @@ impl Run {
             NodeState::Ready => self.not_started(&id),
             NodeState::Held => self.held(ix, &id, format!("`{id}` is held{because}")),
             NodeState::Waiting { gate } => {
-                BlockerNotes::new(format!("`{id}` waits for an answer to gate {}{because}", gate.0), Obstacle::Gate { gate: *gate })
+                let hold = self.later_hold(ix);
+                BlockerNotes::new(format!("`{id}` waits for an answer to gate {}{because}{hold}", gate.0), Obstacle::Gate { gate: *gate })
             }
             NodeState::Running | NodeState::Stopping if self.count_inside(&id) > 0 => {
                 let (word, ended, all) = (node.state.word(), node.inside.over, self.count_inside(&id));
@@ -176,8 +177,12 @@ impl Run {
         let mut sources: Vec<NodeIx> = waiting.map(|&edge| self.graph.link(edge).from).collect();
         sources.dedup();
         let names = self.names(&sources);
-        let hold = self.flows[ix].halt.hold.as_ref().map(|who| format!(", and is then held by {who}")).unwrap_or_default();
+        let hold = self.later_hold(ix);
         BlockerNotes::new(format!("`{id}` waits for {names}{hold}"), Obstacle::Nodes).by(sources)
+    }
+
+    fn later_hold(&self, ix: NodeIx) -> String {
+        self.flows[ix].halt.hold.as_ref().map(|who| format!(", and is then held by {who}")).unwrap_or_default()
     }
 
     /// The first of these nodes, and how many more there are.

@@ -64,7 +64,9 @@ pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> 
     let (user, project) = places.config_files();
     let loaded = Config::load(user.as_deref(), &project);
     let configuration = match &loaded {
-        Ok(_) => DoctorCheck::fine("configuration", describe_files(user.as_deref(), &project)),
+        Ok(_) => {
+            DoctorCheck::fine("configuration", describe_files(user.as_deref(), &places.workspace.join(".dagdeck/config.toml"), &project))
+        }
         Err(error) => DoctorCheck::broken("configuration", error.clone()),
     };
     let config = loaded.unwrap_or_default();
@@ -80,14 +82,21 @@ pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> 
     ]
 }
 
-/// The files that are there; else where they would be.
-fn describe_files(user: Option<&Path>, project: &Path) -> String {
+/// The files that count; else where they would be. Of the workspace's file `trusted` is what counts.
+fn describe_files(user: Option<&Path>, project: &Path, trusted: &Path) -> String {
     let name = |files: &mut dyn Iterator<Item = &Path>, between: &str| {
         files.map(|file| file.display().to_string()).collect::<Vec<_>>().join(between)
     };
     let mut files = user.into_iter().chain([project]);
-    let there = name(&mut files.clone().filter(|file| file.exists()), ", ");
-    if there.is_empty() { format!("all settings have their defaults; settings go in {}", name(&mut files, " or ")) } else { there }
+    let counts = |file: &&Path| if *file == project { trusted.exists() } else { file.exists() };
+    let there = name(&mut files.clone().filter(counts), ", ");
+    match there.is_empty() {
+        true if project.exists() => {
+            format!("all settings have their defaults; {} counts once you trust it: dagdeck trust", project.display())
+        }
+        true => format!("all settings have their defaults; settings go in {}", name(&mut files, " or ")),
+        false => there,
+    }
 }
 
 fn workspace(folder: &Path) -> DoctorCheck {

@@ -135,7 +135,7 @@ fn without_runs_all_verbs_use_the_same_words_and_name_those_of_other_workspaces(
 fn a_file_in_place_of_a_verb_is_told_what_opens_and_runs_it() {
     let program = over();
     program.run(&["plan.json"]).code(2).says(&["`dagdeck console plan.json`", "`dagdeck run plan.json`"]);
-    program.run(&["nothing.json"]).code(2).says(&["to plan a request"]);
+    program.run(&["nothing.json"]).code(2).says(&["`dagdeck plan "]);
     let refused = program.run(&["rnu"]).code(2).says(&["did you mean `dagdeck run`?"]);
     assert!(!refused.err.contains("run-to"), "{refused}");
 }

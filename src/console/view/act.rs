@@ -51,7 +51,7 @@ pub fn why(model: &Model, node: &NodeId, selected: usize, pen: &mut Pen<'_>) {
     };
     let rows = model.blockers().iter().map(row).collect();
     let state = model.shown_run().and_then(|view| Some(view.seen().run.node(node)?.state.label(view.seen_status())));
-    let state = state.map(|state| format!(" is {state}")).unwrap_or_default();
+    let state = state.map(|state| format!(" ({state})")).unwrap_or_default();
     let title = Plain::line("why ").then(&Plain::summary(node)).then(&Plain::line(&state));
     let hints = [("why.go", "go there"), ("move.down", "down"), ("why.close", "close")];
     boxed_list(model, pen, &title, rows, ("the node is not in the run", selected), &hints);

@@ -221,7 +221,7 @@ fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
     let roles = [Role::Heading].into_iter().chain(std::iter::repeat(Role::Text));
     let lines: Vec<_> = confirm.lines.iter().zip(roles).flat_map(|(line, role)| sentence::rows(line, role, columns)).collect();
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
-    let inside = pen.dialog(width, rows, &Plain::line("sure?"));
+    let inside = pen.dialog(width, rows, &Plain::line("please confirm"));
     pen.lines(Rect { height: inside.height.saturating_sub(2), ..inside }, &lines);
     let leaves = (confirm.then == Confirmed::CancelAllAndQuit).then_some(("confirm.leave", "quit, keep them"));
     let hints: Vec<(&str, &str)> = [("confirm.yes", "yes")].into_iter().chain(leaves).chain([("confirm.no", "no")]).collect();

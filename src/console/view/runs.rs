@@ -7,7 +7,7 @@ use crate::console::model::{Model, PlanScreen, texts};
 use crate::console::theme::Role;
 use crate::engine::{Time, elapsed};
 use crate::host::client::RunSummary;
-use crate::text::{Glyph, Plain, timestamp};
+use crate::text::{Glyph, Plain, counted, timestamp};
 
 /// Draws the list.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
@@ -37,8 +37,8 @@ fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), pen: &mut Pe
     let began = timestamp(run.created.0);
     // To the minute; the seconds matter to nobody who looks for a run.
     let from = if line.width < WIDE { MONTH } else { 0 };
-    let began = began.as_str().get(from..MINUTES).map_or_else(|| began.clone(), Plain::line);
-    let nodes = if line.width < WIDE { String::new() } else { format!("{:>5} nodes", run.nodes) };
+    let began = began.as_str().get(from..MINUTES).map_or_else(|| began.clone(), |minutes| Plain::line(&format!("{minutes}Z")));
+    let nodes = if line.width < WIDE { String::new() } else { format!("{:>12}", counted(run.nodes as usize, "node")) };
     let rails = model.runs.rails(at);
     let rail = pen.rails(&rails[rails.len().saturating_sub(DEEPEST)..], (Glyph::TreeBranch, Glyph::TreeLast));
     let origin = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();

@@ -81,7 +81,7 @@ impl Decider<'_> {
                 self.inside_refusal(ix).or_else(|| self.closed_refusal(ix))
             }
             NodeState::Succeeded | NodeState::Rehearsed | NodeState::Passed => {
-                Some(format!("`{id}` is {} and has nothing to try again: run it again instead", state.word()))
+                Some(format!("`{id}` is {}, so there is nothing to retry: rerun it instead", state.word()))
             }
             NodeState::Pending
             | NodeState::Ready

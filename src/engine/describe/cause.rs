@@ -51,15 +51,15 @@ impl Cause {
             Self::Feedback { node, to } => format!("the result of `{node}` was rejected with feedback to `{to}`"),
             Self::Undone => "the action that led to it was undone".to_string(),
             Self::Outdated { node } => format!("`{node}` runs again since"),
-            Self::Done => "everything that was due is done".to_string(),
+            Self::Done => "all nodes that had to run are done".to_string(),
             Self::RunStopped { by } => format!("stopped by {by}; what was done by then is kept"),
             Self::NothingDue => "nothing was due".to_string(),
             Self::Bad { nodes: 1 } => "one node failed or was cancelled".to_string(),
             Self::Bad { nodes } => format!("{nodes} nodes failed or were cancelled"),
-            Self::Forgone => "a person skipped what was due".to_string(),
+            Self::Forgone => "a person skipped what had to run".to_string(),
             Self::WalkStopped { node } => format!("the walk stopped at `{node}`, which is not a terminal stage"),
             Self::Unmet { node } => format!("`{node}` needs a branch that was not taken"),
-            Self::NoEnd { why } => format!("{why}, and no end of the plan was reached"),
+            Self::NoEnd { why } => format!("{why}, and no final node has a result"),
         }
     }
 }

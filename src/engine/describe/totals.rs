@@ -1,7 +1,7 @@
 //! What something took, on one line: times, tokens, money.
 
 use super::times::{elapsed, work};
-use crate::engine::{Run, Side, Spent, TimelineChart, Totals};
+use crate::engine::{Side, Spent, TimelineChart, Totals};
 use crate::text::{Plain, cost, count, counted, duration};
 
 impl Totals {
@@ -26,12 +26,12 @@ impl Spent {
 }
 
 impl TimelineChart {
-    /// `elapsed 6.1s, shortest possible with this work 45ms`
-    pub fn label(&self, run: &Run) -> Plain {
+    /// `critical path 45ms`: so long the run takes with the same work and a slot for every node.
+    pub fn label(&self) -> Plain {
         if self.start.is_none() {
             return Plain::line("not started");
         }
-        elapsed(run.elapsed_ms(self.end)).then(&Plain::line(", shortest possible with this work ")).then(&duration(self.bound_ms))
+        Plain::line("critical path ").then(&duration(self.bound_ms))
     }
 }
 

@@ -139,7 +139,7 @@ fn case_10_retrying_one_node_of_a_fan_out_keeps_its_siblings_results() {
     all_done(&mut world, &["a", "b", "d"]);
     world.fail("c", ErrorKind::Permanent);
     assert_eq!(world.outcome(), Some(Outcome::Partial));
-    assert!(refusal(&world, Action::Retry { node: "b".into() }).contains("run it again instead"));
+    assert!(refusal(&world, Action::Retry { node: "b".into() }).contains("rerun it instead"));
     world.act(Action::Retry { node: "c".into() });
     assert_eq!(world.states(), "a succeeded, b succeeded, c running, d succeeded, m pending");
     world.done("c", json!("at last"));

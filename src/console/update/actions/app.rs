@@ -3,7 +3,7 @@
 use super::super::{ConsoleEffect, Parting, UpdateTurn};
 use crate::console::model::{
     Confirm, Confirmed, Dialog, Doc, Focus, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen, Status, around,
-    contexts,
+    contexts, texts,
 };
 use crate::console::theme::Theme;
 use crate::engine::{OPERATOR, REHEARSAL, RunStatus, Time, elapsed};
@@ -183,8 +183,9 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
     let mut lines = vec![Plain::line(&head)];
     lines.extend(going_on);
     lines.push(Plain::default());
-    lines.push(Plain::line("Cancel them and quit? Running nodes may already have had effects."));
-    lines.push(Plain::line(&format!("{key} quits without cancelling: you can resume the runs later.")));
+    let them = if count == 1 { "it" } else { "them" };
+    lines.push(Plain::line(&format!("Cancel {them} and quit? Running nodes may already have had effects.")));
+    lines.push(Plain::line(&format!("{key} quits without cancelling: you can resume {them} later.")));
     model.dialogs.push(Dialog::confirm(lines, Confirmed::CancelAllAndQuit));
 }
 
@@ -194,7 +195,7 @@ pub fn leave(model: &mut Model, turn: &mut UpdateTurn) {
 }
 
 fn under_way(run: &RunView) -> Plain {
-    Plain::line("  ").then(&run.goal()).then(&Plain::line(&format!(", {}, {}", run.counts().label(), run.status().word())))
+    Plain::line("  ").then(&run.goal()).then(&Plain::line(&format!(": {}, {}", run.status().word(), run.counts().label())))
 }
 
 /// What happened while the console was open: a line for each of the latest live runs, with one for how to read more. `left` is the
@@ -208,17 +209,22 @@ pub fn summary(model: &Model, now: Time, left: RunStatus) -> Vec<Plain> {
     }
     for run in &live[earlier..] {
         lines.push(run_line(run, now, left, model.place.size.0));
-        lines.push(Plain::line(&format!("  dagdeck show {}", run.id.0)));
+        let next = match status_when_left(run, left) {
+            RunStatus::Paused | RunStatus::Interrupted => "resume",
+            _ => "show",
+        };
+        lines.push(Plain::line(&format!("  dagdeck {next} {}", texts::run_name(&run.id))));
     }
     lines
 }
 
+fn status_when_left(run: &RunView, left: RunStatus) -> RunStatus {
+    if run.goes_on() && left != RunStatus::Interrupted { left } else { run.status().without_driver() }
+}
+
 /// A run on one line of so many columns.
 fn run_line(run: &RunView, now: Time, left: RunStatus, width: u16) -> Plain {
-    let status = match left {
-        left if !run.goes_on() || left == RunStatus::Interrupted => run.status().without_driver(),
-        left => left,
-    };
+    let status = status_when_left(run, left);
     let end = Plain::blank(2).then(&run.newest().run.counts(status).label()).then(&Plain::line(", ")).then(&elapsed(run.elapsed_ms(now)));
     let word = Plain::line(status.word()).pad(12);
     let room = usize::from(width).saturating_sub(word.width() + end.width());

@@ -296,12 +296,16 @@ pub fn gate(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Undoes the last change, or makes it again.
 pub fn step(model: &mut Model, step: HistoryStep) {
+    let goal = model.editor.plan().goal.clone();
     model.editor.step(&model.session.catalog, step);
     if model.place.screen == Screen::Compare {
         model.editor.compare_again();
     }
-    model.status = Some(Status::note(match step {
+    let done = match step {
         HistoryStep::Undo => "undone",
         HistoryStep::Redo => "redone",
-    }));
+    };
+    let now = &model.editor.plan().goal;
+    let message = if *now == goal { done.to_owned() } else { format!("{done}: this is the plan for {}", Plain::summary(now)) };
+    model.status = Some(Status::note(&message));
 }
