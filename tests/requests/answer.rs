@@ -6,9 +6,10 @@
 //! every file nor one that prints nothing is ever right.
 
 use crate::{
-    corpus::{Answer, Cell},
+    corpus::{Answer, Cell, Form},
     records::{Record, segmentations},
 };
+use serde_json::Value;
 
 /// What an answer is judged in the light of. Repeating the request says nothing.
 pub struct Setting<'a> {
@@ -29,6 +30,11 @@ pub fn says(answer: &Answer, text: &str, setting: &Setting<'_>) -> Judged {
     if let Some(wrong) = answer.never.iter().find(|cell| has(text, cell, false)) {
         return Err(format!("it says {wrong:?}"));
     }
+    if let Some(form) = answer.form
+        && !is_written_in(form, text)
+    {
+        return Err(format!("it isn't {form:?}"));
+    }
     numbers_hold(answer, text, setting)?;
     if let Some(expected) = &answer.text
         && !occurs(text, expected, answer.any_case)
@@ -41,7 +47,17 @@ pub fn says(answer: &Answer, text: &str, setting: &Setting<'_>) -> Judged {
     if !answer.files.is_empty() {
         files_hold(answer, text, setting)?;
     }
-    answer.yes.map_or(Ok(()), |yes| yes_holds(yes, text))
+    answer.yes.map_or(Ok(()), |yes| yes_holds(yes, text, setting))
+}
+
+fn is_written_in(form: Form, text: &str) -> bool {
+    let unfenced = ["```json", "```yaml", "```"].iter().find_map(|fence| text.strip_prefix(fence)).unwrap_or(text);
+    let inner = unfenced.trim_end_matches('`').trim();
+    match form {
+        Form::Json => serde_json::from_str::<Value>(inner).is_ok(),
+        Form::Yaml => !inner.starts_with('{') && serde_saphyr::from_str::<Value>(inner).is_ok_and(|value| value.is_object()),
+        Form::Markdown => text.lines().any(|line| line.contains("---") && line.contains('|')),
+    }
 }
 
 fn words(text: &str) -> usize {
@@ -240,7 +256,10 @@ const YES: &str = "yes,valid,true,exists,exist,identical,same,equal,contains,fou
                    mentions,mentioned";
 const FINE: &str = "no errors,no error,no problems,no problem,no differences,no difference,0 errors,0 differences,not different";
 
-fn yes_holds(yes: bool, text: &str) -> Judged {
+/// Names of files don't count: one is called broken.
+fn yes_holds(yes: bool, text: &str, setting: &Setting<'_>) -> Judged {
+    let names = setting.files.iter().flat_map(|file| [file.as_str(), file.rsplit('/').next().unwrap_or(file)]);
+    let text = names.fold(text.to_owned(), |text, name| text.replace(name, "it"));
     let plain = text.to_lowercase().replace('’', "'");
     let plain = FINE.split(',').fold(plain, |plain, fine| plain.replace(fine, "ok"));
     let says = |words: &str| words.split(',').any(|word| occurs(&plain, word, true));

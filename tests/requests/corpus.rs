@@ -82,10 +82,21 @@ pub struct Answer {
     /// These files are named, and no others of the workspace.
     pub files: Vec<String>,
     pub yes: Option<bool>,
+    /// The text has to be written in this form.
+    pub form: Option<Form>,
     /// What a wrong reading would say.
     pub never: Vec<Cell>,
     /// Numbers that may be said besides.
     pub also: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    Json,
+    Yaml,
+    /// A table of Markdown.
+    Markdown,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -2,7 +2,9 @@
 
 use crate::{
     answer::{Setting, says},
-    corpus::{Answer, Cell},
+    corpus::{Answer, Cell, Request},
+    judge::{Ran, Verdict, judge},
+    world::{Entry, World},
 };
 
 fn answer(text: &str) -> Answer {
@@ -10,7 +12,7 @@ fn answer(text: &str) -> Answer {
 }
 
 fn judged(expected: &str, ask: &str, text: &str) -> bool {
-    let files: Vec<String> = ["notes/a.txt", "notes/b.md", "old/a.txt", "deep/er/c.rs"].map(String::from).to_vec();
+    let files: Vec<String> = ["notes/a.txt", "notes/b.md", "old/a.txt", "deep/er/c.rs", "notes/broken.json"].map(String::from).to_vec();
     says(&answer(expected), text, &Setting { ask, files: &files }).is_ok()
 }
 
@@ -34,6 +36,14 @@ fn numbers_are_read_by_value() {
         judged("numbers = [0]", "how many?", "No entries.")
             && judged("numbers = [33.33]", "?", "33.3333 %")
             && !judged("numbers = [33]", "?", "33.3")
+    );
+    assert!(
+        judged("rows = [[\"a\", 1]]\nform = \"json\"", "", "[{\"x\": \"a\", \"y\": 1}]")
+            && !judged("rows = [[\"a\", 1]]\nform = \"json\"", "", "a,1")
+    );
+    assert!(
+        judged("rows = [[\"a\", 1]]\nform = \"yaml\"", "", "a: 1")
+            && judged("rows = [[\"a b\"], [\"c\"]]", "", "{\"code\": 0, \"out\": \"a b\\nc\\n\"}")
     );
     assert!(!judged("numbers = [5]", "?", &format!("5 {}", "word ".repeat(60))), "buried");
 }
@@ -90,6 +100,7 @@ fn yes_and_no_have_many_words() {
     for text in ["yes", "settings.json is valid JSON", "The files are identical.", "true", "No differences.", "valid: no errors"] {
         assert!(judged("yes = true", "", text) && !judged("yes = false", "", text), "{text}");
     }
+    assert!(!judged("yes = false", "", "notes/broken.json is valid") && judged("yes = true", "", "broken.json is valid"), "a name");
     for text in ["no", "invalid: line 3", "They differ.", "false", "not valid", "There are no duplicates.", "0"] {
         assert!(judged("yes = false", "", text) && !judged("yes = true", "", text), "{text}");
     }
@@ -100,4 +111,40 @@ fn cells_are_texts_or_numbers() {
     let row = answer("rows = [[\"00417\", 3, 2.5]]").rows.remove(0);
     assert_eq!(row, [Cell::Text("00417".into()), Cell::Number(3.0), Cell::Number(2.5)]);
     assert!(judged("rows = [[\"00417\"]]", "", "| 00417 |") && !judged("rows = [[\"00417\"]]", "", "| 417 |"));
+}
+
+#[test]
+fn effects_are_right_only_as_they_were_asked_for() {
+    let world = World::named("desk");
+    let request: Request =
+        toml::from_str("area = \"\"\nin = \"desk\"\nask = \"delete temp/a.tmp\"\n[changes]\n\"temp/a.tmp\" = \"gone\"").unwrap();
+    let verdict = |code: i32, gone: &[&str], tools: &[&str]| {
+        let mut after = world.tree.clone();
+        after.retain(|path, _| !gone.contains(&path.as_str()));
+        let tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
+        judge(&request, &world, &Ran { code: Some(code), out: String::new(), err: String::new(), tools, after, staged: None }).verdict
+    };
+    assert_eq!(verdict(0, &["temp/a.tmp"], &["delete_file"]), Verdict::Right);
+    assert_eq!(verdict(0, &[], &[]), Verdict::False, "nothing was done");
+    assert_eq!(verdict(0, &["temp/a.tmp", "temp/b.tmp"], &[]), Verdict::False, "too much was done");
+    assert_eq!(verdict(0, &["temp/a.tmp"], &["fetch_url"]), Verdict::False, "something else was done");
+    assert_eq!(verdict(3, &[], &[]), Verdict::Refused);
+    assert_eq!(verdict(3, &["temp/a.tmp"], &[]), Verdict::False, "refused, and done all the same");
+    assert_eq!(verdict(7, &[], &[]), Verdict::False, "a gate for something else");
+    assert_eq!(verdict(5, &[], &[]), Verdict::Failed);
+}
+
+#[test]
+fn what_git_has_staged_counts_and_the_times_in_its_index_do_not() {
+    let world = World::named("code");
+    let request: Request = toml::from_str("area = \"\"\nin = \"code\"\nask = \"which branch?\"\nanswer = { text = \"main\" }").unwrap();
+    let verdict = |path: &str, staged: Option<String>| {
+        let mut after = world.tree.clone();
+        after.insert(path.to_owned(), Entry::File(b"another".to_vec()));
+        let ran = Ran { code: Some(0), out: "main\n".into(), err: String::new(), tools: Vec::new(), after, staged };
+        judge(&request, &world, &ran).verdict
+    };
+    assert_eq!(verdict(".git/index", world.staged.clone()), Verdict::Right);
+    assert_eq!(verdict(".git/index", Some(String::new())), Verdict::False);
+    assert_eq!(verdict(".git/HEAD", world.staged.clone()), Verdict::False);
 }

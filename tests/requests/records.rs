@@ -81,10 +81,18 @@ fn entries(value: &Value) -> Vec<Record> {
         Value::Object(fields) => {
             match fields.values().find(|value| value.as_array().is_some_and(|items| items.iter().any(Value::is_object))) {
                 Some(items) => entries(items),
-                None => fields.iter().map(|(name, value)| Record { text: format!("{name} | {}", flat(value).text) }).collect(),
+                None => fields.iter().flat_map(|(name, value)| named(name, value)).collect(),
             }
         }
         other => vec![flat(other)],
+    }
+}
+
+/// A field by its name; a text of several lines by its lines.
+fn named(name: &str, value: &Value) -> Vec<Record> {
+    match value.as_str().filter(|text| text.trim().contains('\n')) {
+        Some(text) => text.lines().map(Record::of).collect(),
+        None => vec![Record { text: format!("{name} | {}", flat(value).text) }],
     }
 }
 
