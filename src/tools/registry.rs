@@ -9,9 +9,20 @@ use super::{Assessment, Permission, PermissionError, Tool, ToolContext, ToolErro
 use crate::engine::Outgoing;
 use crate::plan::{ArgumentChecks, Risk, ToolInfo, Verdict};
 
-/// Names that documents of other programs use.
-const ALIASES: [(&str, &str); 4] =
-    [("serper_web_search", "web_search"), ("code_execution", "run_javascript"), ("list_files", "list_directory"), ("grep", "search_files")];
+/// Names that models and documents of other programs use.
+const ALIASES: [(&str, &str); 11] = [
+    ("serper_web_search", "web_search"),
+    ("code_execution", "run_javascript"),
+    ("list_files", "list_directory"),
+    ("ls", "list_directory"),
+    ("grep", "search_files"),
+    ("cat", "read_file"),
+    ("create_directory", "make_directory"),
+    ("mkdir", "make_directory"),
+    ("rename_file", "move_file"),
+    ("remove_file", "delete_file"),
+    ("query_csv", "query_data"),
+];
 
 /// The tools that plans may use.
 pub struct ToolRegistry {
@@ -211,8 +222,11 @@ mod tests {
     fn a_tool_answers_to_its_other_names() {
         let registry = registry();
         assert_eq!(registry.get("serper_web_search").unwrap().info().name, "web_search");
-        let own = ToolsConfig { aliases: BTreeMap::from([("cat".into(), "read_file".into())]), ..ToolsConfig::default() };
-        assert_eq!(ToolRegistry::builtin(&own).unwrap().canonical("cat"), "read_file");
+        for (name, tool) in ALIASES {
+            assert_eq!(registry.get(name).map(|tool| tool.info().name.as_str()), Some(tool), "{name}");
+        }
+        let own = ToolsConfig { aliases: BTreeMap::from([("open".into(), "read_file".into())]), ..ToolsConfig::default() };
+        assert_eq!(ToolRegistry::builtin(&own).unwrap().canonical("open"), "read_file");
     }
 
     #[test]
