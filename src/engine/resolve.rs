@@ -239,7 +239,12 @@ impl Run {
                 reference::resolve(template, &known).map_err(|error| error.to_string())
             }
             NodeKind::Merge(MergeNode { template: None }) => {
-                let parts = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
+                let deps = self.deps(ix);
+                let bytes: usize = deps.iter().map(|dep| reference::value_bytes(&dep.result)).sum();
+                if bytes > reference::MAX_RENDERED {
+                    return Err(format!("the results together are longer than {} bytes", reference::MAX_RENDERED));
+                }
+                let parts = deps.into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
                 Ok(Value::Object(parts.collect()))
             }
             NodeKind::Approval(ask) => reference::resolve_text(&ask.text, &known).map(Value::String).map_err(|error| error.to_string()),

@@ -212,11 +212,14 @@ pub fn is_legal_id(id: &str) -> bool {
     (1..=64).contains(&id.len()) && id.bytes().all(is_id_byte) && !RESERVED_IDS.contains(&id)
 }
 
+/// The most parts between hyphens that a name is looked for in: no legal id has more.
+const MOST_PARTS: usize = 64;
+
 /// The longest name that `run` (characters of ids only) starts with: a node before an input; `None` when nothing is known by it.
 /// A name ends where an identifier ends, so `a` is not found in `ab`.
 pub(crate) fn longest_known(run: &str, scope: &dyn NameScope) -> Option<(Root, usize)> {
     let ends = || run.char_indices().skip(1).filter(|(_, c)| *c == '-').map(|(i, _)| i).chain([run.len()]);
-    let ends: Vec<usize> = ends().collect();
+    let ends: Vec<usize> = ends().take(MOST_PARTS).collect();
     let longest = |known: &dyn Fn(&str) -> bool| ends.iter().rev().copied().find(|&end| known(&run[..end]));
     if let Some(end) = longest(&|name| scope.node(name).is_some()) {
         return Some((Root::Node(run[..end].to_owned()), end));

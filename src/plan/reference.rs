@@ -10,7 +10,7 @@ use super::names::{NameLookup, NameScope, Path, Root, is_id_byte, longest_known,
 use serde_json::{Map, Value};
 use std::{borrow::Cow, ops::Range};
 
-/// The longest text that references may render to, in bytes.
+/// The longest text that references may render to, and the most that a value may hold by them, in bytes.
 pub const MAX_RENDERED: usize = 16 << 20;
 
 /// A reference as it is in a text.
@@ -32,8 +32,8 @@ pub enum RefError {
     /// What it reads is not there, or it can't be read.
     #[error("`{reference}`: {cause}")]
     NoValue { reference: String, cause: ExprError },
-    /// The text grows too long.
-    #[error("`{reference}` makes the text longer than {MAX_RENDERED} bytes")]
+    /// The text or value grows too long.
+    #[error("`{reference}` makes the text or value longer than {MAX_RENDERED} bytes")]
     TooLong {
         /// The reference that would be one too many.
         reference: String,
@@ -81,25 +81,50 @@ pub fn has_references(value: &Value) -> bool {
 /// A JSON value with its references replaced by what they read.
 ///
 /// # Errors
-/// The first reference that has no value.
+/// The first reference that has no value, or makes the value too long.
 pub fn resolve(value: &Value, scope: &dyn NameScope) -> Result<Value, RefError> {
+    let mut left = MAX_RENDERED;
+    resolve_within(value, scope, &mut left)
+}
+
+/// `left` are the bytes that references may still fill.
+fn resolve_within(value: &Value, scope: &dyn NameScope, left: &mut usize) -> Result<Value, RefError> {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(value.clone()),
-        Value::String(text) => match alone(text) {
-            Some(inner) => read(text.trim(), &inner, scope).map(Cow::into_owned),
-            None => resolve_text(text, scope).map(Value::String),
-        },
-        Value::Array(list) => list.iter().map(|value| resolve(value, scope)).collect(),
-        Value::Object(map) => resolve_map(map, scope).map(Value::Object),
+        Value::String(text) => {
+            let resolved = match alone(text) {
+                Some(inner) => read(text.trim(), &inner, scope)?,
+                None => Cow::Owned(Value::String(resolve_text(text, scope)?)),
+            };
+            *left = left.checked_sub(value_bytes(&resolved)).ok_or_else(|| RefError::TooLong { reference: text.trim().to_owned() })?;
+            Ok(resolved.into_owned())
+        }
+        Value::Array(list) => list.iter().map(|value| resolve_within(value, scope, left)).collect(),
+        Value::Object(map) => map_within(map, scope, left).map(Value::Object),
+    }
+}
+
+fn map_within(map: &Map<String, Value>, scope: &dyn NameScope, left: &mut usize) -> Result<Map<String, Value>, RefError> {
+    map.iter().map(|(key, value)| Ok((key.clone(), resolve_within(value, scope, left)?))).collect()
+}
+
+/// About what a value takes as compact JSON.
+pub(crate) fn value_bytes(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 3,
+        Value::Array(list) => 2 + list.iter().map(value_bytes).sum::<usize>(),
+        Value::Object(map) => 2 + map.iter().map(|(key, value)| key.len() + 4 + value_bytes(value)).sum::<usize>(),
     }
 }
 
 /// An object with the references in its values replaced by what they read.
 ///
 /// # Errors
-/// The first reference that has no value.
+/// The first reference that has no value, or makes the object too long.
 pub fn resolve_map(map: &Map<String, Value>, scope: &dyn NameScope) -> Result<Map<String, Value>, RefError> {
-    map.iter().map(|(key, value)| Ok((key.clone(), resolve(value, scope)?))).collect()
+    let mut left = MAX_RENDERED;
+    map_within(map, scope, &mut left)
 }
 
 /// A text with its references rendered.

@@ -363,3 +363,16 @@ fn a_dependencys_result_comes_with_how_it_came_about() {
     assert_eq!((made.model.as_deref(), made.tokens, made.sources.as_slice()), (Some("small-1"), 7, [source].as_slice()));
     assert!(made.agent.is_some());
 }
+
+#[test]
+fn results_that_double_from_node_to_node_fail_before_they_fill_the_memory() {
+    let transform = |value| NodeKind::Transform(TransformNode { value });
+    let mut nodes = vec![node("n0", transform(json!("x".repeat(1_000))), &[])];
+    for at in 1..20 {
+        let (id, of) = (format!("n{at}"), format!("n{}", at - 1));
+        let four = vec![format!("{{{{{of}}}}}"); 4];
+        nodes.push(node(&id, transform(json!(four)), &[&of]));
+    }
+    let world = World::new(plan(nodes));
+    assert_eq!((world.state("n7"), world.state("n8"), world.state("n9")), ("succeeded", "failed", "skipped"));
+}
