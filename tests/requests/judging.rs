@@ -64,6 +64,7 @@ fn rows_are_read_in_every_form() {
     ] {
         assert!(right(text), "{text}");
     }
+    assert!(judged("rows = [[\"a b\"], [\"c\"]]", "", "{\"path\": \"x\", \"lines\": [\"a b\", \"c\"]}"));
     for text in [
         "North: 12",
         "North: 7.5\nSouth: 12",

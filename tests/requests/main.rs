@@ -8,6 +8,7 @@
 mod answer;
 mod corpus;
 mod effects;
+mod ideal;
 mod judge;
 mod judging;
 mod records;

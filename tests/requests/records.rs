@@ -45,7 +45,9 @@ pub fn segmentations(text: &str) -> Vec<Vec<Record>> {
     let text = text.replace("\\|", "/");
     let mut ways = Vec::new();
     let inner = text.trim().trim_start_matches("```json").trim_matches('`');
-    ways.extend(serde_json::from_str::<Value>(inner).ok().map(|value| entries(&value)));
+    let value: Option<Value> = serde_json::from_str(inner).ok();
+    ways.extend(value.iter().map(entries));
+    ways.extend(value.iter().filter_map(Value::as_object).filter_map(|fields| fields.values().find(|value| value.is_array())).map(entries));
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let values: Option<Vec<Value>> = lines.iter().map(|line| serde_json::from_str(line).ok().filter(Value::is_object)).collect();
     ways.extend(values.map(|values| values.iter().map(flat).collect()));
