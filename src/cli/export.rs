@@ -116,8 +116,14 @@ fn document_of(what: &str, place: &CliContext, io: &mut Io<'_>) -> Result<PlanDo
         .resolve(what, RunFilter::Workspace(&place.places.workspace))
         .map_err(|error| CliError::from(error).hint("name a plan file, `-` for stdin, or a run from `dagdeck ls`"))?;
     let run = Run::replay(&store.records(&id)?);
-    run.plan()
-        .cloned()
-        .map(PlanDocument::unwritten)
-        .ok_or_else(|| CliError::new(format!("run `{}` has no plan in its journal", short(&id.0))))
+    let private = run.settings().map(|settings| settings.private_inputs.clone()).unwrap_or_default();
+    let mut plan = run.plan().cloned();
+    for name in private {
+        if let Some(value) = plan.as_mut().and_then(|plan| plan.inputs.get_mut(&name)) {
+            *value = serde_json::Value::Null;
+            let name = Plain::line(&name);
+            io.say(&format!("left out the input {name}, which was read from a file; give it with `--set-file {name}=FILE`"));
+        }
+    }
+    plan.map(PlanDocument::unwritten).ok_or_else(|| CliError::new(format!("run `{}` has no plan in its journal", short(&id.0))))
 }

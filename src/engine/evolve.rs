@@ -380,7 +380,8 @@ impl Run {
             // It was what is inside that was not to start.
             flow.halt.hold = None;
         }
-        self.nodes[ix].lineage.private |= self.gives_private_bodies(ix);
+        // That a node never ran tells of what decided it.
+        self.nodes[ix].lineage.private |= self.gives_private_bodies(ix) || !self.has_started(ix) && self.is_reached(ix);
         self.arrived(ix);
         let already = self.flows[ix].phase == Phase::Ended;
         self.enter(ix, Phase::Ended);

@@ -27,10 +27,12 @@ impl Run {
         self.nodes[ix].lineage.private || former
     }
 
-    /// Whether private data reaches a node: from the nodes around it, by names in its texts and guards, with the results that it takes
-    /// in, or by the way that led to it.
+    /// Whether private data reaches a node: from the nodes around it, by names in its texts and guards, or by any edge. An edge is enough,
+    /// taken or dead: how a node ended tells of what it read, and so does whether another one ran at all.
     pub(super) fn is_reached(&self, ix: NodeIx) -> bool {
-        self.settings().is_some_and(|settings| settings.private_request) || self.reaches(Taint::Private, ix)
+        self.settings().is_some_and(|settings| settings.private_request)
+            || self.graph.nodes[ix].ins.iter().any(|&edge| self.is_private(self.graph.link(edge).from))
+            || self.reaches(Taint::Private, ix)
     }
 
     /// The same of either: what is made up reaches everything that an edge from it leads to.
@@ -111,14 +113,11 @@ impl Run {
         }
     }
 
-    /// Whether what runs inside a node gives it private data: by its exits; in a loop and a walk, by any node.
+    /// Whether what runs inside a node gives it private data: by a result, or by how it ended.
     pub(super) fn gives_private_bodies(&self, ix: NodeIx) -> bool {
         let Some(bodies) = &self.flows[ix].bodies else { return false };
-        let is_loop = self.doc(ix).is_some_and(|node| matches!(node.kind, NodeKind::Loop(_)));
-        bodies.inner_runs.iter().filter_map(|&inner_run| self.inner(inner_run)).any(|inner_run| {
-            let all = is_loop || inner_run.plan.dialect.walks();
-            inner_run.nodes().any(|inner| (all || self.graph.nodes[inner].outs.is_empty()) && self.is_private(inner))
-        })
+        let inner_runs = bodies.inner_runs.iter().filter_map(|&inner_run| self.inner(inner_run));
+        inner_runs.flat_map(InnerRun::nodes).any(|inner| self.is_private(inner))
     }
 
     /// Whether a node's one call may ask before it sends something out. It then asks for the node too: a person sees once what would
@@ -135,7 +134,8 @@ impl Run {
             return None;
         }
         let place = if outgoing.host == "*" { "any host" } else { &outgoing.host };
-        if self.is_private(ix) {
+        // What chooses its own host can read this computer by itself.
+        if self.is_private(ix) || outgoing.host == "*" {
             return Some(format!("it may send private data to {place}"));
         }
         self.is_planners_host(outgoing).then(|| format!("only the planning model named {place}"))

@@ -190,6 +190,17 @@ fn unknown_setting(cause: &str) -> Option<(String, String)> {
     Some((format!("there is no setting `{}` here", unknown.escape_debug()), hint))
 }
 
+/// Whether a text can be the settings of a project.
+///
+/// # Errors
+/// The first thing that is wrong, with the line.
+pub(super) fn check_project(file: &Path, text: &str) -> Result<(), ConfigError> {
+    let table = toml::from_str(text).map_err(|error| fault(file, text, &error))?;
+    let source = ConfigFile { file: file.to_path_buf(), text: text.to_owned(), table };
+    refuse_user_only(&source)?;
+    source.config().map(drop)
+}
+
 fn refuse_user_only(source: &ConfigFile) -> Result<(), ConfigError> {
     refuse_theme_file(source)?;
     let Some(setting) = USER_ONLY.iter().find(|path| holds(&source.table, path)) else { return Ok(()) };

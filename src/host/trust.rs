@@ -2,7 +2,7 @@
 //! content is kept as a copy in the user's state folder, and settings are read from there: what changes in the workspace counts for
 //! nothing until somebody trusts it again.
 
-use super::client::Problem;
+use super::{client::Problem, config::check_project};
 use crate::agents::{AgentRegistry, Card};
 use crate::files;
 use serde::{Deserialize, Serialize};
@@ -38,8 +38,8 @@ pub struct TrustItem {
     pub state: TrustState,
     /// What it would change, one line each.
     pub changes: Vec<String>,
-    /// Its content as it was listed: this is what gets trusted.
-    text: String,
+    /// Its content as it was listed: this is what gets trusted. Absent where it can't be read or used.
+    text: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,7 +112,13 @@ impl Trust {
         if !self.paths(&self.workspace).contains(&item.path) {
             return Err(Problem::new(format!("`{}` is no file that needs trust", item.path)));
         }
-        self.write(&item.path, &item.text)
+        match &item.text {
+            Some(text) => self.write(&item.path, text),
+            None => {
+                let why = item.changes.first().map_or("it can't be read", String::as_str);
+                Err(Problem::new(format!("`{}` can't be trusted: {why}", item.path)))
+            }
+        }
     }
 
     /// What a person saved from inside dagdeck is trusted by that act, where it needs trust at all.
@@ -177,17 +183,21 @@ impl Trust {
 
     /// Paths of files under a root that dagdeck would read, sorted.
     fn paths(&self, root: &Path) -> Vec<String> {
-        let in_folder = |folder: &str| {
+        let in_folder = |folder: &str, ending: &str| {
             let entries = fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
             let names = entries.filter(|entry| !entry.path().is_dir()).filter_map(|entry| entry.file_name().into_string().ok());
-            let shown = names.filter(|name| !name.starts_with('.'));
+            let shown = names.filter(|name| !name.starts_with('.') && name.ends_with(ending));
             let mut paths: Vec<String> = shown.map(|name| format!("{folder}/{name}")).collect();
             paths.sort();
             paths
         };
         let config = format!("{FOLDER}/config.toml");
         let config = fs::symlink_metadata(root.join(&config)).is_ok().then_some(config);
-        config.into_iter().chain(in_folder(&format!("{FOLDER}/agents"))).chain(in_folder(&format!("{FOLDER}/plans"))).collect()
+        config
+            .into_iter()
+            .chain(in_folder(&format!("{FOLDER}/agents"), ".md"))
+            .chain(in_folder(&format!("{FOLDER}/plans"), ".toml"))
+            .collect()
     }
 
     fn item(&self, path: String) -> TrustItem {
@@ -196,10 +206,11 @@ impl Trust {
             Ok(text) => text,
             Err(error) if kept.is_some() && error.kind() == io::ErrorKind::NotFound => {
                 let changes = meaning(&path, &kept.unwrap_or_default()).into_iter().map(|change| format!("no longer {change}")).collect();
-                return TrustItem { path, state: TrustState::Removed, changes, text: String::new() };
+                return TrustItem { path, state: TrustState::Removed, changes, text: None };
             }
             Err(error) => {
-                return TrustItem { path, state: TrustState::New, changes: vec![format!("can't be read: {error}")], text: String::new() };
+                let state = if kept.is_some() { TrustState::Changed } else { TrustState::New };
+                return TrustItem { path, state, changes: vec![format!("can't be read: {error}")], text: None };
             }
         };
         let (state, changes) = match kept {
@@ -207,9 +218,17 @@ impl Trust {
             Some(kept) => (TrustState::Changed, difference(&kept, &text)),
             None => (TrustState::New, Vec::new()),
         };
+        if let Err(error) = usable(&path, &text) {
+            return TrustItem { path, state, changes: vec![error], text: None };
+        }
         let changes = meaning(&path, &text).into_iter().chain(changes).collect();
-        TrustItem { path, state, changes, text }
+        TrustItem { path, state, changes, text: Some(text) }
     }
+}
+
+/// Settings that a project may not have would only stop dagdeck.
+fn usable(path: &str, text: &str) -> Result<(), String> {
+    if path.ends_with("config.toml") { check_project(Path::new(path), text).map_err(|error| error.to_string()) } else { Ok(()) }
 }
 
 /// What a file would change, by its kind.

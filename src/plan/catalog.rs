@@ -149,22 +149,8 @@ impl ToolInfo {
     }
 }
 
-/// Tools whose results hold nothing of this computer. All others may: also those that this version doesn't know.
-const PUBLIC: [&str; 13] = [
-    "append_file",
-    "calculator",
-    "copy_file",
-    "current_time",
-    "delete_file",
-    "edit_file",
-    "fetch_url",
-    "make_directory",
-    "move_file",
-    "run_javascript",
-    "summarize",
-    "web_search",
-    "write_file",
-];
+/// Tools whose results and errors say nothing of this computer. All others may: also those that this version doesn't know.
+const PUBLIC: [&str; 6] = ["calculator", "current_time", "fetch_url", "run_javascript", "summarize", "web_search"];
 
 /// Whether a tool's results are private: what is on this computer, and what programs and other servers say.
 pub fn gives_private(tool: &str) -> bool {

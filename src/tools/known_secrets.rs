@@ -17,13 +17,15 @@ const SHORTEST: usize = 8;
 /// The shortest beginning of a secret that a text may not end with where it was cut.
 const SHORTEST_PART: usize = 4;
 /// The largest `.env` in bytes.
-const ENV_BYTES: u64 = 1 << 20;
+const ENV_BYTES: u64 = 64 << 20;
 
 /// One secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct KnownSecret {
     name: String,
     value: String,
+    /// Another way to write a secret; it is never what is put in.
+    is_spelling: bool,
 }
 
 /// The secrets of one host. What was known once stays known.
@@ -46,24 +48,39 @@ impl KnownSecrets {
 
     /// Reads `.env` as it is now. One that can't be read has no secrets.
     pub fn read_workspace(&self) {
-        self.learn_named(variables_of(&self.workspace));
+        for EnvVariable { name, value, spellings } in variables_of(&self.workspace) {
+            if is_secret(&name) && value.trim().len() >= SHORTEST {
+                self.learn(&name, &value);
+                spellings.iter().for_each(|spelling| self.know(&name, spelling, true));
+            }
+        }
     }
 
     fn learn_named(&self, variables: impl IntoIterator<Item = (String, String)>) {
-        let ends = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
-        let secret = |name: &str| ends.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
-        variables.into_iter().filter(|(name, _)| secret(name)).for_each(|(name, value)| self.learn(&name, &value));
+        variables.into_iter().filter(|(name, _)| is_secret(name)).for_each(|(name, value)| self.learn(&name, &value));
     }
 
-    /// Knows a value from now on; too short ones and those that are known stay as they are.
+    /// Knows a value from now on, with the ways in which programs write it; too short ones and those that are known stay as they are.
     pub fn learn(&self, name: &str, value: &str) {
         let value = value.trim();
+        self.know(name, value, false);
+        if value.len() >= SHORTEST {
+            let spelled = percent_encoded(value);
+            self.know(name, &spelled, true);
+            self.know(name, &spelled.replace("%20", "+"), true);
+            self.know(name, base64(value.as_bytes()).trim_end_matches('='), true);
+            // A tool may give one line of it.
+            value.lines().filter(|line| *line != value).for_each(|line| self.know(name, line.trim(), true));
+        }
+    }
+
+    fn know(&self, name: &str, value: &str, is_spelling: bool) {
         if value.len() < SHORTEST || self.lock().iter().any(|secret| secret.value == value) {
             return;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let at = known.partition_point(|secret| secret.value.len() >= value.len());
-        known.insert(at, KnownSecret { name: without_marks(name).into_owned(), value: value.to_owned() });
+        known.insert(at, KnownSecret { name: without_marks(name).into_owned(), value: value.to_owned(), is_spelling });
     }
 
     /// Data of this program with its secrets marked.
@@ -136,13 +153,13 @@ impl KnownSecrets {
     pub fn put_in(&self, args: &Value) -> Result<Value, ToolError> {
         let names = names_in(args);
         let known = self.lock();
-        if let Some(missing) = names.iter().find(|name| known.iter().all(|secret| secret.name != **name)) {
+        if let Some(missing) = names.iter().find(|name| known.iter().all(|secret| secret.is_spelling || secret.name != **name)) {
             return Err(ToolError::refused(format!("the secret `{missing}` is not known here"))
                 .hint("set the variable, or write it into the workspace's .env"));
         }
         let mut filled = args.clone();
         for_each_text(&mut filled, &|text| {
-            for secret in known.iter().filter(|secret| names.contains(&secret.name)) {
+            for secret in known.iter().filter(|secret| !secret.is_spelling && names.contains(&secret.name)) {
                 *text = text.replace(&secret_mark(&secret.name), &secret.value);
             }
         });
@@ -164,16 +181,90 @@ pub fn names_in(value: &Value) -> BTreeSet<String> {
     }
 }
 
-/// The variables of a workspace's `.env`: `NAME=value`, perhaps behind `export`, perhaps in quotes.
-pub fn variables_of(workspace: &Path) -> Vec<(String, String)> {
+fn is_secret(name: &str) -> bool {
+    ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|end| name.to_ascii_uppercase().ends_with(end))
+}
+
+/// A variable of a `.env`.
+#[derive(Debug, PartialEq, Eq)]
+struct EnvVariable {
+    name: String,
+    value: String,
+    /// How else the file's text has the value: readers of `.env` don't agree on quotes, escapes and comments.
+    spellings: Vec<String>,
+}
+
+/// The variables of a workspace's `.env`: `NAME=value`, perhaps behind `export`, perhaps in quotes, which may hold several lines.
+fn variables_of(workspace: &Path) -> Vec<EnvVariable> {
     let text = files::read_text(&workspace.join(".env"), ENV_BYTES).unwrap_or_default();
-    let variable = |line: &str| {
-        let (name, value) = line.trim().trim_start_matches("export ").split_once('=')?;
-        let value = value.trim();
-        let quoted = ['"', '\''].into_iter().find_map(|quote| value.strip_prefix(quote)?.strip_suffix(quote));
-        Some((name.trim().to_owned(), quoted.unwrap_or(value).to_owned()))
+    let mut variables = Vec::new();
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
+        let Some((name, value)) =
+            line.trim_start().trim_start_matches("export ").split_once('=').filter(|_| !line.trim_start().starts_with('#'))
+        else {
+            rest = behind;
+            continue;
+        };
+        let value = value.trim_start();
+        let from = &rest[value.as_ptr().addr() - rest.as_ptr().addr()..];
+        let quoted = value.chars().next().filter(|c| "\"'`".contains(*c)).and_then(|quote| quoted(&from[1..], quote));
+        let (written, next) = match quoted {
+            Some(inner) => (inner, from[inner.len() + 1..].split_once('\n').map_or("", |(_, next)| next)),
+            None => (value.split_once(" #").or_else(|| value.split_once("\t#")).map_or(value, |(value, _)| value).trim(), behind),
+        };
+        let name = name.trim().to_owned();
+        let spellings = [written, value.trim()].map(str::to_owned).into();
+        variables.push(EnvVariable { name, value: unescaped(written), spellings });
+        rest = next;
+    }
+    variables
+}
+
+/// What is before the closing quote.
+fn quoted(text: &str, quote: char) -> Option<&str> {
+    let mut is_escaped = false;
+    let end = text.char_indices().find(|(_, c)| {
+        let closes = *c == quote && !is_escaped;
+        is_escaped = *c == '\\' && !is_escaped;
+        closes
+    });
+    end.map(|(at, _)| &text[..at])
+}
+
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match if c == '\\' { chars.next() } else { None } {
+            Some('n') => plain.push('\n'),
+            Some('t') => plain.push('\t'),
+            Some('r') => plain.push('\r'),
+            Some(escaped) => plain.push(escaped),
+            None => plain.push(c),
+        }
+    }
+    plain
+}
+
+/// RFC 3986, section 2.1: everything but unreserved characters is encoded.
+fn percent_encoded(text: &str) -> String {
+    let one = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
     };
-    text.lines().filter_map(variable).collect()
+    text.bytes().map(one).collect()
+}
+
+/// RFC 4648, section 4, with padding.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let group = |chunk: &[u8]| {
+        let bits = chunk.iter().chain([0, 0].iter()).take(3).fold(0_usize, |bits, byte| bits << 8 | usize::from(*byte));
+        (0..4).map(move |at| if at <= chunk.len() { char::from(LETTERS[bits >> (18 - 6 * at) & 63]) } else { '=' }).collect::<String>()
+    };
+    bytes.chunks(3).map(group).collect()
 }
 
 /// Goes through the texts of a value, names of fields too.
@@ -192,7 +283,16 @@ fn for_each_text(value: &mut Value, change: &impl Fn(&mut String)) {
                 *map = std::mem::take(map).into_iter().map(|(name, item)| (renamed(&name), item)).collect::<Map<_, _>>();
             }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        // A secret of digits may stand as a number.
+        Value::Number(number) => {
+            let digits = number.to_string();
+            let mut text = digits.clone();
+            change(&mut text);
+            if text != digits {
+                *value = Value::String(text);
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
     }
 }
 
@@ -248,11 +348,41 @@ mod tests {
     }
 
     #[test]
-    fn the_variables_of_an_env_file_are_read_with_and_without_quotes() {
+    fn the_variables_of_an_env_file_are_read_however_they_are_written() {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(".env"), "# no\nA_KEY=one=two\nexport B_TOKEN=\"with space\"\n C = 'x' \n").unwrap();
-        let read = variables_of(folder.path());
+        let text = "# X_KEY=no\nA_KEY=one=two\nexport B_TOKEN=\"with space\"\n C = 'x' \nJ_KEY=commented # prod\nQ_KEY=\"quoted\" # c\n\
+            R_SECRET=\"es\\\"c\"\nZ_KEY=\"a\nb\"\nW_KEY=w\\ w\nK_KEY=`tick`\nOPEN_KEY=\"open\n";
+        std::fs::write(folder.path().join(".env"), text).unwrap();
+        let read: Vec<(String, String)> = variables_of(folder.path()).into_iter().map(|variable| (variable.name, variable.value)).collect();
         let pairs: Vec<(&str, &str)> = read.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        assert_eq!(pairs, [("A_KEY", "one=two"), ("B_TOKEN", "with space"), ("C", "x")]);
+        let wanted = [
+            ("A_KEY", "one=two"),
+            ("B_TOKEN", "with space"),
+            ("C", "x"),
+            ("J_KEY", "commented"),
+            ("Q_KEY", "quoted"),
+            ("R_SECRET", "es\"c"),
+            ("Z_KEY", "a\nb"),
+            ("W_KEY", "w w"),
+            ("K_KEY", "tick"),
+            ("OPEN_KEY", "\"open"),
+        ];
+        assert_eq!(pairs, wanted);
+    }
+
+    #[test]
+    fn a_secret_is_known_as_programs_spell_it_and_put_in_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "R_SECRET=\"es\\\"cRRRR1234\\\\x\"\nN_KEY=1234567890\nW_KEY=wwww\\ wwww1234\nJ_KEY=commented-JJJJ1234 # prod key\n";
+        std::fs::write(folder.path().join(".env"), text).unwrap();
+        let secrets = KnownSecrets::new(folder.path(), []);
+        let mut value = json!([text, "es\"cRRRR1234\\x", 1_234_567_890_u64, "wwww+wwww1234", "wwww%20wwww1234", "d3d3dyB3d3d3MTIzNA=="]);
+        secrets.seal(&mut value);
+        let shown = value.to_string();
+        for part in ["RRRR", "1234567890", "wwww", "d3d3", "JJJJ"] {
+            assert!(!shown.contains(part), "{part}: {shown}");
+        }
+        assert_eq!(secrets.put_in(&json!(secret_mark("W_KEY"))).unwrap(), "wwww wwww1234");
+        assert_eq!(base64(b"ab"), "YWI=");
     }
 }

@@ -90,8 +90,22 @@ fn a_folder_brings_no_theme_of_its_own() {
     program.file(".dagdeck/themes/dark.toml", "[roles]\ntext = \"black on black\"\n");
     assert!(!program.run(&["trust"]).code(0).out.contains("themes"), "nothing reads it");
     program.file(".dagdeck/config.toml", "[console]\ntheme = \".dagdeck/themes/dark.toml\"\n");
-    program.run(&["trust", "--all"]).code(0);
-    program.run(&["agents"]).code(1).says(&["a project can't set `console.theme` to the file", "config.toml:2"]);
+    program.run(&["trust", "--all"]).code(1).says(&["can't be trusted", "a project can't set `console.theme` to the file"]);
+}
+
+#[test]
+fn what_can_not_be_read_or_used_is_not_trusted() {
+    let program = Program::new();
+    program.file(".dagdeck/config.toml", "[permissions]\nallow = [\"*\"]\n");
+    program.file(".dagdeck/agents/writer.yaml", CARD);
+    std::os::unix::fs::symlink("/dev/zero", program.workspace().join(".dagdeck/agents/zero.md")).unwrap();
+    let listed = program.run(&["trust"]).code(0);
+    assert!(listed.out.contains("a project can't set `permissions.allow`") && listed.out.contains("can't be read"), "{listed}");
+    assert!(!listed.out.contains("writer.yaml"), "nothing reads it");
+    for file in [".dagdeck/config.toml", ".dagdeck/agents/zero.md"] {
+        program.run(&["trust", file]).code(1).says(&["can't be trusted"]);
+    }
+    program.run(&["tools"]).code(0);
 }
 
 #[test]

