@@ -220,7 +220,7 @@ pub struct RunArgs {
     /// Set an input of the plan to the text of a file, or of stdin (`-`); what it holds is private
     #[arg(long = "set-file", value_name = "NAME=FILE")]
     pub set_file: Vec<String>,
-    /// Change nothing: nodes that need a model, write or send only show what they would do
+    /// Change nothing: nodes that need a model or would change something only show what they would do
     #[arg(long, conflicts_with = "model")]
     pub rehearse: bool,
     /// Print events as they happen, one JSON object per line
