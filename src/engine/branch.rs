@@ -1,6 +1,6 @@
 //! What a branch is: a node and what only it feeds.
 
-use super::{graph::NodeIx, run::Run};
+use super::{graph::NodeIx, run::RunState};
 use crate::plan::NodeId;
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub(super) struct Branch {
     pub shared: Vec<NodeIx>,
 }
 
-impl Run {
+impl RunState {
     /// What cancelling the branch at `node` would end: the node itself with what only it feeds, and the shared nodes it touches.
     pub fn branch(&self, node: &NodeId) -> (Vec<NodeId>, Vec<NodeId>) {
         let Some(root) = self.graph.find(node) else { return (Vec::new(), Vec::new()) };

@@ -1,11 +1,11 @@
 //! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
 
 use super::{
-    Action, Answer, Effect, ErrorKind, Event, Job, Kept, NodeFact, NodeState, Record, Time, Timer, TimerKind, graph::NodeIx, run::Run,
+    Action, Answer, Effect, ErrorKind, Event, Job, Kept, NodeFact, NodeState, Record, Time, Timer, TimerKind, graph::NodeIx, run::RunState,
 };
 use crate::plan::NodeId;
 
-impl Run {
+impl RunState {
     /// Effects of an event that is about to be folded.
     pub(super) fn effects(&self, record: &Record) -> Vec<Effect> {
         match &record.event {

@@ -5,7 +5,7 @@ use super::{
     EdgeId, EdgeState, Mark, NodeState, SkippedBy,
     graph::NodeIx,
     inner_run::{InnerRun, InnerRunIx},
-    run::Run,
+    run::RunState,
 };
 use crate::plan::{Dialect, Join};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl PlanEnd {
     }
 }
 
-impl Run {
+impl RunState {
     /// How a plan that is over ended.
     pub(super) fn plan_end(&self, inner: InnerRunIx) -> PlanEnd {
         let mut end = PlanEnd::default();

@@ -1,12 +1,12 @@
 //! Gates as the engine makes them: ids, hashes, and the check of an edited payload. No gate opens and none is answered but through here.
 
 use super::{
-    Cause, Event, Gate, GateId, GateKind, GateReply, NodeState, OPTION, Time,
-    flow::{Phase, PhasePart},
+    Event, Gate, GateId, GateKind, GateReply, OPTION, Time,
+    flow::PhasePart,
     form_has_option,
     graph::NodeIx,
     resolve::text_of,
-    run::{GateEnd, Run},
+    run::{GateEnd, RunState},
 };
 use crate::plan::{Ask, DecisionNode, Field, FieldKind, NodeKind};
 use serde_json::{Map, Value};
@@ -18,7 +18,7 @@ pub(super) const REJECTIONS_BEFORE_SILENCE: u32 = 2;
 /// What is offered where nobody knows whether a node's effect happened: it runs again, it counts as done, it is skipped.
 pub const LOST_OPTIONS: [&str; 3] = ["run again", "mark done", "skip"];
 
-impl Run {
+impl RunState {
     /// Whether a gate is between a node and its start.
     pub(super) fn asks_first(&self, ix: NodeIx) -> bool {
         self.owes_approval(ix) && !self.asks_at_its_call(ix)
@@ -80,23 +80,6 @@ impl Run {
     /// Whether its result waits at the gate behind it.
     pub(super) fn is_at_after_gate(&self, ix: NodeIx) -> bool {
         self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).any(|run| run.gate.kind == GateKind::After)
-    }
-
-    /// A yes was for the run where it was given: what has not ended is asked about again.
-    pub(super) fn forget_approvals(&mut self) {
-        self.gates.hosts.clear();
-        for ix in self.all_nodes().filter(|&ix| !self.is_over(ix)).collect::<Vec<_>>() {
-            self.flows[ix].gates.owed.clear();
-            let answered = match self.flows[ix].phase {
-                Phase::Answered(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before),
-                phase => phase.part() == PhasePart::InLine,
-            };
-            self.flows[ix].gates.approval = None;
-            if answered && self.asks_first(ix) {
-                self.show(ix, NodeState::Ready, Cause::None);
-                self.enter(ix, Phase::Asking);
-            }
-        }
     }
 
     /// Why a decision doesn't fit its gate; `None` when it does.

@@ -1,16 +1,9 @@
 //! One run as a pure state machine: inputs in, events out, effects from events. No clock, no I/O, no randomness.
 
 mod action;
-mod amend;
-mod bodies;
 mod branch;
-mod calls;
 mod cause;
-mod compare;
-mod count;
-mod critical;
 mod decide;
-mod describe;
 mod effects;
 mod ends;
 mod event;
@@ -20,64 +13,58 @@ mod gate;
 mod gates;
 mod graph;
 mod held;
-mod impact;
 mod inner_run;
 mod input;
-mod live_edit;
 mod mark;
-mod outline;
 mod privacy;
 mod queue;
 mod record;
 mod rehearse;
 mod renames;
 mod report;
-mod rerun;
 mod resolve;
 mod route;
 mod run;
 mod slots;
 mod state;
-mod steer;
+mod step;
 mod stop_signal;
 mod time;
-mod timeline;
-mod topic;
-mod trace;
-mod transcript;
-mod undo;
-mod why;
+mod views;
 mod wire;
-mod worker;
 
 pub use crate::plan::{Breakpoint, Moment};
 pub use action::{Action, ActionTarget, BreakId, Kept, RerunReach, WrittenValue};
 pub use cause::Cause;
-pub use compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
-pub use describe::{CountedNodes, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, elapsed, listed, value_text, work};
 pub use event::{Event, NodeFact};
+pub use evolve::Run;
+pub use evolve::steer::Pace;
 pub use gate::{Actor, Decided, Gate, GateId, GateKind, GateReply, OPTION, Outgoing, Preview, form_has_option};
 pub use gates::LOST_OPTIONS;
 pub use held::{HeldCall, NextCall};
-pub use impact::{Impact, NodeImpact};
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
 pub use mark::Mark;
-pub use outline::WayOut;
 pub use privacy::PLANNED_BY;
 pub use record::{EdgeId, Outcome, Record, RunId, RunSettings};
 pub use rehearse::{OPERATOR, REHEARSAL, REHEARSED};
 pub use renames::{NewNames, Renames, carry};
 pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, WorkSpan};
-pub use run::{Batch, Run};
+pub use run::RunState;
 pub use state::{EdgeState, Inside, Lineage, NodeRun, NodeState, SkippedBy, Spent};
-pub use steer::Pace;
+pub use step::Batch;
 pub use stop_signal::StopSignal;
 pub use time::Time;
-pub use timeline::{After, Bar, Doing, StartCause, Stretch, Timeline, TimelineChart};
-pub use topic::Topic;
-pub use trace::{Approval, Came, How, Made, Trace, TraceRow, TraceStep, TracedCall};
-pub use transcript::{Transcript, TranscriptEntry};
-pub use why::{Blocker, Obstacle};
+pub use views::compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
+pub use views::describe::{
+    CountedNodes, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, elapsed, listed, value_text, work,
+};
+pub use views::impact::{Impact, NodeImpact};
+pub use views::outline::WayOut;
+pub use views::timeline::{After, Bar, Doing, StartCause, Stretch, Timeline, TimelineChart};
+pub use views::topic::Topic;
+pub use views::trace::{Approval, Came, How, Made, Trace, TraceRow, TraceStep, TracedCall};
+pub use views::transcript::{Transcript, TranscriptEntry};
+pub use views::why::{Blocker, Obstacle};
 
 /// Counts the nodes and edges that a step looks at, so that tests can hold it to what its input touches.
 #[cfg(test)]

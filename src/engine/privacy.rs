@@ -5,7 +5,7 @@ use super::{
     EdgeId, EdgeState, Outgoing,
     graph::{NodeIx, tool_of},
     inner_run::InnerRun,
-    run::Run,
+    run::RunState,
 };
 use crate::plan::{Dialect, NodeKind, Path, Route, sends_out, takes_results};
 
@@ -20,7 +20,7 @@ pub(super) enum Taint {
     Rehearsed,
 }
 
-impl Run {
+impl RunState {
     /// Whether what a node gives may hold private data.
     pub(super) fn is_private(&self, ix: NodeIx) -> bool {
         let former = self.nodes[ix].result.is_none() && self.flows[ix].outcome.former_private;

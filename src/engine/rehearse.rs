@@ -1,6 +1,6 @@
 //! Which nodes are only rehearsed, and what they give in place of a result: what they would do. Nothing of them happens.
 
-use super::{NodeState, graph::NodeIx, privacy::Taint, resolve::Ending, run::Run};
+use super::{NodeState, graph::NodeIx, privacy::Taint, resolve::Ending, run::RunState};
 use crate::plan::{Dialect, Node, NodeKind, Path, needs_model, rehearsed};
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub const REHEARSED: &str = "[rehearsed]";
 /// What a person answers for a model goes by this name.
 pub const OPERATOR: &str = "operator";
 
-impl Run {
+impl RunState {
     /// Whether a node that is about to be ready is only rehearsed: no model answers, it would act in a run where nothing does, or what
     /// it reads is made up.
     pub(super) fn rehearses(&self, ix: NodeIx) -> bool {

@@ -8,7 +8,7 @@ use super::{
     inner_run::{InnerRun, InnerRunIx, MOST_ITEMS},
     privacy::Taint,
     rehearse::REHEARSAL,
-    run::Run,
+    run::RunState,
     state::EndKind,
 };
 use crate::plan::{
@@ -44,7 +44,7 @@ pub(super) struct Ending<'a> {
 
 /// What is known in a run, with one node's end that is not on record yet.
 struct KnownResults<'a> {
-    run: &'a Run,
+    run: &'a RunState,
     /// The plan whose names are meant.
     inner: &'a InnerRun,
     with: Option<Ending<'a>>,
@@ -76,7 +76,7 @@ impl NameScope for KnownResults<'_> {
     }
 }
 
-impl Run {
+impl RunState {
     fn known(&self, ix: NodeIx) -> KnownResults<'_> {
         KnownResults { run: self, inner: self.home(ix), with: None, context: None }
     }

@@ -1,6 +1,6 @@
 //! Which outgoing edges a result takes: all whose condition holds, the first, or the one that a decision names.
 
-use super::{EdgeId, NodeState, graph::NodeIx, resolve::Ending, run::Run};
+use super::{EdgeId, NodeState, graph::NodeIx, resolve::Ending, run::RunState};
 use crate::plan::{Dialect, Edge, Route};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ pub(super) struct Routes {
     pub astray: bool,
 }
 
-impl Run {
+impl RunState {
     /// Decides the routes of a node that is about to end.
     ///
     /// # Errors

@@ -1,35 +1,19 @@
-//! `Run`: the state of one run, the fold of its events, and what may be asked of it. How it moves: `decide` says which events an input or
-//! the agenda calls for, `evolve` folds them, `effects` says what they ask of the world.
+//! `RunState`: the state of one run, and what may be asked of it.
 
 use super::{
-    Actor, Cause, Decided, EdgeId, EdgeState, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, StopSignal,
-    Time,
+    Actor, Cause, Decided, EdgeId, EdgeState, Gate, GateId, NodeRun, Outcome, RunId, RunSettings, StopSignal, Time,
+    evolve::steer::{Speed, Steer},
     flow::{Flow, Phase},
     graph::{NodeIx, RunGraph, Settled},
     inner_run::{InnerRun, InnerRunIx},
     queue::Queue,
     slots::Slots,
-    steer::{Speed, Steer},
 };
 use crate::plan::{Node, NodeId, Plan};
 use std::{
     collections::{BTreeMap, BTreeSet},
     ops::Deref,
 };
-
-/// One input's events and what they ask of the world. Commit `records` first, then `effects`.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Batch {
-    /// In order; one transaction.
-    pub records: Vec<Record>,
-    /// In order; only after the records are in the journal.
-    pub effects: Vec<Effect>,
-    /// More may follow from the state: ask for it with `Input::Proceed`, after other inputs that are there.
-    pub more: bool,
-}
-
-/// Events after which a step ends even where more would follow, so that work that needs no worker can't keep people from being heard.
-const MOST_AT_ONCE: usize = 2_000;
 
 /// What a run is made of, beside its plan.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,9 +73,9 @@ impl RunProgress {
     }
 }
 
-/// The state of one run.
+/// The state of one run. Others read it; only `evolve` has one that it can change, but for copies.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
+pub struct RunState {
     pub(super) head: Option<Box<Head>>,
     pub(super) graph: RunGraph,
     pub(super) nodes: Slots<NodeIx, NodeRun>,
@@ -118,78 +102,18 @@ pub(super) enum Starts {
 /// Reads the state of a run and gives events; it can change nothing.
 #[derive(Clone, Copy)]
 pub(super) struct Decider<'a> {
-    pub state: &'a Run,
+    pub state: &'a RunState,
 }
 
 impl Deref for Decider<'_> {
-    type Target = Run;
+    type Target = RunState;
 
-    fn deref(&self) -> &Run {
+    fn deref(&self) -> &RunState {
         self.state
     }
 }
 
-impl Run {
-    /// Decides, folds, and decides again until nothing follows, or enough has been done for one step. A settled run takes no more input; see `Run::refusal`.
-    pub fn step(&mut self, input: &Input, now: Time) -> Batch {
-        self.steps(std::slice::from_ref(input), now)
-    }
-
-    /// Several inputs as one step: nothing follows from the state before all of them are done.
-    pub fn steps(&mut self, inputs: &[Input], now: Time) -> Batch {
-        self.carry(inputs, now, Starts::Now)
-    }
-
-    /// The same of a run that nobody drives: what starts is left to those who drive it next, so nothing is asked of the world.
-    pub fn record(&mut self, inputs: &[Input], now: Time) -> Vec<Record> {
-        self.carry(inputs, now, Starts::Later).records
-    }
-
-    fn carry(&mut self, inputs: &[Input], now: Time, starts: Starts) -> Batch {
-        let mut batch = Batch::default();
-        for input in inputs {
-            self.close_action(now, &mut batch);
-            Decider { state: self }.decide(input, now).into_iter().for_each(|event| self.take(event, now, &mut batch));
-        }
-        let mut events = Vec::new();
-        loop {
-            events.into_iter().for_each(|event| self.take(event, now, &mut batch));
-            batch.more = batch.records.len() >= MOST_AT_ONCE;
-            events = if batch.more { Vec::new() } else { Decider { state: self }.follow(now, starts) };
-            if events.is_empty() {
-                break;
-            }
-        }
-        self.close_action(now, &mut batch);
-        if let Some(last) = batch.records.last_mut() {
-            last.more = false;
-        }
-        batch
-    }
-
-    /// What comes from here on is not the action's own doing.
-    fn close_action(&mut self, now: Time, batch: &mut Batch) {
-        if self.steer.shadow.as_ref().is_some_and(|shadow| shadow.open) {
-            self.take(Event::Carried, now, batch);
-        }
-    }
-
-    fn take(&mut self, event: Event, now: Time, batch: &mut Batch) {
-        let record = Record { seq: self.seq + 1, at: now, more: true, event };
-        batch.effects.extend(self.effects(&record));
-        self.evolve(&record);
-        batch.records.push(record);
-    }
-
-    /// The state after these records.
-    pub fn replay<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
-        let mut run = Self::default();
-        for record in records {
-            run.evolve(record);
-        }
-        run
-    }
-
+impl RunState {
     /// The run's name; `None` before `RunCreated`.
     pub fn id(&self) -> Option<&RunId> {
         self.head.as_ref().map(|head| &head.run)

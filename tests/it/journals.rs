@@ -77,7 +77,7 @@ fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
     let cut = run_with(&runs, "cut off in the middle", "interrupted");
     assert_eq!(program.json(&["show", cut, "--json"])["status"], "interrupted");
     program.run(&["skip", cut, "slow"]).code(0).says(&["shell: unknown"]);
-    program.run(&["resume", cut, "--unknown", "done", "--approve", "write"]).code(4).says(&["partial", "a person skipped what was due"]);
+    program.run(&["resume", cut, "--unknown", "done", "--approve", "write"]).code(4).says(&["partial", "a person skipped what had to run"]);
     let shown = program.json(&["show", cut, "--json"]);
     assert_eq!((&shown["nodes"][1]["mark"], &shown["nodes"][2]["state"]), (&"overridden".into(), &"skipped".into()), "{shown:#}");
     assert_eq!(program.read("never.txt"), "x");

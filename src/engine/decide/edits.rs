@@ -4,8 +4,8 @@
 use crate::engine::run::Decider;
 use crate::engine::{
     Cause, EdgeState, Event, NodeFact, NodeState,
-    amend::Amendment,
-    bodies::unfit,
+    evolve::amend::Amendment,
+    evolve::bodies::unfit,
     flow::{Phase, PhasePart},
     graph::NodeIx,
     inner_run::{InnerRun, InnerRunIx},

@@ -17,15 +17,15 @@ mod work;
 
 use super::{
     Actor, Command, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind,
-    bodies::unfit,
+    evolve::bodies::unfit,
     flow::Phase,
     graph::NodeIx,
-    run::{Decider, Run},
+    run::{Decider, RunState},
 };
 use crate::plan::{NodeId, Plan};
 use std::collections::BTreeSet;
 
-impl Run {
+impl RunState {
     /// Why a command is refused now; `None` when it can.
     pub fn refusal(&self, command: &Command) -> Option<String> {
         Decider { state: self }.refusal(command)

@@ -4,15 +4,16 @@
 use crate::engine::run::Decider;
 use crate::engine::{
     Actor, Cause, Command, Decided, Event, Input, NodeFact, Record, RunId, Time,
+    evolve::Run,
     graph::{NodeIx, tool_of},
-    run::Run,
+    run::RunState,
 };
 use serde_json::Value;
 
-impl Run {
+impl RunState {
     /// The run as it would be recovered, before anything starts again: what actions on a run that nobody drives are held against.
-    pub fn without_driver(&self, now: Time) -> Self {
-        let mut run = self.clone();
+    pub fn without_driver(&self, now: Time) -> Run {
+        let mut run = self.copy();
         let by = Actor { who: String::new(), via: String::new() };
         run.hear(&Input::Recover { by, model: None }, now);
         run
@@ -32,7 +33,9 @@ impl Run {
             refusal
         })
     }
+}
 
+impl Run {
     /// Carries an input through, and nothing that follows from it.
     fn hear(&mut self, input: &Input, now: Time) {
         let events = Decider { state: self }.decide(input, now);

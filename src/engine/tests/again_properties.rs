@@ -87,7 +87,7 @@ fn audit(run: &Run) {
         assert_eq!(run.graph.find(&id), Some(ix));
         assert_eq!(run.is_over(ix), run.nodes[ix].state.is_final(), "`{id}` {:?} {:?}", flow.phase, run.nodes[ix].state);
         if !run.is_over(ix) {
-            let mut anew = run.clone();
+            let mut anew = RunState::clone(run);
             anew.tally_anew(ix);
             assert_eq!(flow.tally, anew.flows[ix].tally, "tokens of `{id}`");
         }

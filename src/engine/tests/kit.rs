@@ -216,7 +216,7 @@ pub(super) fn reject(message: &str) -> GateReply {
 }
 
 /// The state as far as an undo restores it: all but what is on record only.
-pub(super) fn same(run: &Run) -> Run {
+pub(super) fn same(run: &RunState) -> RunState {
     let mut run = run.clone();
     run.seq = 0;
     run.stage.last = Time::default();
@@ -225,7 +225,7 @@ pub(super) fn same(run: &Run) -> Run {
 }
 
 /// The run without what is there only to take actions back.
-pub(super) fn plain(run: &Run) -> Run {
+pub(super) fn plain(run: &RunState) -> RunState {
     let mut run = same(run);
     run.steer.shadow = None;
     run

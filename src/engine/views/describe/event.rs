@@ -1,6 +1,6 @@
 //! An event on one line: which node, of what kind, what happened, and who did it. Console, shell and docs show these lines.
 
-use crate::engine::{Action, Actor, Event, GateReply, Job, Mark, NextCall, NodeFact, Outcome, Run, RunStatus};
+use crate::engine::{Action, Actor, Event, GateReply, Job, Mark, NextCall, NodeFact, Outcome, RunState, RunStatus};
 use crate::plan::NodeId;
 use crate::text::{Plain, count, counted, duration};
 use serde_json::Value;
@@ -58,7 +58,7 @@ type What = (Plain, Plain);
 
 impl Event {
     /// `run` knows which node a gate belongs to, and the tools of calls.
-    pub fn describe(&self, run: &Run) -> EventLine {
+    pub fn describe(&self, run: &RunState) -> EventLine {
         let none = Plain::default;
         let (kind, (head, more), who, tone) = match self {
             Self::RunCreated { plan, by, .. } => {
@@ -97,7 +97,7 @@ impl Event {
     }
 
     /// The node that it is about, itself or by its gate or action.
-    pub fn about(&self, run: &Run) -> Option<NodeId> {
+    pub fn about(&self, run: &RunState) -> Option<NodeId> {
         match self {
             Self::GateDecided { gate, .. } | Self::GateVoided { gate, .. } => run.gate(*gate).map(|(gate, _)| gate.node.clone()),
             Self::Acted { action, .. } => action.node().cloned(),
@@ -123,7 +123,7 @@ impl EventLine {
 }
 
 impl NodeFact {
-    fn describe(&self, node: &NodeId, run: &Run) -> Parts {
+    fn describe(&self, node: &NodeId, run: &RunState) -> Parts {
         let none = Plain::default;
         match self {
             Self::Ready { .. } => ("node", just("ready"), none(), EventTone::Ready),
@@ -264,7 +264,7 @@ fn job_label(job: &Job) -> String {
     }
 }
 
-fn tool_of(run: &Run, node: &NodeId, id: &str) -> Plain {
+fn tool_of(run: &RunState, node: &NodeId, id: &str) -> Plain {
     let tools = run.node(node).map(|node| node.lineage.tools.as_slice()).unwrap_or_default();
     tools.iter().rfind(|(call, _)| call.id == id).map(|(call, _)| Plain::summary(&call.tool)).unwrap_or_default()
 }

@@ -1,11 +1,11 @@
 //! `Steer`: how people drive a run: pace, holds, breakpoints. What of it evolves, and who may start.
 
-use super::{
+use crate::engine::{
     Action, ActionTarget, BreakId, Breakpoint, Cause, GateKind, Kept, Moment, NodeState,
+    evolve::undo::Shadow,
     flow::{Phase, PhasePart},
     graph::NodeIx,
-    run::Run,
-    undo::Shadow,
+    run::RunState,
 };
 use crate::plan::NodeId;
 use std::{
@@ -26,7 +26,7 @@ pub enum Pace {
 
 /// Who may start.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) enum Speed {
+pub(in crate::engine) enum Speed {
     /// The one who is ready.
     #[default]
     Free,
@@ -38,7 +38,7 @@ pub(super) enum Speed {
 
 /// How people drive a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Steer {
+pub(in crate::engine) struct Steer {
     pub speed: Speed,
     pub points: BTreeMap<BreakId, Breakpoint>,
     /// Breakpoints that there ever were.
@@ -55,7 +55,7 @@ impl Steer {
     }
 }
 
-impl Run {
+impl RunState {
     /// How the run goes on.
     pub fn pace(&self) -> Pace {
         let idle = self.queue.busy == 0 && self.queue.resuming.is_empty();
@@ -81,17 +81,17 @@ impl Run {
         self.graph.find(node).and_then(|ix| self.flows[ix].halt.kept.as_deref())
     }
 
-    pub(super) fn is_halted(&self) -> bool {
+    pub(in crate::engine) fn is_halted(&self) -> bool {
         self.steer.speed == Speed::Halted
     }
 
     /// Whether it runs to a node.
-    pub(super) fn is_led(&self) -> bool {
+    pub(in crate::engine) fn is_led(&self) -> bool {
         matches!(self.steer.speed, Speed::To { .. })
     }
 
     /// The node that goes next, if one may.
-    pub(super) fn next_start(&self) -> Option<NodeIx> {
+    pub(in crate::engine) fn next_start(&self) -> Option<NodeIx> {
         let takes_slot = |ix: NodeIx| self.graph.nodes[ix].takes_slot;
         match &self.steer.speed {
             Speed::Free => self.queue.next(takes_slot),
@@ -255,16 +255,16 @@ impl Run {
     }
 
     /// Nodes of a target, over or not; what runs inside of them doesn't count.
-    pub(super) fn members(&self, target: &ActionTarget) -> Vec<NodeIx> {
+    pub(in crate::engine) fn members(&self, target: &ActionTarget) -> Vec<NodeIx> {
         match target {
             ActionTarget::Node(node) => self.graph.find(node).into_iter().collect(),
             ActionTarget::Branch(node) => self.graph.find(node).map(|ix| self.branch_of(ix).own).unwrap_or_default(),
-            ActionTarget::Run => self.inner_runs.first().into_iter().flat_map(super::inner_run::InnerRun::nodes).collect(),
+            ActionTarget::Run => self.inner_runs.first().into_iter().flat_map(crate::engine::inner_run::InnerRun::nodes).collect(),
         }
     }
 
     /// Nodes of a target, and of what runs inside of them those that are not over.
-    pub(super) fn at_any_depth(&self, target: &ActionTarget) -> Vec<NodeIx> {
+    pub(in crate::engine) fn at_any_depth(&self, target: &ActionTarget) -> Vec<NodeIx> {
         let mut nodes = self.members(target);
         let mut at = 0;
         while let Some(&ix) = nodes.get(at) {
@@ -275,12 +275,12 @@ impl Run {
     }
 
     /// All nodes, those of bodies too.
-    pub(super) fn all_nodes(&self) -> impl Iterator<Item = NodeIx> + '_ {
+    pub(in crate::engine) fn all_nodes(&self) -> impl Iterator<Item = NodeIx> + '_ {
         (0..).map(NodeIx).zip(&self.graph.nodes).filter(|(_, shape)| !shape.gone).map(|(ix, _)| ix)
     }
 
     /// Everything that a node needs of its own plan.
-    pub(super) fn upstream(&self, ix: NodeIx) -> BTreeSet<NodeIx> {
+    pub(in crate::engine) fn upstream(&self, ix: NodeIx) -> BTreeSet<NodeIx> {
         let mut known = BTreeSet::new();
         let mut next = vec![ix];
         while let Some(ix) = next.pop() {

@@ -2,7 +2,9 @@
 //! `Timeline::chart` draws it up: a bar a node, the critical path as it really was, and the shortest time that the same work could have
 //! taken. A node that gets another name keeps its bar.
 
-use super::{Action, Event, NewNames, NodeFact, NodeRun, NodeState, Record, Renames, Time, carry, flow::Phase, graph::NodeIx, run::Run};
+use crate::engine::{
+    Action, Event, NewNames, NodeFact, NodeRun, NodeState, Record, Renames, Run, Time, carry, flow::Phase, graph::NodeIx, run::RunState,
+};
 use crate::plan::NodeId;
 use serde::Serialize;
 use std::{
@@ -32,7 +34,7 @@ pub enum Doing {
 
 impl Doing {
     /// What a node of a run in this state does; nothing when it is over.
-    pub(super) fn of(state: &NodeState, run: &Run) -> Option<Self> {
+    pub(in crate::engine) fn of(state: &NodeState, run: &RunState) -> Option<Self> {
         Some(match state {
             NodeState::Pending => Self::Inputs,
             NodeState::Ready if run.is_halted() => Self::Held,
@@ -197,7 +199,7 @@ pub struct Timeline {
 
 impl Timeline {
     /// Takes in one event, which `run` has just folded.
-    pub fn fold(&mut self, run: &Run, record: &Record) {
+    pub fn fold(&mut self, run: &RunState, record: &Record) {
         let names = self.renames.fold(record);
         if !names.is_empty() {
             self.rename(&names);
@@ -232,7 +234,7 @@ impl Timeline {
     }
 
     /// The process that drove the run so far ended with its last event: what was at work was idle from then on, until now.
-    fn break_off(&mut self, run: &Run, at: Time) {
+    fn break_off(&mut self, run: &RunState, at: Time) {
         for (node, track) in &mut self.tracks {
             let Some(open) = track.stretches.last_mut().filter(|open| open.to.is_none() && open.doing == Doing::Working) else { continue };
             open.to = Some(self.last);
@@ -265,12 +267,12 @@ impl Timeline {
         (timeline, run)
     }
 
-    fn note_all(&mut self, run: &Run, nodes: impl Iterator<Item = NodeIx>, record: &Record) {
+    fn note_all(&mut self, run: &RunState, nodes: impl Iterator<Item = NodeIx>, record: &Record) {
         nodes.for_each(|ix| self.note(run, &run.graph.ids[ix], record));
     }
 
     /// Notes what a node does from now on, if that is something else.
-    fn note(&mut self, run: &Run, id: &NodeId, record: &Record) {
+    fn note(&mut self, run: &RunState, id: &NodeId, record: &Record) {
         let Some(ix) = run.graph.find(id) else { return };
         let (node, flow) = (&run.nodes[ix], &run.flows[ix]);
         if !self.tracks.contains_key(id) {
@@ -300,7 +302,7 @@ impl Timeline {
     }
 
     /// Draws the timeline up as it is at `now`, which counts only while the run goes on. In proportion to all of it.
-    pub fn chart(&self, run: &Run, now: Time) -> TimelineChart {
+    pub fn chart(&self, run: &RunState, now: Time) -> TimelineChart {
         let end = self.settled.unwrap_or(now);
         let start = self.begun.get("").map(|(at, _)| *at);
         let critical: Vec<NodeId> = self.critical(run).into_iter().map(|ix| run.id_of(ix)).collect();
@@ -313,48 +315,48 @@ impl Timeline {
         TimelineChart { start, end, bars, makespan_ms: start.map_or(0, |start| end.since(start)), bound_ms: self.bound(run, end), critical }
     }
 
-    fn track(&self, run: &Run, ix: NodeIx) -> Option<&Track> {
+    fn track(&self, run: &RunState, ix: NodeIx) -> Option<&Track> {
         self.tracks.get(run.graph.ids.slot(ix)?)
     }
 
     /// The nodes that had ended when this one could start and that it waited for, by the order in which they ended.
-    fn sources(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
+    fn sources(&self, run: &RunState, ix: NodeIx) -> Vec<NodeIx> {
         let Some(ready) = self.track(run, ix).and_then(|track| track.ready) else { return Vec::new() };
         let sources = run.graph.nodes[ix].ins.iter().map(|&edge| run.graph.link(edge).from);
         self.ended_before(run, sources, ready)
     }
 
     /// When a node that has worked ended, as an event; the greatest number while it is at it.
-    pub(super) fn worked_until(&self, run: &Run, ix: NodeIx) -> Option<u64> {
+    pub(in crate::engine) fn worked_until(&self, run: &RunState, ix: NodeIx) -> Option<u64> {
         self.track(run, ix).filter(|track| track.has_worked()).map(|track| track.ended.unwrap_or(u64::MAX))
     }
 
     /// Who let a node start that waited in line for that, and by what; unless that one has begun anew since.
-    pub(super) fn let_in(&self, run: &Run, ix: NodeIx) -> Option<(NodeIx, StartCause)> {
+    pub(in crate::engine) fn let_in(&self, run: &RunState, ix: NodeIx) -> Option<(NodeIx, StartCause)> {
         let (by, freed) = self.track(run, ix)?.let_in.as_ref()?;
         let began = self.tracks.get(&freed.node)?.started.filter(|&began| began < freed.seq);
         began.and_then(|_| run.graph.find(&freed.node)).map(|holder| (holder, by.clone()))
     }
 
-    fn ended_before(&self, run: &Run, nodes: impl Iterator<Item = NodeIx>, seq: u64) -> Vec<NodeIx> {
+    fn ended_before(&self, run: &RunState, nodes: impl Iterator<Item = NodeIx>, seq: u64) -> Vec<NodeIx> {
         let ended = nodes.filter_map(|ix| Some((self.track(run, ix)?.ended.filter(|&ended| ended < seq)?, ix)));
         let ended: BTreeSet<(u64, NodeIx)> = ended.collect();
         ended.into_iter().map(|(_, ix)| ix).collect()
     }
 
     /// What a node that no edge leads to waited for: where bodies run one after the other, all of the one before.
-    fn turn_before(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
+    fn turn_before(&self, run: &RunState, ix: NodeIx) -> Vec<NodeIx> {
         let begun = run.inner_of(ix).and_then(|inner| self.begun.get(&inner.prefix));
         let (Some(&(_, begun)), Some(before)) = (begun, run.turn_before(ix)) else { return Vec::new() };
         self.ended_before(run, run.inner(before).into_iter().flat_map(|inner| inner.nodes()), begun)
     }
 
-    pub(super) fn all_sources(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
+    pub(in crate::engine) fn all_sources(&self, run: &RunState, ix: NodeIx) -> Vec<NodeIx> {
         if run.graph.nodes[ix].ins.is_empty() { self.turn_before(run, ix) } else { self.sources(run, ix) }
     }
 
     /// The longest chain of working times: sources come before those who wait for them, and what is inside before what is around it.
-    fn bound(&self, run: &Run, now: Time) -> u64 {
+    fn bound(&self, run: &RunState, now: Time) -> u64 {
         let mut order: Vec<(u64, Reverse<usize>, NodeIx)> = Vec::new();
         for (id, &ix) in &run.graph.index {
             if let Some(track) = self.tracks.get(id) {
@@ -385,7 +387,7 @@ impl Timeline {
 
 impl LastFreed {
     /// Notes what a node has now, and what it has no more.
-    fn note(&mut self, has: &mut Has, run: &Run, ix: NodeIx, seq: u64) {
+    fn note(&mut self, has: &mut Has, run: &RunState, ix: NodeIx, seq: u64) {
         let flow = &run.flows[ix];
         let freed = || Freed { node: run.id_of(ix), seq };
         let slot = flow.worker.as_ref().is_some_and(|worker| worker.since.is_some());
@@ -400,7 +402,7 @@ impl LastFreed {
     }
 
     /// Who let a node in that starts now: of those that freed what it waited in line for, the last.
-    fn let_in(&self, track: &Track, run: &Run, ix: NodeIx, now: Time) -> Option<(StartCause, Freed)> {
+    fn let_in(&self, track: &Track, run: &RunState, ix: NodeIx, now: Time) -> Option<(StartCause, Freed)> {
         let stood = track.stretches.last().filter(|last| last.to.is_none() && last.from < now)?;
         // Each worker takes a slot; what the engine does itself takes none.
         let slot = || self.slot.iter().filter(|_| run.flows[ix].worker.is_some()).map(|freed| (StartCause::Slot, freed));

@@ -1,11 +1,11 @@
 //! `Impact`: what an action would change. Found by doing the action on a copy of the run as far as the state alone decides, conditions and
 //! joins included, so it is what will happen, not a description of it.
 
-use super::{
+use crate::engine::{
     Action, Actor, Command, Event, Input, Mark, NodeState, Outcome, Time, Totals,
     flow::PhasePart,
     graph::{NodeIx, leaves_something},
-    run::Run,
+    run::RunState,
 };
 use crate::plan::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +38,7 @@ pub enum NodeImpact {
 /// What an action would change at once. What follows later from nodes that still run is not known to anybody.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impact {
-    pub(super) nodes: BTreeMap<NodeImpact, Vec<NodeId>>,
+    pub(in crate::engine) nodes: BTreeMap<NodeImpact, Vec<NodeId>>,
     /// What would be stopped or done again has taken so much so far.
     pub lost: Totals,
     /// The run would be over by it, and how.
@@ -72,15 +72,15 @@ impl Impact {
         self.nodes.iter().all(|(kind, nodes)| harmless(kind) || nodes.is_empty())
     }
 
-    pub(super) fn add(&mut self, kind: NodeImpact, node: NodeId) {
+    pub(in crate::engine) fn add(&mut self, kind: NodeImpact, node: NodeId) {
         self.nodes.entry(kind).or_default().push(node);
     }
 }
 
-impl Run {
+impl RunState {
     /// What an action would change. In proportion to the run.
     pub fn impact(&self, action: &Action, now: Time) -> Impact {
-        let mut after = self.clone();
+        let mut after = self.copy();
         let by = Actor { who: String::new(), via: String::new() };
         let mut batch = after.step(&Input::Command { command: Command::act(action.clone()), by }, now);
         let mut voided: BTreeSet<NodeId> = BTreeSet::new();
@@ -235,7 +235,7 @@ impl Run {
     }
 
     /// Whether an attempt of it is under way.
-    pub(super) fn is_at_work(&self, ix: NodeIx) -> bool {
+    pub(in crate::engine) fn is_at_work(&self, ix: NodeIx) -> bool {
         match self.flows[ix].phase.part() {
             PhasePart::AtWork | PhasePart::Inside | PhasePart::Resting => true,
             PhasePart::Ahead

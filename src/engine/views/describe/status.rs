@@ -1,6 +1,6 @@
 //! `RunStatus`: how a run is, in one word, the same in header, list, shell and JSON.
 
-use crate::engine::{Outcome, Pace, Run, StopSignal, Time};
+use crate::engine::{Outcome, Pace, RunState, StopSignal, Time};
 use crate::text::Glyph;
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +108,7 @@ impl RunStatus {
     }
 }
 
-impl Run {
+impl RunState {
     /// How the run is by its journal; whether a process drives it, only the host knows.
     pub fn status(&self) -> RunStatus {
         match (self.outcome(), self.pace()) {

@@ -1,16 +1,16 @@
 //! The part of `evolve` about gates and the worker that waits for them: its slot, its clock, its pending calls, its locks.
 
-use super::{
+use crate::engine::{
     Gate, GateId, GateKind, GateReply, NextCall, NodeState, Time, ToolCall, ToolReport,
     flow::{Pending, Phase, SlotLine, Wait},
     gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, leaves_something, tool_of},
-    run::{GateEnd, GateRun, Run},
+    run::{GateEnd, GateRun, RunState},
 };
 use crate::plan::{Verdict, gives_private};
 use serde_json::Value;
 
-impl Run {
+impl RunState {
     pub(super) fn open_gate(&mut self, gate: &Gate, at: Time) {
         self.gates.all.insert(gate.id, GateRun { gate: gate.clone(), end: GateEnd::Open });
         self.gates.open.insert(gate.id);
@@ -145,7 +145,7 @@ impl Run {
     }
 
     /// How often people rejected a call of this node.
-    pub(super) fn rejections(&self, ix: NodeIx, tool: &str, args: &Value) -> u32 {
+    pub(in crate::engine) fn rejections(&self, ix: NodeIx, tool: &str, args: &Value) -> u32 {
         self.flows[ix].gates.rejections.get(&self.call_key(tool, args)).copied().unwrap_or(0)
     }
 
@@ -157,7 +157,7 @@ impl Run {
     }
 
     /// The gate whose answer is owed to this question.
-    pub(super) fn owed(&self, ix: NodeIx, kind: &GateKind, payload: &Value) -> Option<GateId> {
+    pub(in crate::engine) fn owed(&self, ix: NodeIx, kind: &GateKind, payload: &Value) -> Option<GateId> {
         let same = |gate: &Gate| match (&gate.kind, kind) {
             (GateKind::Tool { tool: before, leaves: out, .. }, GateKind::Tool { tool, leaves, .. }) => {
                 self.tool_name(before) == self.tool_name(tool) && out == leaves

@@ -2,7 +2,7 @@
 //! apart, those that have not begun too where their number is known.
 
 use super::listed;
-use crate::engine::{NodeState, Run, RunStatus};
+use crate::engine::{NodeState, RunState, RunStatus};
 use crate::text::Plain;
 use serde::Serialize;
 
@@ -58,7 +58,7 @@ impl NodeState {
     }
 }
 
-impl Run {
+impl RunState {
     /// In proportion to the nodes of the run's own plan. `status` is the run's own, or what it is without a driver.
     pub fn counts(&self, status: RunStatus) -> NodeCounts {
         let mut counts = NodeCounts::default();

@@ -1,7 +1,7 @@
 //! `Transcript`: what each node wrote and logged, and which models it asked, in order, from the same events as the run. Raw text, as the
 //! journal has it. A node that gets another name keeps its entries.
 
-use super::{Event, ModelCall, NodeFact, Record, Renames, Time, carry};
+use crate::engine::{Event, ModelCall, NodeFact, Record, Renames, Time, carry};
 use crate::plan::NodeId;
 use std::collections::BTreeMap;
 

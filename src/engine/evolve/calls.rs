@@ -1,15 +1,32 @@
 //! Calls of a running node before they happen: model calls and tool calls that a breakpoint or a person who steps through it holds, and
 //! the guidance that waits for its next turn. The part of `evolve` about them; what they call for is in `decide/calls.rs`.
 
-use super::{
-    Cause, HeldCall, NextCall, NodeState, Time, ToolCall,
-    flow::{Flow, Pending, Phase, Wait},
+use crate::engine::{
+    Cause, GateKind, HeldCall, NextCall, NodeState, Time, ToolCall,
+    flow::{Flow, Pending, Phase, PhasePart, Wait},
     graph::NodeIx,
-    run::Run,
+    run::RunState,
 };
 use crate::plan::NodeId;
 
-impl Run {
+impl RunState {
+    /// A yes was for the run where it was given: what has not ended is asked about again.
+    pub(super) fn forget_approvals(&mut self) {
+        self.gates.hosts.clear();
+        for ix in self.all_nodes().filter(|&ix| !self.is_over(ix)).collect::<Vec<_>>() {
+            self.flows[ix].gates.owed.clear();
+            let answered = match self.flows[ix].phase {
+                Phase::Answered(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before),
+                phase => phase.part() == PhasePart::InLine,
+            };
+            self.flows[ix].gates.approval = None;
+            if answered && self.asks_first(ix) {
+                self.show(ix, NodeState::Ready, Cause::None);
+                self.enter(ix, Phase::Asking);
+            }
+        }
+    }
+
     /// Calls of a node that are held before they happen, oldest first.
     pub fn held_calls(&self, node: &NodeId) -> impl Iterator<Item = &HeldCall> {
         let worker = self.graph.find(node).and_then(|ix| self.flows[ix].worker.as_ref());
@@ -17,27 +34,27 @@ impl Run {
     }
 
     /// Whether somebody asked a node to return what it has, and it is still at that.
-    pub(super) fn is_wrapping_up(&self, ix: NodeIx) -> bool {
+    pub(in crate::engine) fn is_wrapping_up(&self, ix: NodeIx) -> bool {
         let flow = &self.flows[ix];
         flow.drive.stopped_by.is_some() && flow.phase != Phase::Ended
     }
 
     /// What an agent at work has not received yet; of one that has not started, everything.
-    pub(super) fn unheard(&self, ix: NodeIx) -> &[String] {
+    pub(in crate::engine) fn unheard(&self, ix: NodeIx) -> &[String] {
         let flow = &self.flows[ix];
         let heard = flow.worker.as_ref().map_or(0, |worker| worker.heard);
         flow.guidance.texts.get(heard..).unwrap_or_default()
     }
 
     /// Whether a call of the node is held.
-    pub(super) fn holds_call(&self, ix: NodeIx) -> bool {
+    pub(in crate::engine) fn holds_call(&self, ix: NodeIx) -> bool {
         let worker = self.flows[ix].worker.as_ref();
         worker.is_some_and(|worker| worker.pending.iter().any(Pending::is_held))
     }
 
     /// Whether somebody can let a call of the node go: one that is held, or was when its attempt broke off. Of a node that nobody knows
     /// about, nothing goes before somebody has reported what happened to it.
-    pub(super) fn is_at_call(&self, ix: NodeIx) -> bool {
+    pub(in crate::engine) fn is_at_call(&self, ix: NodeIx) -> bool {
         let was_held = !self.flows[ix].drive.held_before.is_empty() && self.nodes[ix].state != NodeState::Unknown;
         was_held || self.holds_call(ix)
     }
@@ -51,7 +68,7 @@ impl Run {
     }
 
     /// Whether an attempt that broke off came to this call, and somebody released it there.
-    pub(super) fn was_released(&self, ix: NodeIx, next: &NextCall) -> bool {
+    pub(in crate::engine) fn was_released(&self, ix: NodeIx, next: &NextCall) -> bool {
         let flow = &self.flows[ix];
         if flow.drive.passed.is_empty() {
             return false;
@@ -167,7 +184,7 @@ impl Run {
     }
 
     /// Why a node at work is as it is.
-    pub(super) fn at_work_reason(&self, ix: NodeIx) -> Cause {
+    pub(in crate::engine) fn at_work_reason(&self, ix: NodeIx) -> Cause {
         let flow = &self.flows[ix];
         match (&flow.drive.stopped_by, &flow.halt.hold) {
             (Some(who), _) => Cause::Stopping { by: who.clone() },

@@ -3,17 +3,17 @@
 //! resources this is the critical sequence of J. D. Wiest, "Some properties of schedules for large projects with limited resources",
 //! Operations Research 12 (1964); with slots and locks enough it is the critical path of J. E. Kelley and M. R. Walker (1959).
 
-use super::{
+use crate::engine::{
     graph::NodeIx,
-    run::Run,
-    timeline::{StartCause, Timeline},
+    run::RunState,
+    views::timeline::{StartCause, Timeline},
 };
 use std::{cmp::Reverse, collections::BTreeSet};
 
 impl Timeline {
     /// From the first node to the one that ended last; a node with a plan inside comes before those inside it.
-    pub(super) fn critical(&self, run: &Run) -> Vec<NodeIx> {
-        let own = run.inner(super::inner_run::InnerRunIx(0)).into_iter().flat_map(|inner| inner.nodes());
+    pub(in crate::engine) fn critical(&self, run: &RunState) -> Vec<NodeIx> {
+        let own = run.inner(crate::engine::inner_run::InnerRunIx(0)).into_iter().flat_map(|inner| inner.nodes());
         // Each began before the one that it is found from, so this ends; a journal that says otherwise ends it, too.
         let (mut chain, mut seen) = (Vec::new(), BTreeSet::new());
         let mut next = self.last_of(run, own).map(|last| self.innermost(run, last));
@@ -32,7 +32,7 @@ impl Timeline {
     }
 
     /// Who held a node up last before it could start, and by what.
-    pub(super) fn after(&self, run: &Run, ix: NodeIx) -> Option<(NodeIx, StartCause)> {
+    pub(in crate::engine) fn after(&self, run: &RunState, ix: NodeIx) -> Option<(NodeIx, StartCause)> {
         self.let_in(run, ix).or_else(|| {
             let by = if run.graph.nodes[ix].ins.is_empty() { StartCause::Turn } else { StartCause::Source };
             self.all_sources(run, ix).pop().map(|source| (source, by))
@@ -40,7 +40,7 @@ impl Timeline {
     }
 
     /// Of what ran inside a node the one that ended last, as deep as it goes; else the node itself.
-    fn innermost(&self, run: &Run, ix: NodeIx) -> NodeIx {
+    fn innermost(&self, run: &RunState, ix: NodeIx) -> NodeIx {
         let inside = run.flows[ix].bodies.iter().flat_map(|bodies| &bodies.inner_runs).filter_map(|&inner| run.inner(inner));
         match self.last_of(run, inside.flat_map(|inner| inner.nodes())) {
             Some(last) => self.innermost(run, last),
@@ -49,7 +49,7 @@ impl Timeline {
     }
 
     /// Of several nodes the one that ended last; one that is still at it comes after all that ended.
-    fn last_of(&self, run: &Run, nodes: impl Iterator<Item = NodeIx>) -> Option<NodeIx> {
+    fn last_of(&self, run: &RunState, nodes: impl Iterator<Item = NodeIx>) -> Option<NodeIx> {
         nodes.filter_map(|ix| Some((self.worked_until(run, ix)?, Reverse(ix)))).max().map(|(_, Reverse(ix))| ix)
     }
 }

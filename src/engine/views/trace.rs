@@ -1,11 +1,11 @@
 //! `Trace`: where a result came from: the results that went into it, what was called and touched on the way, who approved, down to the
 //! roots. Each node is in it once; wherever else it went in, a row says so.
 
-use super::{
+use crate::engine::{
     Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, Time, TokenUsage, Transcript, TranscriptEntry,
     graph::NodeIx,
     inner_run::InnerRunIx,
-    run::{GateEnd, GateRun, Run},
+    run::{GateEnd, GateRun, RunState},
 };
 use crate::plan::{CodeNode, LoopNode, MapNode, NodeId, NodeKind, Path, names_in_code};
 use serde::Serialize;
@@ -167,7 +167,7 @@ impl Trace {
     }
 }
 
-impl Run {
+impl RunState {
     /// Where a node's result came from; `None` when the run has no such node. `transcript` is of the same events.
     pub fn trace(&self, id: &NodeId, transcript: &Transcript) -> Option<Trace> {
         let mut gates: BTreeMap<&NodeId, Vec<GateId>> = BTreeMap::new();
@@ -203,7 +203,7 @@ impl Run {
     }
 
     /// The body that ran before the one that a node is in, where they run one after the other.
-    pub(super) fn turn_before(&self, ix: NodeIx) -> Option<InnerRunIx> {
+    pub(in crate::engine) fn turn_before(&self, ix: NodeIx) -> Option<InnerRunIx> {
         let owner = self.inner_of(ix)?.owner?;
         let bodies = self.flows[owner].bodies.as_ref().filter(|bodies| bodies.most == 1)?;
         let turn = bodies.inner_runs.binary_search(&self.graph.nodes[ix].home).ok()?;
@@ -214,7 +214,7 @@ impl Run {
         let (id, node) = (self.id_of(ix), &self.nodes[ix]);
         let lineage = &node.lineage;
         let result = node.result.as_deref().map(short).or_else(|| node.error.as_ref().map(|error| cut(&error.message)));
-        let call = |(call, report): &(super::ToolCall, Option<super::ToolReport>)| TracedCall {
+        let call = |(call, report): &(crate::engine::ToolCall, Option<crate::engine::ToolReport>)| TracedCall {
             tool: call.tool.clone(),
             args: call.args.clone(),
             ok: report.as_ref().map(|report| report.ok),
@@ -231,7 +231,7 @@ impl Run {
                 models: models(transcript.entries(&id)),
                 generation: node.generation,
                 attempts: node.attempt,
-                stale: node.stale.as_ref().map(super::Cause::message),
+                stale: node.stale.as_ref().map(crate::engine::Cause::message),
                 tokens: lineage.tokens,
                 cost_usd: lineage.cost_usd,
                 started_at: node.span.started,
@@ -251,7 +251,7 @@ impl Run {
 
 /// What went into one node.
 struct Origins<'a> {
-    run: &'a Run,
+    run: &'a RunState,
     seen: BTreeSet<NodeIx>,
     came: Vec<Came>,
     inputs: Vec<String>,
@@ -291,7 +291,7 @@ impl Origins<'_> {
             let source = self.run.graph.link(edge).from;
             let handed_on = &self.run.flows[source].outcome.forwards;
             match self.run.nodes[source].state {
-                super::NodeState::Passed => handed_on.iter().for_each(|origin| self.add(origin.node, How::Edge, Some(source))),
+                crate::engine::NodeState::Passed => handed_on.iter().for_each(|origin| self.add(origin.node, How::Edge, Some(source))),
                 _ => self.add(source, How::Edge, None),
             }
         }

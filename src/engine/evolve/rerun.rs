@@ -1,13 +1,13 @@
 //! Running again: nodes go back to before they began, in a new generation. Edges between them wait again; edges that lead out of them
 //! stay as they are, and who works with what came over those is stale. What was inside of them is gone.
 
-use super::{
+use crate::engine::{
     Action, Cause, EdgeState, GateId, GateKind, NodeRun, NodeState, Spent,
-    count::GenerationChange,
+    evolve::count::GenerationChange,
     flow::{EdgeCounts, Flow, FlowHalt, FlowOutcome, NodeSteering, Phase},
     graph::NodeIx,
     inner_run::{InnerRun, InnerRunIx},
-    run::{GateEnd, Run},
+    run::{GateEnd, RunState},
     state::EndKind,
 };
 use crate::plan::Dialect;
@@ -16,12 +16,12 @@ use std::{collections::BTreeSet, sync::Arc};
 
 impl Action {
     /// Whether it may be asked of a run that is over, which goes on by it.
-    pub(super) fn reopens(&self) -> bool {
+    pub(in crate::engine) fn reopens(&self) -> bool {
         self.voids_with().is_some()
     }
 
     /// Why gates of the nodes that it resets to before they began close; absent: it resets none.
-    pub(super) fn voids_with(&self) -> Option<Cause> {
+    pub(in crate::engine) fn voids_with(&self) -> Option<Cause> {
         match self {
             Self::Retry { .. } | Self::Rerun { .. } => Some(Cause::RunsAgain { action: self.label() }),
             Self::Override { .. } => Some(Cause::Overridden),
@@ -45,7 +45,7 @@ impl Action {
     }
 }
 
-impl Run {
+impl RunState {
     /// The part of an action that makes nodes run again.
     pub(super) fn again(&mut self, action: &Action, nodes: &[NodeIx]) {
         // One that only goes on from where it is asks for nothing more.
@@ -151,7 +151,7 @@ impl Run {
     }
 
     /// Nodes and all that can be reached from them in their inner run.
-    pub(super) fn downstream(&self, nodes: impl IntoIterator<Item = NodeIx>) -> BTreeSet<NodeIx> {
+    pub(in crate::engine) fn downstream(&self, nodes: impl IntoIterator<Item = NodeIx>) -> BTreeSet<NodeIx> {
         let mut next: Vec<NodeIx> = nodes.into_iter().collect();
         let mut found: BTreeSet<NodeIx> = next.iter().copied().collect();
         while let Some(ix) = next.pop() {
@@ -162,7 +162,7 @@ impl Run {
     }
 
     /// Those who got a node's result and have begun to work with it, also through nodes that hand it on.
-    pub(super) fn consumers(&self, ix: NodeIx) -> Vec<NodeIx> {
+    pub(in crate::engine) fn consumers(&self, ix: NodeIx) -> Vec<NodeIx> {
         let mut found = Vec::new();
         let mut next = vec![ix];
         let mut seen = BTreeSet::new();
@@ -187,7 +187,7 @@ impl Run {
     }
 
     /// Whether something of it is done in this generation: an attempt, or a result that a person gave.
-    pub(super) fn has_started(&self, ix: NodeIx) -> bool {
+    pub(in crate::engine) fn has_started(&self, ix: NodeIx) -> bool {
         let node = &self.nodes[ix];
         node.attempt > 0 || node.result.is_some()
     }
@@ -239,7 +239,7 @@ impl Run {
     }
 
     /// Everything inside a composite node, at any depth, over or not.
-    pub(super) fn inside_of(&self, ix: NodeIx) -> Vec<NodeIx> {
+    pub(in crate::engine) fn inside_of(&self, ix: NodeIx) -> Vec<NodeIx> {
         let mut found = Vec::new();
         let mut next = vec![ix];
         while let Some(ix) = next.pop() {
@@ -252,15 +252,15 @@ impl Run {
     }
 
     /// Open questions of a node and of everything inside it.
-    pub(super) fn questions_of(&self, ix: NodeIx) -> Vec<GateId> {
+    pub(in crate::engine) fn questions_of(&self, ix: NodeIx) -> Vec<GateId> {
         [ix].into_iter().chain(self.inside_of(ix)).flat_map(|ix| self.open_of(ix)).collect()
     }
 
     /// Counts the states of a node's edges.
-    pub(super) fn tally_anew(&mut self, ix: NodeIx) {
+    pub(in crate::engine) fn tally_anew(&mut self, ix: NodeIx) {
         let mut tally = EdgeCounts::default();
         for &edge in &self.graph.nodes[ix].ins {
-            super::touch();
+            crate::engine::touch();
             let class = if self.graph.link(edge).alternative { &mut tally.alternatives } else { &mut tally.plain };
             match self.edge_state(edge) {
                 EdgeState::Undecided => class.waiting += 1,
@@ -285,7 +285,7 @@ impl Run {
     }
 
     /// The result that others read: until there is a new one, that of before.
-    pub(super) fn result_of(&self, ix: NodeIx) -> Option<&Arc<Value>> {
+    pub(in crate::engine) fn result_of(&self, ix: NodeIx) -> Option<&Arc<Value>> {
         self.nodes[ix].result.as_ref().or(self.flows[ix].outcome.former.as_ref())
     }
 }

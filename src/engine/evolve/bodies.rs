@@ -1,49 +1,49 @@
 //! Inner runs as a part of the run: how bodies enter it, begin and end, and who is around and inside whom.
 
-use super::{
+use crate::engine::{
     EdgeId, EdgeState, NodeRun,
     flow::Phase,
     graph::{NodeIx, RunGraph, Settled},
     inner_run::{InnerRun, InnerRunIx, Inputs, Times},
-    run::Run,
+    run::RunState,
 };
 use crate::plan::{Catalog, NodeId, NodeKind, Plan, SubplanNode};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-impl Run {
-    pub(super) fn inner(&self, inner: InnerRunIx) -> Option<&InnerRun> {
+impl RunState {
+    pub(in crate::engine) fn inner(&self, inner: InnerRunIx) -> Option<&InnerRun> {
         self.inner_runs.slot(inner)
     }
 
-    pub(super) fn inner_of(&self, ix: NodeIx) -> Option<&InnerRun> {
+    pub(in crate::engine) fn inner_of(&self, ix: NodeIx) -> Option<&InnerRun> {
         self.inner(self.graph.nodes.slot(ix)?.home)
     }
 
     /// Nodes that entered the run with a body.
-    pub(super) fn nodes_inside(&self) -> usize {
+    pub(in crate::engine) fn nodes_inside(&self) -> usize {
         let own = self.inner_runs.first().map_or(0, |inner| inner.slots.len());
         self.graph.index.len().saturating_sub(own)
     }
 
     /// A node by the id that it has in the plan of an inner run.
-    pub(super) fn find_in(&self, inner: &InnerRun, id: &str) -> Option<NodeIx> {
+    pub(in crate::engine) fn find_in(&self, inner: &InnerRun, id: &str) -> Option<NodeIx> {
         if inner.prefix.is_empty() { self.graph.find(id) } else { self.graph.find(&format!("{}{id}", inner.prefix)) }
     }
 
     /// The composite nodes around a node, the nearest first.
-    pub(super) fn owners(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
+    pub(in crate::engine) fn owners(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
         std::iter::successors(self.inner_of(ix).and_then(|inner| inner.owner), |&owner| self.inner_of(owner).and_then(|inner| inner.owner))
     }
 
     /// Nodes inside a composite one that are not over, at any depth of its own bodies.
-    pub(super) fn open_inside(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
+    pub(in crate::engine) fn open_inside(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
         let inner_runs = self.flows[ix].bodies.iter().flat_map(|bodies| &bodies.inner_runs).filter_map(|&inner| self.inner(inner));
         inner_runs.filter(|inner| inner.unfinished > 0).flat_map(InnerRun::nodes).filter(|&ix| !self.is_over(ix))
     }
 
     /// The nodes of the body of a composite node that began last.
-    pub(super) fn newest_body(&self, id: &NodeId) -> impl Iterator<Item = NodeIx> + '_ {
+    pub(in crate::engine) fn newest_body(&self, id: &NodeId) -> impl Iterator<Item = NodeIx> + '_ {
         let bodies = self.graph.find(id).and_then(|ix| self.flows[ix].bodies.as_ref());
         bodies.and_then(|bodies| self.inner(*bodies.inner_runs.last()?)).into_iter().flat_map(InnerRun::nodes)
     }
@@ -105,7 +105,7 @@ impl Run {
 
     /// What a body gives: the result of its one final node, else an object by final node; of a walk, what it gave last; null where nothing
     /// was due.
-    pub(super) fn body_result(&self, at: InnerRunIx) -> Value {
+    pub(in crate::engine) fn body_result(&self, at: InnerRunIx) -> Value {
         let Some(inner) = self.inner(at).filter(|_| !self.plan_end(at).had_nothing_due()) else { return Value::Null };
         let result = |ix: NodeIx| self.nodes[ix].result.as_deref().cloned();
         if inner.plan.dialect.walks() {
@@ -134,8 +134,8 @@ impl Run {
         self.edges.resize(self.graph.links.len(), EdgeState::Undecided);
         let ids = self.graph.ids.from(first).iter();
         self.nodes.extend(ids.map(|id| NodeRun { generation: self.graph.first_generation(id), ..NodeRun::default() }));
-        self.flows.extend(std::iter::repeat_with(super::flow::Flow::default).take(count));
-        self.queue.locks.resize(self.graph.locks.len(), super::queue::Lock::default());
+        self.flows.extend(std::iter::repeat_with(crate::engine::flow::Flow::default).take(count));
+        self.queue.locks.resize(self.graph.locks.len(), crate::engine::queue::Lock::default());
         for link in self.graph.links.from(links) {
             let tally = &mut self.flows[link.to].tally;
             let tokens = if link.alternative { &mut tally.alternatives } else { &mut tally.plain };
@@ -194,7 +194,7 @@ impl Run {
 }
 
 /// Why a plan can't be run, bodies included; `held` are the locks of the nodes around it.
-pub(super) fn unfit(plan: &Plan, catalog: &Catalog, held: &[String]) -> Option<String> {
+pub(in crate::engine) fn unfit(plan: &Plan, catalog: &Catalog, held: &[String]) -> Option<String> {
     if let Err(reason) = RunGraph::default().append(plan, catalog, InnerRunIx(0), "", 0) {
         return Some(reason);
     }
@@ -214,7 +214,7 @@ pub(super) fn unfit(plan: &Plan, catalog: &Catalog, held: &[String]) -> Option<S
 }
 
 /// How often a node's body runs, and how many at once.
-pub(super) fn times(work: &NodeKind, most: Option<u32>, items: Option<&Vec<Value>>) -> (Times, u32) {
+pub(in crate::engine) fn times(work: &NodeKind, most: Option<u32>, items: Option<&Vec<Value>>) -> (Times, u32) {
     match (work, items) {
         (NodeKind::Loop(_), _) => (Times::Until(most.unwrap_or(1).clamp(1, 20)), 1),
         (NodeKind::Map(map), items) => (Times::Each(items.cloned().unwrap_or_default()), map.max_parallel.unwrap_or(u32::MAX).max(1)),

@@ -1,9 +1,9 @@
 //! Undoing an action. From the action on a shadow of the run is kept: the run as it would be without it. Events that have nothing to do
 //! with the action go to both. The first one that does means that its effect has begun, and the shadow is dropped.
 
-use super::{
+use crate::engine::{
     Action, Cause, Event, GateId, NodeFact, Record, Topic,
-    run::{GateEnd, GateRun, Run},
+    run::{GateEnd, GateRun, RunState},
 };
 use crate::plan::NodeId;
 use std::{collections::BTreeSet, sync::Arc};
@@ -13,7 +13,7 @@ const MOST: u32 = 8;
 
 /// The run without its newest action.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shadow {
+pub(in crate::engine) struct Shadow {
     /// The action's place in the run.
     pub action: u64,
     pub words: String,
@@ -25,10 +25,10 @@ pub(super) struct Shadow {
     own: Vec<Record>,
     /// Nodes that read what the action takes back: none may start by what it left.
     reach: BTreeSet<NodeId>,
-    run: Run,
+    run: RunState,
 }
 
-impl Run {
+impl RunState {
     /// The newest action that can be undone: its place in the run, and its label. How a run starts is part of its start, which nothing
     /// undoes.
     pub fn undoable(&self) -> Option<(u64, &str)> {
@@ -36,7 +36,7 @@ impl Run {
     }
 
     /// The run as it is when an action is undone.
-    pub(super) fn without_action(&self, action: u64) -> Option<&Self> {
+    pub(in crate::engine) fn without_action(&self, action: u64) -> Option<&Self> {
         self.steer.shadow.as_deref().filter(|shadow| shadow.action == action).map(|shadow| &shadow.run)
     }
 

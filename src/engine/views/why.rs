@@ -1,11 +1,11 @@
 //! Why a node isn't running: all that it waits for, down to what a person can do something about.
 
-use super::{
+use crate::engine::{
     EdgeState, GateId, NodeState, Time,
+    evolve::steer::Speed,
     flow::{Flow, PhasePart},
     graph::NodeIx,
-    run::Run,
-    steer::Speed,
+    run::RunState,
 };
 use crate::plan::{NodeId, nest};
 use crate::text::clock;
@@ -85,7 +85,7 @@ impl BlockerNotes {
     }
 }
 
-impl Run {
+impl RunState {
     /// What a node waits for: itself first, then each of those that hold it up with what holds that one up, what people can do something
     /// about before the rest. Empty when there is no such node.
     pub fn why(&self, node: &NodeId) -> Vec<Blocker> {
@@ -205,7 +205,7 @@ impl Run {
     }
 
     /// The lock or slot that keeps a node from starting at once.
-    pub(super) fn no_room(&self, ix: NodeIx) -> Option<String> {
+    pub(in crate::engine) fn no_room(&self, ix: NodeIx) -> Option<String> {
         let (waits, _) = self.taken_locks(ix);
         let full = self.graph.nodes[ix].takes_slot && !self.queue.has_slot();
         if !waits.is_empty() {
@@ -270,13 +270,13 @@ impl Run {
     }
 
     /// The source that closed a node's join: of an edge that it needs, before one of several alternatives.
-    pub(super) fn closed_by(&self, ix: NodeIx) -> Option<NodeIx> {
+    pub(in crate::engine) fn closed_by(&self, ix: NodeIx) -> Option<NodeIx> {
         let links = self.graph.nodes[ix].ins.iter().filter(|edge| self.edges[**edge] == EdgeState::Dead);
         links.map(|&edge| self.graph.link(edge)).min_by_key(|link| link.alternative).map(|link| link.from)
     }
 
     /// Those that a person can do something about come first, then those that wait themselves.
-    pub(super) fn urgency(&self, ix: NodeIx) -> u8 {
+    pub(in crate::engine) fn urgency(&self, ix: NodeIx) -> u8 {
         match self.nodes[ix].state {
             NodeState::Waiting { .. } | NodeState::Unknown => 0,
             NodeState::Held => 1,

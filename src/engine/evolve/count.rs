@@ -1,13 +1,13 @@
 //! How ends are counted: in the node's own plan and for those around it. One function for both directions, so that running again undoes//! back exactly what the end gave. And what ends give to a walk.
 
-use super::{NodeState, graph::NodeIx, run::Run};
+use crate::engine::{NodeState, graph::NodeIx, run::RunState};
 use crate::plan::Dialect;
 use serde_json::Value;
 use std::sync::Arc;
 
 /// What happens to a node's generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GenerationChange {
+pub(in crate::engine) enum GenerationChange {
     /// It is over.
     Ends,
     /// It was over, and the node runs again.
@@ -23,7 +23,7 @@ impl GenerationChange {
     }
 }
 
-impl Run {
+impl RunState {
     /// Counts an end in its inner run and for those around it, or undoes that. The last one of a body lets the owner go on.
     pub(super) fn count(&mut self, ix: NodeIx, turn: GenerationChange) {
         let bad = u32::from(matches!(self.nodes[ix].state, NodeState::Failed | NodeState::Cancelled | NodeState::FailedSafe));

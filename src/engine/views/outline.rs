@@ -1,6 +1,6 @@
 //! What views see of a run's plans: all nodes that there are, with those of bodies under their full ids, and the outgoing edges of a node.
 
-use super::{EdgeState, NodeRun, graph::NodeIx, inner_run::InnerRunIx, run::Run};
+use crate::engine::{EdgeState, NodeRun, graph::NodeIx, inner_run::InnerRunIx, run::RunState};
 use crate::plan::{Edge, Node, NodeId, Plan, nest};
 
 /// One outgoing edge of a node.
@@ -12,7 +12,7 @@ pub struct WayOut {
     pub state: EdgeState,
 }
 
-impl Run {
+impl RunState {
     /// The plan that is run with all that is inside its nodes, as one flat plan: behind each composite node come the nodes of its
     /// bodies, of those that began under the ids that they run by, else under those of the document. In proportion to all of them.
     pub fn outline(&self) -> Plan {

@@ -1,7 +1,7 @@
 //! `Topic`: what an event is about, and whose it is. Beside `evolve` the one list of all events: views that show some of them go by their
 //! topics, so that a new event must be thought of here.
 
-use super::{Event, NodeFact};
+use crate::engine::{Event, NodeFact};
 use crate::plan::NodeId;
 
 /// What an event is about.

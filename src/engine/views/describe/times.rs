@@ -7,7 +7,7 @@
 //!   may exceed the elapsed time.
 //! - **Wait time**: while a node waited for people, slots, locks, rates or its next attempt. The timeline shows it.
 
-use crate::engine::{Mark, NodeRun, Run, Time, WorkSpan};
+use crate::engine::{Mark, NodeRun, RunState, Time, WorkSpan};
 use crate::text::{Plain, duration};
 
 /// `elapsed 6.1s`
@@ -20,7 +20,7 @@ pub fn work(ms: u64) -> Plain {
     Plain::line("work ").then(&duration(ms))
 }
 
-impl Run {
+impl RunState {
     /// Until its end, or until `now` while it is open.
     pub fn elapsed_ms(&self, now: Time) -> u64 {
         self.stage.ended.unwrap_or(now).since(self.stage.created)

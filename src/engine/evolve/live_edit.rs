@@ -1,15 +1,15 @@
 //! Live edits: a run's own plan changes while it runs. Nodes that stay keep their slots, edges that stay their numbers and tokens; slots
 //! of nodes that go are never used again. Nodes keep the rank that they had; new ones get theirs from what comes behind them.
 
-use super::{
+use crate::engine::{
     Cause, EdgeId, NodeRun,
-    amend::{Amendment, Wire},
+    evolve::amend::{Amendment, Wire},
+    evolve::steer::Speed,
     flow::{Flow, PhasePart},
     graph::{GraphEdge, NodeIx, Settled},
     inner_run::InnerRunIx,
     queue::Lock,
-    run::Run,
-    steer::Speed,
+    run::RunState,
 };
 use crate::plan::{Catalog, NodeId, edit::Edit, order};
 use std::{collections::BTreeMap, sync::Arc};
@@ -17,9 +17,9 @@ use std::{collections::BTreeMap, sync::Arc};
 /// The run's own plan, the only one that is edited while it runs.
 const OWN: InnerRunIx = InnerRunIx(0);
 
-impl Run {
+impl RunState {
     /// Puts the edited plan in place of the one that is run. `nodes` go, or back to before they began.
-    pub(super) fn amend(&mut self, edits: &[Edit], nodes: &[NodeIx], void: &Cause) {
+    pub(in crate::engine) fn amend(&mut self, edits: &[Edit], nodes: &[NodeIx], void: &Cause) {
         let Ok(amendment) = self.amendment(edits) else { return };
         let back: Vec<NodeIx> = nodes.iter().copied().filter(|ix| !amendment.removed.contains(ix)).collect();
         // They free what they hold by what the plan still says.
@@ -132,7 +132,7 @@ impl Run {
     }
 
     /// Whether an attempt of a node is with a worker that can't hear of an edit.
-    pub(super) fn is_engaged(&self, ix: NodeIx) -> bool {
+    pub(in crate::engine) fn is_engaged(&self, ix: NodeIx) -> bool {
         match self.flows[ix].phase.part() {
             PhasePart::AtWork | PhasePart::Inside => true,
             PhasePart::Ahead

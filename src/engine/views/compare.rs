@@ -1,7 +1,7 @@
 //! `Comparison`: two runs side by side, node by node: what became of each, what it gave, and what it took. What differs in their plans is
 //! told by `plan::diff`.
 
-use super::{Mark, NodeRun, Spent, Time, run::Run};
+use crate::engine::{Mark, NodeRun, Spent, Time, run::RunState};
 use crate::plan::NodeId;
 use serde::Serialize;
 use serde_json::Value;
@@ -76,7 +76,7 @@ pub struct Totals {
 
 impl Comparison {
     /// Compares two runs: what became of `left`, and what of `right`.
-    pub fn new(left: &Run, right: &Run) -> Self {
+    pub fn new(left: &RunState, right: &RunState) -> Self {
         let known: BTreeSet<&NodeId> = left.nodes().map(|(id, _)| id).collect();
         let ours = left.nodes_in_order().into_iter().map(|(id, node)| versus(id, Some(node), right.node(id)));
         let theirs =
@@ -113,7 +113,7 @@ fn side(node: &NodeRun) -> Side {
     }
 }
 
-fn totals(run: &Run) -> Totals {
+fn totals(run: &RunState) -> Totals {
     let spent = run.nodes().fold(Spent::default(), |mut all, (_, node)| {
         all.add(node.spent());
         all

@@ -1,18 +1,18 @@
 //! `Amendment`: an edited plan laid over the slots of the run's own plan: which node keeps its slot, which edge its number, and what
 //! became of each. Found from the edits alone, so that deciding and folding see the same.
 
-use super::{
+use crate::engine::{
     EdgeId,
     graph::{NodeIx, Settled},
     inner_run::InnerRunIx,
-    run::Run,
+    run::RunState,
 };
 use crate::plan::{Edge, NodeId, NodeKind, Plan, Policy, Route, edit::Edit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An edited plan over a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Amendment {
+pub(in crate::engine) struct Amendment {
     pub plan: Plan,
     /// The slot of each of its nodes; absent: the node is new.
     pub slots: Vec<Option<NodeIx>>,
@@ -32,7 +32,7 @@ pub(super) struct Amendment {
 
 /// An edge of an edited plan, by positions of its nodes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wire {
+pub(in crate::engine) struct Wire {
     pub from: usize,
     pub to: usize,
     /// In `Plan::edges`; plain dependencies have none.
@@ -42,12 +42,12 @@ pub(super) struct Wire {
     pub kept: Option<EdgeId>,
 }
 
-impl Run {
+impl RunState {
     /// The run's own plan after edits.
     ///
     /// # Errors
     /// The plan's own message where an edit doesn't apply; why the run can't take the plan in.
-    pub(super) fn amendment(&self, edits: &[Edit]) -> Result<Amendment, String> {
+    pub(in crate::engine) fn amendment(&self, edits: &[Edit]) -> Result<Amendment, String> {
         let Some(inner) = self.inner(InnerRunIx(0)).filter(|inner| inner.slots.len() == inner.plan.nodes.len()) else {
             return Err("the plan has no shape that could be run".to_string());
         };
@@ -122,7 +122,7 @@ impl Amendment {
     }
 
     /// Finds what became of each node that stays. References that followed a name are the same.
-    fn compare(&mut self, old: &Plan, before: &Plan, run: &Run) {
+    fn compare(&mut self, old: &Plan, before: &Plan, run: &RunState) {
         let places: BTreeMap<&NodeId, usize> = old.nodes.iter().enumerate().map(|(at, node)| (&node.id, at)).collect();
         for (node, slot) in self.plan.nodes.iter().zip(&self.slots) {
             let (Some(slot), Some(&at)) = (*slot, places.get(&node.id)) else { continue };

@@ -1,24 +1,59 @@
 //! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
 
-use super::{
+pub(super) mod amend;
+pub(super) mod bodies;
+pub(super) mod calls;
+pub(super) mod count;
+mod live_edit;
+pub(super) mod rerun;
+pub(super) mod steer;
+pub(super) mod undo;
+mod worker;
+
+use crate::engine::{
     Cause, Decided, EdgeId, EdgeState, Event, Job, Kept, Mark, NodeError, NodeFact, NodeState, Record, SkippedBy, Time, WorkSpan,
-    bodies::times,
-    count::GenerationChange,
+    evolve::bodies::times,
+    evolve::count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
     graph::NodeIx,
     inner_run::{Bodies, InnerRunIx, Inputs},
     queue::Queue,
     rehearse::REHEARSAL,
-    run::{GateEnd, Head, Run, RunProgress},
+    run::{GateEnd, Head, RunProgress, RunState},
     state::EndKind,
 };
 use crate::plan::{Plan, limits::SLOTS};
 use serde_json::{Map, Value};
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, ops::Deref, sync::Arc};
+
+/// A run: its state, which only its events change.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    state: RunState,
+}
+
+impl Deref for Run {
+    type Target = RunState;
+
+    fn deref(&self) -> &RunState {
+        &self.state
+    }
+}
 
 impl Run {
     /// Folds one event into the state. Evaluates no expressions.
     pub fn evolve(&mut self, record: &Record) {
+        self.state.evolve(record);
+    }
+}
+
+impl RunState {
+    /// A run of its own that goes on from here.
+    pub(in crate::engine) fn copy(&self) -> Run {
+        Run { state: self.clone() }
+    }
+
+    fn evolve(&mut self, record: &Record) {
         self.shade(record);
         self.fold(record);
     }
@@ -80,7 +115,7 @@ impl Run {
     }
 
     /// Lets a node's clock run while it works, and only then. What runs inside a node is its work.
-    pub(super) fn clock(&mut self, ix: NodeIx, at: Time) {
+    fn clock(&mut self, ix: NodeIx, at: Time) {
         let flow = &self.flows[ix];
         let works = match flow.phase.part() {
             PhasePart::AtWork => flow.worker.as_ref().is_none_or(|worker| worker.since.is_some()),
@@ -178,8 +213,8 @@ impl Run {
     }
 
     /// Puts a node on the agenda when its join is decided. Edges decided later change nothing.
-    pub(super) fn judge(&mut self, ix: NodeIx) {
-        super::touch();
+    fn judge(&mut self, ix: NodeIx) {
+        crate::engine::touch();
         let flow = &mut self.flows[ix];
         if flow.phase == Phase::Inputs
             && let Some(go) = flow.tally.verdict(self.graph.nodes[ix].join)
@@ -189,7 +224,7 @@ impl Run {
     }
 
     fn decide_edge(&mut self, edge: EdgeId, state: EdgeState) {
-        super::touch();
+        crate::engine::touch();
         let Some(slot) = self.edges.slot_mut(edge) else { return };
         if *slot != EdgeState::Undecided {
             return;
@@ -208,7 +243,7 @@ impl Run {
     }
 
     /// The one place where a phase changes: leaves queue, lock line and agenda, enters those of the new phase.
-    pub(super) fn enter(&mut self, ix: NodeIx, phase: Phase) {
+    fn enter(&mut self, ix: NodeIx, phase: Phase) {
         let rank = self.graph.rank(ix);
         match self.flows[ix].phase {
             Phase::Queued => self.queue.remove(rank),
@@ -242,7 +277,7 @@ impl Run {
         }
     }
 
-    pub(super) fn show(&mut self, ix: NodeIx, state: NodeState, reason: Cause) {
+    fn show(&mut self, ix: NodeIx, state: NodeState, reason: Cause) {
         let node = &mut self.nodes[ix];
         node.state = state;
         node.reason = reason;
@@ -259,7 +294,7 @@ impl Run {
     }
 
     /// Into the line for a start, unless a person holds it.
-    pub(super) fn queue_up(&mut self, ix: NodeIx) {
+    fn queue_up(&mut self, ix: NodeIx) {
         self.flows[ix].halt.kept = None;
         match &self.flows[ix].halt.hold {
             Some(who) => {
@@ -359,7 +394,7 @@ impl Run {
     fn failed(&mut self, ix: NodeIx, error: &NodeError, safe: bool, result: Option<&Value>, at: Time) {
         let node = &mut self.nodes[ix];
         node.error = Some(error.clone());
-        node.result = if safe { Some(Arc::new(super::resolve::safe_result(error))) } else { result.cloned().map(Arc::new) };
+        node.result = if safe { Some(Arc::new(crate::engine::resolve::safe_result(error))) } else { result.cloned().map(Arc::new) };
         let state = if safe { NodeState::FailedSafe } else { NodeState::Failed };
         self.ended(ix, state, &error.message.clone().into(), at);
     }
@@ -401,7 +436,7 @@ impl Run {
         let mut origins: Vec<ForwardedResult> = Vec::new();
         let mut known = BTreeSet::new();
         for &edge in &self.graph.nodes[ix].ins {
-            super::touch();
+            crate::engine::touch();
             if self.edges[edge] != EdgeState::Taken {
                 continue;
             }

@@ -1,0 +1,12 @@
+//! What people see of a run: derived from its state, by functions that change nothing and decide nothing.
+
+pub(super) mod compare;
+pub(super) mod critical;
+pub(super) mod describe;
+pub(super) mod impact;
+pub(super) mod outline;
+pub(super) mod timeline;
+pub(super) mod topic;
+pub(super) mod trace;
+pub(super) mod transcript;
+pub(super) mod why;
