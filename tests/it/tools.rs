@@ -62,14 +62,15 @@ fn files_are_queried_as_tables_in_the_sandbox() {
     };
     write("north/sales.csv", "region,amount\nN,1.5\nN,2\n");
     write("south/sales.csv", "region,amount\nS,4\n");
+    write(".gitignore", "*.log\n");
     write("app.log", "2024-05-04 12:00:00 ERROR [db] down\n2024-05-04 12:00:01 INFO [db] up\n");
     let query = |args: Value| fixture.call("query_data", args);
     let sql = "SELECT region, sum(amount) AS total FROM (SELECT * FROM north_sales UNION ALL SELECT * FROM south_sales) GROUP BY 1";
     let output = query(json!({"sql": sql, "files": "*/sales.csv"})).unwrap();
-    assert_eq!(output.value["rows"], json!([{"region": "N", "total": 3.5}, {"region": "S", "total": 4.0}]));
+    assert_eq!(output.value["rows"], json!([{"region": "N", "total": 3.5}, {"region": "S", "total": 4}]));
     let read: Vec<_> = output.files.iter().map(|file| file.path.as_str()).collect();
     assert_eq!((read, output.sources[0].query.as_deref()), (vec!["north/sales.csv", "south/sales.csv"], Some(sql)));
-    let log = query(json!({"sql": "SELECT component, message FROM app WHERE level = 'ERROR'", "files": ["app.log"]})).unwrap();
+    let log = query(json!({"sql": "SELECT component, message FROM app WHERE level = 'ERROR'", "files": ["*.log"]})).unwrap();
     assert_eq!(log.value["rows"], json!([{"component": "db", "message": "down"}]));
     let lines = query(json!({"sql": "SELECT count(*) AS n FROM app", "files": [{"path": "app.log"}], "file_format": "lines"})).unwrap();
     assert_eq!(lines.value["rows"], json!([{"n": 2}]));

@@ -63,7 +63,7 @@ impl Tool for MakeDirectory {
                 let there = if workspace.kind(at).is_some() { "  (is there already)" } else { "" };
                 format!("+ {}/{there}", at.display())
             };
-            Ok(("make".into(), places(workspace, &args)?.iter().map(line).collect()))
+            Ok(("make directories".into(), places(workspace, &args)?.iter().map(line).collect()))
         }))
     }
 }
@@ -90,7 +90,7 @@ mod tests {
         let fixture = Fixture::new(&[("a.txt", "x")]);
         let args = json!({"path": ["out/deep", "out/other"]});
         let shown = fixture.registry.get("make_directory").unwrap().preview(&args, &fixture.context).unwrap();
-        assert_eq!(shown, Preview::Text("make\n+ out/deep/\n+ out/other/".into()));
+        assert_eq!(shown, Preview::Text("make directories\n+ out/deep/\n+ out/other/".into()));
         assert!(!fixture.path().join("out").exists());
         assert_eq!(fixture.call("make_directory", args.clone()).unwrap().value, json!({"created": ["out", "out/deep", "out/other"]}));
         assert_eq!(fixture.call("make_directory", args).unwrap().value, json!({"created": []}));

@@ -188,7 +188,7 @@ mod tests {
             file("new dir/x", "untracked", false),
         ];
         assert_eq!(value["files"], json!(expected));
-        let named = files(b"M\0a\tb\0R090\0old\0new\0A\0pic\0", b"1\t2\ta\tb\03\t0\t\0old\0new\0-\t-\tpic\0");
+        let named = files(b"M\0a\tb\0R090\0old\0new\0A\0pic\0", b"1\t2\ta\tb\x003\t0\t\0old\0new\0-\t-\tpic\0");
         let expected = json!([
             {"path": "a\tb", "status": "modified", "added": 1, "removed": 2},
             {"path": "new", "status": "renamed", "added": 3, "removed": 0, "from": "old"},

@@ -196,7 +196,7 @@ fn rows(database: &Connection, job: &QueryJob) -> Result<Result<FoundRows, Query
     if !statement.readonly() || statement.column_count() == 0 {
         return Err(Error::InvalidQuery);
     }
-    let columns = tables::column_names(statement.column_names().into_iter().map(str::to_owned));
+    let columns = tables::column_names(statement.column_names().map(str::to_owned));
     let mut found = FoundRows { columns, rows: Vec::new(), truncated: false };
     let (most, mut bytes) = (job.max_rows.unwrap_or(ROWS).min(ROWS), 0);
     let refused = |message: String, hint: &str| Ok(Err(QueryFault { message, hint: Some(hint.into()) }));
@@ -227,15 +227,17 @@ fn value(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => json!(number),
-        ValueRef::Real(number) => json!(rounded(number)),
+        ValueRef::Real(number) => rounded(number),
         ValueRef::Text(bytes) => json!(String::from_utf8_lossy(bytes)),
         ValueRef::Blob(bytes) => json!(format!("({} bytes)", bytes.len())),
     }
 }
 
-/// As many digits as a double holds for sure, so that a tenth and two tenths are three.
-fn rounded(number: f64) -> f64 {
-    format!("{number:.14e}").parse().unwrap_or(number)
+/// As many digits as a double holds for sure, so that a tenth and two tenths are three; a whole number without a point.
+fn rounded(number: f64) -> Value {
+    let number: f64 = format!("{number:.14e}").parse().unwrap_or(number);
+    let whole = number as i64;
+    if number.abs() < 1e15 && whole as f64 == number { json!(whole) } else { json!(number) }
 }
 
 /// An error in words, and what to do about it if that isn't to look at the tables.
@@ -284,7 +286,7 @@ mod tests {
     fn a_query_groups_and_sorts_and_says_what_the_tables_are() {
         let value = ask("SELECT region, sum(amount) AS total, count(*) AS n FROM sales GROUP BY region ORDER BY total");
         assert_eq!(value["columns"], json!(["region", "total", "n"]));
-        assert_eq!(value["rows"], json!([{"region": "North", "total": 0.3, "n": 2}, {"region": "South", "total": 7.0, "n": 1}]));
+        assert_eq!(value["rows"], json!([{"region": "North", "total": 0.3, "n": 2}, {"region": "South", "total": 7, "n": 1}]));
         let columns = json!([{"name": "region", "type": "text"}, {"name": "amount", "type": "number"}, {"name": "zip", "type": "text"}]);
         let table = json!({"name": "sales", "file": "data/sales.csv", "format": "csv", "rows": 3, "unreadable": 0, "columns": columns});
         assert_eq!((&value["tables"], &value["count"], &value["truncated"]), (&json!([table]), &json!(2), &json!(false)));
@@ -297,7 +299,7 @@ mod tests {
         assert!(fault("SELECT avg(region) OVER () FROM sales").message.contains("needs numbers"));
         assert_eq!(ask("SELECT sum(zip) AS s FROM sales WHERE region = 'South'")["rows"], json!([{"s": 2}]));
         let none = ask("SELECT sum(amount) AS s, avg(amount) AS a, total(amount) AS t FROM sales WHERE region = 'x'");
-        assert_eq!(none["rows"], json!([{"s": null, "a": null, "t": 0.0}]));
+        assert_eq!(none["rows"], json!([{"s": null, "a": null, "t": 0}]));
         let moving = ask("SELECT sum(amount) OVER (ORDER BY rowid ROWS 1 PRECEDING) AS s FROM sales");
         assert_eq!(moving["rows"], json!([{"s": 0.1}, {"s": 7.1}, {"s": 7.2}]));
     }

@@ -144,13 +144,21 @@ fn globbed(workspace: &Workspace, path: &str, stop: &AbandonFlag) -> Result<Opti
         return Ok(None);
     }
     let pattern = list_directory::Pattern::new(path.strip_prefix("./").unwrap_or(path))?;
-    let mut found = Vec::new();
-    for entry in list_directory::walk(workspace.root(), false, None).flatten() {
-        stop.check()?;
-        let below = entry.path().strip_prefix(workspace.root()).unwrap_or(entry.path());
-        if entry.file_type().is_some_and(|kind| kind.is_file()) && pattern.matches(below) {
-            found.push(below.to_string_lossy().into_owned());
+    let matched = |all: bool| {
+        let mut found = Vec::new();
+        for entry in list_directory::walk(workspace.root(), all, None).flatten() {
+            stop.check()?;
+            let below = entry.path().strip_prefix(workspace.root()).unwrap_or(entry.path());
+            if entry.file_type().is_some_and(|kind| kind.is_file()) && pattern.matches(below) {
+                found.push(below.to_string_lossy().into_owned());
+            }
         }
+        Ok::<_, ToolError>(found)
+    };
+    let mut found = matched(false)?;
+    if found.is_empty() {
+        // Logs are often kept out of version control, and still meant here.
+        found = matched(true)?;
     }
     if found.is_empty() {
         return Err(ToolError::refused(format!("no file matches `{}`", path.escape_debug())).hint("`list_directory` shows the files"));
