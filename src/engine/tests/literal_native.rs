@@ -270,9 +270,9 @@ impl<'a> Literal<'a> {
         let finals: Vec<&Ended> = (0..self.ends.len()).filter(is_final).map(|at| &self.ends[at]).collect();
         let well = |end: &&Ended| matches!(end.state, "succeeded" | "passed");
         let badly = |end: &&Ended| !well(end) && end.why != Some(Why::Routed);
-        if !finals.iter().any(|end| well(end)) && finals.iter().any(|end| badly(end)) {
+        if !finals.iter().any(well) && finals.iter().any(badly) {
             Outcome::Failed
-        } else if finals.iter().any(|end| badly(end)) || self.ends.iter().any(|end| end.state == "failed" || end.why == Some(Why::Unmet)) {
+        } else if finals.iter().any(badly) || self.ends.iter().any(|end| end.state == "failed" || end.why == Some(Why::Unmet)) {
             Outcome::Partial
         } else {
             Outcome::Succeeded
