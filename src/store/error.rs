@@ -44,7 +44,7 @@ pub enum StoreError {
         known: i64,
     },
     /// What is open has no name any more: whatever is written there is lost when the last program closes it.
-    #[error("the journal `{}` was deleted or replaced while it was in use", path.display())]
+    #[error("the journal `{}` was deleted, replaced or cut while it was in use", path.display())]
     Gone { path: PathBuf },
     /// The file can be read, and not be written.
     #[error("the journal `{}` is read-only", path.display())]

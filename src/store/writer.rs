@@ -19,26 +19,27 @@ use tokio::sync::oneshot;
 /// Appends gathered into one transaction at most, so that the first of them doesn't wait for ever.
 const GROUP: usize = 1024;
 
-/// Which files were opened: database and write-ahead log. SQLite writes on into files that were deleted, and nobody would ever read that.
+/// Which files were opened: database and write-ahead log, each with its device, inode and longest known length in bytes. SQLite writes on
+/// into files that were deleted or emptied, and nobody could ever read that. It makes neither file shorter while one is open.
 #[derive(Debug)]
-struct OpenFiles(Vec<(PathBuf, (u64, u64))>);
+struct OpenFiles(Vec<(PathBuf, (u64, u64), u64)>);
 
 impl OpenFiles {
     fn of(path: &Path) -> Self {
         // The log is beside what a link leads to.
         let file = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
         let log = file.with_file_name("journal.db-wal");
-        Self([file, log].into_iter().filter_map(|path| Some((path.clone(), place(&path)?))).collect())
+        let opened = |path: PathBuf| path.metadata().ok().map(|data| (path, (data.dev(), data.ino()), data.len()));
+        Self([file, log].into_iter().filter_map(opened).collect())
     }
 
-    /// Two looks at the folder, cheap beside a commit.
-    fn are_there(&self) -> bool {
-        self.0.iter().all(|(path, opened)| place(path) == Some(*opened))
+    /// Whether they are there, as long as ever. Two looks at the folder, cheap beside a commit.
+    fn are_whole(&mut self) -> bool {
+        self.0.iter_mut().all(|(path, place, longest)| {
+            let found = path.metadata().ok().filter(|data| (data.dev(), data.ino()) == *place && data.len() >= *longest);
+            found.map(|data| *longest = data.len()).is_some()
+        })
     }
-}
-
-fn place(path: &Path) -> Option<(u64, u64)> {
-    path.metadata().ok().map(|data| (data.dev(), data.ino()))
 }
 
 /// Events of one run, to be written all or none.
@@ -62,10 +63,10 @@ impl StoreWriter {
     pub(super) fn start(db: Connection, path: PathBuf) -> Result<Self, StoreError> {
         let (inbox, appends) = mpsc::channel();
         let at = path.clone();
-        let files = OpenFiles::of(&path);
+        let mut files = OpenFiles::of(&path);
         let thread = thread::Builder::new()
             .name("journal".into())
-            .spawn(move || write_all(db, &path, &files, &appends))
+            .spawn(move || write_all(db, &path, &mut files, &appends))
             .map_err(|error| StoreError::io(&at, &error))?;
         Ok(Self { inbox: Some(inbox), thread: Some(thread) })
     }
@@ -86,12 +87,16 @@ impl Drop for StoreWriter {
     }
 }
 
-fn write_all(mut db: Connection, path: &Path, files: &OpenFiles, appends: &mpsc::Receiver<Append>) {
+fn write_all(mut db: Connection, path: &Path, files: &mut OpenFiles, appends: &mpsc::Receiver<Append>) {
     while let Ok(first) = appends.recv() {
         let mut group = vec![first];
         group.extend(appends.try_iter().take(GROUP - 1));
         let gone = || Err(StoreError::Gone { path: path.to_path_buf() });
-        let written = if files.are_there() { write_group(&mut db, path, &group) } else { gone() };
+        let mut written = if files.are_whole() { write_group(&mut db, path, &group) } else { gone() };
+        // What was cut while it was written is lost too.
+        if !files.are_whole() {
+            written = gone();
+        }
         for (index, append) in group.into_iter().enumerate() {
             let result = match &written {
                 Ok(each) => each.get(index).cloned().unwrap_or(Ok(())),

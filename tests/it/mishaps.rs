@@ -3,7 +3,7 @@
 use super::support::program::Program;
 use serde_json::{Value, json};
 use std::{
-    fs::{remove_dir_all, rename},
+    fs::{File, remove_dir_all, rename},
     process::{Child, Command, Stdio},
     thread,
 };
@@ -48,6 +48,19 @@ fn what_a_killed_write_left_in_the_workspace_goes_when_its_run_is_resumed() {
 }
 
 #[test]
+fn a_run_whose_journal_is_emptied_freezes_and_nothing_more_takes_effect() {
+    let program = Program::new();
+    let child = under_way(&program, &[]);
+    drop(File::create(program.home().join("state/journal.db-wal")).unwrap());
+    program.file("go", "");
+    let ended = child.wait_with_output().unwrap();
+    let err = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{err}");
+    assert!(err.contains("was deleted, replaced or cut while it was in use"), "{err}");
+    assert!(!program.workspace().join("effects.log").exists(), "nothing that is not on record took effect");
+}
+
+#[test]
 fn a_run_whose_journal_is_deleted_freezes_with_a_message_and_what_is_in_memory_is_kept() {
     for how in [
         |program: &Program| remove_dir_all(program.home().join("state")).unwrap(),
@@ -63,7 +76,7 @@ fn a_run_whose_journal_is_deleted_freezes_with_a_message_and_what_is_in_memory_i
         let (out, err) = (String::from_utf8(ended.stdout).unwrap(), String::from_utf8(ended.stderr).unwrap());
         assert_eq!(ended.status.code(), Some(1), "{err}");
         assert!(err.contains("the run is frozen, nothing more of it starts: the journal `"), "{err}");
-        assert!(err.contains("was deleted or replaced while it was in use"), "{err}");
+        assert!(err.contains("was deleted, replaced or cut while it was in use"), "{err}");
         assert!(!program.workspace().join("effects.log").exists(), "nothing that is not on record took effect");
         let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
         assert_eq!((&last["outcome"], &last["exit"]), (&json!("frozen"), &json!(1)));
