@@ -223,6 +223,9 @@ pub struct RunArgs {
     /// Change nothing: nodes that need a model or would change something only show what they would do
     #[arg(long, conflicts_with = "model")]
     pub rehearse: bool,
+    /// Run what was understood of a request, and leave out what wasn't
+    #[arg(long)]
+    pub partial: bool,
     /// Print events as they happen, one JSON object per line
     #[arg(long)]
     pub json: bool,

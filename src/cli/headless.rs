@@ -1,7 +1,7 @@
 //! What subcommands share that drive a run without a person: flags that decide gates, what is printed as it happens, signals, and the
 //! message and exit code at the end.
 
-use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named, show::payload_lines};
+use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named, output, show::payload_lines};
 use crate::{
     engine::{Action, ActionTarget, Command, Event, GateKind, NodeFact, Record, Run, RunId, RunStatus, StopSignal, Time, elapsed},
     host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, RunSignals, Yes},
@@ -323,9 +323,12 @@ fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), CliError> {
         if many {
             io.line(&format!("== {}", Plain::line(id)))?;
         }
-        let text = result.as_str().map_or_else(|| format!("{result:#}"), str::to_owned);
+        let text = output::as_text(result);
         for line in Plain::block(&text) {
             io.line(line.as_str())?;
+        }
+        for note in output::notes(result) {
+            io.say(&format!("note: {}", Plain::line(note)));
         }
     }
     Ok(())

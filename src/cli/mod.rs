@@ -21,6 +21,7 @@ mod list;
 mod log;
 mod ls;
 mod named;
+mod output;
 mod plan;
 mod replay;
 mod resume;

@@ -2,6 +2,7 @@
 
 use super::{CliContext, CliError, Exit, Io, PlanArgs, source, validate};
 use crate::plan::dialect;
+use crate::planner::builtin::OpenRequest;
 use serde_json::{Value, json};
 
 /// Plans a request and prints the plan. Findings go to stderr, or with `--json` into the JSON.
@@ -13,7 +14,7 @@ pub async fn plan(args: &PlanArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     let host = place.host_to_look()?;
     let answer = source::ask(&host, &request, io).await?;
     let findings = source::findings(&answer.plan, &host.catalog());
-    let exit = source::verdict(&findings);
+    let exit = if OpenRequest::of(&answer.plan).is_empty() { source::verdict(&findings) } else { Exit::Invalid };
     if args.json {
         let listed: Vec<Value> = findings.iter().map(validate::as_json).collect();
         let valid = exit == Exit::Success;

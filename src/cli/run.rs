@@ -16,6 +16,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let flags = headless::flags(&args.gates)?;
     let host = if args.rehearse { place.rehearsing().host()? } else { place.host()? };
     let mut document = source::plan_or_request(&args.what, &host, io).await?;
+    source::settle(&mut document.plan, args.partial)?;
     document.plan.inputs.extend(inputs);
     // What came from stdin as words was not typed here: a plan that did is the plan's own text.
     let private_request = args.what == "-" && document.text.is_empty();

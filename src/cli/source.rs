@@ -8,10 +8,11 @@ use crate::{
         link,
     },
     plan::{
-        Catalog, Dialect, Plan,
+        Catalog, Dialect, NodeKind, Plan,
         dialect::{self, ReadError, Syntax},
         validate::{Finding, Severity},
     },
+    planner::builtin::OpenRequest,
     text::Plain,
 };
 use std::path::Path;
@@ -173,6 +174,32 @@ pub(super) fn unreadable(error: &ReadError) -> CliError {
         None | Some(Dialect::Native) => failure.hint("`dagdeck schema plan` prints the format of a plan"),
         Some(_) => failure,
     }
+}
+
+/// Refuses to run what a request left open; with `partial` only what was understood stays.
+pub(super) fn settle(plan: &mut Plan, partial: bool) -> Result<(), CliError> {
+    let open = OpenRequest::of(plan);
+    if open.is_empty() {
+        return Ok(());
+    }
+    let hint = match (partial, open.readings.is_empty()) {
+        (false, true) if plan.nodes.len() > 1 => "say it in other words, or run what was understood with `--partial`",
+        (_, true) => "say it in other words; `dagdeck man` names what is understood without a model",
+        (_, false) => "say which one is meant, in other words",
+    };
+    let asks: Vec<_> = plan.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Approval(_))).map(|node| node.id.clone()).collect();
+    let mut open_nodes = asks;
+    for node in &plan.nodes {
+        if node.depends_on.iter().any(|source| open_nodes.contains(source)) {
+            open_nodes.push(node.id.clone());
+        }
+    }
+    if partial && open.readings.is_empty() && open_nodes.len() < plan.nodes.len() {
+        plan.nodes.retain(|node| !open_nodes.contains(&node.id));
+        plan.edges.retain(|edge| !open_nodes.contains(&edge.from) && !open_nodes.contains(&edge.to));
+        return Ok(());
+    }
+    Err(CliError::invalid(format!("nothing was run: {}", open.messages().join("\n"))).hint(hint))
 }
 
 pub(super) struct PlannedAnswer {

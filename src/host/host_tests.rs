@@ -508,10 +508,10 @@ async fn models_are_chosen_by_name_and_the_operator_can_take_their_place() {
 
 #[tokio::test]
 async fn a_request_becomes_a_plan_node_by_node_without_a_model() {
-    let bed = Bed::new(&[]);
+    let bed = Bed::new(&[("a.rs", "x\n")]);
     let mut seat = Seat::take(&bed);
     let id = client::PlanningId(7);
-    let text = "List the Rust files under src, count their lines, and write the ten longest to longest.md";
+    let text = "List the Rust files, count their lines, and write the ten longest to longest.md";
     seat.ask(Request::Plan { id, text: text.into() });
     let mut grown = Vec::new();
     let (plan, origin) = loop {

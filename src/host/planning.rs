@@ -9,7 +9,7 @@ use crate::models::ModelError;
 use crate::plan::{Catalog, Node};
 use crate::planner::{
     PlanSink, Planned,
-    builtin::{self, Template},
+    builtin::{self, Template, WorkspaceFacts},
     model::{Ids, ModelPlanner, plan_by_model},
 };
 use serde_json::{Map, Value};
@@ -40,7 +40,7 @@ impl Shared {
     /// Plans without a model. Template files that can't be used are told in the remarks.
     fn built_in(&self, request: &str, catalog: Catalog, inputs: &Map<String, Value>, sink: &mut dyn PlanSink) -> Planned {
         let (templates, problems) = Template::load(&self.places.settings, self.places.config.as_deref());
-        let mut planned = builtin::plan(request, &catalog, &templates, sink);
+        let mut planned = builtin::plan(request, WorkspaceFacts::look(&self.places.workspace), &catalog, &templates, sink);
         planned.plan.inputs.extend(inputs.clone());
         planned.remarks.extend(problems.iter().map(ToString::to_string));
         planned

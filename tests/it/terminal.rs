@@ -28,14 +28,14 @@ fn machine() -> Program {
 /// The console with a plan in it that nobody has touched.
 fn planned(program: &Program, size: (u16, u16)) -> Terminal {
     let mut deck = program.console(size);
-    deck.sees("Type what you want").send(REQUEST).send("\r").sees("plan, 5 nodes").sees("read the plan, then").drawn();
+    deck.sees("Type what you want").send(REQUEST).send("\r").sees("plan, 4 nodes").sees("read the plan, then").drawn();
     deck
 }
 
 /// The console with a run that waits for an approval.
 fn waiting(program: &Program) -> Terminal {
     let mut deck = planned(program, (80, 24));
-    deck.send("r").sees("◆ 1 waiting").sees("4/5 done");
+    deck.send("r").sees("◆ 1 waiting").sees("3/4 done");
     deck
 }
 
@@ -96,8 +96,8 @@ fn a_program_that_is_killed_leaves_the_journal_whole() {
 fn journal_is_whole(program: &Program) {
     let shown = program.json(&["show", "last", "--json"]);
     let states: Vec<&str> = shown["nodes"].as_array().unwrap().iter().filter_map(|node| node["state"].as_str()).collect();
-    assert_eq!(states[..4], ["succeeded"; 4], "{shown}");
-    assert_eq!(shown["gates"][0]["node_id"], "write_report");
+    assert_eq!(states[..3], ["succeeded"; 3], "{shown}");
+    assert_eq!(shown["gates"][0]["node_id"], "write_file");
     assert!(!program.workspace().join("longest.md").exists());
 }
 
@@ -145,7 +145,7 @@ fn a_suspended_console_leaves_the_shell_alone_and_comes_back_as_it_was() {
     let start = Start { args: &["-i"], workspace: &workspace, home: &home, size: (80, 24), env: &env };
     let mut shell = Terminal::start_program("sh", &start);
     shell.send("\"$DAGDECK\"\r").sees("Type what you want").send(REQUEST).send("\r").sees("read the plan, then").send("G");
-    shell.sees("── write_report ─").loses("read the plan, then").drawn();
+    shell.sees("── write_file ─").loses("read the plan, then").drawn();
     let before = shell.screen();
 
     for stops in 1..=2 {
@@ -168,7 +168,7 @@ fn a_suspended_console_leaves_the_shell_alone_and_comes_back_as_it_was() {
 fn an_editor_borrows_the_terminal_and_gives_it_back() {
     let program = machine().env("EDITOR", "printf 'the editor is here\\n'; sed -i s/10/3/");
     let mut deck = planned(&program, (80, 24));
-    deck.send("\x05").sees("u undo").send("r").sees("◆ 1 waiting").send("G").sees("── write_report ─");
+    deck.send("\x05").sees("u undo").send("r").sees("◆ 1 waiting").send("G").sees("── write_file ─");
     assert!(String::from_utf8_lossy(&deck.raw).contains("the editor is here"));
     assert!(!deck.screen().contains("the editor is here"), "{}", deck.screen());
     let shown = program.json(&["show", "last", "--json"]);
@@ -208,7 +208,7 @@ fn any_size(deck: &mut Terminal) {
     for (columns, rows) in [(20, 5), (39, 10), (40, 9), (5, 2), (1, 1)] {
         deck.resize(columns, rows);
         // Keys work as ever, also where nothing shows.
-        deck.send("\x1b[B").until("a sentence", |screen| !screen.contains("plan, 5 nodes"));
+        deck.send("\x1b[B").until("a sentence", |screen| !screen.contains("plan, 4 nodes"));
     }
     deck.resize(20, 5);
     deck.sees("dagdeck needs 40");
@@ -227,7 +227,7 @@ fn nothing_is_written_and_nobody_wakes_while_nothing_happens() {
     silent(&mut deck, "an empty console");
     deck.send(REQUEST).send("\r").sees("read the plan, then");
     silent(&mut deck, "a plan");
-    deck.send("r").sees("◆ 1 waiting").sees("4/5 done");
+    deck.send("r").sees("◆ 1 waiting").sees("3/4 done");
     silent(&mut deck, "a run that waits");
     deck.send("2").sees("keys active");
     silent(&mut deck, "an open gate");
@@ -262,11 +262,11 @@ fn pasted_text_is_text_and_never_keys() {
 
     let mut deck = planned(&program, (80, 24));
     deck.send("\x1b[200~d\nr\nq\ny\n\x1b[201~").sees("press n for a new request");
-    assert!(deck.screen().contains("plan, 5 nodes"), "{}", deck.screen());
+    assert!(deck.screen().contains("plan, 4 nodes"), "{}", deck.screen());
     // In the inbox a pasted key decides nothing, not even long after the last one.
     deck.send("r").sees("◆ 1 waiting").send("GJJ2").sees("1 open gate").send("JJ").sees("the exact payload").sees("keys active");
     deck.send("\x1b[200~a\x1b[201~").sees("press n for a new request");
-    deck.sees("keys active").send("q").sees("Cancel them and quit?");
+    deck.sees("keys active").send("q").sees("Cancel it and quit?");
 }
 
 #[test]

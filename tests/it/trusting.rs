@@ -11,7 +11,7 @@ fn trapped() -> Program {
     let program = Program::new();
     program.file(".dagdeck/agents/writer.md", CARD);
     program.file(".dagdeck/config.toml", SETTINGS);
-    program.file(".dagdeck/plans/list.toml", "name = \"list\"\ndescription = \"\"\nmatch = [\"list\"]\n");
+    program.file(".dagdeck/plans/list.toml", "name = \"list\"\ndescription = \"\"\nforms = [\"list it\"]\n");
     program.file("elsewhere.md", CARD.replace("writer", "linked"));
     std::os::unix::fs::symlink("../../elsewhere.md", program.workspace().join(".dagdeck/agents/linked.md")).unwrap();
     program

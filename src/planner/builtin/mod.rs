@@ -1,183 +1,310 @@
-//! The built-in planner: plan templates for what people ask most, and the splitting of any other request into steps. Needs no model,
-//! gives the same plan for the same request, and always gives one.
+//! The built-in planner is a small compiler: words with their places → entities → clauses → readings → a tree of typed operations → a plan.
+//! It needs no model and gives the same plan for the same request and workspace. Every word that carries meaning is used by an operation; what
+//! isn't understood, or can be read in two ways, becomes a question, and nothing is run.
 
-mod choose;
-mod phrases;
-mod places;
+mod compose;
+mod conditions;
+mod entities;
+mod facts;
+mod form;
+mod lists;
+mod lower;
+mod readings;
+mod rows;
 mod shipped;
 mod slots;
-mod steps;
 mod template;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod words;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{PlanSink, Planned};
-use crate::plan::{Catalog, Node, NodeId, Plan, is_legal_id, native};
-use choose::{NodeDraft, PREVIOUS, Setting};
-use slots::ParsedRequest;
-use steps::{RequestStep, StepLink};
+use crate::plan::{Catalog, Plan, native};
+use lower::Lowering;
+use readings::{Read, Reader, Trouble};
+use tree::{Clause, Operation, Step, sentence};
+use words::Word;
 
-pub use slots::{SlotKind, TemplateSlot};
+pub use facts::WorkspaceFacts;
 pub use template::{Template, TemplateError};
 
-/// Longest goal that is kept in words for people.
-const LONGEST_NAME: usize = 40;
+/// Shortest word of dagdeck's own that a slip is read as.
+const SLIP: usize = 5;
+/// Longest request that is taken apart to find what isn't understood, in words.
+const SEARCHED: usize = 40;
+/// Most readings that are offered.
+const OFFERED: usize = 6;
 
-/// Makes a plan of any request.
-pub fn plan(request: &str, catalog: &Catalog, templates: &[Template], sink: &mut dyn PlanSink) -> Planned {
-    let steps = steps::split(request);
-    let mut draft = Building { catalog, nodes: Vec::new(), inputs: Map::new() };
-    let (origin, remarks) = match best(request, &steps, catalog, templates) {
-        Some((template, fit, covered)) => {
-            sink.progress(&format!("the template `{}` fits: {}", template.name, template.description));
-            draft.inputs = fit.inputs;
-            draft.add_template(template);
-            let rest = &steps[covered..];
-            draft.append(rest, request);
-            let remark = (!rest.is_empty()).then(|| format!("{} beyond the template were added as steps for agents", counted(rest.len())));
-            (format!("built-in planner, template `{}`", template.name), remark)
-        }
-        None if steps.is_empty() => {
-            sink.progress("the request is empty: the plan asks for one");
-            draft.ask();
-            ("built-in planner".to_owned(), None)
-        }
-        None => {
-            sink.progress("no template fits: the request is split into steps");
-            draft.append(&steps, request);
-            ("built-in planner, split into steps".to_owned(), None)
-        }
-    };
-    for node in &draft.nodes {
-        sink.node(node.clone());
+/// What a request leaves open: nothing is run before a person has settled it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpenRequest {
+    /// Parts that no operation uses, in the request's own words.
+    pub not_understood: Vec<String>,
+    /// What it can mean, each in one sentence, when that is more than one thing.
+    pub readings: Vec<String>,
+    /// Why what was understood can't be done here.
+    pub problems: Vec<String>,
+}
+
+impl OpenRequest {
+    /// What a plan of the built-in planner left open.
+    pub fn of(plan: &Plan) -> Self {
+        let list = |name: &str| {
+            let list = plan.metadata.get("open").and_then(|open| open.get(name)).and_then(Value::as_array);
+            list.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        Self { not_understood: list("not_understood"), readings: list("readings"), problems: list("problems") }
     }
-    let mut plan = Plan { goal: request.trim().to_owned(), inputs: draft.inputs, nodes: draft.nodes, ..Plan::default() };
+
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn to_value(&self) -> Value {
+        json!({ "not_understood": self.not_understood, "readings": self.readings, "problems": self.problems })
+    }
+
+    /// What to say about it, a line each.
+    pub fn messages(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self.problems.clone();
+        lines.extend(self.not_understood.iter().map(|part| format!("not understood: {}", slots::quoted(part))));
+        if !self.readings.is_empty() {
+            lines.push("this can be read in several ways:".into());
+            lines.extend(self.readings.iter().enumerate().map(|(at, reading)| format!("  {}. {reading}", at + 1)));
+        }
+        lines
+    }
+}
+
+/// Makes a plan of a request.
+pub fn plan(request: &str, facts: WorkspaceFacts, catalog: &Catalog, templates: &[Template], sink: &mut dyn PlanSink) -> Planned {
+    let words = words::words(request);
+    let facts = facts.with_tables(&words);
+    let templates: Vec<Template> = templates.iter().filter(|template| template.is_usable(catalog)).cloned().collect();
+    let compiler = Compiler { facts: &facts, request, templates: &templates };
+    let Compiled { steps, open, mut remarks } = compiler.compile(&words);
+    let mut lowering = Lowering::new(&facts, catalog, &templates, request);
+    lowering.steps(&steps);
+    if let Some(question) = question(&open) {
+        lowering.nodes.clear();
+        lowering.edges.clear();
+        lowering.add("ask", question);
+        lowering.steps(&steps);
+    }
+    let mut plan = Plan { goal: request.trim().to_owned(), ..Plan::default() };
     if plan.goal.is_empty() {
         plan.goal = "Find out what shall be done".to_owned();
     }
-    Planned { plan, origin, remarks: remarks.into_iter().collect() }
+    for (at, node) in lowering.nodes.into_iter().enumerate() {
+        match native::node_from_value(node, &format!("nodes[{at}]")) {
+            Ok(node) => {
+                sink.node(node.clone());
+                plan.nodes.push(node);
+            }
+            Err(error) => remarks.push(error.to_string()),
+        }
+    }
+    plan.edges = lowering.edges.into_iter().filter_map(|edge| native::edge_from_value(edge, "").ok()).collect();
+    if open.is_empty() {
+        let said = sentence(&steps);
+        sink.progress(&said);
+        plan.metadata.insert("understood".into(), json!(said));
+    } else {
+        open.messages().iter().for_each(|line| sink.progress(line));
+        plan.metadata.insert("open".into(), open.to_value());
+    }
+    Planned { plan, origin: "built-in planner".to_owned(), remarks }
 }
 
-/// The template that fits best, what fills its slots, and how many of the steps it carries out.
-fn best<'t>(
-    request: &str,
-    steps: &[RequestStep],
-    catalog: &Catalog,
-    templates: &'t [Template],
-) -> Option<(&'t Template, template::Fit, usize)> {
-    let usable = templates.iter().filter(|template| template.is_usable(catalog));
-    let fits = usable.filter_map(|template| {
-        let covered = steps.iter().take_while(|step| covers(template, step)).count();
-        if template.has_topic() && steps[..covered].iter().any(|step| steps::enumerated(&step.text).is_some_and(|parts| parts.len() > 2)) {
-            // Several topics are better served by a step each.
+/// The node that asks about what is open.
+fn question(open: &OpenRequest) -> Option<Value> {
+    let text = match (open.readings.is_empty(), open.problems.first(), open.not_understood.first()) {
+        (false, ..) => "This can be read in several ways. Which one is meant?".to_owned(),
+        (true, Some(problem), _) => format!("{problem}. What is to be done?"),
+        (true, None, Some(_)) => return None,
+        (true, None, None) => return None,
+    };
+    Some(json!({ "title": "ask what is meant", "ask": { "text": lower::literal(&text), "options": open.readings } }))
+}
+
+struct Compiled {
+    steps: Vec<Step>,
+    open: OpenRequest,
+    remarks: Vec<String>,
+}
+
+struct Compiler<'a> {
+    facts: &'a WorkspaceFacts,
+    request: &'a str,
+    templates: &'a [Template],
+}
+
+impl Compiler<'_> {
+    fn read(&self, words: &[Word]) -> Read {
+        let mut read = Reader { facts: self.facts, request: self.request, words, templates: self.templates }.read();
+        // The reading that leaves the fewest words to a model says most.
+        if let Some(least) = read.readings.iter().map(|steps| free_words(steps)).min() {
+            read.readings.retain(|steps| free_words(steps) == least);
+        }
+        read
+    }
+
+    fn compile(&self, words: &[Word]) -> Compiled {
+        let read = self.read(words);
+        if let [steps] = &read.readings[..] {
+            return Compiled { steps: steps.clone(), open: OpenRequest::default(), remarks: Vec::new() };
+        }
+        if !read.readings.is_empty() {
+            let readings = read.readings.iter().take(OFFERED).map(|steps| sentence(steps)).collect();
+            return Compiled { steps: Vec::new(), open: OpenRequest { readings, ..OpenRequest::default() }, remarks: Vec::new() };
+        }
+        if let Some(compiled) = self.with_slips(words) {
+            return compiled;
+        }
+        let mut problems: Vec<String> = read.troubles.iter().map(Trouble::message).chain(self.missing(words)).collect();
+        problems.dedup();
+        problems.truncate(3);
+        if !problems.is_empty() {
+            return Compiled { steps: Vec::new(), open: OpenRequest { problems, ..OpenRequest::default() }, remarks: Vec::new() };
+        }
+        let steps = self.parts(words);
+        let unknown: Vec<String> =
+            steps.iter().filter_map(|step| if let Step::Unknown(text) = step { Some(text.clone()) } else { None }).collect();
+        let unknown = if unknown.is_empty() { vec![self.request.trim().to_owned()] } else { unknown };
+        let not_understood = match self.extra(words) {
+            Some(part) => vec![part],
+            None => unknown,
+        };
+        Compiled { steps, open: OpenRequest { not_understood, ..OpenRequest::default() }, remarks: Vec::new() }
+    }
+
+    /// Files that are named and aren't there, but for those that are to be made.
+    fn missing(&self, words: &[Word]) -> Vec<String> {
+        let made =
+            |at: usize| at > 0 && ["to", "into", "as", "called", "named", ">", "file", "folder"].iter().any(|word| words[at - 1].is(word));
+        let named =
+            words.iter().enumerate().filter(|(at, word)| !word.quoted && !made(*at)).filter_map(|(_, word)| entities::path_text(word));
+        let gone = named.filter(|path| !self.facts.exists(path));
+        gone.map(|path| Trouble::Missing { nearest: self.facts.nearest(&path).map(str::to_owned), path }.message()).collect()
+    }
+
+    /// The same request with slips in dagdeck's own words read as these, and what was read as what.
+    fn with_slips(&self, words: &[Word]) -> Option<Compiled> {
+        let mut remarks = Vec::new();
+        let known = rows::vocabulary();
+        let corrected: Vec<Word> = words
+            .iter()
+            .map(|word| {
+                let fixed = self.slip(word, &known);
+                if let Some(fixed) = fixed {
+                    remarks.push(format!("read {} as {fixed}", word.text));
+                }
+                fixed.map_or_else(|| word.clone(), |fixed| Word { text: fixed.to_owned(), lower: fixed.to_owned(), ..word.clone() })
+            })
+            .collect();
+        if remarks.is_empty() {
             return None;
         }
-        let part = &request[..steps[..covered].last()?.end];
-        let fit = template.fit(&ParsedRequest::new(part))?;
-        Some((template, fit, covered))
-    });
-    // The first of several equal ones: templates are sorted by name.
-    fits.fold(None, |best, next| match best {
-        Some((_, ref fit, covered)) if score(fit, covered) >= score(&next.1, next.2) => best,
-        _ => Some(next),
-    })
-}
-
-fn score(fit: &template::Fit, covered: usize) -> i64 {
-    fit.score + 2 * i64::try_from(covered).unwrap_or(0)
-}
-
-/// Whether the template's plan does what the step asks: its verb says so. A step without a verb goes with the others.
-fn covers(template: &Template, step: &RequestStep) -> bool {
-    let words = words::words(&step.text);
-    words::leading_verb(&words).is_none_or(|verb| template.verbs.iter().any(|known| known == verb))
-}
-
-fn counted(steps: usize) -> String {
-    if steps == 1 { "one step".to_owned() } else { format!("{steps} steps") }
-}
-
-struct Building<'a> {
-    catalog: &'a Catalog,
-    nodes: Vec<Node>,
-    inputs: Map<String, Value>,
-}
-
-impl Building<'_> {
-    fn add_template(&mut self, template: &Template) {
-        for (at, value) in template.nodes(&self.inputs).into_iter().enumerate() {
-            // A template's file is checked when it is read; a node that is none is left out.
-            if let Ok(node) = native::node_from_value(value, &format!("nodes[{at}]")) {
-                self.nodes.push(node);
-            }
+        match &self.read(&corrected).readings[..] {
+            [steps] => Some(Compiled { steps: steps.clone(), open: OpenRequest::default(), remarks }),
+            _ => None,
         }
     }
 
-    /// Steps behind what is there, and a synthesis when several results would be left side by side.
-    fn append(&mut self, steps: &[RequestStep], request: &str) {
-        let mut sources = self.exits();
-        let mut group: Vec<NodeId> = Vec::new();
-        for step in steps {
-            if step.link == StepLink::After && !group.is_empty() {
-                sources = std::mem::take(&mut group);
-            }
-            let parts = steps::enumerated(&step.text).unwrap_or_else(|| vec![step.text.clone()]);
-            for part in parts {
-                let setting = Setting { catalog: self.catalog, follows: !sources.is_empty() };
-                let drafts = choose::drafts(&part, &setting);
-                if let Some(last) = self.chain(drafts, &sources) {
-                    group.push(last);
+    /// The one word of dagdeck's own that a word is a letter away from. Names of files, columns and values never are slips.
+    fn slip<'v>(&self, word: &Word, known: &[&'v str]) -> Option<&'v str> {
+        let plain =
+            !word.quoted && word.lower.len() >= SLIP && word.lower.chars().all(char::is_alphabetic) && word.text[1..] == word.lower[1..];
+        let is_name = self.facts.spelled(&word.text).is_some()
+            || self.facts.by_stem(&word.lower).is_some()
+            || self.facts.columns().contains(word.text.as_str())
+            || !self.facts.members(&word.lower).is_empty();
+        if !plain || is_name || known.contains(&word.lower.as_str()) {
+            return None;
+        }
+        let mut near = known.iter().filter(|own| own.len() >= SLIP && strsim::osa_distance(own, &word.lower) == 1);
+        let first = near.next()?;
+        near.next().is_none().then_some(first)
+    }
+
+    /// The shortest part without which the rest would be understood.
+    fn extra(&self, words: &[Word]) -> Option<String> {
+        if words.len() > SEARCHED {
+            return None;
+        }
+        for length in 1..=4.min(words.len().saturating_sub(2)) {
+            for from in 0..=words.len() - length {
+                let rest: Vec<Word> = words[..from].iter().chain(&words[from + length..]).cloned().collect();
+                if !self.read(&rest).readings.is_empty() {
+                    return Some(self.request[words[from].from..words[from + length - 1].to].to_owned());
                 }
             }
         }
-        let exits = self.exits();
-        if exits.len() > 1 && !steps.is_empty() {
-            self.chain(vec![choose::synthesis(request, self.catalog)], &exits);
-        }
+        None
     }
 
-    fn ask(&mut self) {
-        let asked = self.chain(vec![choose::ask_what(self.catalog)], &[]);
-        self.chain(vec![choose::do_what_was_said(self.catalog)], asked.as_slice());
-    }
-
-    /// Adds nodes that follow each other; gives the last one.
-    fn chain(&mut self, drafts: Vec<NodeDraft>, sources: &[NodeId]) -> Option<NodeId> {
-        let mut before = sources.to_vec();
-        for NodeDraft { name, mut node } in drafts {
-            let id = self.free_id(&name);
-            node["id"] = json!(id);
-            node["depends_on"] = before.iter().map(|source| json!(source.as_str())).collect();
-            if let Some(content) = node.pointer_mut("/args/content").filter(|content| *content == PREVIOUS) {
-                *content = json!(before.iter().map(|source| format!("{{{{{source}}}}}")).collect::<Vec<_>>().join("\n\n"));
+    /// The sentences of a request, those that aren't understood as questions.
+    fn parts(&self, words: &[Word]) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut from = 0;
+        for at in 0..=words.len() {
+            let ends = at == words.len() || [".", ";"].iter().any(|mark| words[at].is(mark)) || words[at].is("then");
+            if !ends {
+                continue;
             }
-            if let Ok(node) = native::node_from_value(node, "") {
-                before = vec![node.id.clone()];
-                self.nodes.push(node);
+            if at > from {
+                let read = self.read(&words[from..at]);
+                match &read.readings[..] {
+                    [only] => steps.extend(only.clone()),
+                    _ => steps.push(Step::Unknown(self.request[words[from].from..words[at - 1].to].to_owned())),
+                }
             }
+            from = at + 1;
         }
-        before.into_iter().next_back().filter(|last| !sources.contains(last))
+        steps
     }
+}
 
-    /// Nodes that nobody follows yet.
-    fn exits(&self) -> Vec<NodeId> {
-        let followed = |id: &NodeId| self.nodes.iter().any(|node| node.depends_on.contains(id));
-        self.nodes.iter().map(|node| &node.id).filter(|id| !followed(id)).cloned().collect()
-    }
+/// How many words are left to a model as they are.
+fn free_words(steps: &[Step]) -> usize {
+    let of = |clause: &Clause| match &clause.operation {
+        Operation::Agent(text) => 1 + text.split_whitespace().count(),
+        Operation::Row { slots, name } => slots
+            .iter()
+            .map(|(_, slot)| match slot {
+                // A single bare word is a name; a template's words are all left to its agents.
+                slots::SlotValue::Text { text, quoted: false } => {
+                    text.split_whitespace().count().saturating_sub(usize::from(rows::row(name).is_some()))
+                }
+                _ => 0,
+            })
+            .sum(),
+        _ => 0,
+    };
+    steps
+        .iter()
+        .map(|step| match step {
+            Step::Do(clause) => of(clause),
+            Step::If { then, otherwise, .. } => free_words(then) + free_words(otherwise),
+            Step::Unknown(text) => text.split_whitespace().count(),
+        })
+        .sum()
+}
 
-    /// A legal id that no node has yet.
-    fn free_id(&self, name: &str) -> String {
-        let name: String = name.chars().take(LONGEST_NAME).collect();
-        let name = if name.is_empty() || !is_legal_id(&name) || crate::plan::RESERVED_IDS.contains(&name.as_str()) {
-            format!("step_{}", self.nodes.len() + 1)
-        } else {
-            name
-        };
-        let taken = |id: &str| self.nodes.iter().any(|node| node.id.as_str() == id);
-        let numbered = (2..).map(|number| format!("{name}_{number}"));
-        std::iter::once(name.clone()).chain(numbered).find(|id| !taken(id)).unwrap_or(name)
+impl Trouble {
+    fn message(&self) -> String {
+        match self {
+            Self::Missing { path, nearest: Some(nearest) } => format!("there is no {path} here; did you mean {nearest}?"),
+            Self::Missing { path, nearest: None } => format!("there is no {path} here"),
+            Self::There(path) => format!("{path} is there already"),
+            Self::NoRepository => "this folder is no git repository".to_owned(),
+            Self::NotThere { text, file } => {
+                format!("{} does not occur in {file} exactly so; put it in quotes as it is spelled there", slots::quoted(text))
+            }
+            Self::WrongKind { file, wanted } => format!("{file} is no {} file", wanted.to_uppercase()),
+        }
     }
 }

@@ -1,124 +1,147 @@
-//! Slots: what a template needs to know of a request (a path, a number, a file to write), taken out of its words.
+//! Values: what slots of forms are filled with, and how they are written so that they can be read again.
 
-use serde::Deserialize;
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use serde_json::Value;
+use std::fmt::{self, Display, Formatter};
 
-use super::places::{is_file, is_output, url};
-use super::words::{self, Word};
-
-/// What a slot takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SlotKind {
-    /// A folder of the workspace.
-    Directory,
-    /// A file to read; `nth` says which of several.
-    File,
-    /// A pattern for files: `*.rs`, or the name of a language.
-    Glob,
-    Number,
-    /// A file to write.
-    Output,
-    /// An address on the web.
-    Url,
-    Expression,
-    /// What is searched for; `nth` says which of several.
-    Text,
-    Old,
-    /// What it is replaced with.
-    New,
-    Command,
-    /// What the request is about, without verbs, files and the like.
-    Topic,
-    /// One of two things that are compared, by `nth`.
-    Side,
-    /// A key of `choices` one of whose words occurs.
-    Choice,
-    /// A path into JSON, such as `users.0.name`.
-    Field,
-    /// The request as it is.
-    Request,
+/// What a slot was filled with.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum SlotValue {
+    Number(f64),
+    Text {
+        text: String,
+        quoted: bool,
+    },
+    /// A file or folder as the workspace spells it, or a new one.
+    Path(String),
+    Globs(Vec<String>),
+    Column(String),
+    /// A value that occurs in a column.
+    Member {
+        column: String,
+        value: String,
+    },
+    Value(Literal),
+    Compare(Relation),
+    Range(u64, u64),
+    /// One of a fixed choice, by its own name.
+    Choice(&'static str),
 }
 
-/// A slot of a template.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TemplateSlot {
-    pub kind: SlotKind,
-    /// Which of several, from 1.
-    #[serde(default = "first")]
-    pub nth: usize,
-    /// Taken when the request doesn't say; absent: the slot stays empty.
-    #[serde(default)]
-    pub default: Option<Value>,
-    /// Whether the template only fits when the request fills the slot.
-    #[serde(default)]
-    pub required: bool,
-    /// For `choice`: words by value.
-    #[serde(default)]
-    pub choices: BTreeMap<String, Vec<String>>,
-    /// For `file`: the endings that it may have.
-    #[serde(default)]
-    pub endings: Vec<String>,
+/// Slots by name, in the order of the form.
+pub(super) type SlotValues = Vec<(String, SlotValue)>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Literal {
+    Number(f64),
+    Text(String),
 }
 
-fn first() -> usize {
-    1
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    Equal,
+    NotEqual,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+    Contains,
+    Starts,
+    Ends,
 }
 
-/// A request, taken apart once for all templates.
-pub(super) struct ParsedRequest<'a> {
-    pub text: &'a str,
-    pub words: Vec<Word>,
-    /// Place of the file to write, if one is named.
-    pub output: Option<usize>,
-    /// Places of the other files.
-    pub files: Vec<usize>,
-}
-
-impl<'a> ParsedRequest<'a> {
-    pub fn new(text: &'a str) -> Self {
-        let words = words::words(text);
-        let files: Vec<usize> = (0..words.len()).filter(|&at| is_file(&words[at])).collect();
-        let output = files.iter().rev().copied().find(|&at| is_output(&words, at));
-        Self { text, files: files.into_iter().filter(|at| Some(*at) != output).collect(), words, output }
-    }
-
-    /// The file to write.
-    pub fn output(&self) -> Option<&str> {
-        self.output.map(|at| self.words[at].raw.as_str())
-    }
-
-    /// Takes a slot's value out of the request.
-    pub fn take(&self, slot: &TemplateSlot) -> Option<Value> {
-        let nth = slot.nth.saturating_sub(1);
-        match slot.kind {
-            SlotKind::Directory => self.directory().map(Value::from),
-            SlotKind::File => self.files_with(&slot.endings).nth(nth).map(Value::from),
-            SlotKind::Glob => self.glob().map(Value::from),
-            SlotKind::Number => self.number().map(Value::from),
-            SlotKind::Output => self.output().map(Value::from),
-            SlotKind::Url => self.words.iter().filter_map(|word| url(&word.raw)).nth(nth).map(Value::from),
-            SlotKind::Expression => self.expression().map(Value::from),
-            SlotKind::Text => self.search_text(nth).map(Value::from),
-            SlotKind::Old => self.replacement().map(|(old, _)| Value::from(old)),
-            SlotKind::New => self.replacement().map(|(_, new)| Value::from(new)),
-            SlotKind::Command => self.command().map(Value::from),
-            SlotKind::Topic => self.topic().map(Value::from),
-            SlotKind::Side => self.sides().and_then(|sides| sides.into_iter().nth(nth)).map(Value::from),
-            SlotKind::Choice => self.choice(&slot.choices).map(Value::from),
-            SlotKind::Field => self.field().map(Value::from),
-            SlotKind::Request => Some(json!(self.text.trim())),
+impl Relation {
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Equal => "is",
+            Self::NotEqual => "is not",
+            Self::Less => "less than",
+            Self::AtMost => "at most",
+            Self::Greater => "more than",
+            Self::AtLeast => "at least",
+            Self::Contains => "contains",
+            Self::Starts => "starts with",
+            Self::Ends => "ends with",
         }
     }
 
-    pub(super) fn lower(&self, at: usize) -> &str {
-        self.words.get(at).filter(|word| !word.quoted).map_or("", |word| word.lower.as_str())
+    /// By its name in the list of words.
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "equal" => Self::Equal,
+            "not equal" => Self::NotEqual,
+            "less" => Self::Less,
+            "at most" => Self::AtMost,
+            "greater" => Self::Greater,
+            "at least" => Self::AtLeast,
+            "contains" => Self::Contains,
+            "starts" => Self::Starts,
+            "ends" => Self::Ends,
+            _ => return None,
+        })
     }
 
-    fn files_with(&self, endings: &[String]) -> impl Iterator<Item = &str> {
-        let fits = move |raw: &str| endings.is_empty() || endings.iter().any(|ending| raw.to_lowercase().ends_with(&format!(".{ending}")));
-        self.files.iter().map(|&at| self.words[at].raw.as_str()).filter(move |raw| fits(raw))
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::Greater => ">",
+            Self::AtLeast => ">=",
+            Self::Contains | Self::Starts | Self::Ends => "",
+        }
+    }
+}
+
+impl SlotValue {
+    /// As people write it.
+    pub fn show(&self) -> String {
+        match self {
+            Self::Number(number) => number.to_string(),
+            Self::Text { text, quoted: true } => quoted(text),
+            Self::Text { text, quoted: false } => text.clone(),
+            Self::Path(text) => path(text),
+            Self::Globs(globs) => globs.join(" and "),
+            Self::Column(name) => name.clone(),
+            Self::Member { value, .. } => value.clone(),
+            Self::Value(value) => value.to_string(),
+            Self::Compare(comparison) => comparison.sign().to_owned(),
+            Self::Range(from, to) => format!("{from}-{to}"),
+            Self::Choice(name) => (*name).to_owned(),
+        }
+    }
+
+    /// The bare value.
+    pub fn value(&self) -> Value {
+        match self {
+            Self::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => Value::from(*number as i64),
+            Self::Number(number) => Value::from(*number),
+            Self::Text { text, .. } | Self::Path(text) | Self::Column(text) => Value::from(text.as_str()),
+            Self::Value(Literal::Text(text)) => Value::from(text.as_str()),
+            Self::Value(Literal::Number(number)) => Self::Number(*number).value(),
+            Self::Member { value, .. } => Value::from(value.as_str()),
+            Self::Globs(globs) => Value::from(globs.clone()),
+            Self::Choice(name) => Value::from(*name),
+            Self::Compare(comparison) => Value::from(comparison.sign()),
+            Self::Range(from, to) => Value::from(format!("{from}-{to}")),
+        }
+    }
+}
+
+pub(super) fn quoted(text: &str) -> String {
+    if text.contains('"') { format!("`{text}`") } else { format!("\"{text}\"") }
+}
+
+/// A path as it can be read back: in quotes when it has spaces.
+pub(super) fn path(path: &str) -> String {
+    if path.contains(char::is_whitespace) { quoted(path) } else { path.to_owned() }
+}
+
+impl Display for Literal {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(&quoted(text)),
+        }
     }
 }

@@ -6,9 +6,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::{collections::BTreeMap, fs, io, path::Path};
 
-use super::phrases::matches_form;
+use super::form::{self, FormPart};
 use super::shipped::SHIPPED;
-use super::slots::{ParsedRequest, SlotKind, TemplateSlot};
 use crate::plan::{AgentNode, Catalog, NodeKind, Verdict, native};
 
 /// A plan with slots.
@@ -19,34 +18,15 @@ pub struct Template {
     pub name: String,
     /// What it does, for people.
     pub description: String,
-    /// Patterns: words that all have to occur, in any order; `a|b` for alternatives, `a*` for beginnings. One pattern suffices.
-    #[serde(rename = "match")]
-    pub patterns: Vec<String>,
-    /// Words that must not occur.
-    #[serde(default)]
-    pub unless: Vec<String>,
-    /// Verbs of the steps that the plan carries out; a step with another verb is added behind the plan.
-    #[serde(default)]
-    pub verbs: Vec<String>,
-    /// Added to the score, for templates that should win or lose against others.
-    #[serde(default)]
-    pub priority: i64,
+    /// How people word it, in the same form as operations: `translate {file} to {language:word}`.
+    pub forms: Vec<String>,
     /// Requests that fit, for people and tests.
     #[serde(default)]
     pub examples: Vec<String>,
-    /// By name; each becomes an input of the plan.
-    #[serde(default)]
-    pub slots: BTreeMap<String, TemplateSlot>,
     /// The plan's nodes in native form; `if` and `unless` name a slot that has to be filled, or empty, for the node to be there.
     pub nodes: Vec<Map<String, Value>>,
-}
-
-/// A template that fits a request.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Fit {
-    pub score: i64,
-    /// Slots that are filled.
-    pub inputs: Map<String, Value>,
+    #[serde(skip)]
+    pub(super) parsed: Vec<Vec<FormPart>>,
 }
 
 /// A template file that can't be used.
@@ -69,19 +49,22 @@ impl Template {
     /// What is wrong with it, in words.
     pub fn parse(text: &str, file: &str) -> Result<Self, TemplateError> {
         let wrong = |message: String| TemplateError { file: file.to_owned(), message };
-        let template: Self = toml::from_str(text).map_err(|error| {
+        let mut template: Self = toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
             wrong(format!("line {line}: {}", error.message()))
         })?;
-        if template.patterns.iter().all(|pattern| pattern.trim().is_empty()) {
-            return Err(wrong("`match` is empty, so the template would match nothing".to_owned()));
+        template.parsed = template.forms.iter().map(|form| form::parse(form)).collect::<Result<_, _>>().map_err(&wrong)?;
+        if template.parsed.is_empty() {
+            return Err(wrong("`forms` is empty, so the template would fit nothing".to_owned()));
         }
         if template.nodes.is_empty() {
             return Err(wrong("the template has no `[[nodes]]`".to_owned()));
         }
+        let mut slots = Vec::new();
+        template.parsed.iter().for_each(|form| form::typed_slots(form, &mut slots));
         for key in template.nodes.iter().flat_map(|node| [node.get("if"), node.get("unless")]).flatten() {
-            if key.as_str().is_none_or(|slot| !template.slots.contains_key(slot)) {
-                return Err(wrong(format!("a node uses the slot {key}, which doesn't exist")));
+            if key.as_str().is_none_or(|slot| !slots.iter().any(|(known, _)| known == slot)) {
+                return Err(wrong(format!("a node uses the slot {key}, which no form has")));
             }
         }
         for (at, node) in template.nodes.iter().enumerate() {
@@ -130,36 +113,6 @@ impl Template {
         })
     }
 
-    /// Whether the plan works on one topic.
-    pub(super) fn has_topic(&self) -> bool {
-        self.slots.values().any(|slot| slot.kind == SlotKind::Topic)
-    }
-
-    /// How well the template fits, with the slots filled; `None` when it doesn't.
-    pub(super) fn fit(&self, request: &ParsedRequest) -> Option<Fit> {
-        let occurs = |form: &str| request.words.iter().any(|word| !word.quoted && matches_form(&word.lower, form));
-        if self.unless.iter().any(|form| occurs(form)) {
-            return None;
-        }
-        let terms = self.patterns.iter().filter_map(|pattern| {
-            let terms: Vec<&str> = pattern.split_whitespace().collect();
-            (!terms.is_empty() && terms.iter().all(|term| term.split('|').any(occurs))).then_some(terms.len())
-        });
-        let terms = i64::try_from(terms.max()?).unwrap_or(0);
-        let mut inputs = Map::new();
-        for (name, slot) in &self.slots {
-            let found = request.take(slot);
-            if slot.required && found.is_none() {
-                return None;
-            }
-            if let Some(value) = found.or_else(|| slot.default.clone()) {
-                inputs.insert(name.clone(), value);
-            }
-        }
-        let required = self.slots.values().filter(|slot| slot.required && slot.kind != SlotKind::Request).count();
-        Some(Fit { score: 3 * terms + self.priority + i64::try_from(required).unwrap_or(0), inputs })
-    }
-
     /// The nodes for these inputs: those that aren't wanted are left out, and so are references to them in `depends_on`.
     pub(super) fn nodes(&self, inputs: &Map<String, Value>) -> Vec<Value> {
         let wanted = |node: &Map<String, Value>| {
@@ -177,7 +130,27 @@ impl Template {
             }
             node
         };
-        kept.iter().map(|node| clean(node)).collect()
+        // Values go straight into the nodes, so that two templates of one request never share an input.
+        let fill = |mut node: Value| {
+            fill(&mut node, inputs);
+            node
+        };
+        kept.iter().map(|node| fill(clean(node))).collect()
+    }
+}
+
+/// Puts the values of slots in the place of `{{inputs.slot}}`.
+fn fill(value: &mut Value, inputs: &Map<String, Value>) {
+    match value {
+        Value::String(text) => {
+            for (name, input) in inputs {
+                let said = input.as_str().map_or_else(|| input.to_string(), super::lower::literal);
+                *text = text.replace(&format!("{{{{inputs.{name}}}}}"), &said);
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| fill(value, inputs)),
+        Value::Object(map) => map.values_mut().for_each(|value| fill(value, inputs)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

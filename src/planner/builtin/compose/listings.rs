@@ -1,0 +1,358 @@
+//! Questions about files, lines of text, and places of a text.
+
+use super::{Bag, Head, Shared, case, contains, head, looks, order, order_of, place, source_of};
+use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
+use crate::planner::builtin::{
+    facts::WorkspaceFacts,
+    tree::{Direction, FileSet, Match, Query, Range, RowFilter, Source, Test, Total, Want},
+};
+
+/// Files and folders: list, count, rank, sizes and lines.
+pub(super) fn files(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query>) -> Vec<Query> {
+    let after = matches!(source_of(previous), Some(Source::Files(_))).then_some(previous).flatten();
+    let pronoun = bag.takes("previous");
+    let Some(mut set) = place(&mut bag, facts) else { return Vec::new() };
+    let nouns = bag.all("files");
+    set.folders = bag.takes("folders");
+    let has_noun = !nouns.is_empty() || set.folders;
+    for noun in &nouns {
+        set.globs.extend(noun.slots.iter().flat_map(|(_, slot)| match slot {
+            SlotValue::Globs(globs) => globs.clone(),
+            _ => Vec::new(),
+        }));
+    }
+    if nouns.len() > 1 || set.folders && !nouns.is_empty() {
+        return Vec::new();
+    }
+    let has_place = !set.place.is_empty();
+    let Some(query) = asked_of_files(bag, set.clone(), has_noun || has_place) else { return Vec::new() };
+    let there = |mut set: FileSet| {
+        if set.place.is_empty() {
+            set.place = ".".into();
+        }
+        Query { source: Source::Files(set), ..query.clone() }
+    };
+    let follow = |previous: &Query| {
+        let Source::Files(before) = &previous.source else { return None };
+        let mut joined = before.clone();
+        joined.except.extend(set.except.clone());
+        if !set.globs.is_empty() {
+            // A narrower kind of the same files.
+            joined.globs = set.globs.clone();
+        }
+        merged(previous, Query { source: Source::Files(joined), ..query.clone() })
+    };
+    match (after, pronoun, has_noun, has_place) {
+        (None, true, ..) | (Some(_), true, _, true) => Vec::new(),
+        (Some(previous), true, ..) => follow(previous).into_iter().collect(),
+        (Some(previous), false, false, false) => follow(previous).into_iter().collect(),
+        (Some(previous), false, true, false) if set.folders => {
+            vec![there(set.clone())].into_iter().chain(follow(previous).filter(|_| false)).collect()
+        }
+        // The files of before, or all of them: if both are the same, it is one reading.
+        (Some(previous), false, true, false) => follow(previous).into_iter().chain([there(set.clone())]).collect(),
+        (None, false, false, false) => Vec::new(),
+        (_, false, ..) => vec![there(set.clone())],
+    }
+}
+
+/// A question about the rows of the query before, as one query.
+pub(super) fn merged(previous: &Query, next: Query) -> Option<Query> {
+    let plain = previous.group.is_empty() && matches!(&previous.want, Want::Rows(_)) && previous.part.is_none() && !previous.reverse;
+    let fields = match (&previous.want, &next.want) {
+        (Want::Rows(before), Want::Rows(now)) => {
+            Want::Rows(before.iter().chain(now.iter().filter(|field| !before.contains(field))).cloned().collect())
+        }
+        (_, want) => want.clone(),
+    };
+    plain.then(|| Query {
+        filters: previous.filters.iter().chain(&next.filters).cloned().collect(),
+        want: fields,
+        sort: next.sort.clone().or_else(|| previous.sort.clone()),
+        ..next
+    })
+}
+
+fn asked_of_files(mut bag: Bag, set: FileSet, known: bool) -> Option<Query> {
+    let filters = file_filters(&mut bag)?;
+    // Of a folder there is neither.
+    if set.folders && filters.iter().any(|filter| ["size", "lines"].contains(&filter.field.as_str())) {
+        return None;
+    }
+    let head = head(&mut bag)?;
+    let lines = bag.takes("lines");
+    let their_lines = bag.takes("their_lines");
+    let sizes = bag.takes("size");
+    let their_size = bag.takes("their_size");
+    bag.takes("only").then_some(()).map_or(Some(()), |()| None)?;
+    let group: Vec<String> = [("group_kind", "kind"), ("group_folder", "folder")]
+        .iter()
+        .filter(|(piece, _)| bag.takes(piece))
+        .map(|(_, field)| (*field).to_owned())
+        .collect();
+    // `delete every .tmp file` is all of them; `the lines of each file` is a number for each.
+    let each = bag.takes("group_file");
+    let per_file = each && (lines || sizes || head == Head::Count);
+    if per_file {
+        bag.takes("has");
+    }
+    let (sort, top) = rank(&mut bag)?;
+    let Shared { part, reverse } = Shared::take(&mut bag)?;
+    if !bag.is_empty() || reverse || part.is_some() && top.is_some() || lines && (sizes || set.folders) {
+        return None;
+    }
+    let mut fields: Vec<String> = Vec::new();
+    if their_lines || lines && per_file {
+        fields.push("lines".into());
+    }
+    if their_size || sizes && per_file {
+        fields.push("size".into());
+    }
+    let measured = if lines {
+        Some("lines")
+    } else if sizes {
+        Some("size")
+    } else {
+        None
+    };
+    let want = match (head, measured, per_file) {
+        (Head::Exists, None, false) => Want::Exists,
+        (Head::Count, Some("lines"), false) | (Head::None | Head::Show, Some("lines"), false)
+            if group.is_empty() && head != Head::Count && top.is_none() =>
+        {
+            return None;
+        }
+        (Head::Count, Some("lines"), false) => Want::Total(Total::Sum, "lines".into()),
+        (_, Some("lines"), false) if !group.is_empty() => Want::Total(Total::Sum, "lines".into()),
+        (Head::Show | Head::None, Some("size"), false) => Want::Total(Total::Sum, "size".into()),
+        (_, Some(_), true) | (Head::Show | Head::None, None, false) => Want::Rows(fields),
+        (Head::Count, None, false) if their_lines => Want::Rows(fields),
+        (Head::Count, None, false) if top.is_none() && part.is_none() && fields.is_empty() => Want::Count,
+        _ => return None,
+    };
+    // A clause of nothing but a question word says nothing about files.
+    if !known && matches!(&want, Want::Rows(fields) if fields.is_empty()) && sort.is_none() && part.is_none() && filters.is_empty() {
+        return None;
+    }
+    let rows = matches!(want, Want::Rows(_));
+    let scalar = !rows && group.is_empty();
+    if scalar && (sort.is_some() || top.is_some() || part.is_some()) || rows && !group.is_empty() {
+        return None;
+    }
+    Some(Query { source: Source::Files(set), filters, want, group, sort, part: top.map(Range::First).or(part), reverse: false })
+}
+
+type FieldOrder = (String, Direction);
+
+/// What files are ordered by, and how many of them are wanted.
+fn rank(bag: &mut Bag) -> Option<(Option<FieldOrder>, Option<u64>)> {
+    let field = |superlative: &str| match superlative {
+        "largest" | "smallest" => Some("size"),
+        "longest" | "shortest" => Some("lines"),
+        "newest" | "oldest" => Some("modified"),
+        _ => None,
+    };
+    let mut orders = Vec::new();
+    let mut top = None;
+    if let Some(piece) = bag.take("top") {
+        top = Some(if piece.slot("number").is_some() { piece.count("number")? } else { 1 });
+        let by = bag.take("top_by");
+        let measure = by.as_ref().and_then(|by| by.choice("measure"));
+        let superlative = piece.choice("superlative").or_else(|| by.as_ref().and_then(|by| by.choice("superlative")));
+        match (superlative, measure) {
+            (Some(superlative), None) => orders.push((field(superlative)?.to_owned(), looks(superlative))),
+            (None, Some(measure)) if piece.slot("number").is_some() => orders.push((measure.to_owned(), Direction::Descending)),
+            (Some(superlative), Some(measure)) if field(superlative).is_none_or(|field| field == measure) => {
+                orders.push((measure.to_owned(), looks(superlative)))
+            }
+            _ => return None,
+        }
+    } else if let Some(by) = bag.take("top_by") {
+        // `has the most lines`
+        orders.push((by.choice("measure")?.to_owned(), looks(by.choice("superlative")?)));
+        top = Some(1);
+    }
+    for piece in bag.all("sort_files") {
+        match (piece.choice("measure"), piece.choice("superlative")) {
+            (Some(measure), _) => {
+                orders.push((measure.to_owned(), order(&piece, bag).unwrap_or(Direction::Ascending)));
+            }
+            (None, Some(superlative)) => orders.push((field(superlative)?.to_owned(), looks(superlative))),
+            _ => return None,
+        }
+    }
+    if bag.takes("sort_plain") {
+        orders.push(("path".into(), Direction::Ascending));
+    }
+    if orders.len() > 1 { None } else { Some((orders.pop(), top)) }
+}
+
+fn file_filters(bag: &mut Bag) -> Option<Vec<RowFilter>> {
+    let mut filters = Vec::new();
+    let mut add = |field: &str, test: Test| filters.push(RowFilter { field: field.to_owned(), test, not: false });
+    for piece in bag.all("file_size") {
+        let Some(SlotValue::Number(bytes)) = piece.slot("size") else { return None };
+        let comparison = match (piece.slot("cmp"), piece.choice("more")) {
+            (Some(SlotValue::Compare(comparison)), _) => *comparison,
+            (None, Some("less")) => Relation::Less,
+            _ => Relation::Greater,
+        };
+        add("size", Test::Compare(comparison, Literal::Number(*bytes)));
+    }
+    for piece in bag.all("file_lines") {
+        let (Some(SlotValue::Number(lines)), Some(SlotValue::Compare(comparison))) = (piece.slot("number"), piece.slot("cmp")) else {
+            return None;
+        };
+        add("lines", Test::Compare(*comparison, Literal::Number(*lines)));
+    }
+    for piece in bag.all("file_where") {
+        let (Some(SlotValue::Number(number)), Some(SlotValue::Compare(comparison))) = (piece.slot("number"), piece.slot("cmp")) else {
+            return None;
+        };
+        let measure = piece.choice("measure").filter(|measure| ["size", "lines"].contains(measure))?;
+        add(measure, Test::Compare(*comparison, Literal::Number(*number)));
+    }
+    for _ in bag.all("empty_files") {
+        add("size", Test::Compare(Relation::Equal, Literal::Number(0.0)));
+    }
+    for piece in bag.all("named") {
+        add("name", Test::Contains(piece.text("text")?.0, Match::Exact));
+    }
+    for piece in bag.all("named_start") {
+        add("name", Test::Starts(piece.text("text")?.0));
+    }
+    Some(filters)
+}
+
+/// Places of a text in files, and files that have it.
+pub(super) fn matches(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query>) -> Vec<Query> {
+    let _ = previous;
+    ask_matches(&mut bag, facts).filter(|_| bag.is_empty()).into_iter().collect()
+}
+
+fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
+    let found: Vec<_> = ["matches", "search", "contains"].iter().flat_map(|piece| bag.all(piece)).collect();
+    let [piece] = &found[..] else { return None };
+    if piece.value == "not" {
+        return None;
+    }
+    let (text, mode) = match piece.choice("todo") {
+        Some(mark) => (mark.to_owned(), Match::Exact),
+        None => {
+            let (text, quoted) = piece.text("text").or_else(|| piece.text("quoted"))?;
+            let mode = case(&text, quoted);
+            (text, mode)
+        }
+    };
+    let mut set = place(bag, facts)?;
+    let nouns = bag.all("files");
+    let file = bag.all("file");
+    set.globs = nouns
+        .iter()
+        .flat_map(|noun| &noun.slots)
+        .flat_map(|(_, slot)| if let SlotValue::Globs(globs) = slot { globs.clone() } else { Vec::new() })
+        .collect();
+    match &file[..] {
+        [] => {}
+        [file] if set.place.is_empty() && set.globs.is_empty() => set.place = file.path("file")?,
+        _ => return None,
+    }
+    let in_file = !file.is_empty();
+    if in_file && !facts.exists(&set.place) || nouns.len() > 1 || set.direct {
+        return None;
+    }
+    if set.place.is_empty() {
+        set.place = ".".into();
+    }
+    let head = head(bag)?;
+    let lines = bag.takes("lines");
+    let per_file = bag.takes("group_file");
+    let Shared { part, reverse } = Shared::take(bag)?;
+    // `files that contain X`: files are wanted, not places.
+    let wants_files = !nouns.is_empty() && piece.piece == "contains" && !lines;
+    let want = match (head, per_file) {
+        (Head::Exists, false) => Want::Exists,
+        (Head::Count, true) => Want::Count,
+        (Head::Count, false) if wants_files => Want::CountDistinct("path".into()),
+        // Occurrences in one text are counted by a row of their own; how many occurrences is not how many lines.
+        (Head::Count, false) if in_file && !lines && piece.choice("todo").is_none() => return None,
+        (Head::Count, false) if lines || piece.choice("todo").is_some() => Want::Count,
+        (Head::Count, false) => Want::Total(Total::Sum, "times".into()),
+        (Head::Show | Head::None, false) if wants_files => Want::Distinct(vec!["path".into()]),
+        (Head::Show | Head::None, false) => Want::Rows(Vec::new()),
+        _ => return None,
+    };
+    if head == Head::None && piece.piece == "contains" && !lines || reverse {
+        return None;
+    }
+    // Lines of one text are a question about that text.
+    if in_file && (piece.piece == "contains" || lines) {
+        return None;
+    }
+    let group = if per_file { vec!["path".to_owned()] } else { Vec::new() };
+    Some(Query { source: Source::Matches { text, mode, files: set }, filters: Vec::new(), want, group, sort: None, part, reverse: false })
+}
+
+/// Lines of a text file.
+pub(super) fn lines(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query>) -> Vec<Query> {
+    let pronoun = bag.takes("previous");
+    let files = bag.all("file");
+    let before = match source_of(previous) {
+        Some(Source::Lines(file)) => Some(file.clone()),
+        _ => None,
+    };
+    let file = match (&files[..], &before) {
+        ([file], _) if !pronoun => file.path("file"),
+        ([], Some(file)) => Some(file.clone()),
+        _ => None,
+    };
+    let Some(file) = file.filter(|file| facts.exists(file) && !facts.is_folder(file)) else { return Vec::new() };
+    let Some(query) = asked_of_lines(bag, &file, before.is_some() && files.is_empty()) else { return Vec::new() };
+    match previous.filter(|_| files.is_empty()) {
+        Some(previous) => merged(previous, query).into_iter().collect(),
+        None => vec![query],
+    }
+}
+
+fn asked_of_lines(mut bag: Bag, file: &str, follows: bool) -> Option<Query> {
+    let mut filters = Vec::new();
+    for piece in bag.all("contains") {
+        filters.push(contains("text", &piece)?);
+    }
+    for (name, make) in [("starts", Test::Starts as fn(String) -> Test), ("ends", Test::Ends)] {
+        for piece in bag.all(name) {
+            filters.push(RowFilter { field: "text".into(), test: make(piece.text("text")?.0), not: false });
+        }
+    }
+    let blank = bag.take("blank_lines");
+    if let Some(piece) = &blank {
+        filters.push(RowFilter { field: "text".into(), test: Test::Empty, not: piece.value == "filled" });
+    }
+    let head = head(&mut bag)?;
+    let lines = bag.takes("lines") || blank.is_some();
+    let duplicates = bag.takes("duplicates");
+    let distinct = bag.takes("distinct");
+    let mut sort = bag.takes("sort_plain").then(|| ("text".to_owned(), Direction::Ascending));
+    if sort.is_some() && bag.has("order") {
+        sort = Some(("text".into(), order_of(&bag.take("order")?)?));
+    }
+    let Shared { part, reverse } = Shared::take(&mut bag)?;
+    // Ranges name lines themselves.
+    let named = lines || follows || matches!(part, Some(Range::Lines(..)));
+    if !bag.is_empty() || !named && filters.is_empty() || duplicates && distinct {
+        return None;
+    }
+    if head == Head::None && part.is_none() && !distinct && !duplicates && sort.is_none() && !reverse && filters.is_empty() {
+        return None;
+    }
+    let want = match (head, duplicates, distinct) {
+        (Head::Count, false, true) => Want::CountDistinct("text".into()),
+        (Head::Count, false, false) if part.is_none() && sort.is_none() && !reverse => Want::Count,
+        (Head::Exists, false, false) if part.is_none() => Want::Exists,
+        (Head::Show | Head::None, true, false) => Want::Duplicates(Some("text".into())),
+        (Head::Show | Head::None, false, true) => Want::Distinct(vec!["text".into()]),
+        (Head::Show | Head::None, false, false) => Want::Rows(Vec::new()),
+        _ => return None,
+    };
+    Some(Query { source: Source::Lines(file.to_owned()), filters, want, group: Vec::new(), sort, part, reverse })
+}

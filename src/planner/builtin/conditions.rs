@@ -1,0 +1,150 @@
+//! Conditions: `if …, …, otherwise …`, and what is asked in them.
+
+use super::{
+    entities::{self},
+    readings::{Read, Reader},
+    rows,
+    tree::{Condition, Operation, Step, Want},
+    words::Word,
+};
+use crate::planner::builtin::slots::{Relation, SlotValue};
+
+impl Reader<'_> {
+    /// `if …, …, otherwise …`, and `… if …`.
+    pub(super) fn conditional(&self, from: usize, end: usize, before: &[Step], read: &mut Read) -> Option<Vec<Step>> {
+        let (from, end) = self.trim(from, end);
+        let is = |at: usize, words: &[&str]| words.iter().any(|word| self.words[at].is(word));
+        let opening = (from..end).find(|at| is(*at, &["if", "unless"]))?;
+        // `check if …` is a question and no condition.
+        if opening > from && is(opening - 1, &["check", "me", "see", "know", "verify", "say"]) {
+            return None;
+        }
+        let unless = is(opening, &["unless"]);
+        let other = (opening..end).find(|at| is(*at, &["otherwise", "else"]));
+        let stop = other.unwrap_or(end);
+        let mut found = Vec::new();
+        let mut add = |condition: (usize, usize), then: (usize, usize), found: &mut Vec<Step>| {
+            let otherwise = match other {
+                Some(at) => self.inner(at + 1, end, before, read),
+                None => vec![Vec::new()],
+            };
+            let conditions = self.condition(condition.0, condition.1, read);
+            for then in self.inner(then.0, then.1, before, read) {
+                for otherwise in &otherwise {
+                    for condition in &conditions {
+                        let condition = Condition { not: condition.not != unless, ..condition.clone() };
+                        let step = Step::If { condition, then: then.clone(), otherwise: otherwise.clone() };
+                        if !found.contains(&step) {
+                            found.push(step);
+                        }
+                    }
+                }
+            }
+        };
+        if opening == from {
+            for cut in (opening + 1..stop).filter(|at| is(*at, &[",", "then"])) {
+                add((opening + 1, cut), (cut + 1, stop), &mut found);
+            }
+        } else {
+            add((opening + 1, stop), (from, opening), &mut found);
+            if found.is_empty() {
+                return None;
+            }
+        }
+        Some(found)
+    }
+
+    fn inner(&self, from: usize, end: usize, before: &[Step], read: &mut Read) -> Vec<Vec<Step>> {
+        let (from, end) = self.trim(from, end);
+        let mut inner = Read::default();
+        // Inside a branch nothing is joined to what came before the condition.
+        let _ = before;
+        self.steps(from, end, &mut Vec::new(), &mut inner, 0);
+        read.troubles.append(&mut inner.troubles);
+        inner.readings
+    }
+
+    /// A yes-or-no question, or a number compared with another.
+    fn condition(&self, from: usize, end: usize, read: &mut Read) -> Vec<Condition> {
+        let (from, end) = self.trim(from, end);
+        if from >= end {
+            return Vec::new();
+        }
+        let truth = |operation: &Operation| match operation {
+            Operation::Row { name, .. } => rows::row(name).is_some_and(|row| row.needs.truth),
+            Operation::Query(query) => query.want == Want::Exists,
+            _ => false,
+        };
+        let plain = self.operations(from, end, &[], read).into_iter().map(|(operation, _)| operation).filter(truth);
+        let mut found: Vec<Condition> = plain.map(|operation| Condition { operation, test: None, not: false }).collect();
+        for at in from..end {
+            for (stop, slot) in entities::read("cmp", self.scene(end), at) {
+                let SlotValue::Compare(
+                    comparison @ (Relation::Equal
+                    | Relation::NotEqual
+                    | Relation::Less
+                    | Relation::AtMost
+                    | Relation::Greater
+                    | Relation::AtLeast),
+                ) = slot
+                else {
+                    continue;
+                };
+                let Some(number) = self.words.get(stop).filter(|_| stop < end).and_then(entities::number) else { continue };
+                for operation in self.counted(from, at, stop + 1, end) {
+                    let condition = Condition { operation, test: Some((comparison, number)), not: false };
+                    if !found.contains(&condition) {
+                        found.push(condition);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// The number that `app.log has … errors` or `there are … rows in a.csv` speaks of, with the comparison taken out.
+    fn counted(&self, from: usize, at: usize, behind: usize, end: usize) -> Vec<Operation> {
+        let word = |text: &str| Word { text: text.into(), lower: text.into(), quoted: false, from: 0, to: 0 };
+        let skip = |from: usize, end: usize| {
+            let mut from = from;
+            while from < end && ["there", "are", "is"].iter().any(|known| self.words[from].is(known)) {
+                from += 1;
+            }
+            self.words[from..end].to_vec()
+        };
+        let left = skip(from, at);
+        let number_of = [word("how"), word("many")];
+        let mut said = Vec::new();
+        if behind < end {
+            // `app.log has more than 5 errors` is `how many errors app.log has`.
+            said.push([number_of.to_vec(), self.words[behind..end].to_vec(), left.clone()].concat());
+            said.push(
+                [
+                    number_of.to_vec(),
+                    self.words[behind..end].to_vec(),
+                    vec![word("in")],
+                    left.iter().filter(|word| !["has", "have", "contains"].iter().any(|verb| word.is(verb))).cloned().collect(),
+                ]
+                .concat(),
+            );
+        } else {
+            said.push(left);
+        }
+        let mut found: Vec<Operation> = Vec::new();
+        for words in said {
+            let reader = Reader { words: &words, ..*self };
+            let mut read = Read::default();
+            for (operation, _) in reader.operations(0, words.len(), &[], &mut read) {
+                let number = match &operation {
+                    Operation::Query(query) => query.is_scalar() && query.want != Want::Exists,
+                    Operation::Row { name, .. } => name.starts_with("count_") || name.starts_with("git_count"),
+                    _ => false,
+                };
+                if number && !found.contains(&operation) {
+                    found.push(operation);
+                }
+            }
+        }
+        found
+    }
+}
