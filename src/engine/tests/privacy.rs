@@ -338,7 +338,7 @@ proptest! {
             let asks = doc.policy.approve.is_some();
             if world.state(id) == "waiting" {
                 prop_assert!(asks && !private[id], "{} of {:?}", id, drawn);
-                let gate = world.open()[0];
+                let gate = world.run.open_gates().find(|gate| gate.node.as_str() == id).unwrap().id.0;
                 world.decide(gate, GateReply::Approve);
                 continue;
             }
@@ -355,7 +355,7 @@ proptest! {
                 let is_free = !private[id] || said_yes && !asks;
                 prop_assert_eq!(started, is_free, "{} of {:?}", id, drawn);
                 if !started {
-                    let gate = world.open()[0];
+                    let gate = world.run.open_gates().find(|gate| gate.node.as_str() == id).unwrap().id.0;
                     prop_assert_eq!(world.run.gate(GateId(gate)).unwrap().0.host().is_none(), said_yes, "it asks for both at once");
                     let yes = answers.next().unwrap_or(true);
                     let events = world.decide(gate, if yes { GateReply::Approve } else { reject("no") });
