@@ -184,7 +184,7 @@ pub(super) fn settle(plan: &mut Plan, partial: bool) -> Result<(), CliError> {
     }
     let hint = match (partial, open.readings.is_empty()) {
         (false, true) if plan.nodes.len() > 1 => "say it in other words, or run what was understood with `--partial`",
-        (_, true) => "say it in other words; `dagdeck man` names what is understood without a model",
+        (_, true) => "say it in other words, or connect a model: `dagdeck doctor` shows how",
         (_, false) => "say which one is meant, in other words",
     };
     let asks: Vec<_> = plan.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Approval(_))).map(|node| node.id.clone()).collect();
