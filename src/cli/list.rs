@@ -71,7 +71,7 @@ pub async fn models(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     if let ModelStatus::Absent { how } | ModelStatus::Broken { how, .. } = status {
         io.say(match status {
             ModelStatus::Broken { why, .. } => why,
-            _ => "no model is connected: a plan that needs one can only be rehearsed",
+            _ => "no model is connected: you can answer in its place, or rehearse a plan that needs one",
         });
         io.say(&format!("hint: {}", Plain::line(how)));
     }

@@ -163,7 +163,9 @@ fn classes(config: &ModelsConfig) -> DoctorCheck {
 
 async fn model(models: &Models, wanted: Option<&str>) -> DoctorCheck {
     match models.status(models.preset(wanted).as_deref()) {
-        ModelStatus::Absent { how } => DoctorCheck::absent("model", "none; a plan that needs one can only be rehearsed", how),
+        ModelStatus::Absent { how } => {
+            DoctorCheck::absent("model", "none; you can answer in its place, or rehearse a plan that needs one", how)
+        }
         ModelStatus::Broken { why, how } => DoctorCheck::broken("model", Problem::new(why).hint(how)),
         ModelStatus::Rehearsal => DoctorCheck::fine("model", "none is asked: what needs one is rehearsed"),
         ModelStatus::Operator => DoctorCheck::fine("model", "the operator answers for the model"),

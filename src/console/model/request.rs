@@ -9,8 +9,8 @@ use crate::text::Plain;
 /// Requests that show on an empty screen. Each can be planned and run without a model.
 pub const EXAMPLES: [&str; 3] = [
     "List the Rust files under src, count their lines, and write the ten longest to longest.md",
-    "Find every todo in this folder and group them by file",
-    "Compare README.md with what the code does and list what is missing",
+    "Which files contain \"todo\"?",
+    "Summarize README.md and write the summary to summary.md",
 ];
 
 /// What a person asks for.

@@ -19,7 +19,7 @@ fn an_empty_console_says_what_to_do() {
     assert!(screen.contains("test-model (M)"), "{screen}");
     deck.notice(Notice::Model(ModelStatus::Absent { how: "set OPENAI_API_KEY and start again".into() }));
     let screen = deck.screen();
-    assert!(screen.contains("no model (M)") && screen.contains("can only be rehearsed"), "{screen}");
+    assert!(screen.contains("no model (M)") && screen.contains("No model is connected"), "{screen}");
 }
 
 #[test]

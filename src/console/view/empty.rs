@@ -26,8 +26,8 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         EXAMPLES.iter().for_each(|example| doc.line(Role::Text, bullet.clone().then(&Plain::line(example))));
         if model.session.lacks_model() {
             let words = format!(
-                "No model answers: plans come from the built-in planner and tools run for real. A plan that needs a model can only be \
-                 rehearsed. In the tree, press {} to connect one.",
+                "No model is connected: plans come from the built-in planner, and tools run for real. Where a plan needs a model, you \
+                 can answer in its place or rehearse. In the tree, press {} to connect one.",
                 model.hint("app.model")
             );
             doc.line(Role::Text, Plain::default());
