@@ -5,10 +5,8 @@ use tokio::time::{Instant, timeout};
 
 use super::attempt::{AttemptLimits, millis};
 use super::{Port, tokens};
-use crate::engine::{ErrorKind, ModelCall, NodeError, TokenUsage};
-use crate::models::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
-};
+use crate::engine::{ErrorKind, ModelCall, NodeError, TokenUsage, TryVerdict};
+use crate::models::{ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelSettings, OutputSchema, ToolOffer};
 
 /// No call is made for an answer that may not even be this long.
 pub(super) const SHORTEST_ANSWER: u64 = 64;
@@ -125,6 +123,7 @@ impl<'a> ModelSession<'a> {
             tools: call.offers.to_vec(),
             schema: call.schema,
             settings,
+            ..ChatRequest::default()
         };
         let left = self.caps.time.saturating_sub(self.worked);
         let started = Instant::now();
@@ -170,8 +169,8 @@ impl<'a> ModelSession<'a> {
     fn cut_off(&mut self, request: &ChatRequest, text: String) -> ChatReply {
         self.port.log("stopped: the answer went on and was cut off");
         self.was_cut = true;
-        let usage = TokenUsage { prompt: tokens::of_messages(&request.messages), completion: tokens::of_text(&text) };
-        ChatReply { text, calls: Vec::new(), usage, estimated: true, finish: Finish::Stop, model: self.model.to_owned() }
+        let usage = TokenUsage::of(tokens::of_messages(&request.messages), tokens::of_text(&text));
+        ChatReply { text, usage, estimated: true, model: self.model.to_owned(), ..ChatReply::default() }
     }
 
     fn report(&mut self, reply: &ChatReply, took: Duration) {
@@ -194,21 +193,11 @@ impl<'a> ModelSession<'a> {
     }
 
     fn node_error(&self, error: ModelError) -> NodeError {
-        let kind = match (error.kind, self.acted) {
-            (ModelErrorKind::RateLimit | ModelErrorKind::NoRoute, false) => ErrorKind::NothingBegan,
-            (ModelErrorKind::RateLimit | ModelErrorKind::NoRoute, true)
-            | (ModelErrorKind::Timeout | ModelErrorKind::CutStream | ModelErrorKind::Server, _) => ErrorKind::Transient,
-            (
-                ModelErrorKind::NoKey
-                | ModelErrorKind::WrongKey
-                | ModelErrorKind::UnknownModel
-                | ModelErrorKind::ContextTooLong
-                | ModelErrorKind::BadRequest
-                | ModelErrorKind::Nonsense
-                | ModelErrorKind::Refused,
-                _,
-            ) => ErrorKind::Permanent,
+        let kind = match error.verdict {
+            TryVerdict::Never => ErrorKind::Permanent,
+            TryVerdict::Again | TryVerdict::After { .. } if error.kind.proves_nothing_began() && !self.acted => ErrorKind::NothingBegan,
+            TryVerdict::Again | TryVerdict::After { .. } => ErrorKind::Transient,
         };
-        NodeError { kind, message: error.message, hint: error.hint, retry_after_ms: error.retry_after_ms }
+        NodeError { kind, message: error.message, hint: error.hint, retry_after_ms: error.verdict.wait_ms() }
     }
 }

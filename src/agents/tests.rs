@@ -1,7 +1,7 @@
 //! The agent loop against a scripted model and a port that records everything.
 
 use super::*;
-use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, NodeState, OPERATOR, Provenance, TokenUsage};
+use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, NodeState, OPERATOR, Provenance, TokenUsage, TryVerdict};
 use crate::models::{
     CallRequest, ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings,
 };
@@ -50,7 +50,7 @@ impl ChatModel for Script {
                 let cap = request.settings.max_tokens.unwrap();
                 let prompt = tokens::of_messages(&request.messages) + tokens::of_offers(&request.tools);
                 let Line::Reply(reply) = text(&"z ".repeat(usize::try_from(cap).unwrap())) else { unreachable!() };
-                Ok(ChatReply { usage: TokenUsage { prompt, completion: cap }, finish: Finish::Length, ..reply })
+                Ok(ChatReply { usage: TokenUsage::of(prompt, cap), finish: Finish::Length, ..reply })
             }
             Line::Hang => {
                 sink(Delta::Text("so far ".to_owned()));
@@ -134,14 +134,7 @@ fn text(text: &str) -> Line {
 }
 
 fn spent(text: &str, tokens: u64) -> Line {
-    Line::Reply(ChatReply {
-        text: text.into(),
-        calls: Vec::new(),
-        usage: TokenUsage { prompt: tokens, completion: 0 },
-        estimated: false,
-        finish: Finish::Stop,
-        model: "m".into(),
-    })
+    Line::Reply(ChatReply { text: text.into(), usage: TokenUsage::of(tokens, 0), model: "m".into(), ..ChatReply::default() })
 }
 
 fn calls(list: &[(&str, &str)]) -> Line {
@@ -155,7 +148,11 @@ fn calls(list: &[(&str, &str)]) -> Line {
 }
 
 fn fails(kind: ModelErrorKind) -> Line {
-    Line::Error(ModelError { kind, message: "no".into(), hint: Some("try".into()), retry_after_ms: Some(7) })
+    fails_for(kind, TryVerdict::After { ms: 7 })
+}
+
+fn fails_for(kind: ModelErrorKind, verdict: TryVerdict) -> Line {
+    Line::Error(ModelError::new(kind, verdict, "no").hint("try"))
 }
 
 fn tool(name: &str, risk: Risk) -> ToolInfo {
@@ -491,17 +488,19 @@ async fn an_empty_reply_is_asked_again() {
 
 #[tokio::test]
 async fn model_errors_become_the_kinds_that_retry_understands_and_keep_their_hints() {
-    for (error, expected) in [
-        (ModelErrorKind::NoRoute, ErrorKind::NothingBegan),
-        (ModelErrorKind::RateLimit, ErrorKind::NothingBegan),
-        (ModelErrorKind::Server, ErrorKind::Transient),
-        (ModelErrorKind::CutStream, ErrorKind::Transient),
-        (ModelErrorKind::Timeout, ErrorKind::Transient),
-        (ModelErrorKind::WrongKey, ErrorKind::Permanent),
-        (ModelErrorKind::UnknownModel, ErrorKind::Permanent),
+    let after = TryVerdict::After { ms: 7 };
+    for (error, verdict, expected) in [
+        (ModelErrorKind::NoRoute, TryVerdict::Again, ErrorKind::NothingBegan),
+        (ModelErrorKind::NoRoute, TryVerdict::Never, ErrorKind::Permanent),
+        (ModelErrorKind::RateLimit, after, ErrorKind::NothingBegan),
+        (ModelErrorKind::RateLimit, TryVerdict::Never, ErrorKind::Permanent),
+        (ModelErrorKind::Server, after, ErrorKind::Transient),
+        (ModelErrorKind::CutStream, TryVerdict::Again, ErrorKind::Transient),
+        (ModelErrorKind::WrongKey, TryVerdict::Never, ErrorKind::Permanent),
     ] {
-        let failed = Stage::new(vec![fails(error)]).run().await.unwrap_err();
-        assert_eq!((failed.kind, failed.hint.as_deref(), failed.retry_after_ms), (expected, Some("try"), Some(7)), "{error:?}");
+        let failed = Stage::new(vec![fails_for(error, verdict)]).run().await.unwrap_err();
+        let found = (failed.kind, failed.hint.as_deref(), failed.retry_after_ms);
+        assert_eq!(found, (expected, Some("try"), verdict.wait_ms()), "{error:?} {verdict:?}");
     }
 }
 

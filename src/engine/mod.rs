@@ -48,7 +48,7 @@ pub use privacy::PLANNED_BY;
 pub use record::{EdgeId, Outcome, Record, RunId, RunSettings};
 pub use rehearse::{OPERATOR, REHEARSAL, REHEARSED};
 pub use renames::{NewNames, Renames, carry};
-pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, WorkSpan};
+pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, TryVerdict, WorkSpan};
 pub use run::RunState;
 pub use state::{EdgeState, Inside, Lineage, NodeRun, NodeState, SkippedBy, Spent};
 pub use step::Batch;

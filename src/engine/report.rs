@@ -33,9 +33,28 @@ pub struct FileAccess {
 pub struct TokenUsage {
     pub prompt: u64,
     pub completion: u64,
+    /// Of the prompt: read from the provider's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached: u64,
+    /// Of the prompt: written to the provider's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_written: u64,
+    /// Of the answer: thinking that is no part of its text.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl TokenUsage {
+    /// Tokens of a prompt and an answer, nothing known of caches and thinking.
+    pub fn of(prompt: u64, completion: u64) -> Self {
+        Self { prompt, completion, ..Self::default() }
+    }
+
     /// Prompt and answer together.
     pub fn total(self) -> u64 {
         self.prompt + self.completion
@@ -45,6 +64,9 @@ impl TokenUsage {
     pub fn add(&mut self, other: Self) {
         self.prompt += other.prompt;
         self.completion += other.completion;
+        self.cached += other.cached;
+        self.cache_written += other.cache_written;
+        self.reasoning += other.reasoning;
     }
 }
 
@@ -133,6 +155,31 @@ pub enum ErrorKind {
     Rejected,
     /// A retry would not help.
     Permanent,
+}
+
+/// Whether sending a failed model call again can help, as the client judges it: the server's answer is in its hands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TryVerdict {
+    /// It may pass by itself; when is for the caller to say.
+    Again,
+    /// It may pass by itself, and the server says how long that takes.
+    After {
+        /// Milliseconds from when the call failed.
+        ms: u64,
+    },
+    /// The same would fail again.
+    Never,
+}
+
+impl TryVerdict {
+    /// What the server asks to wait, in milliseconds.
+    pub fn wait_ms(self) -> Option<u64> {
+        match self {
+            Self::After { ms } => Some(ms),
+            Self::Again | Self::Never => None,
+        }
+    }
 }
 
 /// What a node's work hands in when it ends well.

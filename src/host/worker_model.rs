@@ -1,7 +1,7 @@
 //! The model of a node's tools: each call asks the run first and is reported to it, as an agent's own turns are.
 
 use super::{jobs::Kit, workers::WorkerPort};
-use crate::engine::{ModelCall, WorkerFact};
+use crate::engine::{ModelCall, TryVerdict, WorkerFact};
 use crate::models::{ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind};
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl ChatModel for Overseen {
 
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
         if let Err(message) = self.port.request_model(&request.model).await {
-            return Err(ModelError { kind: ModelErrorKind::Refused, message, hint: None, retry_after_ms: None });
+            return Err(ModelError::new(ModelErrorKind::Refused, TryVerdict::Never, message));
         }
         let started = Instant::now();
         let reply = self.model.chat(request, sink).await?;

@@ -69,6 +69,19 @@ pub fn causes(error: &dyn std::error::Error) -> String {
     parts.join(": ")
 }
 
+/// Whether a connection failed because it could not be made secure: a certificate, or a server that doesn't speak TLS.
+pub fn is_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        let inside = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        if error.is::<rustls::Error>() || inside.is_some_and(|inside| inside.is::<rustls::Error>() || is_tls(inside)) {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

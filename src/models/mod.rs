@@ -7,6 +7,7 @@ pub mod openai;
 pub mod prices;
 pub mod rehearsal;
 pub mod tokens;
+pub mod waits;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -14,7 +15,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::engine::TokenUsage;
+use crate::engine::{TokenUsage, TryVerdict};
 
 /// A model that answers conversations.
 #[async_trait]
@@ -47,6 +48,8 @@ pub struct ChatRequest {
     pub model: String,
     pub messages: Vec<ChatMessage>,
     pub tools: Vec<ToolOffer>,
+    /// Whether the answer is worth nothing without the tools: a server that refuses them is then not asked without.
+    pub needs_tools: bool,
     /// Structured output wanted, if any.
     pub schema: Option<OutputSchema>,
     pub settings: ModelSettings,
@@ -129,7 +132,7 @@ pub enum Delta {
     },
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChatReply {
     pub text: String,
     pub calls: Vec<CallRequest>,
@@ -140,11 +143,16 @@ pub struct ChatReply {
     pub finish: Finish,
     /// The model that answered, as the provider names it.
     pub model: String,
+    /// US dollars, where the provider says what the call cost.
+    pub cost_usd: Option<f64>,
+    /// What was done otherwise than asked, for people: tools left out because the server refuses them.
+    pub notes: Vec<String>,
 }
 
 /// Why a model stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Finish {
+    #[default]
     Stop,
     /// It asked for tool calls.
     ToolCalls,
@@ -174,8 +182,23 @@ pub struct ModelError {
     pub kind: ModelErrorKind,
     pub message: String,
     pub hint: Option<String>,
-    /// What the server asked for, in milliseconds.
-    pub retry_after_ms: Option<u64>,
+    /// Whether sending it again can help.
+    pub verdict: TryVerdict,
+    /// What the provider reported for an answer that broke off or was rejected.
+    pub usage: Option<TokenUsage>,
+}
+
+impl ModelError {
+    /// An error without a hint, of a call for which no usage was reported.
+    pub fn new(kind: ModelErrorKind, verdict: TryVerdict, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None, verdict, usage: None }
+    }
+
+    /// The same error with a hint.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
 }
 
 /// What sort of failure.
@@ -204,4 +227,11 @@ pub enum ModelErrorKind {
     Nonsense,
     /// The provider's filter refused.
     Refused,
+}
+
+impl ModelErrorKind {
+    /// Whether such a failure shows that the server did nothing: the call was refused at the door, or never came there.
+    pub fn proves_nothing_began(self) -> bool {
+        matches!(self, Self::RateLimit | Self::NoRoute)
+    }
 }

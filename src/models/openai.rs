@@ -26,11 +26,12 @@ use std::{
 use tokio::{sync::OnceCell, time::timeout};
 
 use self::{
-    failure::{Endpoint, RetryAdvice, TryFailure},
+    failure::{Endpoint, TryFailure},
     features::Features,
 };
 use super::config::{AUTO, DEFAULT_MODEL};
 use super::{ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, http, json};
+use crate::engine::{TokenUsage, TryVerdict};
 
 /// How long calls may take and how often they are tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,11 +111,9 @@ impl OpenAi {
     /// When TLS can't be set up.
     pub fn new(server: Server) -> Result<Self, ModelError> {
         let Server { base, address_from, key, key_from, limits } = server;
-        let http = http::client(limits.connect, http::proxies_for(&base)).map_err(|error| ModelError {
-            kind: ModelErrorKind::NoRoute,
-            message: format!("can't set up secure connections: {}", http::causes(&error)),
-            hint: Some("install the system's CA certificates".into()),
-            retry_after_ms: None,
+        let http = http::client(limits.connect, http::proxies_for(&base)).map_err(|error| {
+            let message = format!("can't set up secure connections: {}", http::causes(&error));
+            ModelError::new(ModelErrorKind::NoRoute, TryVerdict::Never, message).hint("install the system's CA certificates")
         })?;
         let host = base.host_str().unwrap_or_default();
         let host = base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
@@ -141,11 +140,9 @@ impl OpenAi {
         let names = self.list().await?;
         let chats = |name: &&String| !["embed", "whisper", "tts", "rerank", "moderation"].iter().any(|other| name.contains(other));
         let chosen = names.iter().find(|name| *name == DEFAULT_MODEL).or_else(|| names.iter().find(chats));
-        chosen.cloned().ok_or_else(|| ModelError {
-            kind: ModelErrorKind::UnknownModel,
-            message: format!("`{}` lists no chat model", self.endpoint.host),
-            hint: Some("load a model there, or choose one with --model".to_owned()),
-            retry_after_ms: None,
+        chosen.cloned().ok_or_else(|| {
+            let message = format!("`{}` lists no chat model", self.endpoint.host);
+            ModelError::new(ModelErrorKind::UnknownModel, TryVerdict::Never, message).hint("load a model there, or choose one with --model")
         })
     }
 
@@ -162,6 +159,8 @@ impl OpenAi {
     async fn converse(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
         let mut features = self.features_of(&request.model);
         let mut attempt = 1;
+        // What answers cost that were no use.
+        let mut lost = TokenUsage::default();
         loop {
             let mut streamed = false;
             let mut pass = |delta: Delta| {
@@ -172,27 +171,28 @@ impl OpenAi {
                 Ok(reply) => self.judge(request, reply),
                 Err(failure) => Err(failure),
             };
-            let failure = match outcome {
-                Ok(reply) => {
+            let mut failure = match outcome {
+                Ok(mut reply) => {
                     self.remember(&request.model, features);
+                    reply.cost_usd = reply.cost_usd.filter(|_| lost == TokenUsage::default());
+                    reply.usage.add(lost);
                     return Ok(reply);
                 }
                 Err(failure) => failure,
             };
-            match &failure.again {
-                RetryAdvice::Differently(complaint) => match features.without_what_was_refused(request, complaint) {
-                    Some(less) => features = less,
-                    None => return Err(self.clean(failure.error)),
-                },
-                RetryAdvice::Later if attempt < self.limits.attempts => match self.pause(attempt, failure.error.retry_after_ms) {
-                    Some(pause) => {
-                        tracing::debug!(host = %self.endpoint.host, attempt, ?pause, kind = ?failure.error.kind, "trying the model again");
-                        attempt += 1;
-                        tokio::time::sleep(pause).await;
-                    }
-                    None => return Err(self.clean(failure.error)),
-                },
-                RetryAdvice::Later | RetryAdvice::Never => return Err(self.clean(failure.error)),
+            lost.add(failure.error.usage.unwrap_or_default());
+            failure.error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
+            let less = failure.refused.as_deref().and_then(|complaint| features.without_what_was_refused(request, complaint));
+            let again = failure.error.verdict != TryVerdict::Never && attempt < self.limits.attempts;
+            let pause = if again { self.pause(attempt, failure.error.verdict.wait_ms()) } else { None };
+            match (less, pause) {
+                (Some(less), _) => features = less,
+                (None, Some(pause)) => {
+                    tracing::debug!(host = %self.endpoint.host, attempt, ?pause, kind = ?failure.error.kind, "trying the model again");
+                    attempt += 1;
+                    tokio::time::sleep(pause).await;
+                }
+                (None, None) => return Err(self.clean(failure.error)),
             }
             if streamed {
                 sink(Delta::Restart { why: self.clean(failure.error).message });
@@ -214,22 +214,30 @@ impl OpenAi {
     }
 
     /// Whether a complete reply is what was asked for.
-    fn judge(&self, request: &ChatRequest, (mut reply, refusal): (ChatReply, Option<String>)) -> Result<ChatReply, TryFailure> {
+    fn judge(&self, request: &ChatRequest, (reply, refusal): (ChatReply, Option<String>)) -> Result<ChatReply, TryFailure> {
+        let reported = (!reply.estimated).then_some(reply.usage);
+        self.judged(request, reply, refusal).map_err(|mut failure| {
+            failure.error.usage = reported;
+            failure
+        })
+    }
+
+    fn judged(&self, request: &ChatRequest, mut reply: ChatReply, refusal: Option<String>) -> Result<ChatReply, TryFailure> {
         if let Some(reason) = refusal {
             let message = format!("`{}` refused: {}", request.model, failure::shorten(&reason));
-            return Err(TryFailure::new(ModelErrorKind::Refused, message, RetryAdvice::Never).hint("change the objective"));
+            return Err(TryFailure::new(ModelErrorKind::Refused, message, TryVerdict::Never).hint("change the objective"));
         }
         let wants_json = request.schema.is_some() && reply.calls.is_empty();
         if reply.finish == Finish::Filtered && (wants_json || reply.text.is_empty()) {
             let message = format!("the filter of `{}` blocked the answer", self.endpoint.host);
-            return Err(TryFailure::new(ModelErrorKind::Refused, message, RetryAdvice::Never).hint("change the objective"));
+            return Err(TryFailure::new(ModelErrorKind::Refused, message, TryVerdict::Never).hint("change the objective"));
         }
         if !wants_json {
             return Ok(reply);
         }
         if reply.finish == Finish::Length {
             let message = format!("the answer of `{}` reached its token limit before its JSON was complete", request.model);
-            return Err(TryFailure::new(ModelErrorKind::Nonsense, message, RetryAdvice::Never)
+            return Err(TryFailure::new(ModelErrorKind::Nonsense, message, TryVerdict::Never)
                 .hint("raise max_tokens of [models.settings], or ask for less"));
         }
         match json::find(&reply.text) {
@@ -240,7 +248,7 @@ impl OpenAi {
             None => {
                 let mut failure = failure::nonsense(&self.endpoint, "text instead of JSON", &reply.text).hint("try a larger model");
                 // The server may have ignored the schema: ask in another way.
-                failure.again = RetryAdvice::Differently(Box::default());
+                failure.refused = Some(Box::default());
                 Err(failure)
             }
         }
@@ -280,9 +288,7 @@ impl ChatModel for OpenAi {
             Ok(outcome) => outcome,
             Err(_elapsed) => {
                 let message = format!("the call to `{}` took longer than {} s", self.endpoint.host, self.limits.overall.as_secs_f64());
-                Err(TryFailure::new(ModelErrorKind::Timeout, message, RetryAdvice::Never)
-                    .hint("raise overall_s of [models.timeouts]")
-                    .error)
+                Err(TryFailure::new(ModelErrorKind::Timeout, message, TryVerdict::Never).hint("raise overall_s of [models.timeouts]").error)
             }
         }
     }

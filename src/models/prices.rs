@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_call_costs_prompt_and_answer() {
-        let usage = TokenUsage { prompt: 1_000_000, completion: 500_000 };
+        let usage = TokenUsage::of(1_000_000, 500_000);
         assert_eq!(Prices::shipped().cost("gpt-4o", usage), Some(7.5));
         assert_eq!(Prices::shipped().cost("my-own-model", usage), None);
     }

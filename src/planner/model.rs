@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 pub use schema::Ids;
 
 use super::{PlanSink, Planned};
-use crate::engine::PLANNED_BY;
+use crate::engine::{PLANNED_BY, TryVerdict};
 use crate::models::config::AUTO;
 use crate::models::{ChatMessage, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings};
 use crate::plan::{Catalog, Node, Plan, native};
@@ -158,9 +158,9 @@ impl PlanningSession<'_> {
         let request = ChatRequest {
             model: self.planner.name.to_owned(),
             messages: messages.to_vec(),
-            tools: Vec::new(),
             schema: Some(schema::plan_schema(self.catalog, ids)),
             settings: self.planner.settings.clone(),
+            ..ChatRequest::default()
         };
         let mut scanner = scan::AnswerScanner::default();
         let mut nodes: Vec<Node> = Vec::new();
@@ -224,11 +224,10 @@ impl PlanningSession<'_> {
 
     fn finish(self) -> Result<Planned, ModelError> {
         let Some(PlanDraft { mut plan, faults, is_cut, remarks: added }) = self.best else {
-            return Err(self.failure.unwrap_or_else(|| ModelError {
-                kind: ModelErrorKind::Nonsense,
-                message: format!("`{}` answered with a plan without any nodes", self.planner.name),
-                hint: Some("say more of what should be done, or choose a larger model".to_owned()),
-                retry_after_ms: None,
+            return Err(self.failure.unwrap_or_else(|| {
+                let message = format!("`{}` answered with a plan without any nodes", self.planner.name);
+                ModelError::new(ModelErrorKind::Nonsense, TryVerdict::Never, message)
+                    .hint("say more of what should be done, or choose a larger model")
             }));
         };
         plan.metadata.insert(PLANNED_BY.to_owned(), Value::from(self.origin.as_str()));

@@ -348,7 +348,7 @@ fn a_dependencys_result_comes_with_how_it_came_about() {
     let call = ModelCall {
         model: "small-1".into(),
         provider: "server".into(),
-        usage: TokenUsage { prompt: 3, completion: 4 },
+        usage: TokenUsage::of(3, 4),
         estimated: false,
         cost_usd: None,
         duration_ms: 1,

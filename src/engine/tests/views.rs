@@ -321,7 +321,7 @@ fn a_result_is_traced_to_its_roots_with_each_node_once() {
     let call = |model: &str| ModelCall {
         model: model.into(),
         provider: "p".into(),
-        usage: TokenUsage { prompt: 3, completion: 2 },
+        usage: TokenUsage::of(3, 2),
         estimated: false,
         cost_usd: Some(0.5),
         duration_ms: 1,

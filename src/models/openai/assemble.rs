@@ -102,6 +102,12 @@ impl Assembly {
         self.usage.is_some()
     }
 
+    /// What the server says it counted.
+    pub(super) fn reported(&self) -> Option<TokenUsage> {
+        let Usage { prompt_tokens, completion_tokens } = self.usage?;
+        Some(TokenUsage::of(prompt_tokens.unwrap_or(0), completion_tokens.unwrap_or(0)))
+    }
+
     /// Whether anything was said at all.
     pub(super) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.calls.is_empty() && self.refusal.is_empty()
@@ -145,7 +151,8 @@ impl Assembly {
             })
             .collect();
         let (usage, estimated) = usage(self.usage, request, &self.text, &calls);
-        ChatReply { text: self.text, calls, usage, estimated, finish, model: self.model.unwrap_or_else(|| request.model.clone()) }
+        let model = self.model.unwrap_or_else(|| request.model.clone());
+        ChatReply { text: self.text, calls, usage, estimated, finish, model, ..ChatReply::default() }
     }
 }
 
@@ -157,8 +164,7 @@ fn usage(reported: Option<Usage>, request: &ChatRequest, text: &str, calls: &[Ca
     let completion = reported.completion_tokens.filter(|count| *count > 0 || (text.is_empty() && calls.is_empty()));
     let counted = || tokens::count(text) + calls.iter().map(|call| tokens::count(&call.name) + tokens::count(&call.arguments)).sum::<u64>();
     let estimated = prompt.is_none() || completion.is_none();
-    let usage =
-        TokenUsage { prompt: prompt.unwrap_or_else(|| tokens::count_prompt(request)), completion: completion.unwrap_or_else(counted) };
+    let usage = TokenUsage::of(prompt.unwrap_or_else(|| tokens::count_prompt(request)), completion.unwrap_or_else(counted));
     (usage, estimated)
 }
 
@@ -198,7 +204,7 @@ mod tests {
         assert_eq!(deltas, [Delta::Reasoning("hm".into()), Delta::Text("Hel".into()), Delta::Text("lo".into())]);
         assert_eq!(reply.text, "Hello");
         assert_eq!(reply.model, "m-1");
-        assert_eq!((reply.usage, reply.estimated), (TokenUsage { prompt: 5, completion: 2 }, false));
+        assert_eq!((reply.usage, reply.estimated), (TokenUsage::of(5, 2), false));
         assert_eq!(reply.finish, Finish::Stop);
     }
 

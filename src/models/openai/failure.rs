@@ -1,36 +1,25 @@
 //! What went wrong with a call, and whether trying again can help: by status, by the server's words, by the transport's error.
 
-use reqwest::header::HeaderMap;
 use std::time::Duration;
 
 use super::wire::Complaint;
-use crate::models::{ModelError, ModelErrorKind, http};
+use crate::engine::TryVerdict;
+use crate::models::{ModelError, ModelErrorKind, http, waits};
 
 #[derive(Debug)]
 pub(super) struct TryFailure {
     pub error: ModelError,
-    pub again: RetryAdvice,
-}
-
-/// Whether another attempt can help.
-#[derive(Debug, PartialEq)]
-pub(super) enum RetryAdvice {
-    /// It may pass by itself: wait and send the same.
-    Later,
-    /// The request was refused as malformed: send less, if something optional is left to leave out.
-    Differently(Box<Complaint>),
-    /// The same answer would come again.
-    Never,
+    /// What the server had against the form of the request: it may take one with less in it.
+    pub refused: Option<Box<Complaint>>,
 }
 
 impl TryFailure {
-    pub(super) fn new(kind: ModelErrorKind, message: String, again: RetryAdvice) -> Self {
-        Self { error: ModelError { kind, message, hint: None, retry_after_ms: None }, again }
+    pub(super) fn new(kind: ModelErrorKind, message: String, verdict: TryVerdict) -> Self {
+        Self { error: ModelError::new(kind, verdict, message), refused: None }
     }
 
-    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.error.hint = Some(hint.into());
-        self
+    pub(super) fn hint(self, hint: impl Into<String>) -> Self {
+        Self { error: self.error.hint(hint), ..self }
     }
 }
 
@@ -49,14 +38,18 @@ pub(super) struct Endpoint {
 pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, body: &str, retry_after: Option<Duration>) -> TryFailure {
     let complaint = serde_json::from_str(body).ok().and_then(|value| Complaint::of(&value));
     let from_html = complaint.is_none() && body.trim_start().starts_with('<');
-    let complaint =
+    let mut complaint =
         complaint.unwrap_or_else(|| Complaint { message: if from_html { String::new() } else { shorten(body) }, ..Default::default() });
+    if status == Some(402) {
+        complaint.code = "402".to_owned();
+    }
     let status = status.or_else(|| complaint.code.parse().ok()).unwrap_or(0);
     let kind = kind_of(status, &complaint, endpoint.has_key);
     let detail = if complaint.message.is_empty() { String::new() } else { format!(": {}", shorten(&complaint.message)) };
     let status_text = if status == 0 { String::new() } else { format!(" ({status})") };
     let Endpoint { host, address_from, key_from, .. } = endpoint;
-    let again = again(kind, status, &complaint);
+    let wait = retry_after.or_else(|| waits::in_words(body));
+    let verdict = verdict(kind, &complaint, wait);
     let (message, hint) = match kind {
         ModelErrorKind::NoKey => (format!("`{host}` needs a key{detail}"), format!("set {key_from}")),
         ModelErrorKind::WrongKey => (format!("`{host}` refused the key{status_text}{detail}"), format!("check {key_from}")),
@@ -67,7 +60,7 @@ pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, bo
             format!("the prompt is too long for `{model}`{detail}"),
             "give the node less context, or use a model with a larger window".into(),
         ),
-        ModelErrorKind::RateLimit if again == RetryAdvice::Never => (
+        ModelErrorKind::RateLimit if verdict == TryVerdict::Never => (
             format!("the quota at `{host}` is used up{detail}"),
             format!("check billing and limits of the account, or put another key in {key_from}"),
         ),
@@ -92,8 +85,10 @@ pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, bo
             (format!("`{host}` refused the request{status_text}{detail}"), "check the node's prompt and settings".into())
         }
     };
-    let mut failure = TryFailure::new(kind, message, again).hint(hint);
-    failure.error.retry_after_ms = retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    let mut failure = TryFailure::new(kind, message, verdict).hint(hint);
+    if kind == ModelErrorKind::BadRequest && matches!(status, 400 | 404 | 415 | 422) {
+        failure.refused = Some(Box::new(complaint));
+    }
     failure
 }
 
@@ -128,6 +123,7 @@ fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind 
         408 | 504 => ModelErrorKind::Timeout,
         413 => ModelErrorKind::ContextTooLong,
         425 | 429 => ModelErrorKind::RateLimit,
+        _ if is_used_up(complaint) => ModelErrorKind::RateLimit,
         // A gateway passes on what its upstream said under any status of its own.
         _ if too_long => ModelErrorKind::ContextTooLong,
         _ if about_key && !has_key => ModelErrorKind::NoKey,
@@ -144,14 +140,13 @@ fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind 
     }
 }
 
-fn again(kind: ModelErrorKind, status: u16, complaint: &Complaint) -> RetryAdvice {
+fn verdict(kind: ModelErrorKind, complaint: &Complaint, wait: Option<Duration>) -> TryVerdict {
     match kind {
-        // `insufficient_quota` comes as 429 too, but no waiting helps.
-        ModelErrorKind::RateLimit if complaint.code.contains("insufficient_quota") || complaint.message.contains("insufficient_quota") => {
-            RetryAdvice::Never
-        }
-        ModelErrorKind::RateLimit | ModelErrorKind::Server | ModelErrorKind::Timeout => RetryAdvice::Later,
-        ModelErrorKind::BadRequest if matches!(status, 400 | 404 | 415 | 422) => RetryAdvice::Differently(Box::new(complaint.clone())),
+        ModelErrorKind::RateLimit if is_used_up(complaint) => TryVerdict::Never,
+        ModelErrorKind::RateLimit | ModelErrorKind::Server | ModelErrorKind::Timeout => match wait {
+            Some(wait) => TryVerdict::After { ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) },
+            None => TryVerdict::Again,
+        },
         ModelErrorKind::BadRequest
         | ModelErrorKind::NoKey
         | ModelErrorKind::WrongKey
@@ -160,8 +155,17 @@ fn again(kind: ModelErrorKind, status: u16, complaint: &Complaint) -> RetryAdvic
         | ModelErrorKind::NoRoute
         | ModelErrorKind::CutStream
         | ModelErrorKind::Nonsense
-        | ModelErrorKind::Refused => RetryAdvice::Never,
+        | ModelErrorKind::Refused => TryVerdict::Never,
     }
+}
+
+/// Whether an account has nothing left to spend, which no waiting changes. It comes as 429, as 402, and from Anthropic as 400.
+fn is_used_up(complaint: &Complaint) -> bool {
+    let text = format!("{} {}", complaint.message, complaint.code).to_lowercase();
+    complaint.code == "402"
+        || ["insufficient_quota", "insufficient balance", "insufficient credits", "credit balance is too low", "billing_hard_limit"]
+            .iter()
+            .any(|phrase| text.contains(phrase))
 }
 
 /// Sorts an error of the transport. `begun` says whether a part of the answer had come.
@@ -170,15 +174,18 @@ pub(super) fn of_transport(endpoint: &Endpoint, error: reqwest::Error, begun: Be
     let cause = http::root_cause(&error);
     let Endpoint { host, address_from, .. } = endpoint;
     if error.is_connect() {
-        let again = if cause.contains("certificate") { RetryAdvice::Never } else { RetryAdvice::Later };
-        return TryFailure::new(ModelErrorKind::NoRoute, format!("can't reach `{host}`: {cause}"), again)
+        if http::is_tls(&error) {
+            return TryFailure::new(ModelErrorKind::NoRoute, format!("no secure connection to `{host}`: {cause}"), TryVerdict::Never)
+                .hint(format!("check that the address in {address_from} is right and that this machine trusts the server's certificate"));
+        }
+        return TryFailure::new(ModelErrorKind::NoRoute, format!("can't reach `{host}`: {cause}"), TryVerdict::Again)
             .hint(format!("check that the server runs and that the address in {address_from} is right; behind a proxy, set HTTPS_PROXY"));
     }
     match begun {
         Begun::No => TryFailure::new(
             ModelErrorKind::NoRoute,
             format!("`{host}` closed the connection before it answered: {cause}"),
-            RetryAdvice::Later,
+            TryVerdict::Again,
         )
         .hint(format!("check that the address in {address_from} has chat completions")),
         Begun::Yes => cut(endpoint, &cause),
@@ -194,17 +201,17 @@ pub(super) enum Begun {
 
 /// The answer ended in the middle.
 pub(super) fn cut(endpoint: &Endpoint, how: &str) -> TryFailure {
-    TryFailure::new(ModelErrorKind::CutStream, format!("the answer of `{}` was cut off: {how}", endpoint.host), RetryAdvice::Later)
+    TryFailure::new(ModelErrorKind::CutStream, format!("the answer of `{}` was cut off: {how}", endpoint.host), TryVerdict::Again)
         .hint("retry the node")
 }
 
-/// Nothing came in time. Not tried again here: a person who waited that long decides whether to wait again.
+/// Nothing came in time.
 pub(super) fn silent(endpoint: &Endpoint, waited: Duration, begun: Begun) -> TryFailure {
     let what = match begun {
         Begun::No => "did not answer within",
         Begun::Yes => "stopped in the middle of its answer for",
     };
-    TryFailure::new(ModelErrorKind::Timeout, format!("`{}` {what} {} s", endpoint.host, waited.as_secs_f64()), RetryAdvice::Never)
+    TryFailure::new(ModelErrorKind::Timeout, format!("`{}` {what} {} s", endpoint.host, waited.as_secs_f64()), TryVerdict::Again)
         .hint("retry the node, or raise the limits in [models.timeouts]")
 }
 
@@ -212,7 +219,7 @@ pub(super) fn silent(endpoint: &Endpoint, waited: Duration, begun: Begun) -> Try
 pub(super) fn nonsense(endpoint: &Endpoint, what: &str, body: &str) -> TryFailure {
     let excerpt = shorten(body);
     let excerpt = if excerpt.is_empty() { String::new() } else { format!(": `{excerpt}`") };
-    TryFailure::new(ModelErrorKind::Nonsense, format!("`{}` sent {what}{excerpt}", endpoint.host), RetryAdvice::Never)
+    TryFailure::new(ModelErrorKind::Nonsense, format!("`{}` sent {what}{excerpt}", endpoint.host), TryVerdict::Never)
         .hint(format!("check the address in {}; it usually ends in /v1", endpoint.address_from))
 }
 
@@ -223,19 +230,4 @@ pub(super) fn shorten(text: &str) -> String {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
     }
-}
-
-/// How long the server asks to wait: `retry-after-ms`, `retry-after` in seconds or as a date, or what LiteLLM passes on as
-/// `llm_provider-retry-after`.
-pub(super) fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
-    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    if let Some(ms) = header("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
-        return Duration::try_from_secs_f64(ms / 1000.0).ok();
-    }
-    let text = header("retry-after").or_else(|| header("llm_provider-retry-after"))?;
-    if let Ok(seconds) = text.parse::<f64>() {
-        return Duration::try_from_secs_f64(seconds).ok();
-    }
-    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
-    Some(date.duration_since(now).try_into().unwrap_or(Duration::ZERO))
 }

@@ -9,11 +9,12 @@ use tokio::time::timeout;
 use super::{
     ApiKey, OpenAi,
     assemble::Assembly,
-    failure::{self, Begun, RetryAdvice, TryFailure},
+    failure::{self, Begun, TryFailure},
     features::Features,
     sse, wire,
 };
-use crate::models::{ChatReply, ChatRequest, Delta, ModelErrorKind};
+use crate::engine::TryVerdict;
+use crate::models::{ChatReply, ChatRequest, Delta, ModelErrorKind, waits};
 
 /// How long a server may take for the usage after it has finished the answer.
 const GRACE: Duration = Duration::from_secs(5);
@@ -43,23 +44,35 @@ impl OpenAi {
         let mut response = self.send(self.http.post(self.url("chat/completions")).json(&body), &request.model).await?;
         let mut assembly = Assembly::default();
         let first = self.first_piece(&mut response).await?;
+        if let Err(mut failure) = self.read(response, first, &mut assembly, &request.model, sink).await {
+            failure.error.usage = assembly.reported();
+            return Err(failure);
+        }
+        let refusal = assembly.refusal().map(str::to_owned);
+        Ok((assembly.into_reply(request), refusal))
+    }
+
+    async fn read(
+        &self,
+        response: Response,
+        first: Vec<u8>,
+        assembly: &mut Assembly,
+        model: &str,
+        sink: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<(), TryFailure> {
         match first.iter().find(|byte| !byte.is_ascii_whitespace()) {
             None => return Err(failure::cut(&self.endpoint, "it was empty")),
             Some(b'{' | b'[' | b'<') => {
                 let whole = self.rest(response, first, MAX_BODY).await?;
-                self.take_whole(&mut assembly, &request.model, &whole, sink)?;
+                self.take_whole(assembly, model, &whole, sink)?;
             }
-            Some(_) => self.read_stream(response, first, &mut assembly, &request.model, sink).await?,
+            Some(_) => self.read_stream(response, first, assembly, model, sink).await?,
         }
         if assembly.finish_reason() == "error" {
-            return Err(TryFailure::new(
-                ModelErrorKind::Server,
-                format!("`{}` stopped with an error", self.endpoint.host),
-                RetryAdvice::Later,
-            ));
+            let message = format!("`{}` stopped with an error", self.endpoint.host);
+            return Err(TryFailure::new(ModelErrorKind::Server, message, TryVerdict::Again));
         }
-        let refusal = assembly.refusal().map(str::to_owned);
-        Ok((assembly.into_reply(request), refusal))
+        Ok(())
     }
 
     pub(super) async fn fetch_text(&self, path: &str) -> Result<String, TryFailure> {
@@ -81,7 +94,7 @@ impl OpenAi {
         if status.is_success() {
             return Ok(response);
         }
-        let retry_after = failure::retry_after(response.headers(), jiff::Timestamp::now());
+        let retry_after = waits::in_headers(response.headers(), jiff::Timestamp::now());
         let body = self.rest(response, Vec::new(), MAX_ERROR).await.unwrap_or_default();
         Err(failure::of_reply(&self.endpoint, model, Some(status.as_u16()), &body, retry_after))
     }
@@ -210,7 +223,9 @@ impl OpenAi {
             _ => {}
         }
         let Ok(chunk) = serde_json::from_str::<wire::Chunk>(event) else {
-            return Err(failure::nonsense(&self.endpoint, "a part of the answer that can't be read", event));
+            let mut failure = failure::nonsense(&self.endpoint, "a part of the answer that can't be read", event);
+            failure.error.verdict = TryVerdict::Again;
+            return Err(failure);
         };
         if chunk.error.is_some() || (chunk.choices.is_none() && chunk.usage.is_none() && wire::is_error(event)) {
             return Err(failure::of_reply(&self.endpoint, model, None, event, None));
@@ -235,7 +250,7 @@ fn begun(assembly: &Assembly) -> Begun {
 /// Runs the user's own command for the key. What it prints is never part of a message.
 async fn run_key_command(line: &str) -> Result<SecretString, TryFailure> {
     let failed = |how: String| {
-        TryFailure::new(ModelErrorKind::NoKey, format!("the command that prints the key {how}"), RetryAdvice::Never)
+        TryFailure::new(ModelErrorKind::NoKey, format!("the command that prints the key {how}"), TryVerdict::Never)
             .hint("run the api_key_command of [models] in a shell to see why")
     };
     let mut command = tokio::process::Command::new("sh");

@@ -216,12 +216,11 @@ mod tests {
         ChatRequest {
             model: "m".into(),
             messages: vec![ChatMessage::System { content: "be brief".into() }, ChatMessage::User { content: "hi".into() }],
-            tools: Vec::new(),
             schema: Some(OutputSchema {
                 name: "answer".into(),
                 schema: json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false}),
             }),
-            settings: ModelSettings::default(),
+            ..ChatRequest::default()
         }
     }
 

@@ -5,8 +5,7 @@ use serde_json::{Map, Value, json};
 use std::{collections::VecDeque, sync::Mutex};
 
 use super::*;
-use crate::engine::TokenUsage;
-use crate::models::{ChatReply, Finish};
+use crate::models::ChatReply;
 use crate::plan::{AgentInfo, Risk, ToolInfo, Verdict as Permission};
 
 pub(super) fn catalog() -> Catalog {
@@ -50,7 +49,7 @@ impl ChatModel for Scripted {
         let (deltas, outcome) = self.answers.lock().unwrap().pop_front().expect("an answer for each call");
         deltas.into_iter().for_each(sink);
         let text = outcome?;
-        Ok(ChatReply { text, calls: Vec::new(), usage: TokenUsage::default(), estimated: true, finish: Finish::Stop, model: "m".into() })
+        Ok(ChatReply { text, estimated: true, model: "m".into(), ..ChatReply::default() })
     }
 
     async fn list(&self) -> Result<Vec<String>, ModelError> {
@@ -84,7 +83,7 @@ fn says(answer: &Value) -> Answered {
 
 /// An answer that fails after some text.
 fn fails(text: &str, kind: ModelErrorKind) -> Answered {
-    let error = ModelError { kind, message: "it broke".into(), hint: None, retry_after_ms: None };
+    let error = ModelError::new(kind, TryVerdict::Never, "it broke");
     (vec![Delta::Text(text.to_owned())], Err(error))
 }
 

@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{arguments, describe};
-use crate::models::{ChatMessage, ChatRequest, ModelError, ModelErrorKind, ModelSettings};
+use crate::engine::TryVerdict;
+use crate::models::{ChatMessage, ChatRequest, ModelError, ModelSettings};
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
 
@@ -84,20 +85,14 @@ fn request(args: &SummarizeArgs, text: &str, model: &str) -> ChatRequest {
 
 /// A model's failure as a tool's.
 fn failure(error: ModelError) -> ToolError {
-    use ModelErrorKind as Kind;
-    let (transient, nothing_began) = match error.kind {
-        Kind::RateLimit | Kind::NoRoute => (true, true),
-        Kind::Timeout | Kind::CutStream | Kind::Server => (true, false),
-        Kind::NoKey | Kind::WrongKey | Kind::UnknownModel | Kind::ContextTooLong | Kind::BadRequest | Kind::Nonsense | Kind::Refused => {
-            (false, false)
-        }
-    };
+    let transient = error.verdict != TryVerdict::Never;
+    let nothing_began = transient && error.kind.proves_nothing_began();
     ToolError { message: error.message, hint: error.hint, transient, nothing_began, goes_on: None }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::models::{ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError};
+    use crate::models::{ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, ModelError};
     use crate::tools::builtin::fixture::Fixture;
     use serde_json::json;
     use std::sync::{Arc, Mutex};
@@ -113,8 +108,7 @@ mod tests {
 
         async fn chat(&self, request: &ChatRequest, _sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
             self.0.lock().unwrap().push(request.clone());
-            let (calls, usage) = (Vec::new(), Default::default());
-            Ok(ChatReply { text: "short".into(), calls, usage, estimated: false, finish: Finish::Stop, model: "m".into() })
+            Ok(ChatReply { text: "short".into(), model: "m".into(), ..ChatReply::default() })
         }
 
         async fn list(&self) -> Result<Vec<String>, ModelError> {

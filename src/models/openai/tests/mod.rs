@@ -71,7 +71,7 @@ async fn text_is_streamed_and_usage_is_the_servers() {
     let exchange = chat(vec![Reply::done(&[piece("Hel"), piece("lo"), stop, usage])], limits(), &request()).await;
     let reply = exchange.outcome.unwrap();
     assert_eq!(exchange.deltas, [Delta::Text("Hel".into()), Delta::Text("lo".into())]);
-    assert_eq!((reply.text.as_str(), reply.usage, reply.estimated), ("Hello", TokenUsage { prompt: 9, completion: 2 }, false));
+    assert_eq!((reply.text.as_str(), reply.usage, reply.estimated), ("Hello", TokenUsage::of(9, 2), false));
     let seen = &exchange.script.seen()[0];
     assert!(seen.head.starts_with("post /v1/chat/completions"), "{}", seen.head);
     assert!(seen.head.contains("authorization: bearer sk-secret"));
@@ -121,8 +121,15 @@ async fn retry_after_is_obeyed_in_all_its_forms_and_an_overlong_one_is_shown() {
         let exchange = chat(vec![busy, Reply::text("ok")], patient.clone(), &request()).await;
         assert!(exchange.outcome.is_ok(), "{header}");
     }
-    let error = error_of(vec![Reply::json(429, &json!({"error": "slow down"})).header("retry-after: 120")]).await;
-    assert_eq!((error.kind, error.retry_after_ms), (ModelErrorKind::RateLimit, Some(120_000)));
+    for (busy, ms) in [
+        (Reply::json(429, &json!({"error": "slow down"})).header("retry-after: 120"), 120_000),
+        (Reply::json(503, &json!({"error": "overloaded"})).header("llm_provider-retry-after: 90"), 90_000),
+        (Reply::json(429, &json!({"error": {"message": "Rate limit reached. Please try again in 7m12.5s."}})), 432_500),
+        (Reply::done(&[json!({"error": {"message": "rate limit: please retry in 61s", "code": "rate_limit_exceeded"}})]), 61_000),
+    ] {
+        let error = error_of(vec![busy]).await;
+        assert_eq!(error.verdict, TryVerdict::After { ms }, "{error}");
+    }
 }
 
 #[tokio::test]
@@ -143,11 +150,13 @@ async fn other_refusals_are_never_repeated_and_say_what_to_do() {
         (404, json!({"detail": "Not Found"}), ModelErrorKind::BadRequest, "/v1"),
         (400, refused("messages: empty", json!(null)), ModelErrorKind::BadRequest, "prompt"),
         (429, refused("You exceeded your quota", json!("insufficient_quota")), ModelErrorKind::RateLimit, "billing"),
+        (402, refused("Insufficient Balance", json!("invalid_request_error")), ModelErrorKind::RateLimit, "billing"),
+        (422, json!({"detail": [{"msg": "field required"}]}), ModelErrorKind::BadRequest, "prompt"),
     ];
     for (status, body, kind, hint) in cases {
         let exchange = chat(vec![Reply::json(status, &body)], limits(), &request()).await;
         let error = exchange.outcome.unwrap_err();
-        assert_eq!(error.kind, kind, "{error}");
+        assert_eq!((error.kind, error.verdict), (kind, TryVerdict::Never), "{error}");
         assert!(error.hint.as_deref().unwrap_or_default().contains(hint), "{error:?}");
         assert!(!error.message.contains("sk-secret"), "{error}");
         assert_eq!(exchange.script.seen().len(), 1, "{error}");
@@ -188,6 +197,34 @@ async fn a_stream_that_is_always_cut_is_no_answer() {
 }
 
 #[tokio::test]
+async fn broken_and_rejected_answers_carry_what_the_server_counted() {
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}});
+    let once = CallLimits { attempts: 1, ..limits() };
+    let exchange = chat(vec![Reply::stream(&[piece("This sen"), usage.clone()]).then_cut()], once, &request()).await;
+    assert_eq!(exchange.outcome.unwrap_err().usage, Some(TokenUsage::of(9, 2)));
+    let sure = || Reply::done(&[piece("Sure!"), usage.clone()]);
+    let exchange = chat(vec![sure(), sure(), sure()], limits(), &with_schema()).await;
+    assert_eq!(exchange.outcome.unwrap_err().usage, Some(TokenUsage::of(27, 6)));
+    let exchange = chat(vec![sure(), Reply::done(&[piece("{\"a\": 1}"), usage])], limits(), &with_schema()).await;
+    assert_eq!(exchange.outcome.unwrap().usage, TokenUsage::of(18, 4));
+}
+
+#[tokio::test]
+async fn a_connection_that_can_not_be_made_secure_is_never_tried_again() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("https://{}/v1", listener.local_addr().unwrap());
+    // A server without TLS answers the greeting in clear text.
+    tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut socket, b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
+        std::future::pending::<()>().await;
+    });
+    let error = client(&address, limits()).chat(&request(), &mut |_| ()).await.unwrap_err();
+    assert_eq!((error.kind, error.verdict), (ModelErrorKind::NoRoute, TryVerdict::Never), "{error}");
+    assert!(error.message.contains("secure"), "{error}");
+}
+
+#[tokio::test]
 async fn done_or_a_reason_to_stop_is_enough_of_an_end() {
     let exchange = chat(vec![Reply::done(&[piece("a")])], limits(), &request()).await;
     assert_eq!(exchange.outcome.unwrap().text, "a");
@@ -216,7 +253,6 @@ async fn nonsense_is_called_nonsense() {
     let html = "<html><body>Welcome to nginx</body></html>";
     for reply in [
         Reply::raw(200, "content-type: text/html\r\n", html),
-        Reply::raw(200, "content-type: text/event-stream\r\n", "data: {\"choices\": [{]\n\n"),
         Reply::json(200, &json!({"hello": "world"})),
         Reply::json(200, &json!(["x"])),
         Reply::raw(200, "content-type: application/json\r\n", "{\"choices\": "),
@@ -225,6 +261,9 @@ async fn nonsense_is_called_nonsense() {
         assert_eq!(error.kind, ModelErrorKind::Nonsense, "{error}");
         assert!(error.hint.is_some_and(|hint| hint.contains("OPENAI_BASE_URL")));
     }
+    let broken = || Reply::raw(200, "content-type: text/event-stream\r\n", "data: {\"choices\": [{]\n\n");
+    let error = error_of((0..3).map(|_| broken()).collect()).await;
+    assert_eq!((error.kind, error.verdict), (ModelErrorKind::Nonsense, TryVerdict::Again));
     let error = error_of(vec![Reply::raw(404, "content-type: text/html\r\n", html)]).await;
     assert!(!error.message.contains("nginx") && error.hint.is_some_and(|hint| hint.contains("/v1")));
 }
@@ -241,13 +280,14 @@ async fn a_whole_completion_in_place_of_a_stream_is_an_answer() {
 #[tokio::test]
 async fn a_server_that_hangs_is_given_up() {
     let short = Duration::from_millis(40);
-    let impatient = CallLimits { first: short, ..limits() };
+    let once = CallLimits { attempts: 1, ..limits() };
+    let impatient = CallLimits { first: short, ..once.clone() };
     for reply in [Reply::silence(), Reply::stream(&[]).then_hang()] {
         let error = chat(vec![reply], impatient.clone(), &request()).await.outcome.unwrap_err();
-        assert_eq!(error.kind, ModelErrorKind::Timeout, "{error}");
+        assert_eq!((error.kind, error.verdict), (ModelErrorKind::Timeout, TryVerdict::Again), "{error}");
         assert!(error.message.contains("0.04 s"), "{error}");
     }
-    let exchange = chat(vec![Reply::stream(&[piece("Once")]).then_hang()], CallLimits { between: short, ..limits() }, &request()).await;
+    let exchange = chat(vec![Reply::stream(&[piece("Once")]).then_hang()], CallLimits { between: short, ..once }, &request()).await;
     assert_eq!(exchange.outcome.unwrap_err().kind, ModelErrorKind::Timeout);
     let exchange = chat(vec![Reply::silence()], CallLimits { overall: short, ..limits() }, &request()).await;
     assert!(exchange.outcome.unwrap_err().hint.is_some_and(|hint| hint.contains("overall_s")));
