@@ -3,8 +3,8 @@
 use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline};
 use crate::{
     engine::{
-        Cause, Decided, Gate, GateKind, NodeRun, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, elapsed, listed,
-        value_text, work,
+        Cause, Decided, Gate, GateKind, NodeRun, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, calls_label, elapsed,
+        listed, value_text, work,
     },
     host::{Clock, SystemClock},
     plan::{NodeId, nest},
@@ -79,7 +79,7 @@ pub(super) fn json_of(run: &Run, id: &str, status: RunStatus) -> Value {
     json!({
         "run": id, "status": status, "interrupted_by": run.interrupted_by(),
         "reason": run.outcome().map(|(_, reason)| reason), "goal": run.plan().map(|plan| plan.goal.as_str()),
-        "counts": run.counts(status), "nodes": nodes, "edges": edges_json(run), "gates": gates,
+        "counts": run.counts(status), "planning": run.settings().map(|settings| &settings.planning), "nodes": nodes, "edges": edges_json(run), "gates": gates,
     })
 }
 
@@ -150,6 +150,9 @@ pub(super) fn print(run: &Run, (id, status): (&str, RunStatus), now: Time, io: &
     io.line(&format!("{} {label}, {counts}, {elapsed}, {}{goal}", short(id), work(run.work_ms())))?;
     if let Some((_, reason)) = run.outcome().filter(|(_, reason)| **reason != Cause::None) {
         io.line(&format!("  {}", Plain::line(&reason.message())))?;
+    }
+    if let Some(planning) = run.settings().map(|settings| &settings.planning).filter(|calls| !calls.is_empty()) {
+        io.line(&format!("  planning took {}", calls_label(planning)))?;
     }
     let widths = run.nodes().map(|(id, _)| Plain::line(id).width());
     let width = widths.filter(|width| *width <= NAME_COLUMNS).max().unwrap_or(0);

@@ -2,9 +2,10 @@
 
 use super::{CliError, Exit, Io};
 use crate::{
+    engine::{ModelCall, calls_label},
     host::{
         Linked, LocalHost,
-        client::{Client, Notice, PlanningId, Request},
+        client::{Client, MadePlan, Notice, PlanWish, PlanningId, Request},
         link,
     },
     plan::{
@@ -40,9 +41,9 @@ pub(super) async fn plan_or_request(what: &str, host: &LocalHost, io: &mut Io<'_
         Some(text) => text,
         None => what.to_owned(),
     };
-    let answer = ask(host, &request, io).await?;
-    answer.describe(io);
-    Ok(PlanDocument::unwritten(answer.plan))
+    let made = ask(host, PlanWish::new(request), io).await?;
+    describe(&made, io);
+    Ok(PlanDocument { planning: made.calls, ..PlanDocument::unwritten(made.plan) })
 }
 
 /// A plan with the text that it was read from, so that findings can point into that text.
@@ -53,6 +54,8 @@ pub(super) struct PlanDocument {
     pub origin: String,
     /// The files that it names.
     linked: Vec<Linked>,
+    /// What planning took, if it was made of a request.
+    pub planning: Vec<ModelCall>,
 }
 
 pub(super) struct LocatedFinding {
@@ -74,7 +77,7 @@ impl PlanDocument {
             let at = dialect::locate(&text, origin, std::slice::from_ref(&path)).into_iter().flatten().next();
             ReadError { at, path, shape: Some(shape), ..error }
         })?;
-        Ok(Self { plan, shape, text, origin: origin.to_owned(), linked })
+        Ok(Self { plan, shape, text, origin: origin.to_owned(), linked, planning: Vec::new() })
     }
 
     /// Reads a plan from a file, or from stdin for `-`.
@@ -83,7 +86,7 @@ impl PlanDocument {
     }
 
     pub fn unwritten(plan: Plan) -> Self {
-        Self { plan, shape: Dialect::Native, text: String::new(), origin: String::new(), linked: Vec::new() }
+        Self { plan, shape: Dialect::Native, text: String::new(), origin: String::new(), linked: Vec::new(), planning: Vec::new() }
     }
 
     /// How the document is written.
@@ -202,32 +205,25 @@ pub(super) fn settle(plan: &mut Plan, partial: bool) -> Result<(), CliError> {
     Err(CliError::invalid(format!("nothing was run: {}", open.messages().join("\n"))).hint(hint))
 }
 
-pub(super) struct PlannedAnswer {
-    pub plan: Plan,
-    pub origin: String,
-    pub remarks: Vec<String>,
+/// Says who made a plan, what that took, and what the planner remarks.
+pub(super) fn describe(made: &MadePlan, io: &mut Io<'_>) {
+    let took = if made.calls.is_empty() { String::new() } else { format!(": {}", calls_label(&made.calls)) };
+    io.say(&format!("planned by {}{took}", Plain::line(&made.origin)));
+    made.remarks.iter().for_each(|remark| io.say(Plain::line(remark).as_str()));
 }
 
-impl PlannedAnswer {
-    /// Says who made the plan, and what the planner remarks.
-    pub fn describe(&self, io: &mut Io<'_>) {
-        io.say(&format!("planned by {}", Plain::line(&self.origin)));
-        self.remarks.iter().for_each(|remark| io.say(Plain::line(remark).as_str()));
-    }
-}
-
-pub(super) async fn ask(host: &LocalHost, request: &str, io: &mut Io<'_>) -> Result<PlannedAnswer, CliError> {
-    if request.trim().is_empty() {
+pub(super) async fn ask(host: &LocalHost, wish: PlanWish, io: &mut Io<'_>) -> Result<MadePlan, CliError> {
+    if wish.text.trim().is_empty() {
         return Err(CliError::usage("the request is empty").hint("describe what you want done, in quotes"));
     }
     let mut connection = host.connect();
     let id = PlanningId(1);
     // A closed connection shows below, as the end of its notices.
-    let _ = connection.requests.send(Request::Plan { id, text: request.to_string() });
+    let _ = connection.requests.send(Request::Plan { id, wish });
     while let Some(notice) = connection.notices.recv().await {
         match notice {
             Notice::PlanProgress { text, .. } => io.say(Plain::line(&text).as_str()),
-            Notice::PlanReady { plan, origin, remarks, .. } => return Ok(PlannedAnswer { plan: *plan, origin, remarks }),
+            Notice::PlanReady { made, .. } => return Ok(*made),
             Notice::PlanFailed { problem, .. } | Notice::Problem(problem) => return Err(problem.into()),
             _ => {}
         }

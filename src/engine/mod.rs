@@ -56,7 +56,7 @@ pub use stop_signal::StopSignal;
 pub use time::Time;
 pub use views::compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
 pub use views::describe::{
-    CountedNodes, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, elapsed, listed, value_text, work,
+    CountedNodes, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, calls_label, elapsed, listed, value_text, work,
 };
 pub use views::impact::{Impact, NodeImpact};
 pub use views::outline::WayOut;

@@ -1,6 +1,6 @@
 //! `Record`: an event with its place in a run, and what a run is named, keeps from its start, and ends as.
 
-use super::{Event, Time};
+use super::{Event, ModelCall, Spent, Time};
 use crate::plan::Catalog;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,8 +61,21 @@ pub struct RunSettings {
     /// Hosts with ports that private data may be sent to, as people allowed for good in this workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
+    /// The model calls that made the plan, where a model did: they count in this run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub planning: Vec<ModelCall>,
     /// What the host keeps with the run; the engine doesn't read it.
     pub host: Value,
+}
+
+impl RunSettings {
+    /// What planning took.
+    pub fn planning_spent(&self) -> Spent {
+        self.planning.iter().fold(Spent::default(), |mut all, call| {
+            all.add(Spent { tokens: call.usage, cost_usd: call.cost_usd.unwrap_or_default(), model_calls: 1, attempts: 0 });
+            all
+        })
+    }
 }
 
 /// How a run ended.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 pub use super::trust::{TrustItem, TrustState};
-use crate::engine::{Action, Command, GateId, Outcome, Record, RunId, RunStatus, Time};
+use crate::engine::{Action, Command, GateId, ModelCall, Outcome, Record, RunId, RunStatus, Time};
 use crate::plan::{Catalog, Node, NodeId, Plan};
 
 /// Whoever can connect a console to runs.
@@ -32,8 +32,7 @@ pub enum Request {
     /// Make a plan; streamed as `PlanNode`s, ended by `PlanReady` or `PlanFailed`.
     Plan {
         id: PlanningId,
-        /// The request in a person's words.
-        text: String,
+        wish: PlanWish,
     },
     CancelPlanning(PlanningId),
     /// Start a run; answered by `RunOpened` (live) or `Problem`.
@@ -45,6 +44,8 @@ pub enum Request {
         first: Vec<Action>,
         /// For this run, in place of the model that is used.
         model: Option<String>,
+        /// What planning took, unless another run was started from this plan.
+        planning: Vec<ModelCall>,
     },
     /// A command to a live run; what follows comes as `Events`.
     Command {
@@ -96,6 +97,37 @@ pub enum Request {
     },
 }
 
+/// What a plan is wanted for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlanWish {
+    /// The request in a person's words.
+    pub text: String,
+    /// The plan that is there and has not run: the request may go on from it.
+    pub on: Option<Box<Plan>>,
+    /// Which of several plans for the same request, from 0.
+    pub rival: u32,
+}
+
+impl PlanWish {
+    /// A request of its own.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+}
+
+/// A plan with how it was made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MadePlan {
+    pub plan: Plan,
+    /// Who made it, for people (`built-in planner`, `gpt-4o`).
+    pub origin: String,
+    pub remarks: Vec<String>,
+    /// What its model calls took, also those whose answer was no use.
+    pub calls: Vec<ModelCall>,
+    /// Whether it is the plan that was there, changed.
+    pub changes: bool,
+}
+
 /// What happens to a file that is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum There {
@@ -131,10 +163,7 @@ pub enum Notice {
     /// The plan is there. It may have findings: open it in the editor.
     PlanReady {
         id: PlanningId,
-        plan: Box<Plan>,
-        /// Who made it, for people (`built-in planner, template files`, `gpt-4o`).
-        origin: String,
-        remarks: Vec<String>,
+        made: Box<MadePlan>,
     },
     /// No plan could be made.
     PlanFailed {

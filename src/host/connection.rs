@@ -13,7 +13,7 @@ use super::{
 use crate::engine::{Action, Command, GateId, Run, RunId};
 use crate::plan::Plan;
 use crate::store::short;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
 use tokio::{
     sync::mpsc,
@@ -102,8 +102,8 @@ impl ClientSession {
 
     async fn handle(&mut self, request: Request) {
         match request {
-            Request::Plan { id, text } => {
-                let task = self.tasks.spawn(planning::plan(self.shared.clone(), id, text, self.listener.clone()));
+            Request::Plan { id, wish } => {
+                let task = self.tasks.spawn(planning::plan(self.shared.clone(), id, wish, self.listener.clone()));
                 self.plannings.insert(id, task);
             }
             Request::CancelPlanning(id) => {
@@ -111,7 +111,10 @@ impl ClientSession {
                     task.abort();
                 }
             }
-            Request::Start { plan, inputs, first, model } => self.start(*plan, inputs, first, model).await,
+            Request::Start { mut plan, inputs, first, model, planning } => {
+                plan.inputs.extend(inputs);
+                self.start(NewRun { plan: *plan, first, model, planning, ..NewRun::default() }).await;
+            }
             Request::Command { run, command } => self.command(run, command).await,
             Request::ListRuns => self.notify_with(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
@@ -132,9 +135,7 @@ impl ClientSession {
         }
     }
 
-    async fn start(&self, mut plan: Plan, inputs: Map<String, Value>, first: Vec<Action>, model: Option<String>) {
-        plan.inputs.extend(inputs);
-        let new = NewRun { plan, first, model, ..NewRun::default() };
+    async fn start(&self, new: NewRun) {
         if let Err(problem) = self.shared.start(new, VIA, Some(self.listener.clone())).await {
             self.notify(Notice::Problem(problem));
         }

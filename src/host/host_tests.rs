@@ -101,7 +101,7 @@ impl Seat {
     }
 
     fn start(&self, plan: Plan) {
-        self.ask(Request::Start { plan: Box::new(plan), inputs: Map::new(), first: Vec::new(), model: None });
+        self.ask(Request::Start { plan: Box::new(plan), inputs: Map::new(), first: Vec::new(), model: None, planning: Vec::new() });
     }
 
     fn decide(&self, gate: &Gate, decision: GateReply) {
@@ -512,12 +512,12 @@ async fn a_request_becomes_a_plan_node_by_node_without_a_model() {
     let mut seat = Seat::take(&bed);
     let id = client::PlanningId(7);
     let text = "List the Rust files, count their lines, and write the ten longest to longest.md";
-    seat.ask(Request::Plan { id, text: text.into() });
+    seat.ask(Request::Plan { id, wish: client::PlanWish::new(text) });
     let mut grown = Vec::new();
     let (plan, origin) = loop {
         match seat.connection.notices.recv().await.unwrap() {
             Notice::PlanNode { id: of, node } if of == id => grown.push(node.id.clone()),
-            Notice::PlanReady { id: of, plan, origin, .. } if of == id => break (plan, origin),
+            Notice::PlanReady { id: of, made } if of == id => break (made.plan, made.origin),
             _ => {}
         }
     };
@@ -530,7 +530,7 @@ async fn a_request_becomes_a_plan_node_by_node_without_a_model() {
 async fn an_empty_request_is_told_so() {
     let bed = Bed::new(&[]);
     let mut seat = Seat::take(&bed);
-    seat.ask(Request::Plan { id: client::PlanningId(1), text: "  ".into() });
+    seat.ask(Request::Plan { id: client::PlanningId(1), wish: client::PlanWish::new("  ") });
     let problem = seat.until(|_, notice| if let Notice::PlanFailed { problem, .. } = notice { Some(problem.clone()) } else { None }).await;
     assert_eq!(problem.message, "the request is empty");
 }

@@ -7,10 +7,11 @@ use super::{
     jobs::{Jobs, Kit},
     link,
     places::Places,
+    planning::NumberedModels,
     session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
 };
 use crate::agents;
-use crate::engine::{Action, ActionTarget, Actor, Command, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time};
+use crate::engine::{Action, ActionTarget, Actor, Command, ModelCall, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time};
 use crate::models::config::Lookup;
 use crate::plan::{
     Catalog, Plan, nest,
@@ -44,6 +45,7 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     sessions: Mutex<HashMap<RunId, RunSession>>,
     news: News,
+    pub(super) numbered: NumberedModels,
 }
 
 /// A run that is to start.
@@ -59,6 +61,8 @@ pub struct NewRun {
     pub first: Vec<Action>,
     /// In place of the chosen model.
     pub model: Option<String>,
+    /// What planning took.
+    pub planning: Vec<ModelCall>,
 }
 
 /// What changes while a host lives, with those who wait for it.
@@ -103,6 +107,7 @@ impl LocalHost {
             clock: Arc::new(SystemClock),
             sessions: Mutex::default(),
             news: News { model: watch::Sender::new(chosen), is_picked: AtomicBool::new(false), cards: watch::Sender::new(0) },
+            numbered: NumberedModels::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -185,7 +190,7 @@ impl LocalHost {
 impl Shared {
     /// Starts a run. The listener hears of it first.
     pub(super) async fn start(&self, new: NewRun, via: &str, listener: Option<Listener>) -> Result<RunSession, Problem> {
-        let NewRun { mut plan, private_inputs, private_request, first, model } = new;
+        let NewRun { mut plan, private_inputs, private_request, first, model, planning } = new;
         let model = model.or_else(|| self.chosen());
         let catalog = self.kit.catalog(model.as_deref());
         link(&mut plan, "the plan", &self.places.workspace)?;
@@ -201,6 +206,7 @@ impl Shared {
             private_inputs,
             private_request,
             hosts: self.places.kept_trust().hosts(),
+            planning,
             host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
         };
         let services = self.services(model);

@@ -1,75 +1,145 @@
 //! From a request to a plan: by the model where one is connected, else by the built-in planner. Planning goes on beside runs.
 
 use super::{
-    client::{Notice, PlanningId, Problem},
+    client::{Notice, PlanWish, PlanningId, Problem},
     local::{LocalHost, Shared},
     session::Listener,
 };
-use crate::models::ModelError;
+use crate::engine::calls_label;
+use crate::models::config::AUTO;
 use crate::plan::{Catalog, Node};
 use crate::planner::{
     PlanSink, Planned,
     builtin::{self, Template, WorkspaceFacts},
-    model::{Ids, ModelPlanner, plan_by_model},
+    model::{Ids, ModelPlanner, PlanningRequest, Surroundings, describe_workspace, is_small, plan_by_model},
 };
-use serde_json::{Map, Value};
-use std::sync::Arc;
+use serde_json::Map;
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Models that could plan only with numbered ids, by provider and name.
+#[derive(Debug, Default)]
+pub(super) struct NumberedModels(Mutex<BTreeSet<(String, String)>>);
+
+impl NumberedModels {
+    fn contains(&self, provider: &str, model: &str) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.contains(&(provider.to_owned(), model.to_owned()))
+    }
+
+    fn add(&self, provider: &str, model: &str) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert((provider.to_owned(), model.to_owned()));
+    }
+}
 
 impl LocalHost {
     /// Makes a plan. It may have findings.
     ///
     /// # Errors
     /// When the request is empty.
-    pub async fn plan(&self, request: &str, inputs: &Map<String, Value>, sink: &mut dyn PlanSink) -> Result<Planned, Problem> {
-        self.shared().plan(request, inputs, sink).await
+    pub async fn plan(&self, wish: &PlanWish, sink: &mut dyn PlanSink) -> Result<Planned, Problem> {
+        self.shared().plan(wish, sink).await
     }
 }
 
 impl Shared {
-    async fn plan(&self, request: &str, inputs: &Map<String, Value>, sink: &mut dyn PlanSink) -> Result<Planned, Problem> {
-        if request.trim().is_empty() {
+    async fn plan(&self, wish: &PlanWish, sink: &mut dyn PlanSink) -> Result<Planned, Problem> {
+        if wish.text.trim().is_empty() {
             return Err(Problem::new("the request is empty").hint("say in one sentence what to do"));
         }
+        let root = self.places.workspace.clone();
+        let facts = tokio::task::spawn_blocking(move || WorkspaceFacts::look(&root)).await.unwrap_or_default();
         let catalog = self.catalog();
-        match self.by_model(request, &catalog, inputs, sink).await {
-            Some(planned) => planned.map_err(Problem::from),
-            None => Ok(self.built_in(request, catalog, inputs, sink)),
+        match self.by_model(wish, &catalog, &facts, sink).await {
+            Some(planned) => planned,
+            None => Ok(self.built_in(&wish.text, facts, catalog, sink)),
         }
     }
 
     /// Plans without a model. Template files that can't be used are told in the remarks.
-    fn built_in(&self, request: &str, catalog: Catalog, inputs: &Map<String, Value>, sink: &mut dyn PlanSink) -> Planned {
+    fn built_in(&self, request: &str, facts: WorkspaceFacts, catalog: Catalog, sink: &mut dyn PlanSink) -> Planned {
         let (templates, problems) = Template::load(&self.places.settings, self.places.config.as_deref());
-        let mut planned = builtin::plan(request, WorkspaceFacts::look(&self.places.workspace), &catalog, &templates, sink);
-        planned.plan.inputs.extend(inputs.clone());
+        let mut planned = builtin::plan(request, facts, &catalog, &templates, sink);
         planned.remarks.extend(problems.iter().map(ToString::to_string));
         planned
     }
 
     async fn by_model(
         &self,
-        request: &str,
+        wish: &PlanWish,
         catalog: &Catalog,
-        inputs: &Map<String, Value>,
+        facts: &WorkspaceFacts,
         sink: &mut dyn PlanSink,
-    ) -> Option<Result<Planned, ModelError>> {
+    ) -> Option<Result<Planned, Problem>> {
         let models = &self.kit.models;
         let (model, name) = models.real(self.chosen().as_deref()).ok().flatten()?;
-        let ids = if models.config().positional_plans { Ids::Positional } else { Ids::Free };
-        let planner = ModelPlanner { model: model.as_ref(), name: &name, settings: models.config().settings.clone(), ids };
-        Some(plan_by_model(&planner, request, catalog, inputs, sink).await)
+        let ids = match models.config().positional_plans {
+            Some(true) => Ids::Positional,
+            Some(false) => Ids::Free,
+            None => self.ids_for(&name, model.provider(), catalog),
+        };
+        let planner =
+            ModelPlanner { model: model.as_ref(), name: &name, settings: models.config().settings.clone(), prices: models.prices(), ids };
+        let mut usable = catalog.clone();
+        usable.tools.retain(|tool| self.kit.registry.is_configured(&tool.name));
+        let surroundings = Surroundings { today: self.today(), workspace: describe_workspace(facts, &wish.text) };
+        let request = PlanningRequest {
+            text: wish.text.trim(),
+            catalog: &usable,
+            inputs: &Map::new(),
+            surroundings: &surroundings,
+            before: wish.on.as_deref(),
+            rival: wish.rival,
+        };
+        Some(match plan_by_model(&planner, &request, sink).await {
+            Ok(planned) => {
+                if planned.learned == Some(Ids::Positional) {
+                    self.numbered.add(model.provider(), &name);
+                }
+                Ok(planned)
+            }
+            Err((error, calls)) => {
+                let mut problem = Problem::from(error);
+                if !calls.is_empty() {
+                    problem.message = format!("{} (planning took {})", problem.message, calls_label(&calls));
+                }
+                Err(problem)
+            }
+        })
+    }
+
+    fn ids_for(&self, model: &str, provider: &str, catalog: &Catalog) -> Ids {
+        let is_known = catalog.models.window(model).is_some();
+        let needs_numbers = self.numbered.contains(provider, model) || is_small(model, provider, is_known && model != AUTO);
+        if needs_numbers { Ids::Positional } else { Ids::Free }
+    }
+
+    /// `Friday, 2026-03-06`, where this computer is.
+    fn today(&self) -> String {
+        let now = i64::try_from(self.clock.now().0).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok()).unwrap_or_default();
+        now.to_zoned(jiff::tz::TimeZone::system()).strftime("%A, %Y-%m-%d").to_string()
     }
 }
 
 /// Makes a plan for a client and tells it as it grows.
-pub(super) async fn plan(shared: Arc<Shared>, id: PlanningId, text: String, listener: Listener) {
+pub(super) async fn plan(shared: Arc<Shared>, id: PlanningId, wish: PlanWish, listener: Listener) {
     let mut sink = PlanningProgress { id, listener: listener.clone() };
-    let notice = match shared.plan(&text, &Map::new(), &mut sink).await {
-        Ok(Planned { plan, origin, remarks }) => Notice::PlanReady { id, plan: Box::new(plan), origin, remarks },
+    let notice = match shared.plan(&wish, &mut sink).await {
+        Ok(planned) => Notice::PlanReady { id, made: Box::new(planned.into()) },
         Err(problem) => Notice::PlanFailed { id, problem },
     };
     // A client that has gone needs no plan.
     let _ = listener.send(notice);
+}
+
+impl From<Planned> for super::client::MadePlan {
+    fn from(planned: Planned) -> Self {
+        let Planned { plan, origin, remarks, calls, changes, learned: _ } = planned;
+        Self { plan, origin, remarks, calls, changes }
+    }
 }
 
 /// Tells a client how its plan grows.

@@ -50,8 +50,9 @@ pub struct ModelsConfig {
     pub prices: BTreeMap<String, Price>,
     /// Tokens that a model takes in, for models that dagdeck doesn't know.
     pub windows: BTreeMap<String, u64>,
-    /// Ask for plans whose nodes are n1, n2, … in order. Helps small models that mix up node ids.
-    pub positional_plans: bool,
+    /// Ask for plans of two to five nodes called n1, n2, … in order. Helps small models that mix up node ids. Without it: for models that are
+    /// known to be small, and those that needed it before.
+    pub positional_plans: Option<bool>,
 }
 
 /// How long dagdeck waits for a model, in seconds.

@@ -1,30 +1,46 @@
 //! A plan by a model: asked for with a schema, streamed node by node, checked, corrected by the model at most twice, then once more
 //! asked for with numbered ids, which leave less room for error. What is still wrong after that opens in the editor; nothing that
-//! the model made is thrown away.
+//! the model made is thrown away. At most four requests in all.
 
+mod arguments;
+mod call;
 mod check;
 mod edges;
+mod example;
 mod prompt;
 mod read;
 mod scan;
 mod schema;
+mod small;
 #[cfg(test)]
 mod tests;
+mod workspace;
 
 use serde_json::{Map, Value};
 
+use call::{Answered, ModelAnswer};
 pub use schema::Ids;
+pub use small::is_small;
+pub use workspace::describe as describe_workspace;
 
 use super::{PlanSink, Planned};
-use crate::engine::{PLANNED_BY, TryVerdict};
+use crate::engine::{ModelCall, PLANNED_BY, TryVerdict};
 use crate::models::config::AUTO;
-use crate::models::{ChatMessage, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings};
-use crate::plan::{Catalog, Node, Plan, native};
+use crate::models::prices::Prices;
+use crate::models::{ChatMessage, ChatModel, ModelError, ModelErrorKind, ModelSettings};
+use crate::plan::{Catalog, Plan};
 
 /// Rounds in which the model corrects its plan.
 const CORRECTIONS: usize = 2;
 /// Added edges that are remarked one by one.
 const EDGES_REMARKED: usize = 4;
+/// What rivals are asked for beyond the first, so that there is something to choose between.
+const WAYS: [&str; 4] = [
+    "Make this plan with as few nodes as possible.",
+    "Make this plan with as much as possible at the same time.",
+    "Make this plan with tools and code wherever they can do the work of an agent.",
+    "Make this plan as careful as possible: check results before they are used.",
+];
 
 /// Who plans, and how it is asked.
 pub struct ModelPlanner<'a> {
@@ -32,32 +48,52 @@ pub struct ModelPlanner<'a> {
     /// Its name, as the provider knows it.
     pub name: &'a str,
     pub settings: ModelSettings,
+    pub prices: &'a Prices,
     /// How nodes are named at first; free ids fall back to positional ones.
     pub ids: Ids,
+}
+
+/// What is wanted, and what there is to plan with.
+pub struct PlanningRequest<'a> {
+    /// The request in a person's words.
+    pub text: &'a str,
+    /// Agents and tools that can be used.
+    pub catalog: &'a Catalog,
+    pub inputs: &'a Map<String, Value>,
+    pub surroundings: &'a Surroundings,
+    /// The plan of the request before, which has not run: this request may go on from it.
+    pub before: Option<&'a Plan>,
+    /// Which of several plans for the same request this is, from 0.
+    pub rival: u32,
+}
+
+impl PlanningRequest<'_> {
+    /// What makes this rival another one.
+    fn way(&self) -> Option<&'static str> {
+        let at = usize::try_from(self.rival.checked_sub(1)?).ok()?;
+        WAYS.get(at % WAYS.len()).copied()
+    }
+}
+
+/// What is known of day and place.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// `Friday, 2026-03-06`
+    pub today: String,
+    /// Lines about the workspace, each with its end.
+    pub workspace: String,
 }
 
 /// Asks a model for a plan. The plan may still have findings.
 ///
 /// # Errors
-/// When the model can't be asked, or gave nothing that could be a plan.
+/// When the model can't be asked, or gave nothing that could be a plan; with what the calls took.
 pub async fn plan_by_model(
     planner: &ModelPlanner<'_>,
-    request: &str,
-    catalog: &Catalog,
-    inputs: &Map<String, Value>,
+    request: &PlanningRequest<'_>,
     sink: &mut dyn PlanSink,
-) -> Result<Planned, ModelError> {
-    let mut session = PlanningSession {
-        planner,
-        request,
-        catalog,
-        inputs,
-        sink,
-        best: None,
-        corrections: 0,
-        origin: planner.name.to_owned(),
-        failure: None,
-    };
+) -> Result<Planned, (ModelError, Vec<ModelCall>)> {
+    let mut session = PlanningSession { planner, request, sink, best: None, corrections: 0, calls: Vec::new(), why: None, failure: None };
     // Numbered ids are the last resort: a model that could not correct its plan twice is not asked for corrections again.
     let ways = match planner.ids {
         Ids::Free => [(Ids::Free, CORRECTIONS), (Ids::Positional, 0)].as_slice(),
@@ -89,6 +125,7 @@ const CUT: &str = "the answer ended before its end: be brief, and answer in JSON
 /// A plan with what is wrong with it.
 struct PlanDraft {
     plan: Plan,
+    ids: Ids,
     faults: Vec<String>,
     /// Whether the answer ended before its end, so that steps may be missing.
     is_cut: bool,
@@ -96,119 +133,76 @@ struct PlanDraft {
     remarks: Vec<String>,
 }
 
-/// One answer of the model.
-#[derive(Default)]
-struct ModelAnswer {
-    nodes: Vec<Node>,
-    /// Its `edges`, for models that write them apart.
-    edges: Vec<(String, String)>,
-    /// Why it ended before its end.
-    cut: Option<ModelError>,
-}
-
 struct PlanningSession<'a> {
     planner: &'a ModelPlanner<'a>,
-    request: &'a str,
-    catalog: &'a Catalog,
-    inputs: &'a Map<String, Value>,
+    request: &'a PlanningRequest<'a>,
     sink: &'a mut dyn PlanSink,
     /// The draft with the fewest faults.
     best: Option<PlanDraft>,
     corrections: usize,
-    /// The model's name for people.
-    origin: String,
+    /// What every call took, also of those whose answer was no use.
+    calls: Vec<ModelCall>,
+    /// What was wrong with the last answer.
+    why: Option<String>,
     failure: Option<ModelError>,
 }
 
 impl PlanningSession<'_> {
     /// Asks, checks, has corrected.
     async fn rounds(&mut self, ids: Ids, corrections: usize) -> Result<PlanVerdict, ModelError> {
-        let mut messages = prompt::messages(self.request, self.catalog, self.inputs, ids);
+        let mut messages = prompt::messages(self.request, ids);
         let opening = messages.len();
-        let name = self.planner.name;
+        let name = self.model_name();
         let form = if ids == Ids::Positional { "a plan with numbered steps" } else { "a plan" };
-        self.sink.progress(&format!("asking `{name}` for {form}"));
+        let why = self.why.take().map(|why| format!("; the last one can't run: {why}")).unwrap_or_default();
+        self.sink.progress(&format!("asking {name} for {form}{why}"));
         for round in 0..=corrections {
-            let answer = self.ask(&messages, ids).await?;
+            let Answered { outcome, calls } =
+                call::ask(self.planner, self.request.catalog, (&messages, ids, self.request.rival), self.sink).await;
+            self.calls.extend(calls);
+            let answer = outcome?;
             let broken = answer.cut.clone().filter(|error| error.kind != ModelErrorKind::Nonsense);
+            let reason = answer.cut.as_ref().map(|error| error.message.clone());
             self.corrections += usize::from(round > 0);
-            let draft = self.draft(answer);
-            let (said, faults) = (draft.as_answer(), draft.faults_for_model());
+            let draft = self.draft(answer, ids);
+            let (said, faults) = (prompt::as_answer(&draft.plan).to_string(), draft.faults_for_model());
             self.keep(draft);
             // The client has tried again already where that can help; a person who waited that long gets what there is.
             if let Some(error) = broken {
                 return Err(error);
             }
-            if faults.is_empty() {
-                return Ok(PlanVerdict::Good);
-            }
+            let Some(first) = faults.first() else { return Ok(PlanVerdict::Good) };
+            let why = reason.unwrap_or_else(|| first.clone());
             if round < corrections {
-                self.sink.progress(&format!("`{name}` corrects its plan, round {} of {corrections}: {}", round + 1, faults[0]));
+                self.sink.progress(&format!("{} corrects its plan, round {} of {corrections}: {why}", self.model_name(), round + 1));
                 // Only the latest attempt goes back, so that the prompt doesn't grow with each round.
                 messages.truncate(opening);
                 messages.push(ChatMessage::Assistant { content: said, calls: Vec::new() });
                 messages.push(prompt::correction(&faults));
             }
+            self.why = Some(why);
         }
         Ok(PlanVerdict::Wrong)
     }
 
-    /// One call. Nodes go to the sink as they close.
-    async fn ask(&mut self, messages: &[ChatMessage], ids: Ids) -> Result<ModelAnswer, ModelError> {
-        let request = ChatRequest {
-            model: self.planner.name.to_owned(),
-            messages: messages.to_vec(),
-            schema: Some(schema::plan_schema(self.catalog, ids)),
-            settings: self.planner.settings.clone(),
-            ..ChatRequest::default()
-        };
-        let mut scanner = scan::AnswerScanner::default();
-        let mut nodes: Vec<Node> = Vec::new();
-        let sink = &mut *self.sink;
-        let mut take = |delta: Delta| match delta {
-            Delta::Text(text) => {
-                for value in scanner.push(&text) {
-                    if let Some(node) = read::node(&value, nodes.len() + 1) {
-                        sink.node(node.clone());
-                        nodes.push(node);
-                    }
-                }
-            }
-            Delta::Reasoning(_) => {}
-            Delta::Restart { why } => {
-                scanner = scan::AnswerScanner::default();
-                nodes.clear();
-                sink.progress(&format!("starting over: {why}"));
-            }
-        };
-        let outcome = self.planner.model.chat(&request, &mut take).await;
-        match outcome {
-            Ok(reply) => {
-                // Where the server chose the model, people want to know which one it was.
-                if self.planner.name == AUTO {
-                    self.origin.clone_from(&reply.model);
-                }
-                Ok(ModelAnswer { nodes, edges: read::edges(&reply.text), cut: None })
-            }
-            Err(error) => match error.kind {
-                ModelErrorKind::Nonsense => Ok(ModelAnswer { nodes, cut: Some(error), ..ModelAnswer::default() }),
-                ModelErrorKind::CutStream | ModelErrorKind::Timeout if !nodes.is_empty() => {
-                    Ok(ModelAnswer { nodes, cut: Some(error), ..ModelAnswer::default() })
-                }
-                _ => Err(error),
-            },
+    /// The model as answers name it; before there is one, as it is asked for.
+    fn model_name(&self) -> String {
+        let answered = self.calls.iter().rev().map(|call| call.model.as_str()).find(|model| *model != AUTO);
+        match answered.unwrap_or(self.planner.name) {
+            AUTO => format!("the model of `{}`", self.planner.model.provider()),
+            name => format!("`{name}`"),
         }
     }
 
-    fn draft(&mut self, answer: ModelAnswer) -> PlanDraft {
+    fn draft(&mut self, answer: ModelAnswer, ids: Ids) -> PlanDraft {
         let ModelAnswer { nodes, edges, cut } = answer;
-        let mut plan = Plan { goal: self.request.to_owned(), inputs: self.inputs.clone(), nodes, ..Plan::default() };
-        edges::add_written(&mut plan, &edges);
+        let mut plan = Plan { goal: self.request.text.to_owned(), inputs: self.request.inputs.clone(), nodes, ..Plan::default() };
+        edges::add_written(&mut plan, edges);
         let remarks = edges::add_implied(&mut plan);
-        let faults = check::faults(&plan, self.catalog);
+        let faults = check::faults(&plan, self.request.catalog);
         let is_cut = cut.is_some();
         self.failure = cut.or(self.failure.take());
-        PlanDraft { plan, faults, is_cut, remarks }
+        PlanDraft { plan, ids, faults, is_cut, remarks }
     }
 
     /// Keeps the better draft: a plan without nodes is none; else fewer faults, else the later one.
@@ -222,15 +216,22 @@ impl PlanningSession<'_> {
         }
     }
 
-    fn finish(self) -> Result<Planned, ModelError> {
-        let Some(PlanDraft { mut plan, faults, is_cut, remarks: added }) = self.best else {
-            return Err(self.failure.unwrap_or_else(|| {
-                let message = format!("`{}` answered with a plan without any nodes", self.planner.name);
-                ModelError::new(ModelErrorKind::Nonsense, TryVerdict::Never, message)
+    fn finish(self) -> Result<Planned, (ModelError, Vec<ModelCall>)> {
+        let name = self.model_name();
+        let Some(PlanDraft { mut plan, ids, faults, is_cut, remarks: added }) = self.best else {
+            let error = self.failure.unwrap_or_else(|| {
+                ModelError::new(ModelErrorKind::Nonsense, TryVerdict::Never, format!("{name} answered with a plan without any nodes"))
                     .hint("say more of what should be done, or choose a larger model")
-            }));
+            });
+            return Err((error, self.calls));
         };
-        plan.metadata.insert(PLANNED_BY.to_owned(), Value::from(self.origin.as_str()));
+        let origin = name.trim_matches('`').to_owned();
+        plan.metadata.insert(PLANNED_BY.to_owned(), Value::from(origin.as_str()));
+        let changes = self.request.before.is_some_and(|before| goes_on(before, &plan));
+        if let Some(before) = self.request.before.filter(|_| changes) {
+            plan.goal = format!("{}; {}", before.goal.trim_end_matches(['.', ';']), self.request.text.trim());
+            plan.inputs = before.inputs.clone().into_iter().chain(plan.inputs).collect();
+        }
         let mut remarks: Vec<String> = added.iter().take(EDGES_REMARKED).cloned().collect();
         if added.len() > EDGES_REMARKED {
             remarks.push(format!("{} more edges were added for references", added.len() - EDGES_REMARKED));
@@ -248,19 +249,19 @@ impl PlanningSession<'_> {
             let lack = if is_cut { "steps may be missing: " } else { "" };
             remarks.push(format!("{lack}{}", error.message));
         }
-        Ok(Planned { plan, origin: self.origin, remarks })
+        let learned = (faults.is_empty() && ids != self.planner.ids).then_some(ids);
+        Ok(Planned { plan, origin, remarks, calls: self.calls, changes, learned })
     }
+}
+
+/// Whether a plan is another one changed: a step of it is still there as it was.
+fn goes_on(before: &Plan, now: &Plan) -> bool {
+    before.nodes.iter().any(|old| now.nodes.iter().any(|new| new.id == old.id && new.kind == old.kind))
 }
 
 impl PlanDraft {
     /// What the model hears about it.
     fn faults_for_model(&self) -> Vec<String> {
         self.is_cut.then(|| CUT.to_owned()).into_iter().chain(self.faults.iter().cloned()).collect()
-    }
-
-    /// The plan as the model would have written it, for the next round: only what was understood, in the usual form.
-    fn as_answer(&self) -> String {
-        let nodes: Vec<Value> = self.plan.nodes.iter().map(native::node_to_value).collect();
-        serde_json::json!({ "nodes": nodes }).to_string()
     }
 }

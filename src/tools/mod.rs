@@ -45,6 +45,11 @@ pub trait Tool: Send + Sync {
         None
     }
 
+    /// Whether it can work at all by the configuration. A tool that can't is not offered to planners.
+    fn is_configured(&self) -> bool {
+        true
+    }
+
     /// What this very call can do to the world (a private address is worse than a public one), with the reason in words.
     fn assess(&self, args: &Value, context: &ToolContext) -> Assessment;
 

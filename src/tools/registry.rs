@@ -107,6 +107,11 @@ impl ToolRegistry {
         self.tools.values().map(|entry| entry.info.clone()).collect()
     }
 
+    /// Whether a tool can work by the configuration.
+    pub fn is_configured(&self, name: &str) -> bool {
+        self.tools.get(name).is_some_and(|entry| entry.tool.is_configured())
+    }
+
     /// What tools say of arguments before they run.
     pub fn checks(&self) -> ArgumentChecks {
         self.tools.iter().filter_map(|(name, entry)| Some((name.clone(), entry.tool.argument_check()?))).collect()

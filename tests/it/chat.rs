@@ -57,13 +57,21 @@ fn a_request_is_planned_and_run_by_the_model_with_tools_that_really_run() {
     let server = ChatServer::start(vec![text(plan), call("read_file", json!({"path": "notes.md"})), text("Two things are left to do.")]);
     let program = Program::connected(&server);
     program.file("notes.md", "- buy a kayak\n- paint the shed\n");
-    let ended = program.run(&["run", "Sum up my notes"]).code(0).says(&["planned by test-model", "answer: succeeded"]);
+    let ended = program
+        .run(&["run", "Sum up my notes"])
+        .code(0)
+        .says(&["planned by test-model: 1 model call, 18 tokens, cost ?", "answer: succeeded"]);
     assert_eq!(ended.out, "Two things are left to do.\n");
 
     let asked = server.asked();
     assert_eq!(asked.len(), 3);
     assert!(asked.iter().all(|asked| asked.authorization == "Bearer sk-test" && asked.body["stream"] == true));
     let [planning, first, second] = server.requests().try_into().unwrap();
+    assert!(
+        planning["response_format"]["json_schema"]["schema"]["$defs"]["last2"].is_object(),
+        "nothing is known of a model on this computer"
+    );
+    assert!(planning["max_tokens"].is_u64() && planning["temperature"].is_number(), "{planning}");
     assert_eq!(planning["response_format"]["type"], "json_schema");
     assert_eq!(last_words(&planning), "Sum up my notes");
     assert!(first["tools"].as_array().unwrap().iter().any(|tool| tool["function"]["name"] == "read_file"), "{first}");
@@ -77,6 +85,7 @@ fn a_request_is_planned_and_run_by_the_model_with_tools_that_really_run() {
     let node = answer(&shown);
     assert_eq!((&shown["status"], &node["result"]), (&json!("succeeded"), &json!("Two things are left to do.")));
     assert_eq!(node["metadata"]["tokens"], json!({"prompt": 22, "completion": 14, "total": 36}));
+    assert_eq!(shown["planning"][0]["usage"], json!({"prompt": 11, "completion": 7}), "planning counts in the run that starts from it");
     assert_eq!(node["metadata"]["tools_called"][0]["tool_name"], "read_file");
     assert_eq!(node["metadata"]["files_accessed"][0]["path"], "notes.md");
 }
@@ -239,10 +248,12 @@ fn a_wrong_plan_goes_back_with_its_faults_and_the_corrected_one_runs() {
 fn a_plan_that_stays_wrong_is_corrected_twice_and_then_told_with_what_is_wrong() {
     let server = ChatServer::start(vec![text(one_agent("nobody", "Say it."))]);
     let program = Program::connected(&server);
+    program.configure("[models]\npositional_plans = false\n");
     let planned = program.run(&["plan", "say it", "--json"]).code(3).json();
     let asked = server.requests();
     let corrections = asked.iter().filter(|request| last_words(request).contains("can't run yet")).count();
     assert_eq!((asked.len(), corrections), (4, 2), "as asked, corrected twice, and once with numbered ids");
+    assert_eq!(planned["calls"].as_array().unwrap().len(), 4, "each is on record: {planned}");
     assert_eq!((&planned["valid"], &planned["plan"]["nodes"][0]["agent"]), (&json!(false), &json!("nobody")), "nothing is thrown away");
     let error = planned["findings"].as_array().unwrap().iter().find(|finding| finding["severity"] == "error").unwrap();
     assert!(error["message"].as_str().unwrap().contains("`nobody`"), "{planned}");

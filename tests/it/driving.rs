@@ -40,7 +40,10 @@ impl Seat {
         let host = LocalHost::open(places, Config::default(), Some("test-model"), &env).unwrap();
         let connection = host.connect();
         let plan: Plan = serde_json::from_value(json!({ "goal": "test", "nodes": [node] })).unwrap();
-        connection.requests.send(Request::Start { plan: Box::new(plan), inputs: Map::new(), first: Vec::new(), model: None }).unwrap();
+        connection
+            .requests
+            .send(Request::Start { plan: Box::new(plan), inputs: Map::new(), first: Vec::new(), model: None, planning: Vec::new() })
+            .unwrap();
         Self { folder, host, connection, run: Run::default(), id: None, events: Vec::new() }
     }
 

@@ -144,7 +144,10 @@ async fn cancelling_a_node_kills_the_command_that_it_runs() {
         { "id": "clock", "tool": "current_time", "args": {} },
     ]);
     let mut run = Run::default();
-    connection.requests.send(Request::Start { plan: Box::new(plan(nodes)), inputs: Map::new(), first: Vec::new(), model: None }).unwrap();
+    connection
+        .requests
+        .send(Request::Start { plan: Box::new(plan(nodes)), inputs: Map::new(), first: Vec::new(), model: None, planning: Vec::new() })
+        .unwrap();
     let id = until(&mut connection, &mut run, |run, _| run.open_gates().next().is_some()).await;
     let gate = run.open_gates().next().unwrap().clone();
     let ask = |command: Command| connection.requests.send(Request::Command { run: id.clone(), command }).unwrap();

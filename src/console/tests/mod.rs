@@ -35,7 +35,7 @@ use super::{
     view,
 };
 use crate::engine::{Action, Actor, Command, Done, Effect, GateId, Input, Preview, Run, RunId, RunSettings, Time, WorkerFact};
-use crate::host::client::{Driver, Hello, ModelStatus, Notice, PlanningId, Request};
+use crate::host::client::{Driver, Hello, MadePlan, ModelStatus, Notice, PlanningId, Request};
 use crate::plan::{AgentInfo, Catalog, NodeId, Plan, Risk, ToolInfo, Verdict};
 
 /// Keys from the tree of a run to every screen and dialog there, where another run is open too.
@@ -205,8 +205,8 @@ impl Deck {
         for node in self.plan.nodes.clone() {
             self.notice(Notice::PlanNode { id, node: Box::new(node) });
         }
-        let plan = Box::new(self.plan.clone());
-        self.notice(Notice::PlanReady { id, plan, origin: "built-in planner".into(), remarks: Vec::new() });
+        let made = MadePlan { plan: self.plan.clone(), origin: "built-in planner".into(), ..MadePlan::default() };
+        self.notice(Notice::PlanReady { id, made: Box::new(made) });
     }
 
     fn start(&mut self, plan: Plan, first: Vec<Action>) {

@@ -2,9 +2,9 @@
 
 use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Status, TreeView, Version, texts};
-use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId};
-use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, Request};
-use crate::plan::{Node, NodeId, Plan};
+use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
+use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
+use crate::plan::{Node, NodeId};
 use crate::text::{Plain, counted};
 
 /// Takes in a notice.
@@ -41,7 +41,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             }
         }
         Notice::PlanNode { id, node } => plan_node(model, id, *node),
-        Notice::PlanReady { id, plan, origin, remarks } => plan_ready(model, id, *plan, &origin, &remarks),
+        Notice::PlanReady { id, made } => plan_ready(model, id, *made),
         Notice::PlanFailed { id, problem } => plan_failed(model, id, &problem),
         Notice::RunOpened { run, records, driver } => run_opened(model, turn, run, &records, driver),
         Notice::Events { run, records } => events(model, turn, &run, &records),
@@ -88,11 +88,16 @@ fn plan_node(model: &mut Model, id: PlanningId, node: Node) {
     model.editor.stream(&planning.text, node);
 }
 
-fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remarks: &[String]) {
+fn plan_ready(model: &mut Model, id: PlanningId, made: MadePlan) {
     if model.request.planning.take_if(|planning| planning.id == id).is_none() {
         return;
     }
-    model.editor.complete(Version { plan: Box::new(plan), origin: Plain::summary(&format!("by {origin}")) });
+    let MadePlan { plan, origin, mut remarks, calls, .. } = made;
+    if !calls.is_empty() {
+        remarks.insert(0, format!("planning took {}", calls_label(&calls)));
+    }
+    let origin = Plain::summary(&format!("by {origin}"));
+    model.editor.complete(Version { plan: Box::new(plan), origin, planning: calls });
     model.editor.compare_again();
     model.editor.refresh(&model.session.catalog);
     let run = model.hint("plan.run");

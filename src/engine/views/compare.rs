@@ -1,7 +1,7 @@
 //! `Comparison`: two runs side by side, node by node: what became of each, what it gave, and what it took. What differs in their plans is
 //! told by `plan::diff`.
 
-use crate::engine::{Mark, NodeRun, Spent, Time, run::RunState};
+use crate::engine::{Mark, NodeRun, RunSettings, Time, run::RunState};
 use crate::plan::NodeId;
 use serde::Serialize;
 use serde_json::Value;
@@ -114,7 +114,8 @@ fn side(node: &NodeRun) -> Side {
 }
 
 fn totals(run: &RunState) -> Totals {
-    let spent = run.nodes().fold(Spent::default(), |mut all, (_, node)| {
+    let planning = run.settings().map(RunSettings::planning_spent).unwrap_or_default();
+    let spent = run.nodes().fold(planning, |mut all, (_, node)| {
         all.add(node.spent());
         all
     });

@@ -83,6 +83,33 @@ impl WorkspaceFacts {
         self
     }
 
+    pub(in crate::planner) fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Folders with the number of files below them, then files.
+    pub(in crate::planner) fn top_level(&self) -> Vec<(String, Option<usize>)> {
+        let below =
+            |folder: &str| self.files.iter().filter(|file| file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))).count();
+        let folders = self.folders.iter().filter(|folder| !folder.contains('/')).map(|folder| (folder.clone(), Some(below(folder))));
+        folders.chain(self.files.iter().filter(|file| !file.contains('/')).map(|file| (file.clone(), None))).collect()
+    }
+
+    pub(in crate::planner) fn is_repository(&self) -> bool {
+        self.root.join(".git").exists()
+    }
+
+    /// The columns of a table with their kind, and the levels of a log.
+    pub(in crate::planner) fn columns_at(&self, path: &str) -> Option<Vec<String>> {
+        let table = self.table_at(path)?;
+        let column = |column: &ColumnFacts| match (column.is_number, table.is_log() && column.name == "level") {
+            (true, _) => format!("{} (number)", column.name),
+            (false, true) => format!("{} ({})", column.name, column.values.iter().map(String::as_str).collect::<Vec<_>>().join("|")),
+            (false, false) => column.name.clone(),
+        };
+        Some(table.columns.iter().map(column).collect())
+    }
+
     fn table_at(&self, path: &str) -> Option<TableFacts> {
         let tables = tables::read(path, &self.text(path)?, None).ok()?;
         let [table] = &tables[..] else { return None };

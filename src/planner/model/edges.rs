@@ -2,16 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::plan::{Node, NodeId, NodeText, Plan, PlanNames, node_texts, reference};
+use crate::plan::{Edge, Node, NodeId, NodeText, Plan, PlanNames, node_texts, reference};
 
-/// Adds edges that are apart from the nodes.
-pub(super) fn add_written(plan: &mut Plan, edges: &[(String, String)]) {
-    for (from, to) in edges {
-        let source = NodeId::new(from);
-        if let Some(node) = plan.nodes.iter_mut().find(|node| node.id.as_str() == to)
-            && !node.depends_on.contains(&source)
-        {
-            node.depends_on.push(source);
+/// Adds edges that are apart from the nodes: plain ones to their nodes, those with a condition to the plan, in place of plain ones.
+pub(super) fn add_written(plan: &mut Plan, edges: Vec<Edge>) {
+    for edge in edges {
+        let Some(target) = plan.nodes.iter_mut().find(|node| node.id == edge.to) else { continue };
+        if edge.when.is_some() || edge.default {
+            target.depends_on.retain(|source| *source != edge.from);
+            plan.edges.push(edge);
+        } else if !target.depends_on.contains(&edge.from) {
+            target.depends_on.push(edge.from);
         }
     }
 }
@@ -85,7 +86,8 @@ fn waits_for(plan: &Plan, node: &str, source: &str) -> bool {
             return true;
         }
         let sources = by_id.get(next).into_iter().flat_map(|node| &node.depends_on);
-        left.extend(sources.map(NodeId::as_str).filter(|source| seen.insert(source)));
+        let conditional = plan.edges.iter().filter(|edge| edge.to.as_str() == next).map(|edge| edge.from.as_str());
+        left.extend(sources.map(NodeId::as_str).chain(conditional).filter(|source| seen.insert(source)));
     }
     false
 }
@@ -132,9 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn edges_written_apart_are_added_once() {
-        let mut plan = plan(json!([{"id": "a", "value": "1"}, {"id": "b", "value": "2", "depends_on": ["a"]}]));
-        add_written(&mut plan, &[("a".into(), "b".into()), ("b".into(), "a".into()), ("a".into(), "ghost".into())]);
-        assert_eq!((sources(&plan, "a"), sources(&plan, "b")), (vec!["b".into()], vec!["a".into()]));
+    fn edges_written_apart_are_added_once_and_keep_their_condition() {
+        let mut plan = plan(
+            json!([{"id": "a", "value": "1"}, {"id": "b", "value": "2", "depends_on": ["a"]}, {"id": "c", "value": "3", "depends_on": ["b"]}]),
+        );
+        let answer = r#"{"nodes": [], "edges": [{"from": "a", "to": "b"}, {"from": "b", "to": "a"}, {"from": "a", "to": "ghost"}, {"from": "b", "to": "c", "when": "b.result"}]}"#;
+        add_written(&mut plan, read::edges(answer));
+        assert_eq!((sources(&plan, "a"), sources(&plan, "b"), sources(&plan, "c")), (vec!["b".into()], vec!["a".into()], vec![]));
+        assert_eq!(plan.edges[0].when.as_deref(), Some("b.result"));
     }
 }

@@ -1,18 +1,20 @@
-//! What a model gets when it plans: its job, who and what there is (the public side of cards only), the rules, the request.
+//! What a model gets when it plans: its job, who and what there is (the public side of cards only), the rules, what is known of day and
+//! workspace, the plan that was there before, the request.
 
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
-use super::schema::{Ids, MOST_POSITIONAL};
+use super::schema::{Ids, POSITIONAL};
+use super::{PlanningRequest, arguments, example};
 use crate::models::ChatMessage;
-use crate::plan::{Catalog, ToolInfo};
+use crate::plan::{Catalog, Plan, native};
 
-/// The longest description of a tool that is passed on.
+/// The longest description of a tool or an agent that is passed on.
 const DESCRIPTION: usize = 240;
+/// The same for small models, whose windows are small.
+const SHORT_DESCRIPTION: usize = 100;
 /// Faults that are listed in one round; the first ones often cause the others.
 const FAULTS: usize = 12;
-/// What the example answers.
-const EXAMPLE_REQUEST: &str = "Find out how to travel to Rome";
 /// The longest value of an input that is passed on.
 const INPUT: usize = 400;
 
@@ -20,54 +22,99 @@ const JOB: &str = "You are the planner of an operator console. You turn a reques
 (nodes) that run as soon as the steps they depend on are done. You do not do the work yourself. You answer with one JSON object \
 {\"nodes\": [...]} and nothing else.";
 
-const RULES: &str = "A node has an `id`, `depends_on` (ids of the nodes whose results it needs; [] if none) and exactly one kind of work:
+const FORM: &str = "A node has an `id`, a `title` (what it does, in a few plain words for a person), `depends_on` (ids of the nodes whose \
+results it needs; [] if none) and exactly one kind of work:
 - `agent` and `objective`: a model with a role does what needs language or judgement. The objective is one clear task.
 - `tool` and `args`: one call of one tool, exactly with these arguments, without any model. Prefer it where the arguments are known or \
-are another node's result.
+are another node's result.";
+
+const MORE_FORMS: &str = "
 - `code`: the body of a JavaScript function without input or output devices, for counting, sorting, filtering, formatting. It reads \
 `deps.ID.output` and `inputs.NAME` and returns a value: `return deps.files.output.length`.
 - `value`: a text that is put together from references, without any model.
-- `ask`: a question to the operator, only where the request wants a person to decide.
+- `decide`: an expression whose value is the id of one node that depends on this one; the others are skipped: \
+`'repair' if check.result.errors > 0 else 'publish'`.
+- `over` and `body`: runs the nodes of `body` once for each entry of a list, such as `\"over\": \"find.result\"`; in the body the entry \
+is {{item}}. Its result is the list of results.
+- `ask`: a question to the operator, only where the request wants a person to decide.";
+
+const RULES: &str = "
 
 Rules:
-- To use the result of node ID, write {{ID.result}} or {{ID.result.field}} in an objective, in args or in a value, and list ID in \
-depends_on. Inputs are {{inputs.NAME}}. In code there are no references.
+- To use the result of node ID in args or in a value, write {{ID.result}} or {{ID.result.field}}, and list ID in depends_on. Inputs are \
+{{inputs.NAME}}.
+- An agent gets the results of its depends_on by itself: don't repeat or refer to them in the objective.
 - Nodes that don't need each other must not depend on each other: they run at the same time.
 - No cycles. Every id in depends_on is the id of a node of this plan.
-- As few nodes as do the job well, usually 2 to 8. The last node gives what was asked for.
 - Writing files and running commands are asked about by the console itself; don't add questions for them.";
 
+const FREE_RULES: &str = "
+- Ids say what the node does: `read_sales`, not `step1`. In code, `decide` and `over` there are no braces.
+- As few nodes as do the job well, usually 2 to 8. The last node gives what was asked for.";
+
+const TURNS: &str = "
+- The plan before the last request has not run yet. If that request goes on from it (\"also\", \"instead\", \"without\" …), answer with \
+the whole changed plan: what the request doesn't touch stays exactly as it is, with its ids. If it is about something else, answer with a \
+new plan.";
+
 /// The conversation that asks for a plan.
-pub(super) fn messages(request: &str, catalog: &Catalog, inputs: &Map<String, Value>, ids: Ids) -> Vec<ChatMessage> {
-    let mut system = format!("{JOB}\n\n{RULES}");
-    if ids == Ids::Positional {
-        let rule = format!("\n- The ids are n1, n2, n3, … in order, at most {MOST_POSITIONAL}; a node depends on earlier nodes only.");
+pub(super) fn messages(request: &PlanningRequest<'_>, ids: Ids) -> Vec<ChatMessage> {
+    let mut system = format!("{JOB}\n\n{FORM}");
+    let (most, is_free) = match ids {
+        Ids::Free => (DESCRIPTION, true),
+        Ids::Positional => (SHORT_DESCRIPTION, false),
+    };
+    system.push_str(if is_free { MORE_FORMS } else { "" });
+    system.push_str(RULES);
+    if is_free {
+        system.push_str(FREE_RULES);
+    } else {
+        let (fewest, most) = (POSITIONAL.start(), POSITIONAL.end());
+        let rule = format!(
+            "\n- {fewest} to {most} nodes. Their ids are n1, n2, n3, … in order; a node depends on earlier nodes only, and the last one gives what was asked for."
+        );
         system.push_str(&rule);
     }
-    system.push_str("\n\nAgents:\n");
-    system.push_str(&agents(catalog));
-    system.push_str("\nTools:\n");
-    system.push_str(&tools(catalog));
-    if !inputs.is_empty() {
-        system.push_str("\nInputs:\n");
-        for (name, value) in inputs {
-            line(&mut system, format_args!("- {name} = {}", clip(&value.to_string(), INPUT)));
-        }
+    if request.before.is_some() {
+        system.push_str(TURNS);
     }
+    if let Some(way) = request.way() {
+        line(&mut system, format_args!("\n- {way}"));
+    }
+    system.push_str("\n\nAgents:\n");
+    system.push_str(&agents(request.catalog, most));
+    system.push_str("\nTools:\n");
+    system.push_str(&tools(request.catalog, most, is_free));
+    let known = request.surroundings;
+    line(&mut system, format_args!("\nToday is {}.", known.today));
+    system.push_str(&known.workspace);
+    inputs(&mut system, request.inputs);
     let mut messages = Vec::new();
-    match ids {
-        Ids::Free => {
-            line(&mut system, format_args!("\nAn example of the form:\n{}", example(catalog)));
-        }
+    if is_free {
+        line(&mut system, format_args!("\nAn example of the form, for \"{}\":\n{}", example::LONG_REQUEST, example::long(request.catalog)));
+    } else {
         // Small models follow an exchange better than a description.
-        Ids::Positional => {
-            messages.push(ChatMessage::User { content: EXAMPLE_REQUEST.to_owned() });
-            messages.push(ChatMessage::Assistant { content: example(catalog).to_string(), calls: Vec::new() });
-        }
+        messages.extend(exchange(example::SHORT_REQUEST, &example::short(request.catalog, &["n1", "n2", "n3"])));
     }
     messages.insert(0, ChatMessage::System { content: system });
-    messages.push(ChatMessage::User { content: request.to_owned() });
+    if let Some(before) = request.before {
+        messages.extend(exchange(&before.goal, &as_answer(before)));
+    }
+    messages.push(ChatMessage::User { content: request.text.to_owned() });
     messages
+}
+
+/// The nodes of a plan as a model would have written them.
+pub(super) fn as_answer(plan: &Plan) -> Value {
+    let nodes: Vec<Value> = plan.nodes.iter().map(native::node_to_value).collect();
+    match plan.edges.is_empty() {
+        true => json!({ "nodes": nodes }),
+        false => json!({ "nodes": nodes, "edges": plan.edges.iter().map(native::edge_to_value).collect::<Vec<_>>() }),
+    }
+}
+
+fn exchange(said: &str, answer: &Value) -> [ChatMessage; 2] {
+    [ChatMessage::User { content: said.to_owned() }, ChatMessage::Assistant { content: answer.to_string(), calls: Vec::new() }]
 }
 
 /// What the model hears about a plan that is not right yet.
@@ -85,57 +132,32 @@ fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").unwrap_or_default();
 }
 
-fn agents(catalog: &Catalog) -> String {
+fn inputs(system: &mut String, inputs: &Map<String, Value>) {
+    if !inputs.is_empty() {
+        system.push_str("\nInputs:\n");
+        for (name, value) in inputs {
+            line(system, format_args!("- {name} = {}", clip(&value.to_string(), INPUT)));
+        }
+    }
+}
+
+fn agents(catalog: &Catalog, most: usize) -> String {
     let mut text = String::new();
     for agent in &catalog.agents {
         let objective = agent.objective_template.trim();
-        let like = if objective.is_empty() { String::new() } else { format!(" Objective like: {}", clip(objective, DESCRIPTION)) };
-        line(&mut text, format_args!("- {}: {}{like}", agent.name, clip(&agent.description, DESCRIPTION)));
+        let like = if objective.is_empty() { String::new() } else { format!(" Objective like: {}", clip(objective, most)) };
+        line(&mut text, format_args!("- {}: {}{like}", agent.name, clip(&agent.description, most)));
     }
     if text.is_empty() { "(none)\n".to_owned() } else { text }
 }
 
-fn tools(catalog: &Catalog) -> String {
+fn tools(catalog: &Catalog, most: usize, explained: bool) -> String {
     let mut text = String::new();
     for tool in &catalog.tools {
-        line(&mut text, format_args!("- {}({}): {}", tool.name, parameters(tool), clip(&tool.description, DESCRIPTION)));
+        let arguments = arguments::in_words(tool, explained);
+        line(&mut text, format_args!("- {}({arguments}): {}", tool.name, clip(&tool.description, most)));
     }
     if text.is_empty() { "(none)\n".to_owned() } else { text }
-}
-
-/// `path: string, limit?: integer`.
-fn parameters(tool: &ToolInfo) -> String {
-    let required: Vec<&str> =
-        tool.input_schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-    let properties = tool.input_schema.get("properties").and_then(Value::as_object);
-    let parts = properties.into_iter().flatten().map(|(name, schema)| {
-        let kind = match (schema.get("enum"), schema.get("type")) {
-            (Some(choices), _) => choices.to_string(),
-            (None, Some(Value::String(kind))) => kind.clone(),
-            (None, _) => "any".to_owned(),
-        };
-        let mark = if required.contains(&name.as_str()) { "" } else { "?" };
-        format!("{name}{mark}: {kind}")
-    });
-    parts.collect::<Vec<_>>().join(", ")
-}
-
-/// A small plan with names that exist, so that a model that copies from it copies nothing wrong.
-fn example(catalog: &Catalog) -> Value {
-    let named = |wanted: &[&str]| {
-        let agents = &catalog.agents;
-        wanted.iter().find_map(|name| agents.iter().find(|agent| agent.name == *name)).or(agents.first()).map(|agent| agent.name.as_str())
-    };
-    let gather = |id: &str, what: &str| match named(&["web_researcher", "deep_reasoner"]) {
-        Some(agent) => json!({"id": id, "agent": agent, "objective": what, "depends_on": []}),
-        None => json!({"id": id, "ask": what, "depends_on": []}),
-    };
-    let sum = "Compare both ways to travel and recommend one: {{n1.result}} {{n2.result}}";
-    let last = match named(&["writer"]) {
-        Some(agent) => json!({"id": "n3", "agent": agent, "objective": sum, "depends_on": ["n1", "n2"]}),
-        None => json!({"id": "n3", "value": sum, "depends_on": ["n1", "n2"]}),
-    };
-    json!({"nodes": [gather("n1", "Find trains to Rome"), gather("n2", "Find flights to Rome"), last]})
 }
 
 /// The beginning of a text, on one line.
@@ -150,28 +172,63 @@ fn clip(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::planner::model::tests::catalog;
+    use crate::planner::model::{Surroundings, tests::catalog};
+
+    fn prompt(ids: Ids, before: Option<&Plan>) -> Vec<ChatMessage> {
+        let inputs = json!({"city": "Paris"});
+        let surroundings = Surroundings { today: "Friday, 2026-03-06".into(), workspace: "The workspace holds: docs/, a.csv.\n".into() };
+        let request = PlanningRequest {
+            text: "go",
+            catalog: &catalog(),
+            inputs: inputs.as_object().unwrap(),
+            surroundings: &surroundings,
+            before,
+            rival: 0,
+        };
+        messages(&request, ids)
+    }
 
     fn system(ids: Ids) -> String {
-        let inputs = json!({"city": "Paris"});
-        match messages("go", &catalog(), inputs.as_object().unwrap(), ids).swap_remove(0) {
+        match prompt(ids, None).swap_remove(0) {
             ChatMessage::System { content } => content,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn a_planner_sees_the_public_side_of_cards_tools_and_inputs() {
+    fn a_planner_sees_the_public_side_of_cards_tools_and_inputs_and_where_and_when_it_is() {
         let text = system(Ids::Free);
         assert!(text.contains("- writer: writes texts Objective like: Write about {topic}\n"), "{text}");
         assert!(text.contains("- read_file(path: string, limit?: integer): reads a file\n"), "{text}");
         assert!(text.contains("- city = \"Paris\"\n"));
+        assert!(text.contains("Today is Friday, 2026-03-06.\nThe workspace holds: docs/, a.csv.\n"));
         assert!(!text.contains("shipped"), "where a card comes from is no business of the model's");
     }
 
     #[test]
-    fn positional_ids_are_faults() {
-        assert!(system(Ids::Positional).contains("n1, n2, n3"));
-        assert!(!system(Ids::Free).contains("n1, n2, n3"));
+    fn small_models_get_numbered_ids_and_the_two_kinds_that_they_can_write() {
+        assert!(system(Ids::Positional).contains("n1, n2, n3") && !system(Ids::Positional).contains("`code`"));
+        assert!(!system(Ids::Free).contains("n1, n2, n3") && system(Ids::Free).contains("`code`"));
+    }
+
+    #[test]
+    fn a_plan_that_has_not_run_is_the_turn_before_the_request() {
+        let before = Plan {
+            goal: "read it".into(),
+            nodes: vec![crate::planner::model::read::node(&json!({"id": "r", "value": "x"}), 1).unwrap()],
+            ..Plan::default()
+        };
+        let turns = prompt(Ids::Free, Some(&before));
+        let [
+            ChatMessage::System { content },
+            ChatMessage::User { content: said },
+            ChatMessage::Assistant { content: answer, .. },
+            ChatMessage::User { content: now },
+        ] = &turns[..]
+        else {
+            panic!("{turns:?}")
+        };
+        assert!(content.contains("answer with the whole changed plan"));
+        assert_eq!((said.as_str(), answer.as_str(), now.as_str()), ("read it", r#"{"nodes":[{"id":"r","value":"x"}]}"#, "go"));
     }
 }

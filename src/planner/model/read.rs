@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::models::json;
 use crate::plan::{
-    AgentNode, Approve, Ask, CodeNode, DecisionNode, MergeNode, Node, NodeId, NodeKind, Policy, SandboxLimits, ToolInput, ToolNode,
-    TransformNode,
+    AgentNode, Approve, Ask, CodeNode, DecisionNode, Edge, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, Policy, SandboxLimits,
+    ToolInput, ToolNode, TransformNode,
 };
 
 /// A node out of an object; `position` (from 1) names a node that has no id.
@@ -27,14 +27,28 @@ pub(super) fn node(value: &Value, position: usize) -> Option<Node> {
         notes: text(object, &["notes"]),
         ..Policy::default()
     };
-    Some(Node { id: NodeId::new(id.trim()), kind: node_kind(object), depends_on, entry: false, exit: false, policy, ext: Map::new() })
+    let title = text(object, &["title"]).map(|title| ("title".to_owned(), Value::from(title)));
+    let ext = title.into_iter().collect();
+    Some(Node { id: NodeId::new(id.trim()), kind: node_kind(object), depends_on, entry: false, exit: false, policy, ext })
 }
 
-/// The `edges` of a whole answer, as from and to.
-pub(super) fn edges(answer: &str) -> Vec<(String, String)> {
+/// The `edges` of a whole answer.
+pub(super) fn edges(answer: &str) -> Vec<Edge> {
     let value: Value = json::find(answer).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let edges = value.get("edges").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
-    edges.filter_map(|edge| Some((text(edge, &["from", "source"])?, text(edge, &["to", "target"])?))).collect()
+    let edge = |edge: &Map<String, Value>| {
+        Some(Edge {
+            from: NodeId::new(text(edge, &["from", "source"])?),
+            to: NodeId::new(text(edge, &["to", "target"])?),
+            when: text(edge, &["when", "condition"]),
+            context: None,
+            default: edge.get("default") == Some(&Value::Bool(true)),
+            id: None,
+            label: None,
+            ext: Map::new(),
+        })
+    };
+    edges.filter_map(edge).collect()
 }
 
 /// The kind by what is there; an agent's objective beats a tool that was named beside it only where the agent is named too.
@@ -43,6 +57,10 @@ fn node_kind(object: &Map<String, Value>) -> NodeKind {
     let objective = text(object, &["objective", "description", "task", "prompt"]);
     if let Some(agent) = agent {
         return NodeKind::Agent(AgentNode { agent: Some(agent), objective, ..AgentNode::default() });
+    }
+    if let Some(over) = text(object, &["over"]) {
+        let body = field(object, &["body"]).map(body).unwrap_or_default();
+        return NodeKind::Map(MapNode { over: expression(&over), body: Box::new(body), max_parallel: None });
     }
     if let Some(tool) = text(object, &["tool", "tool_name"]) {
         return NodeKind::Tool(ToolNode { tool, input: tool_input(object) });
@@ -56,8 +74,15 @@ fn node_kind(object: &Map<String, Value>) -> NodeKind {
     if let Some(question) = field(object, &["ask", "approval", "question"]) {
         return NodeKind::Approval(ask(question));
     }
-    if let Some(decide) = text(object, &["decide"]) {
-        return NodeKind::Decision(DecisionNode::Expression(decide));
+    match object.get("decide") {
+        Some(Value::Object(by)) => {
+            let agent = AgentNode { agent: text(by, &["agent"]), objective: text(by, &["objective"]), ..AgentNode::default() };
+            return NodeKind::Decision(DecisionNode::Agent(agent));
+        }
+        Some(decide) if filled(decide).is_some() => {
+            return NodeKind::Decision(DecisionNode::Expression(expression(&filled(decide).unwrap_or_default())));
+        }
+        Some(_) | None => {}
     }
     if let Some(template) = object.get("merge") {
         return NodeKind::Merge(MergeNode { template: template.get("template").cloned() });
@@ -65,12 +90,26 @@ fn node_kind(object: &Map<String, Value>) -> NodeKind {
     NodeKind::Agent(AgentNode { objective, ..AgentNode::default() })
 }
 
+/// The plan inside of a map: an object with nodes, or the nodes alone.
+fn body(value: &Value) -> Plan {
+    let nodes = value.get("nodes").unwrap_or(value).as_array().into_iter().flatten();
+    Plan { nodes: nodes.enumerate().filter_map(|(at, value)| node(value, at + 1)).collect(), ..Plan::default() }
+}
+
+/// An expression without the braces that references in texts have.
+fn expression(text: &str) -> String {
+    let bare = text.trim().strip_prefix("{{").and_then(|text| text.strip_suffix("}}")).filter(|inner| !inner.contains("{{"));
+    bare.unwrap_or(text).trim().to_owned()
+}
+
 fn tool_input(object: &Map<String, Value>) -> ToolInput {
+    // A model that has to write every argument writes null for those that it leaves out.
+    let given = |args: Map<String, Value>| ToolInput::Args(args.into_iter().filter(|(_, value)| !value.is_null()).collect());
     match field(object, &["args", "arguments", "input", "parameters"]) {
-        Some(Value::Object(args)) => ToolInput::Args(args.clone()),
+        Some(Value::Object(args)) => given(args.clone()),
         // Arguments as JSON in a text, as models write them in their own tool calls.
         Some(Value::String(text)) => match serde_json::from_str(text) {
-            Ok(args) => ToolInput::Args(args),
+            Ok(args) => given(args),
             Err(_) => ToolInput::Query(text.clone()),
         },
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) | None => {
@@ -168,11 +207,35 @@ mod tests {
     }
 
     #[test]
+    fn decisions_and_maps_are_read_with_their_title_and_without_braces() {
+        let map =
+            read(json!({"id": "m", "title": "Each", "over": "{{find.result}}", "body": {"nodes": [{"id": "x", "value": "{{item}}"}]}}));
+        let NodeKind::Map(MapNode { over, body, .. }) = &map.kind else { panic!("{map:?}") };
+        assert_eq!((over.as_str(), body.nodes.len(), &map.ext["title"]), ("find.result", 1, &json!("Each")));
+        assert_eq!(
+            read(json!({"decide": "'a' if b.result else 'c'"})).kind,
+            NodeKind::Decision(DecisionNode::Expression("'a' if b.result else 'c'".into()))
+        );
+        assert!(matches!(
+            read(json!({"decide": {"agent": "writer", "objective": "Which?"}})).kind,
+            NodeKind::Decision(DecisionNode::Agent(_))
+        ));
+    }
+
+    #[test]
+    fn arguments_that_are_null_are_left_out() {
+        let tool = read(json!({"tool": "t", "args": {"path": "a", "last": null}}));
+        assert!(
+            matches!(tool.kind, NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) if Value::Object(args.clone()) == json!({"path": "a"}))
+        );
+    }
+
+    #[test]
     fn edges_are_read_where_a_model_writes_them_apart() {
-        let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        let edges = |answer: &str| edges(answer).iter().map(|edge| format!("{}>{}", edge.from, edge.to)).collect::<Vec<_>>();
         let answer = r#"{"nodes": [], "edges": [{"from": "a", "to": "b"}, {"source": "b", "target": "c"}, {"from": 1}, "x"]}"#;
-        assert_eq!(edges(answer), [pair("a", "b"), pair("b", "c")]);
-        assert_eq!(edges("{\"nodes\": []}"), []);
+        assert_eq!(edges(answer), ["a>b", "b>c"]);
+        assert_eq!(edges("{\"nodes\": []}"), Vec::<String>::new());
     }
 
     #[test]

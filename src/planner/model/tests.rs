@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use std::{collections::VecDeque, sync::Mutex};
 
 use super::*;
-use crate::models::ChatReply;
+use crate::engine::TokenUsage;
+use crate::models::{ChatReply, ChatRequest, Delta};
+use crate::plan::Node;
 use crate::plan::{AgentInfo, Risk, ToolInfo, Verdict as Permission};
 
 pub(super) fn catalog() -> Catalog {
@@ -49,7 +51,8 @@ impl ChatModel for Scripted {
         let (deltas, outcome) = self.answers.lock().unwrap().pop_front().expect("an answer for each call");
         deltas.into_iter().for_each(sink);
         let text = outcome?;
-        Ok(ChatReply { text, estimated: true, model: "m".into(), ..ChatReply::default() })
+        let usage = TokenUsage::of(100, 10);
+        Ok(ChatReply { text, usage, model: "gpt-4o-2024-11-20".into(), ..ChatReply::default() })
     }
 
     async fn list(&self) -> Result<Vec<String>, ModelError> {
@@ -57,7 +60,7 @@ impl ChatModel for Scripted {
     }
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Told {
     progress: Vec<String>,
     nodes: Vec<String>,
@@ -92,7 +95,7 @@ fn node(id: &str, agent: &str, depends_on: &[&str]) -> Value {
 }
 
 struct Outcome {
-    planned: Result<Planned, ModelError>,
+    planned: Result<Planned, (ModelError, Vec<ModelCall>)>,
     told: Told,
     asked: Vec<ChatRequest>,
 }
@@ -103,17 +106,21 @@ impl Outcome {
     }
 }
 
-async fn plan_with(ids: Ids, answers: Vec<Answered>) -> Outcome {
+async fn plan_with(ids: Ids, before: Option<&Plan>, answers: Vec<Answered>) -> Outcome {
     let model = Scripted { answers: Mutex::new(answers.into()), asked: Mutex::default() };
     let mut told = Told::default();
-    let planner = ModelPlanner { model: &model, name: "m", settings: ModelSettings::default(), ids };
-    let planned = plan_by_model(&planner, "Plan a trip to Paris", &catalog(), &Map::new(), &mut told).await;
+    let prices = Prices::shipped();
+    let planner = ModelPlanner { model: &model, name: "gpt-4o", settings: ModelSettings::default(), prices: &prices, ids };
+    let (catalog, inputs, surroundings) = (catalog(), Map::new(), Surroundings::default());
+    let request =
+        PlanningRequest { text: "Plan a trip to Paris", catalog: &catalog, inputs: &inputs, surroundings: &surroundings, before, rival: 0 };
+    let planned = plan_by_model(&planner, &request, &mut told).await;
     assert!(model.answers.lock().unwrap().is_empty(), "every answer was asked for");
     Outcome { planned, told, asked: model.asked.into_inner().unwrap() }
 }
 
 async fn plan(answers: Vec<Answered>) -> Outcome {
-    plan_with(Ids::Free, answers).await
+    plan_with(Ids::Free, None, answers).await
 }
 
 #[tokio::test]
@@ -125,7 +132,7 @@ async fn a_good_plan_streams_node_by_node_and_is_taken_as_it_is() {
     let planned = outcome.planned.unwrap();
     assert_eq!(planned.plan.goal, "Plan a trip to Paris");
     assert_eq!(planned.plan.nodes[1].depends_on, ["a".into()]);
-    assert_eq!((planned.origin.as_str(), planned.remarks), ("m", Vec::new()));
+    assert_eq!((planned.origin.as_str(), planned.remarks), ("gpt-4o-2024-11-20", Vec::new()), "named as the answer names it");
     assert_eq!(outcome.asked[0].messages.last(), Some(&ChatMessage::User { content: "Plan a trip to Paris".into() }));
 }
 
@@ -139,7 +146,11 @@ async fn faults_go_back_to_the_model_which_corrects_them() {
         panic!("{:?}", outcome.asked[1].messages)
     };
     assert!(said.contains("\"ghost\"") && faults.contains("ghost"), "{faults}");
-    assert_eq!(outcome.planned.unwrap().remarks, ["the model corrected its plan once"]);
+    let planned = outcome.planned.unwrap();
+    assert_eq!(planned.remarks, ["the model corrected its plan once"]);
+    let tokens: Vec<u64> = planned.calls.iter().map(|call| call.usage.total()).collect();
+    assert_eq!(tokens, [110, 110], "the answer that was rejected counts too");
+    assert!(planned.calls.iter().all(|call| call.cost_usd.is_some() && !call.estimated));
 }
 
 #[tokio::test]
@@ -157,7 +168,10 @@ async fn after_two_corrections_numbered_ids_are_tried() {
     let outcome = plan(vec![wrong(), wrong(), wrong(), says(&json!({"nodes": [node("n1", "writer", &[])]}))]).await;
     assert_eq!(outcome.ids(), ["n1"]);
     let schema = outcome.asked[3].schema.as_ref().unwrap();
-    assert!(schema.schema["properties"]["nodes"]["prefixItems"].is_array());
+    assert!(schema.schema["$defs"]["last2"].is_object());
+    let reason = outcome.told.progress.last().unwrap();
+    assert!(reason.contains("numbered steps; the last one can't run: ") && reason.contains("ghost"), "{reason}");
+    assert_eq!(outcome.planned.as_ref().unwrap().learned, Some(Ids::Positional));
     assert!(!format!("{:?}", outcome.asked[3].messages).contains("ghost"), "the new way starts afresh");
 }
 
@@ -173,7 +187,7 @@ async fn a_plan_that_stays_wrong_is_kept_with_the_fewest_faults() {
 #[tokio::test]
 async fn positional_ids_by_configuration_have_no_other_way() {
     let wrong = || says(&json!({"nodes": [node("n1", "nobody", &[])]}));
-    let outcome = plan_with(Ids::Positional, vec![wrong(), wrong(), wrong()]).await;
+    let outcome = plan_with(Ids::Positional, None, vec![wrong(), wrong(), wrong()]).await;
     assert_eq!(outcome.ids(), ["n1"]);
 }
 
@@ -190,8 +204,8 @@ async fn a_cut_answer_is_asked_for_again_and_its_nodes_are_not_lost() {
 
 #[tokio::test]
 async fn a_server_that_fails_ends_planning_unless_there_is_a_draft() {
-    let error = plan(vec![fails("", ModelErrorKind::WrongKey)]).await.planned.unwrap_err();
-    assert_eq!(error.kind, ModelErrorKind::WrongKey);
+    let (error, calls) = plan(vec![fails("", ModelErrorKind::WrongKey)]).await.planned.unwrap_err();
+    assert_eq!((error.kind, calls), (ModelErrorKind::WrongKey, Vec::new()), "a server that turned it away took nothing");
     let wrong = says(&json!({"nodes": [node("a", "nobody", &[])]}));
     assert_eq!(plan(vec![wrong, fails("", ModelErrorKind::RateLimit)]).await.ids(), ["a"]);
 }
@@ -199,9 +213,11 @@ async fn a_server_that_fails_ends_planning_unless_there_is_a_draft() {
 #[tokio::test]
 async fn nonsense_all_the_way_is_an_error() {
     let outcome = plan((0..4).map(|_| fails("Sure thing!", ModelErrorKind::Nonsense)).collect()).await;
-    assert_eq!(outcome.planned.unwrap_err().kind, ModelErrorKind::Nonsense);
+    let (error, calls) = outcome.planned.unwrap_err();
+    assert_eq!((error.kind, calls.len()), (ModelErrorKind::Nonsense, 4));
+    assert!(calls.iter().all(|call| call.estimated && call.usage.prompt > 0 && call.usage.completion > 0), "counted here: {calls:?}");
     let outcome = plan((0..4).map(|_| says(&json!({"nodes": []}))).collect()).await;
-    assert!(outcome.planned.unwrap_err().message.contains("without any nodes"));
+    assert!(outcome.planned.unwrap_err().0.message.contains("without any nodes"));
 }
 
 #[tokio::test]
@@ -212,6 +228,8 @@ async fn a_restart_voids_the_nodes_that_had_come() {
     let outcome = plan(vec![(deltas, Ok(second))]).await;
     assert_eq!(outcome.ids(), ["new"]);
     assert!(outcome.told.progress.contains(&"starting over: the stream was cut".to_owned()));
+    let estimated: Vec<bool> = outcome.planned.unwrap().calls.iter().map(|call| call.estimated).collect();
+    assert_eq!(estimated, [true, false], "the part that was cut counts too");
 }
 
 #[tokio::test]
@@ -222,4 +240,24 @@ async fn edges_that_references_imply_are_added_and_remarked() {
     let planned = outcome.planned.unwrap();
     assert_eq!(planned.plan.nodes[1].depends_on, ["a".into()]);
     assert_eq!(planned.remarks, ["`b` now waits for `a`, because it uses {{a.result}}"]);
+}
+
+#[tokio::test]
+async fn a_request_that_goes_on_from_a_plan_keeps_its_goal_and_says_that_it_changed_it() {
+    let first = json!({"nodes": [node("a", "web_researcher", &[]), node("b", "writer", &["a"])]});
+    let before = Plan { goal: "Sum up the news.".into(), ..plan(vec![says(&first)]).await.planned.unwrap().plan };
+    let more = json!({"nodes": [node("a", "web_researcher", &[]), node("b", "writer", &["a"]), node("c", "writer", &["b"])]});
+    let planned = plan_with(Ids::Free, Some(&before), vec![says(&more)]).await.planned.unwrap();
+    assert!(planned.changes);
+    assert_eq!(planned.plan.goal, "Sum up the news; Plan a trip to Paris");
+    let other = json!({"nodes": [node("x", "web_researcher", &[])]});
+    let planned = plan_with(Ids::Free, Some(&before), vec![says(&other)]).await.planned.unwrap();
+    assert_eq!((planned.changes, planned.plan.goal.as_str()), (false, "Plan a trip to Paris"));
+}
+
+#[tokio::test]
+async fn every_request_has_a_cap_and_a_low_temperature() {
+    let outcome = plan(vec![says(&json!({"nodes": [node("a", "writer", &[])]}))]).await;
+    let settings = &outcome.asked[0].settings;
+    assert!(settings.max_tokens.is_some() && settings.temperature.is_some_and(|temperature| temperature < 0.5), "{settings:?}");
 }

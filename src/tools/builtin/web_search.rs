@@ -89,6 +89,10 @@ impl Tool for WebSearch {
         &self.info
     }
 
+    fn is_configured(&self) -> bool {
+        self.service().is_ok()
+    }
+
     fn assess(&self, _args: &Value, _context: &ToolContext) -> Assessment {
         let host = self.service().ok().and_then(|service| service.url.host_str().map(str::to_owned));
         Assessment::local(Risk::Network, host.map_or("no search service is configured".into(), |host| format!("asks {host}")))

@@ -2,6 +2,7 @@
 //! while a new one is being made. Every change goes through the history, so undo and redo have no limit.
 
 use super::versions::{Version, Versions};
+use crate::engine::ModelCall;
 use crate::plan::edit::{Edit, EditError, History};
 use crate::plan::{Node, Plan};
 use crate::text::Plain;
@@ -37,6 +38,11 @@ impl EditedPlan {
     /// The plan as it came; nothing before one did, and while one is being made.
     pub fn version(&self) -> Option<&Version> {
         if self.aside.is_some() { None } else { self.versions.at(self.history.depths().0) }
+    }
+
+    /// What planning took, for the first run that starts from the plan.
+    pub fn take_planning(&mut self) -> Vec<ModelCall> {
+        self.versions.take_planning(self.history.depths().0)
     }
 
     /// Applies an edit; what was undone before can't be done again any more.

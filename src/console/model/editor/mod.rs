@@ -10,6 +10,7 @@ mod versions;
 use std::collections::BTreeSet;
 
 use super::TreeView;
+use crate::engine::ModelCall;
 use crate::plan::edit::Edit;
 use crate::plan::validate::{Finding, FixKind, fixes};
 use crate::plan::{Catalog, Edge, Node, NodeId, Plan, nest};
@@ -57,6 +58,11 @@ impl PlanEditor {
     /// The plan as it came, with who made it; nothing before one did, and while one is being made.
     pub fn version(&self) -> Option<&Version> {
         self.document.version()
+    }
+
+    /// What planning took, for the first run that starts from the plan.
+    pub fn take_planning(&mut self) -> Vec<ModelCall> {
+        self.document.take_planning()
     }
 
     fn outline(&mut self) {

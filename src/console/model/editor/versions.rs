@@ -1,7 +1,7 @@
 //! `Versions`: which plans came one after the other, from whom, and which of them the edited plan goes back to. It follows undo and
 //! redo, so that origin and comparison always speak of the plan that is there.
 
-use crate::{plan::Plan, text::Plain};
+use crate::{engine::ModelCall, plan::Plan, text::Plain};
 
 /// The plans that came, in order.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct Version {
     pub plan: Box<Plan>,
     /// Who made it, or where it comes from.
     pub origin: Plain,
+    /// What planning took, until a run counts it.
+    pub planning: Vec<ModelCall>,
 }
 
 impl Versions {
@@ -28,6 +30,12 @@ impl Versions {
     /// What came after so many edits can't be done again any more.
     pub fn forget_after(&mut self, edits: usize) {
         self.all.retain(|(since, _)| *since <= edits);
+    }
+
+    /// What planning of that version took; it is asked for once.
+    pub fn take_planning(&mut self, edits: usize) -> Vec<ModelCall> {
+        let version = self.all.iter_mut().rev().find(|(since, _)| *since <= edits);
+        version.map(|(_, version)| std::mem::take(&mut version.planning)).unwrap_or_default()
     }
 
     /// A version came by the edit with that number. Number 0 is a plan that nothing leads back from.

@@ -39,8 +39,14 @@ impl Fold {
         }
         carry(&mut self.transcripts, &self.renames.fold(record));
         match &record.event {
+            Event::RunCreated { settings, .. } => {
+                let planning = settings.planning_spent();
+                self.tokens += planning.tokens.total();
+                self.cost_usd += planning.cost_usd;
+                self.shape += 1;
+            }
             // An undone action leaves all as it was before.
-            Event::RunCreated { .. } | Event::Undone { .. } | Event::Node { fact: NodeFact::BodyStarted { .. }, .. } => self.shape += 1,
+            Event::Undone { .. } | Event::Node { fact: NodeFact::BodyStarted { .. }, .. } => self.shape += 1,
             Event::Acted { .. } => self.shape += u32::from(reshapes(&record.event)),
             Event::Node { node_id, fact: NodeFact::Started { attempt, job, .. }, .. } => {
                 if *attempt == 1 {

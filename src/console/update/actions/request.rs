@@ -2,7 +2,7 @@
 
 use super::{super::UpdateTurn, typing};
 use crate::console::model::{Focus, Model, PlanScreen, Screen, Status};
-use crate::host::client::Request;
+use crate::host::client::{PlanWish, Request};
 
 /// To the request line.
 pub fn focus(model: &mut Model, _: &mut UpdateTurn) {
@@ -21,7 +21,7 @@ pub fn submit(model: &mut Model, turn: &mut UpdateTurn) {
     model.place.shown = PlanScreen::Plan;
     model.place.focus = Focus::Tree;
     model.editor.deps = None;
-    turn.send(Request::Plan { id, text });
+    turn.send(Request::Plan { id, wish: PlanWish::new(text) });
 }
 
 /// One up in the text, or back in the history from its first line.

@@ -46,7 +46,8 @@ pub fn start_with(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>, 
     model.editor.deps = None;
     let plan = model.editor.plan().clone();
     model.editor.compare.keep(&plan);
-    turn.send(Request::Start { plan: Box::new(plan), inputs: Map::new(), first, model: by.map(str::to_owned) });
+    let planning = model.editor.take_planning();
+    turn.send(Request::Start { plan: Box::new(plan), inputs: Map::new(), first, model: by.map(str::to_owned), planning });
     model.status = Some(Status::note("starting"));
 }
 

@@ -14,4 +14,4 @@ pub use event::{EventLine, EventTone, arguments, value_text};
 pub use impact::ImpactLine;
 pub use status::RunStatus;
 pub use times::{elapsed, work};
-pub use totals::listed;
+pub use totals::{calls_label, listed};

@@ -1,7 +1,7 @@
 //! What something took, on one line: times, tokens, money.
 
 use super::times::{elapsed, work};
-use crate::engine::{Side, Spent, TimelineChart, Totals};
+use crate::engine::{ModelCall, Side, Spent, TimelineChart, Totals};
 use crate::text::{Plain, cost, count, counted, duration};
 
 impl Totals {
@@ -23,6 +23,18 @@ impl Spent {
         let totals = Totals { tokens: self.tokens.total(), cost_usd: self.cost_usd, ..Totals::default() }.label();
         listed([calls, totals].into_iter().filter(|part| !part.is_empty()))
     }
+}
+
+/// `3 model calls, ~1.2k tokens, $0.01`: `~` where not all was reported by the provider, `cost ?` where a price is unknown.
+pub fn calls_label(calls: &[ModelCall]) -> Plain {
+    let tokens = calls.iter().map(|call| call.usage.total()).sum();
+    let mark = if calls.iter().any(|call| call.estimated) { "~" } else { "" };
+    let money: Option<f64> = calls.iter().map(|call| call.cost_usd).sum();
+    listed([
+        Plain::line(&counted(calls.len(), "model call")),
+        Plain::line(mark).then(&count(tokens)).then(&Plain::line(" tokens")),
+        money.map_or_else(|| Plain::line("cost ?"), |money| Plain::line(mark).then(&cost(money))),
+    ])
 }
 
 impl TimelineChart {

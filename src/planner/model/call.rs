@@ -1,0 +1,147 @@
+//! One model call of planning: what is sent, the nodes as they come, and what it took.
+
+use std::time::Instant;
+
+use super::{ModelPlanner, read, scan, schema, schema::Ids};
+use crate::engine::{ModelCall, TokenUsage};
+use crate::models::{ChatMessage, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, tokens};
+use crate::plan::{Catalog, Edge, Node};
+use crate::planner::PlanSink;
+
+/// Most tokens of an answer: of `MOST_FREE` nodes with some thinking before, and of a few short ones.
+const CAP_FREE: u64 = 8_192;
+const CAP_POSITIONAL: u64 = 1_500;
+/// Plans are to be the likeliest, unless several are wanted.
+const TEMPERATURE: f64 = 0.2;
+const RIVAL_TEMPERATURE: f64 = 0.8;
+
+/// One answer of the model.
+#[derive(Default)]
+pub(super) struct ModelAnswer {
+    pub nodes: Vec<Node>,
+    /// Its `edges`, for models that write them apart.
+    pub edges: Vec<Edge>,
+    /// Why it ended before its end.
+    pub cut: Option<ModelError>,
+}
+
+/// What one call came to, with what each of its sends took.
+pub(super) struct Answered {
+    pub outcome: Result<ModelAnswer, ModelError>,
+    pub calls: Vec<ModelCall>,
+}
+
+/// Asks once. Nodes go to the sink as they close.
+pub(super) async fn ask(
+    planner: &ModelPlanner<'_>,
+    catalog: &Catalog,
+    (messages, ids, rival): (&[ChatMessage], Ids, u32),
+    sink: &mut dyn PlanSink,
+) -> Answered {
+    let request = ChatRequest {
+        model: planner.name.to_owned(),
+        messages: messages.to_vec(),
+        schema: Some(schema::plan_schema(catalog, ids)),
+        settings: settings(&planner.settings, ids, rival),
+        ..ChatRequest::default()
+    };
+    let mut bill = Bill { planner, prompt: tokens::count_prompt(&request), since: Instant::now(), calls: Vec::new() };
+    let mut scanner = scan::AnswerScanner::default();
+    let mut nodes: Vec<Node> = Vec::new();
+    let mut written = 0;
+    let mut take = |delta: Delta| match delta {
+        Delta::Text(text) => {
+            written += tokens::count(&text);
+            for value in scanner.push(&text) {
+                if let Some(node) = read::node(&value, nodes.len() + 1) {
+                    sink.node(node.clone());
+                    nodes.push(node);
+                }
+            }
+        }
+        Delta::Reasoning(text) => written += tokens::count(&text),
+        Delta::Restart { why } => {
+            bill.broken(None, std::mem::take(&mut written));
+            scanner = scan::AnswerScanner::default();
+            nodes.clear();
+            sink.progress(&format!("starting over: {why}"));
+        }
+    };
+    let outcome = planner.model.chat(&request, &mut take).await;
+    let outcome = match outcome {
+        Ok(reply) => {
+            bill.answered(&reply);
+            Ok(ModelAnswer { nodes, edges: read::edges(&reply.text), cut: None })
+        }
+        Err(error) => {
+            use ModelErrorKind::{CutStream, Nonsense, Refused, Timeout};
+            // A server that turned the request away did no work for it.
+            if error.usage.is_some() || written > 0 || matches!(error.kind, Nonsense | Refused | CutStream | Timeout) {
+                bill.broken(error.usage, written);
+            }
+            match error.kind {
+                Nonsense => Ok(ModelAnswer { nodes, cut: Some(error), ..ModelAnswer::default() }),
+                CutStream | Timeout if !nodes.is_empty() => Ok(ModelAnswer { nodes, cut: Some(error), ..ModelAnswer::default() }),
+                _ => Err(error),
+            }
+        }
+    };
+    Answered { outcome, calls: bill.calls }
+}
+
+fn settings(wanted: &ModelSettings, ids: Ids, rival: u32) -> ModelSettings {
+    let cap = match ids {
+        Ids::Free => CAP_FREE,
+        Ids::Positional => CAP_POSITIONAL,
+    };
+    let temperature = if rival == 0 { TEMPERATURE } else { RIVAL_TEMPERATURE };
+    ModelSettings {
+        max_tokens: wanted.max_tokens.or(Some(cap)),
+        temperature: wanted.temperature.or(Some(temperature)),
+        // The same seed would give the same plan again.
+        seed: wanted.seed.map(|seed| seed + i64::from(rival)),
+        ..wanted.clone()
+    }
+}
+
+/// What the sends of a call took.
+struct Bill<'a> {
+    planner: &'a ModelPlanner<'a>,
+    prompt: u64,
+    since: Instant,
+    calls: Vec<ModelCall>,
+}
+
+impl Bill<'_> {
+    fn answered(&mut self, reply: &ChatReply) {
+        let model = if reply.model.is_empty() { self.planner.name } else { &reply.model };
+        self.add(model, reply.usage, reply.finish.word());
+        if let Some(call) = self.calls.last_mut() {
+            call.estimated = reply.estimated;
+            call.cost_usd = reply.cost_usd.or(call.cost_usd);
+        }
+    }
+
+    /// A send that gave nothing whole: what the provider reported, else what is counted here.
+    fn broken(&mut self, reported: Option<TokenUsage>, written: u64) {
+        self.add(self.planner.name, reported.unwrap_or_else(|| TokenUsage::of(self.prompt, written)), "failed");
+        if let Some(call) = self.calls.last_mut() {
+            call.estimated = reported.is_none();
+        }
+    }
+
+    fn add(&mut self, model: &str, usage: TokenUsage, finish: &str) {
+        let now = Instant::now();
+        let duration_ms = u64::try_from(now.duration_since(std::mem::replace(&mut self.since, now)).as_millis()).unwrap_or(u64::MAX);
+        tracing::info!(provider = self.planner.model.provider(), model, ?usage, finish, duration_ms, "a model was asked to plan");
+        self.calls.push(ModelCall {
+            model: model.to_owned(),
+            provider: self.planner.model.provider().to_owned(),
+            usage,
+            estimated: false,
+            cost_usd: self.planner.prices.cost(model, usage),
+            duration_ms,
+            finish: finish.to_owned(),
+        });
+    }
+}
