@@ -300,11 +300,16 @@ fn sourceless(plan: &Plan) -> Plan {
 
 proptest! {
     #[test]
-    fn reading_then_writing_is_equal(at in any::<prop::sample::Index>(), changes in prop::collection::vec((0..10_000_usize, 0..10_000_usize), 1..5)) {
+    fn reading_then_writing_is_equal(at in any::<prop::sample::Index>(), changes in prop::collection::vec((0..10_000_usize, 0..10_000_usize), 1..5), around in 0..8_usize) {
         let fixtures: Vec<Fixture> = fixtures().into_iter().filter(|fixture| fixture.error().is_none()).collect();
         let fixture = at.get(&fixtures);
         let mut value = exact(&fixture.text, &fixture.name);
         changes.iter().for_each(|(at, how)| mutate(&mut value, *at, *how));
+        value = match around {
+            0 => json!({ "plan": value }),
+            1 => json!({ "title": "t", "a plan": value, "n": 2 }),
+            _ => value,
+        };
         let text = value.to_string();
         let place = format!("{} as {text}", fixture.place());
         match read(&text, "x.json") {
@@ -315,7 +320,7 @@ proptest! {
                 prop_assert_eq!(exact(&written.text, "x.json").to_string(), text, "{}", place);
                 prop_assert_eq!(&written.lost, &[], "{}", place);
                 let canonical = |plan: &Plan| exact(&write(&sourceless(plan), format).text, "x.json");
-                let again = read(&canonical(&plan).to_string(), "x.json").unwrap().0;
+                let again = read(&canonical(&plan).to_string(), "x.json").map_err(|error| TestCaseError::fail(format!("{place}: {error}")))?.0;
                 prop_assert_eq!(without_notes(&again), without_notes(&plan), "{}", place);
                 prop_assert_eq!(canonical(&again), canonical(&plan), "{}", place);
                 for (nth, node) in plan.nodes.iter().enumerate() {

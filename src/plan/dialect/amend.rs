@@ -10,7 +10,9 @@ use super::reading::{self, FieldReading, ListForm};
 use super::{stages, tell};
 use crate::plan::Dialect;
 use crate::plan::fields::{is_quiet, step};
-use crate::plan::native::{FORMAT, MAX_DEPTH, ShapeError, is_node_field, node_fields, plan_from_value};
+use crate::plan::native::{
+    FORMAT, MAX_DEPTH, ShapeError, is_node_field, node_fields, node_from_value, node_to_value, object, plan_from_value,
+};
 use serde_json::{Map, Value, json};
 
 /// How often one object is read again, at most: each time something of it was set aside.
@@ -21,7 +23,7 @@ const MOST_TRIES: usize = 64;
 /// # Errors
 /// When it holds nothing like nodes.
 pub(super) fn amend(document: &mut Value, path: &str, depth: usize) -> Result<Dialect, ShapeError> {
-    let mut notes = Vec::new();
+    let mut notes: Vec<FieldReading> = wrapped(document).into_iter().collect();
     if document.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object)) {
         let list = document.take();
         let message = "the document is a list: read as the `nodes` of a plan".to_owned();
@@ -57,6 +59,24 @@ pub(super) fn amend(document: &mut Value, path: &str, depth: usize) -> Result<Di
     Ok(shape)
 }
 
+/// A document that holds its plan in one field, with no more than plain values beside it: those become fields of the plan.
+fn wrapped(document: &mut Value) -> Option<FieldReading> {
+    let Value::Object(map) = &mut *document else { return None };
+    let is_plan = |value: &Value| value.is_object() && tell(value).is_ok();
+    let mut objects = map.iter().filter(|(_, value)| value.is_object() || value.is_array());
+    let (Some((name, plan)), None) = (objects.next(), objects.next()) else { return None };
+    if tell(&Value::Object(map.clone())).is_ok() || !is_plan(plan) || map.keys().any(|key| key != name && plan.get(key).is_some()) {
+        return None;
+    }
+    let (name, at) = (name.clone(), map.keys().position(|key| key == name));
+    let Some(Value::Object(mut plan)) = map.shift_remove(&name) else { return None };
+    let beside = std::mem::take(map);
+    plan.extend(beside.clone());
+    *document = Value::Object(plan);
+    let message = format!("the plan is in `{name}`: read as the whole document");
+    Some(FieldReading { name, written: Some(Value::Object(beside)), at, message, list: Some(ListForm::Inside), ..FieldReading::default() })
+}
+
 /// Another version may mean anything by the same words.
 fn version(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) -> Result<(), ShapeError> {
     let Some(written) = map.get("dagdeck").filter(|version| !version.is_null()) else { return Ok(()) };
@@ -73,7 +93,7 @@ fn version(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) -> Resul
 
 /// A list of nodes under a name that no form has.
 fn named_list(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
-    let known = ["dagdeck", "nodes", "dag", "tasks", "stages", "connections"].into_iter().chain(stages::GRAPHS);
+    let known = ["nodes", "dag", "tasks", "stages", "connections"].into_iter().chain(stages::GRAPHS);
     if known.into_iter().any(|name| map.contains_key(name)) {
         return;
     }
@@ -200,7 +220,24 @@ fn node_at(node: &mut Value, shape: &DocumentShape, path: &str, at: Option<usize
         }
     }
     settle(map, (shape, path), &mut notes, |value| (shape.read_node)(value, path));
+    if shape.dialect == Dialect::Native {
+        as_written_again(map, path, &mut notes);
+    }
     note_all(map, notes, stands_in);
+}
+
+/// What was read, as a native node is written again: with the defaults of an object and the form of a number.
+fn as_written_again(map: &Map<String, Value>, path: &str, notes: &mut [FieldReading]) {
+    if notes.is_empty() {
+        return;
+    }
+    let Ok(node) = node_from_value(Value::Object(map.clone()), path) else { return };
+    let fields = object(node_to_value(&node));
+    for note in notes.iter_mut().filter(|note| note.list.is_none() && note.read.is_some()) {
+        if let Some(written) = fields.get(&note.field) {
+            note.read = Some(written.clone());
+        }
+    }
 }
 
 fn edge_at(edge: &mut Value, shape: &DocumentShape, path: &str) {
@@ -408,7 +445,8 @@ fn replace(map: &mut Map<String, Value>, field: &str, read: Value, message: Stri
 /// Takes a field out that can't be read.
 fn aside(map: &mut Map<String, Value>, field: &str, message: String, notes: &mut Vec<FieldReading>) {
     let at = map.keys().position(|key| key == field);
-    let Some(written) = map.shift_remove(field) else { return };
+    // A body in it may have been read in part.
+    let Some(written) = map.shift_remove(field).map(reading::restored) else { return };
     if let Some(note) = notes.iter_mut().find(|note| note.field == field) {
         let message = if note.message.is_empty() { message } else { format!("{}, which {message}", note.message) };
         *note = FieldReading { read: None, message, wrong: true, at, ..note.clone() };

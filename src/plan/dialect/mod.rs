@@ -52,10 +52,22 @@ use serde_json::Value;
 pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
     let source = source::SourceText::open(text, origin)?;
     let (mut value, source) = source.parse()?;
-    let shape = amend::amend(&mut value, "", 0).map_err(|error| source.fault(error))?;
+    let shape = amended(&mut value, source).map_err(|error| source.fault(error))?;
     let mut plan = shaped(shape, value).map_err(|error| ReadError { shape: Some(shape), ..source.fault(error) })?;
     plan.source = PlanSource::new(SourceDocument { text: text.to_owned(), origin: origin.to_owned(), shape });
     Ok((plan, shape))
+}
+
+/// Amends what a text holds, and notes what the text is.
+fn amended(value: &mut Value, source: source::SourceText<'_>) -> Result<Dialect, ShapeError> {
+    let shape = amend::amend(value, "", 0)?;
+    if let Value::Object(map) = value
+        && source.is_fenced()
+    {
+        let message = "the text is a block of Markdown code: read without its marks".to_owned();
+        reading::note(map, vec![FieldReading { message, list: Some(reading::ListForm::Fenced), ..FieldReading::default() }]);
+    }
+    Ok(shape)
 }
 
 fn shaped(shape: Dialect, value: Value) -> Result<Plan, ShapeError> {

@@ -1,14 +1,25 @@
 //! Places in the document that a plan was read from. Findings speak native (`nodes[0].tool`); whoever wrote another dialect looks for
 //! `tasks[0].tool`.
 
+use super::reading::{ListForm, readings};
 use super::source::SourceText;
 use super::{forms, stages};
+use crate::plan::fields::step;
 use crate::plan::{Dialect, NodeKind, Plan, SubplanNode};
 use std::borrow::Cow;
 
 /// The place that a native path means in a document of this shape. What the document doesn't say by a field of its own, such as the order
 /// of stages without edges, is told by the thing around it.
 pub fn source_path(plan: &Plan, shape: Dialect, path: &str) -> String {
+    let place = place_of(plan, shape, path);
+    match readings(&plan.ext).into_iter().find(|reading| reading.list == Some(ListForm::Inside)) {
+        Some(outside) if place.is_empty() => outside.name,
+        Some(outside) => format!("{}.{place}", step("", &outside.name)),
+        None => place,
+    }
+}
+
+fn place_of(plan: &Plan, shape: Dialect, path: &str) -> String {
     if let Some((at, rest)) = entry("nodes", path)
         && let Some(node) = plan.nodes.get(at)
     {

@@ -44,7 +44,7 @@ fn value<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D:
     Value::deserialize(deserializer).map(Some)
 }
 
-/// How a list of nodes stands in the document.
+/// How a list of nodes, or the plan with it, stands in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::plan) enum ListForm {
@@ -52,6 +52,10 @@ pub(in crate::plan) enum ListForm {
     ById,
     /// The list is the whole document.
     Bare,
+    /// The plan is one field of the document.
+    Inside,
+    /// The text is a block of Markdown code. It is written without the marks of one.
+    Fenced,
 }
 
 impl FieldReading {
@@ -125,8 +129,11 @@ fn restored_object(mut map: Map<String, Value>) -> Value {
     let all = readings(&map);
     let held: Vec<FieldReading> = all.into_iter().filter(|reading| reading.holds(&map)).collect();
     map.shift_remove(AS_WRITTEN);
+    let mut outside = None;
     for reading in held {
         match (reading.list, reading.written) {
+            (Some(ListForm::Fenced), _) => {}
+            (Some(ListForm::Inside), written) => outside = Some((reading.name, reading.at, written)),
             // Nothing else can stand beside a list that is the whole document, and an empty one is no plan.
             (Some(ListForm::Bare), _) => {
                 let is_alone = map.keys().all(|key| *key == reading.field || key == "dagdeck");
@@ -136,7 +143,9 @@ fn restored_object(mut map: Map<String, Value>) -> Value {
             }
             (Some(form), _) => {
                 let list = map.shift_remove(&reading.field).unwrap_or_default();
-                map.insert(reading.name, if form == ListForm::ById { by_id(list) } else { list });
+                // An empty list tells a plan by its usual name alone.
+                let name = if list.as_array().is_some_and(Vec::is_empty) { reading.field } else { reading.name };
+                map.insert(name, if form == ListForm::ById { by_id(list) } else { list });
             }
             (None, Some(written)) if reading.field.is_empty() => return written,
             (None, written) => {
@@ -154,7 +163,10 @@ fn restored_object(mut map: Map<String, Value>) -> Value {
             node.shift_insert(0, "id".to_owned(), id);
         }
     }
-    Value::Object(map)
+    let Some((name, at, Some(Value::Object(beside)))) = outside else { return Value::Object(map) };
+    let mut document: Map<String, Value> = beside.keys().filter_map(|key| Some((key.clone(), map.shift_remove(key)?))).collect();
+    document.shift_insert(at.unwrap_or_default().min(document.len()), name, Value::Object(map));
+    Value::Object(document)
 }
 
 /// Nodes as an object; the id of one that has none in the document is its key alone.

@@ -44,12 +44,22 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
+/// What a block of Markdown code holds, where the text is no more than one, and how many lines are before it.
+fn inside_fence(text: &str) -> Option<(&str, usize)> {
+    let block = text.trim_start();
+    let (_, inner) = block.strip_prefix("```")?.split_once('\n')?;
+    let inner = inner.trim_end().strip_suffix("```").filter(|inner| !inner.contains("```"))?;
+    Some((inner, text[..text.len() - block.len()].matches('\n').count() + 1))
+}
+
 /// A text with the name of where it came from.
 #[derive(Clone, Copy)]
 pub(super) struct SourceText<'t> {
     text: &'t str,
     origin: &'t str,
     syntax: Syntax,
+    /// Lines before the text, where it is a block of Markdown code.
+    fenced_after: Option<usize>,
 }
 
 impl<'t> SourceText<'t> {
@@ -59,6 +69,7 @@ impl<'t> SourceText<'t> {
     /// When there is no text.
     pub fn open(text: &'t str, origin: &'t str) -> Result<Self, ReadError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let (text, fenced_after) = inside_fence(text).map_or((text, None), |(inner, lines)| (inner, Some(lines)));
         let ends = |ending: &str| origin.to_ascii_lowercase().ends_with(ending);
         let syntax = if ends(".yaml") || ends(".yml") {
             Syntax::Yaml
@@ -67,7 +78,7 @@ impl<'t> SourceText<'t> {
         } else {
             Syntax::Yaml
         };
-        let source = Self { text, origin, syntax };
+        let source = Self { text, origin, syntax, fenced_after };
         if text.trim().is_empty() {
             let line = text.matches('\n').count() + 1;
             let column = text.rsplit('\n').next().map_or(0, str::len).max(1);
@@ -95,12 +106,12 @@ impl<'t> SourceText<'t> {
                     } else {
                         format!("not JSON: {message}")
                     };
-                    Err(self.error(Some((error.line().max(1), error.column().max(1))), message))
+                    Err(self.error_at(Some((error.line().max(1), error.column().max(1))), message))
                 }
             },
             Syntax::Yaml => match yaml::read(self.text) {
                 Ok(value) => Ok((value, self)),
-                Err((message, at)) => Err(self.error(at, message)),
+                Err((message, at)) => Err(self.error_at(at, message)),
             },
         }
     }
@@ -113,10 +124,22 @@ impl<'t> SourceText<'t> {
 
     /// Line and column of several places in the document, or of the nearest thing around each.
     pub fn locate<'p>(&self, paths: impl Iterator<Item = &'p str>) -> Vec<Option<(usize, usize)>> {
-        match self.syntax {
+        let mut places: Vec<Option<(usize, usize)>> = match self.syntax {
             Syntax::Json => locate::locate(self.text, paths).into_iter().map(Some).collect(),
             Syntax::Yaml => yaml::locate(self.text, paths),
-        }
+        };
+        places.iter_mut().flatten().for_each(|(line, _)| *line += self.fenced_after.unwrap_or(0));
+        places
+    }
+
+    /// Whether the text is a block of Markdown code.
+    pub fn is_fenced(&self) -> bool {
+        self.fenced_after.is_some()
+    }
+
+    /// An error at a line and column of the text.
+    fn error_at(&self, at: Option<(usize, usize)>, message: impl Into<String>) -> ReadError {
+        self.error(at.map(|(line, column)| (line + self.fenced_after.unwrap_or(0), column)), message)
     }
 
     fn error(&self, at: Option<(usize, usize)>, message: impl Into<String>) -> ReadError {

@@ -42,6 +42,27 @@ fn a_dialect_is_told_by_its_shape() {
 }
 
 #[test]
+fn a_plan_inside_a_field_or_a_fence_is_read_and_its_places_are_those_of_the_text() {
+    let wrapped =
+        "{\"title\": \"t\",\n \"plan\": {\"nodes\": [\n {\"id\": \"a\", \"code\": \"return 1\", \"retry\": {\"attempts\": \"3\"}}]}}";
+    let fenced = format!("Here\n```json\n{wrapped}\n```");
+    assert!(read(&fenced, "-").is_err(), "a text with other words is no plan");
+    let fenced = format!("\n```json\n{wrapped}\n```\n");
+    for (text, line) in [(wrapped, 3), (fenced.as_str(), 5)] {
+        let (plan, shape) = read(text, "p.json").unwrap();
+        assert_eq!((plan.nodes.len(), shape), (1, Dialect::Native));
+        let findings = crate::plan::validate::validate(&plan, &Catalog::default());
+        let finding = findings.iter().find(|finding| finding.path.starts_with("nodes[0]")).unwrap();
+        assert!(finding.message.ends_with("read as 3"), "{}", finding.message);
+        let place = source_path(&plan, shape, &finding.path);
+        assert_eq!(locate(text, "p.json", &[place])[0].unwrap().0, line);
+        assert!(findings.iter().any(|finding| finding.message.contains("the plan is in `plan`")));
+        let written: Value = serde_json::from_str(&write(&plan, Format::Document(shape)).text).unwrap();
+        assert_eq!(written, serde_json::from_str::<Value>(wrapped).unwrap());
+    }
+}
+
+#[test]
 fn errors_name_file_line_column_and_path() {
     let cases = [
         ("{\n  \"nodes\": [\n", "p.json:3:1: not JSON: EOF while parsing a list"),

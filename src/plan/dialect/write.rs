@@ -1,10 +1,9 @@
 //! Plans as text of each format, with what is lost on the way.
 
-use super::amend::amend;
 use super::draft::Loss;
 use super::reading::FieldReading;
 use super::source::{SourceText, Syntax};
-use super::{diagram, hybrid, keep, orchestration, reading, shaped, stages, tools, workflow, yaml};
+use super::{amended, diagram, hybrid, keep, orchestration, reading, shaped, stages, tools, workflow, yaml};
 use crate::plan::drawing;
 use crate::plan::native::plan_to_value;
 use crate::plan::{Catalog, Dialect, Edge, Node, Plan};
@@ -102,9 +101,9 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
 /// The document that a plan was read from, if it is in this shape: as it is written, and as its reader took it.
 fn source(plan: &Plan, shape: Dialect) -> Option<(Value, Value)> {
     let source = plan.source.as_ref().filter(|source| source.shape == shape)?;
-    let (source, _) = SourceText::open(&source.text, &source.origin).and_then(SourceText::parse).ok()?;
+    let (source, text) = SourceText::open(&source.text, &source.origin).and_then(SourceText::parse).ok()?;
     let mut read = source.clone();
-    (amend(&mut read, "", 0).ok()? == shape).then_some((source, read))
+    (amended(&mut read, text).ok()? == shape).then_some((source, read))
 }
 
 /// The document of a plan in a dialect, in the one way that its writer has.

@@ -3,7 +3,7 @@
 use super::names::globs;
 use super::{Code, FindingPlace, PlanCheck};
 use crate::plan::order::EdgePlace;
-use crate::plan::{NodeKind, NodeText, Path, Plan, SENDER, expr, gives_private, node_texts, sends_out};
+use crate::plan::{Node, NodeKind, NodeText, Path, Plan, SENDER, expr, gives_private, node_texts, sends_out};
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
@@ -11,9 +11,10 @@ pub(super) fn check(check: &mut PlanCheck) {
     let mut origins: Vec<Option<usize>> = vec![None; plan.nodes.len()];
     for at in check.graph.topological() {
         let reached = origin(check, at, &origins);
-        if let Some(from) = reached.filter(|_| sends(check, at)) {
+        if let Some(from) = reached.filter(|_| sends(check, plan, &plan.nodes[at])) {
+            let inside = if plan.nodes[at].kind.body().is_some() { " inside it" } else { "" };
             let message = format!(
-                "private data from `{}` reaches `{SENDER}`, which asks before it sends; without a person `--allow-host HOST` says yes",
+                "private data from `{}` reaches `{SENDER}`{inside}, which asks before it sends; without a person `--allow-host HOST` says yes",
                 plan.nodes[from].id
             );
             check.find(Code::PrivateData, FindingPlace::Node(at), "", message, None);
@@ -46,9 +47,11 @@ fn gives(check: &PlanCheck, kind: &NodeKind) -> bool {
     kind.tool().is_some_and(|work| gives_private(check.catalog.canonical(&work.tool))) || kind.body().is_some_and(inside)
 }
 
-/// Whether a node may send what reaches it.
-fn sends(check: &PlanCheck, at: usize) -> bool {
-    let (plan, node) = (check.plan, &check.plan.nodes[at]);
+/// Whether a node of a plan may send what reaches it, or a node inside it may.
+fn sends(check: &PlanCheck, plan: &Plan, node: &Node) -> bool {
+    if let Some(body) = node.kind.body() {
+        return body.nodes.iter().any(|inner| sends(check, body, inner));
+    }
     if let Some(work) = node.kind.tool() {
         return sends_out(check.catalog.canonical(&work.tool));
     }

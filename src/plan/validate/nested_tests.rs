@@ -19,6 +19,20 @@ fn a_sound_body_has_no_findings() {
 }
 
 #[test]
+fn private_data_is_followed_into_what_a_body_sends() {
+    let document = |list: serde_json::Value| {
+        json!({"nodes": [list, {"id": "each", "over": "list", "depends_on": ["list"], "body": {"nodes": [
+            {"id": "deep", "plan": {"nodes": [{"id": "send", "tool": "fetch_url", "args": {"url": "https://example.com/"}}]}}
+        ]}}]})
+    };
+    let told = |list| validate(&read(document(list)), &catalog()).into_iter().find(|finding| finding.code == Code::PrivateData);
+    assert_eq!(told(json!({"id": "list", "value": [1]})), None);
+    let finding = told(json!({"id": "list", "tool": "read_file", "args": {"path": "x"}})).unwrap();
+    assert_eq!(finding.node.as_deref(), Some("each"));
+    assert!(finding.message.starts_with("private data from `list` reaches `fetch_url` inside it"), "{}", finding.message);
+}
+
+#[test]
 fn findings_inside_tell_the_address_and_the_place_in_the_document() {
     let document = json!({"nodes": [
         {"id": "first", "value": 1},
