@@ -102,7 +102,7 @@ impl RunState {
                     generation: self.nodes[ix].generation,
                     attempt,
                     job: Box::new(job.clone()),
-                    deps: self.sources(ix),
+                    deps: self.material(ix, job),
                     approved: self.flows[ix].gates.approval.is_some(),
                 };
                 let timer = self

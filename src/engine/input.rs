@@ -344,6 +344,9 @@ pub struct AgentJob {
     pub goal: Option<String>,
     /// References resolved; absent: the card's template is filled by the worker.
     pub objective: Option<String>,
+    /// Nodes whose results are too long for the texts that refer to them: they are named there, and are among the material.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub named: Vec<NodeId>,
     /// The plan's goal.
     pub plan_goal: String,
     /// Named extra context, references resolved.

@@ -19,6 +19,8 @@ pub enum Mark {
     Partial,
     /// No model made it.
     Rehearsal,
+    /// The agent made the same call again and again.
+    RepeatedCall,
     /// A person asked the node to wrap up.
     Stopped,
     /// Of a journal that another version wrote.
@@ -36,6 +38,7 @@ impl Mark {
             Self::Overridden => "overridden",
             Self::Partial => "partial",
             Self::Rehearsal => "rehearsal",
+            Self::RepeatedCall => "repeated_call",
             Self::Stopped => "stopped",
             Self::Other(mark) => mark,
         }

@@ -2,9 +2,9 @@
 //! Reads state only; every outcome goes into an event.
 
 use super::{
-    AgentJob, Dep, Job, NodeError, NodeState, Provenance,
+    Dep, Job, NodeError, NodeState, Provenance,
     flow::ForwardedResult,
-    graph::{NodeIx, leaves_something},
+    graph::NodeIx,
     inner_run::{InnerRun, InnerRunIx, MOST_ITEMS},
     privacy::Taint,
     rehearse::REHEARSAL,
@@ -12,10 +12,8 @@ use super::{
     state::EndKind,
 };
 use crate::plan::{
-    AgentNode, CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr,
-    limits::{AGENT_SECONDS, HYBRID_MODEL, MOST_ITERATIONS},
-    native::kind,
-    reads, reference, rehearsed,
+    CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr,
+    limits::AGENT_SECONDS, native::kind, reads, reference, rehearsed,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -43,7 +41,7 @@ pub(super) struct Ending<'a> {
 }
 
 /// What is known in a run, with one node's end that is not on record yet.
-struct KnownResults<'a> {
+pub(super) struct KnownResults<'a> {
     run: &'a RunState,
     /// The plan whose names are meant.
     inner: &'a InnerRun,
@@ -77,7 +75,7 @@ impl NameScope for KnownResults<'_> {
 }
 
 impl RunState {
-    fn known(&self, ix: NodeIx) -> KnownResults<'_> {
+    pub(super) fn known(&self, ix: NodeIx) -> KnownResults<'_> {
         KnownResults { run: self, inner: self.home(ix), with: None, context: None }
     }
 
@@ -97,7 +95,7 @@ impl RunState {
     }
 
     /// The plan that a node is in.
-    fn home(&self, ix: NodeIx) -> &InnerRun {
+    pub(super) fn home(&self, ix: NodeIx) -> &InnerRun {
         self.inner_of(ix).unwrap_or(&NOWHERE)
     }
 
@@ -291,7 +289,7 @@ impl RunState {
         self.dep_with(origin.node, result)
     }
 
-    fn dep_with(&self, ix: NodeIx, result: Arc<Value>) -> Dep {
+    pub(super) fn dep_with(&self, ix: NodeIx, result: Arc<Value>) -> Dep {
         let node = &self.nodes[ix];
         Dep {
             node: self.doc(ix).map_or_else(|| self.id_of(ix), |node| node.id.clone()),
@@ -314,37 +312,6 @@ impl RunState {
         }
     }
 
-    fn agent_job(&self, ix: NodeIx, work: &AgentNode) -> Result<AgentJob, String> {
-        let known = self.known(ix);
-        let text = |text: &Option<String>| {
-            text.as_ref().map(|text| reference::resolve_text(text, &known).map_err(|error| error.to_string())).transpose()
-        };
-        let (Some(policy), Some(plan)) = (self.policy(ix), self.plan()) else { return Ok(AgentJob::default()) };
-        let settings = self.settings();
-        let hybrid = policy.plan.dialect == Dialect::Hybrid;
-        let class = hybrid.then(|| HYBRID_MODEL.to_string());
-        Ok(AgentJob {
-            agent: work.agent.clone(),
-            role: text(&work.role)?,
-            goal: text(&work.goal)?,
-            objective: text(&work.objective)?,
-            plan_goal: if policy.plan.goal.is_empty() { plan.goal.clone() } else { policy.plan.goal.clone() },
-            inputs: self.named_inputs(ix)?,
-            model: policy.get(|policy| policy.model.clone()).or(class).or_else(|| settings.and_then(|settings| settings.model.clone())),
-            tools: policy.get(|policy| policy.tools.clone()).or_else(|| hybrid.then(|| self.harmless_tools())),
-            output_schema: policy.get(|policy| policy.output_schema.clone()),
-            // What the plan leaves open, the card says, and else the loop's own default.
-            max_iterations: policy.get(|policy| policy.max_iterations).map_or(0, |most| most.clamp(1, MOST_ITERATIONS)),
-            max_tokens: policy.get(|policy| policy.budget.as_ref().and_then(|budget| budget.tokens)).unwrap_or(0),
-            timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
-            routes: if policy.node.kind.is_decision() { self.route_names(ix) } else { Vec::new() },
-            context: policy.get(|policy| policy.context),
-            rehearsed: self.nodes[ix].lineage.rehearsed,
-            guidance: self.flows[ix].guidance.texts.clone(),
-            rejected: self.flows[ix].guidance.rejected.as_deref().cloned(),
-        })
-    }
-
     /// Working seconds of one attempt, by whichever limit is tighter. Agents always have one.
     pub(super) fn time_limit(&self, ix: NodeIx) -> Option<f64> {
         let policy = self.policy(ix)?;
@@ -353,7 +320,7 @@ impl RunState {
         if policy.node.kind.agent().is_some() { said.or(Some(AGENT_SECONDS)) } else { said }
     }
 
-    fn named_inputs(&self, ix: NodeIx) -> Result<Map<String, Value>, String> {
+    pub(super) fn named_inputs(&self, ix: NodeIx) -> Result<Map<String, Value>, String> {
         let Some(policy) = self.policy(ix) else { return Ok(Map::new()) };
         let given = match policy.get(|policy| policy.inputs.as_ref()) {
             Some(inputs) => reference::resolve_map(inputs, &self.known(ix)).map_err(|error| error.to_string())?,
@@ -362,12 +329,6 @@ impl RunState {
         // Nothing leads to the entry of a workflow, so what the walk starts with is its context.
         let starts = policy.plan.dialect == Dialect::Workflow && policy.node.entry;
         Ok(if starts { self.home(ix).inputs.all().into_iter().chain(given).collect() } else { given })
-    }
-
-    /// Names of the tools that leave nothing behind: what an agent of a hybrid plan may use when the plan doesn't say.
-    fn harmless_tools(&self) -> Vec<String> {
-        let tools = self.settings().map(|settings| settings.catalog.tools.as_slice()).unwrap_or_default();
-        tools.iter().filter(|tool| !leaves_something(Some(tool))).map(|tool| tool.name.clone()).collect()
     }
 
     fn tool_args(&self, ix: NodeIx, tool: &str, input: &ToolInput) -> Result<Value, String> {

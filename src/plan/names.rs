@@ -111,6 +111,17 @@ impl Path {
         }
     }
 
+    /// The node whose result it reads, and the fields of that result; a node's state and error are no part of it.
+    pub fn of_result(&self) -> Option<(&str, &[String])> {
+        let first = self.fields.first().map(String::as_str);
+        match (&self.root, first) {
+            (Root::Entry(_), Some("status" | "error")) => None,
+            (Root::Node(id) | Root::Entry(id), Some("result")) | (Root::Entry(id), Some("output")) => Some((id, &self.fields[1..])),
+            (Root::Node(id) | Root::Entry(id), _) => Some((id, &self.fields)),
+            (Root::Input(_) | Root::Inputs | Root::Unknown(_), _) => None,
+        }
+    }
+
     pub fn find<'a>(&self, scope: &'a dyn NameScope) -> NameLookup<'a> {
         match self.find_given(scope) {
             NameLookup::Missing(_) if scope.is_rehearsed(self) => NameLookup::Value(Cow::Owned(rehearsed(self))),

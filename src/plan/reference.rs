@@ -132,14 +132,31 @@ pub fn resolve_map(map: &Map<String, Value>, scope: &dyn NameScope) -> Result<Ma
 /// # Errors
 /// The first reference that has no value, or makes the text too long.
 pub fn resolve_text(text: &str, scope: &dyn NameScope) -> Result<String, RefError> {
+    resolve_text_by(text, scope, &mut |_, _| None)
+}
+
+/// A text with its references rendered; for a path, `name` may give other words than its value.
+///
+/// # Errors
+/// The first reference that has no value, or makes the text too long.
+pub fn resolve_text_by(
+    text: &str,
+    scope: &dyn NameScope,
+    name: &mut dyn FnMut(&Path, &Value) -> Option<String>,
+) -> Result<String, RefError> {
     let mut rendered = String::with_capacity(text.len());
     for piece in pieces(text) {
         match piece {
             TextPiece::Text(piece) => rendered.push_str(piece),
             TextPiece::Spot { span, inner } => {
                 let reference = &text[span];
-                let value = read(reference, &inner, scope)?;
-                let value = plain(&value);
+                let spot = read_spot(reference, &inner, scope)?;
+                let value = value_of(reference, &spot, scope)?;
+                let named = match &spot {
+                    Spot::Path(path) => name(path, &value),
+                    Spot::Expr(_) => None,
+                };
+                let value = named.unwrap_or_else(|| plain(&value).into());
                 if rendered.len() + value.len() > MAX_RENDERED {
                     return Err(RefError::TooLong { reference: reference.to_owned() });
                 }
@@ -237,8 +254,16 @@ fn plain_path(text: &str, scope: &dyn NameScope) -> Option<Path> {
 }
 
 fn read<'a>(reference: &str, inner: &Inner, scope: &'a dyn NameScope) -> Result<Cow<'a, Value>, RefError> {
+    value_of(reference, &read_spot(reference, inner, scope)?, scope)
+}
+
+fn read_spot(reference: &str, inner: &Inner, scope: &dyn NameScope) -> Result<Spot, RefError> {
+    Spot::read(inner, scope).map_err(|cause| RefError::NoValue { reference: reference.to_owned(), cause })
+}
+
+fn value_of<'a>(reference: &str, spot: &Spot, scope: &'a dyn NameScope) -> Result<Cow<'a, Value>, RefError> {
     let fail = |cause| RefError::NoValue { reference: reference.to_owned(), cause };
-    match Spot::read(inner, scope).map_err(fail)? {
+    match spot {
         Spot::Path(path) => match path.find(scope) {
             NameLookup::Value(value) => Ok(value),
             NameLookup::Nothing => Ok(Cow::Owned(Value::Null)),

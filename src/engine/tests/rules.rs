@@ -376,3 +376,35 @@ fn results_that_double_from_node_to_node_fail_before_they_fill_the_memory() {
     let world = World::new(plan(nodes));
     assert_eq!((world.state("n7"), world.state("n8"), world.state("n9")), ("succeeded", "failed", "skipped"));
 }
+
+#[test]
+fn a_long_result_is_named_in_the_texts_of_an_agent_and_comes_with_what_it_depends_on() {
+    let text = |id: &str, objective: &str, deps: &[&str]| {
+        let ask = AgentNode { agent: Some("worker".into()), objective: Some(objective.into()), ..AgentNode::default() };
+        node(id, NodeKind::Agent(ask), deps)
+    };
+    let mut world = World::new(plan(vec![
+        agent("a", &[]),
+        text("b", "Read {{a.result}} and {{a.note}}: {{a.body.0}}", &["a"]),
+        text("c", "Say {{b}} of {{a}}", &["b"]),
+    ]));
+    let start = |world: &World| {
+        let found = world.effects.iter().rev().find_map(|effect| match effect {
+            Effect::Start { job, deps, .. } => match &**job {
+                Job::Agent(job) => Some((job.objective.clone().unwrap(), deps.clone())),
+                _ => None,
+            },
+            _ => None,
+        });
+        found.unwrap()
+    };
+    let long = "word ".repeat(41);
+    world.done("a", json!({"note": "a note", "body": [long]}));
+    let (objective, deps) = start(&world);
+    assert_eq!(objective, "Read the result of `a`, below and a note: `body.0` of the result of `a`, below");
+    assert_eq!(deps.iter().map(|dep| dep.node.as_str()).collect::<Vec<_>>(), ["a"]);
+    world.done("b", json!("short"));
+    let (objective, deps) = start(&world);
+    assert_eq!(objective, "Say short of the result of `a`, below");
+    assert_eq!(deps.iter().map(|dep| (dep.node.as_str(), dep.result.is_object())).collect::<Vec<_>>(), [("b", false), ("a", true)]);
+}
