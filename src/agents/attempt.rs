@@ -5,29 +5,44 @@ use std::time::Duration;
 
 use super::Card;
 use crate::engine::{AgentJob, Done, ErrorKind, NodeError};
-use crate::plan::limits::{AGENT_ITERATIONS, AGENT_SECONDS, AGENT_TOKENS, MOST_ITERATIONS};
+use crate::plan::limits::{AGENT_ITERATIONS, AGENT_SECONDS, AGENT_TOKENS, MOST_ITERATIONS, UNKNOWN_WINDOW};
 
 /// Limits that hold for one attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AttemptLimits {
     pub iterations: u32,
-    /// Prompt and answer tokens together.
-    pub tokens: u64,
+    /// Prompt and answer tokens together, where somebody wrote a limit. Without one, only what the model writes is counted.
+    pub tokens: Option<u64>,
+    /// Tokens that the model takes in.
+    pub window: u64,
     /// Working time, without waiting for tools and people.
     pub time: Duration,
 }
 
 impl AttemptLimits {
     /// The node's limits, else the card's, else the default ones. A job says 0 for what its node leaves open.
-    pub fn new(job: &AgentJob, card: &Card) -> Self {
+    pub fn new(job: &AgentJob, card: &Card, window: Option<u64>) -> Self {
         let iterations = if job.max_iterations > 0 { Some(job.max_iterations) } else { card.limits.max_iterations };
         let tokens = if job.max_tokens > 0 { Some(job.max_tokens) } else { card.limits.max_tokens };
         let seconds = if job.timeout_s > 0.0 { job.timeout_s } else { AGENT_SECONDS };
         Self {
             iterations: iterations.unwrap_or(AGENT_ITERATIONS).clamp(1, MOST_ITERATIONS),
-            tokens: tokens.unwrap_or(AGENT_TOKENS),
+            tokens,
+            window: window.unwrap_or(UNKNOWN_WINDOW),
             time: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
         }
+    }
+}
+
+impl AttemptLimits {
+    /// Tokens that a prompt and its answer have to fit into.
+    pub fn space(&self) -> u64 {
+        self.tokens.map_or(self.window, |limit| limit.min(self.window))
+    }
+
+    /// The limit that holds, whichever tokens it counts.
+    pub fn limit(&self) -> u64 {
+        self.tokens.unwrap_or(AGENT_TOKENS)
     }
 }
 

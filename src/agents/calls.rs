@@ -28,6 +28,34 @@ enum WantedCall {
     Invalid(String),
 }
 
+/// How often the same call is made before it is refused.
+const MOST_REPEATS: u32 = 2;
+
+/// The calls of one conversation, each with its arguments and how often it was asked for.
+#[derive(Default)]
+pub(super) struct MadeCalls(Vec<(String, Value, u32)>);
+
+impl MadeCalls {
+    /// How often this call was asked for, this time included.
+    fn count(&mut self, tool: &str, args: &Value) -> u32 {
+        match self.0.iter_mut().find(|(name, made, _)| name == tool && made == args) {
+            Some((_, _, count)) => {
+                *count += 1;
+                *count
+            }
+            None => {
+                self.0.push((tool.to_owned(), args.clone(), 1));
+                1
+            }
+        }
+    }
+
+    /// Whether a call is asked for that was refused as a repeated one before.
+    pub fn insists(&self) -> bool {
+        self.0.iter().any(|(_, _, count)| *count > MOST_REPEATS + 1)
+    }
+}
+
 /// Whether anything was done that changes the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SideEffect {
@@ -36,8 +64,13 @@ pub(super) enum SideEffect {
 }
 
 /// Carries out the calls of one reply: together when all of them only read, else one after the other.
-pub(super) async fn carry_out(calls: &[CallRequest], offers: &Offers, port: &dyn Port) -> (Vec<CallOutcome>, SideEffect) {
-    let wanted: Vec<WantedCall> = calls.iter().map(|call| understand(call, offers)).collect();
+pub(super) async fn carry_out(
+    calls: &[CallRequest],
+    offers: &Offers,
+    made: &mut MadeCalls,
+    port: &dyn Port,
+) -> (Vec<CallOutcome>, SideEffect) {
+    let wanted: Vec<WantedCall> = calls.iter().map(|call| understand(call, offers, made)).collect();
     let changes = |wanted: &WantedCall| matches!(wanted, WantedCall::Tool(_, risk) if *risk > Risk::Network);
     let trace = if wanted.iter().any(changes) { SideEffect::Perhaps } else { SideEffect::None };
     let together = !wanted.iter().any(|wanted| changes(wanted) || matches!(wanted, WantedCall::Ask(_)));
@@ -67,7 +100,7 @@ async fn carry_out_one(wanted: WantedCall, port: &dyn Port) -> CallOutcome {
     }
 }
 
-fn understand(call: &CallRequest, offers: &Offers) -> WantedCall {
+fn understand(call: &CallRequest, offers: &Offers, made: &mut MadeCalls) -> WantedCall {
     let args = match arguments(&call.arguments) {
         Ok(args) => args,
         Err(message) => return WantedCall::Invalid(message),
@@ -85,6 +118,9 @@ fn understand(call: &CallRequest, offers: &Offers) -> WantedCall {
             let args = Value::Object(args);
             match answer::argument_faults(&tool.input_schema, &args) {
                 Some(faults) => WantedCall::Invalid(format!("wrong arguments for `{name}`: {faults}")),
+                None if made.count(&tool.name, &args) > MOST_REPEATS => WantedCall::Invalid(format!(
+                    "not made: `{name}` was called {MOST_REPEATS} times with the same arguments; use what it gave, or do something else"
+                )),
                 None => WantedCall::Tool(ToolCall { id: call_id(), tool: tool.name.clone(), args }, tool.risk),
             }
         }

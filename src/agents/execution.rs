@@ -17,7 +17,7 @@ use super::{
 };
 use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, ModelCall, NodeError, OPERATOR, REHEARSED, TokenUsage};
 use crate::models::{ChatModel, ModelSettings, rehearsal};
-use crate::plan::{ContextMode, ToolInfo};
+use crate::plan::{ContextMode, ToolInfo, limits::CONTEXT_PERCENT};
 
 /// With what an agent is run.
 #[derive(Clone)]
@@ -27,8 +27,10 @@ pub struct Execution {
     pub responder: Responder,
     /// Tools that it may use, already narrowed (`Card::narrow`).
     pub tools: Vec<ToolInfo>,
-    /// Most tokens that results of earlier steps take in its prompt.
-    pub context_tokens: u64,
+    /// Tokens that its model takes in, as far as that is known.
+    pub window: Option<u64>,
+    /// Most tokens that results of earlier steps take in its prompt, where people set a limit.
+    pub context_tokens: Option<u64>,
 }
 
 /// Who answers for a model.
@@ -52,26 +54,28 @@ pub enum Responder {
 /// # Errors
 /// Why the attempt failed, in the terms that retry understands.
 pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn Port) -> Result<AttemptEnd, NodeError> {
-    let Execution { card, responder, tools, context_tokens } = execution;
-    let caps = AttemptLimits::new(job, card);
+    let Execution { card, responder, tools, window, context_tokens } = execution;
+    let caps = AttemptLimits::new(job, card, *window);
     let check = ResultCheck::new(job)?;
     let mut material = Material::of(job, deps);
     let form = match job.context {
         Some(ContextMode::Structured) => Form::Json,
         None | Some(ContextMode::Concat | ContextMode::Selected) => Form::Text,
     };
-    let prompt_of = |material: &Material<'_>| {
-        let context = material.context(form, context::room(*context_tokens, caps.tokens));
+    let prompt_of = |material: &Material<'_>, space: u64| {
+        let context = material.context(form, context::room(*context_tokens, space));
         if let Some(missing) = &context.missing {
             port.log(missing);
         }
-        Prompt::new(job, context, card)
+        // A limit that somebody wrote is kept by refusing what is due, not by leaving out a part of it.
+        let most = if caps.tokens.is_some() { u64::MAX } else { space / 2 };
+        Prompt::new(job, context, card, most)
     };
     let (provider, name, settings) = match (card.kind, responder) {
-        (_, Responder::Rehearsal) => return Ok(AttemptEnd::Done(rehearse(&prompt_of(&material), job, tools, port))),
-        (CardKind::Human, _) => return ask_person(&prompt_of(&material), job, &check, port).await.map(AttemptEnd::Done),
+        (_, Responder::Rehearsal) => return Ok(AttemptEnd::Done(rehearse(&prompt_of(&material, caps.space()), job, tools, port))),
+        (CardKind::Human, _) => return ask_person(&prompt_of(&material, u64::MAX), job, &check, port).await.map(AttemptEnd::Done),
         (CardKind::Llm | CardKind::Class(_), Responder::Operator) => {
-            return stand_in(&prompt_of(&material), &check, tools, port).await.map(AttemptEnd::Done);
+            return stand_in(&prompt_of(&material, caps.space()), &check, tools, port).await.map(AttemptEnd::Done);
         }
         (CardKind::Llm | CardKind::Class(_), Responder::Model { provider, name, settings }) => (provider, name, settings),
     };
@@ -79,11 +83,31 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
     if job.context == Some(ContextMode::Selected) {
         select::narrow(&mut material, &prompt::objective(job, card), &mut session).await;
     }
-    let prompt = prompt_of(&material);
-    match card.kind {
-        CardKind::Class(Class::DeepReasoner) => deep_reasoner::reason(session, &prompt, &check).await.map(AttemptEnd::Done),
-        CardKind::Llm | CardKind::Human => turns::converse(session, &prompt, tools, check).await,
+    let mut space = caps.space();
+    let replies = session.replies;
+    loop {
+        let prompt = prompt_of(&material, space);
+        let end = match card.kind {
+            CardKind::Class(Class::DeepReasoner) => deep_reasoner::reason(&mut session, &prompt, &check).await.map(AttemptEnd::Done),
+            CardKind::Llm | CardKind::Human => turns::converse(&mut session, &prompt, tools, &check).await,
+        };
+        let is_refused = end.is_err() && session.too_long && session.replies == replies;
+        let smaller = smaller(&prompt, space);
+        if !is_refused || smaller < SMALLEST_SPACE {
+            return end;
+        }
+        port.log("the prompt is too long for the model, so it is sent again with less of the results of earlier steps");
+        space = smaller;
     }
+}
+
+/// No prompt is made for a model that takes in less than this.
+const SMALLEST_SPACE: u64 = 1_000;
+
+/// Space for which a prompt that was too long is about half as long.
+fn smaller(prompt: &Prompt, space: u64) -> u64 {
+    let taken = (tokens::of_text(&prompt.context) * 100 / CONTEXT_PERCENT).max(tokens::of_text(&prompt.objective) * 2);
+    space.min(taken) / 2
 }
 
 /// What a model would get, in the place of its answer. An estimate, of which nothing counts as spent.

@@ -15,17 +15,17 @@ const REJECTED_TOKENS: u64 = 2_000;
 pub(super) struct Prompt {
     /// Who the agent is and how it hands in its result.
     pub system: String,
-    /// Results of earlier steps and named inputs; empty without any.
-    pub context: String,
     /// What is to be done.
     pub objective: String,
+    /// Results of earlier steps and named inputs; empty without any.
+    pub context: String,
     /// The ways out of a decision; empty for any other work.
     pub routes: Vec<String>,
 }
 
 impl Prompt {
-    /// Assembles what the agent gets.
-    pub fn new(job: &AgentJob, context: DependencyContext, card: &Card) -> Self {
+    /// Assembles what the agent gets. Of an objective that is longer than `most` tokens, this much.
+    pub fn new(job: &AgentJob, context: DependencyContext, card: &Card, most: u64) -> Self {
         let mut system = format!(
             "{}\n\nYou are one step of a larger plan. Work on your objective only. Your last reply is the result of this step and is passed on \
              as it is: the result itself, without remarks about how you work.",
@@ -40,13 +40,16 @@ impl Prompt {
         if let Some(schema) = &job.output_schema {
             system.push_str(&format!("\n\nYour result has to be JSON that matches this JSON Schema, and nothing else:\n{schema}"));
         }
-        Self { system, context: context.text, objective: objective(job, card), routes: job.routes.clone() }
+        Self { system, context: context.text, objective: tokens::cut(&objective(job, card), most), routes: job.routes.clone() }
     }
 
-    /// The user's message: what there is to work with, then what is to be done.
+    /// The user's message: what is to be done, then what there is to work with.
     pub fn user(&self) -> String {
-        let mut text =
-            if self.context.is_empty() { self.objective.clone() } else { format!("{}\n\nObjective:\n{}", self.context, self.objective) };
+        let mut text = if self.context.is_empty() {
+            self.objective.clone()
+        } else {
+            format!("{}\n\n{}\n\nNow do what the objective at the top says.", self.objective, self.context)
+        };
         if !self.routes.is_empty() {
             text.push_str("\n\nYou decide which way the plan goes on from here. Choose exactly one of these routes:");
             for route in &self.routes {
@@ -88,6 +91,9 @@ fn what_is_due(job: &AgentJob, card: &Card) -> String {
     }
 }
 
+/// The longest input in characters that a card's template takes; a longer one is among the material.
+const LONGEST_IN_PLACE: usize = 200;
+
 /// Puts inputs into `{name}`; a name without an input becomes plain words (`{file_path}`: the file path).
 fn fill(template: &str, inputs: &Map<String, Value>) -> String {
     let mut text = String::new();
@@ -96,6 +102,9 @@ fn fill(template: &str, inputs: &Map<String, Value>) -> String {
         let Some((name, tail)) = after.split_once('}') else { break };
         text.push_str(before);
         match inputs.get(name.trim()) {
+            Some(value) if plain(value).chars().nth(LONGEST_IN_PLACE).is_some() => {
+                text.push_str(&format!("the input `{}`, below", name.trim()));
+            }
             Some(value) => text.push_str(&plain(value)),
             None => text.push_str(&format!("the {}", name.trim().replace('_', " "))),
         }
@@ -123,16 +132,24 @@ mod tests {
     }
 
     #[test]
-    fn the_results_of_earlier_steps_come_before_the_objective() {
+    fn the_objective_comes_before_the_results_of_earlier_steps() {
         let job = AgentJob { objective: Some("Write.".into()), ..AgentJob::default() };
         let context = DependencyContext { text: "Results of earlier steps.\n\n[a]: x".into(), missing: None };
-        assert_eq!(Prompt::new(&job, context, &card()).user(), "Results of earlier steps.\n\n[a]: x\n\nObjective:\nWrite.");
+        let user = Prompt::new(&job, context, &card(), u64::MAX).user();
+        assert_eq!(user, "Write.\n\nResults of earlier steps.\n\n[a]: x\n\nNow do what the objective at the top says.");
+    }
+
+    #[test]
+    fn a_long_input_is_not_put_into_the_cards_template() {
+        let inputs = json!({ "topic": "bees ".repeat(50) }).as_object().cloned().unwrap();
+        let job = AgentJob { inputs, ..AgentJob::default() };
+        assert_eq!(objective(&job, &card()), "Research the input `topic`, below for the num people");
     }
 
     #[test]
     fn a_decision_lists_its_routes_and_asks_for_exactly_one() {
         let job = AgentJob { objective: Some("Is it good?".into()), routes: vec!["ship".into(), "mend".into()], ..AgentJob::default() };
-        let user = Prompt::new(&job, DependencyContext::default(), &card()).user();
+        let user = Prompt::new(&job, DependencyContext::default(), &card(), u64::MAX).user();
         assert!(user.starts_with("Is it good?\n\n") && user.contains("exactly one of these routes:\n- ship\n- mend\n"), "{user}");
     }
 
@@ -154,7 +171,7 @@ mod tests {
     #[test]
     fn every_agent_knows_what_the_plan_is_for() {
         let job = AgentJob { plan_goal: "Learn about bees.".into(), objective: Some("Search.".into()), ..AgentJob::default() };
-        let prompt = Prompt::new(&job, DependencyContext::default(), &card());
+        let prompt = Prompt::new(&job, DependencyContext::default(), &card(), u64::MAX);
         assert!(prompt.system.ends_with("orientation only:\nLearn about bees."));
         assert_eq!(prompt.user(), "Search.");
     }

@@ -8,7 +8,7 @@ use super::session::{ModelSession, SessionCall, StreamAudience};
 use super::{answer, tokens};
 use crate::models::ChatMessage;
 
-/// The largest share of the node's limit that picking takes, in percent.
+/// The largest share of the node's limit, or of the model's window, that picking takes, in percent.
 const PERCENT: u64 = 15;
 
 /// Longest answer in tokens.
@@ -45,14 +45,14 @@ pub(super) async fn narrow(material: &mut Material<'_>, objective: &str, session
 /// Names of the results that the model picks.
 async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mut ModelSession<'_>) -> Result<Vec<&'a str>, String> {
     let ids: Vec<&str> = results.iter().map(|(id, _)| *id).collect();
-    let limit = session.caps.tokens * PERCENT / 100;
+    let limit = session.caps.space() * PERCENT / 100;
     let bare = tokens::of_messages(&messages(results, objective, 0)) + ANSWER;
     let count = u64::try_from(results.len()).unwrap_or(u64::MAX);
     let excerpt = limit.saturating_sub(bare) / count;
     let messages = messages(results, objective, excerpt);
-    if excerpt < SHORTEST_EXCERPT || session.room(&messages, &[]).is_none() {
-        return Err(format!("the node's limit of {} tokens is too low to choose first", session.caps.tokens));
-    }
+    let Some(room) = session.room(&messages, &[]).filter(|_| excerpt >= SHORTEST_EXCERPT) else {
+        return Err(format!("{} tokens are too few to choose first", session.caps.space()));
+    };
     let permit = session.permit().await.map_err(|error| error.message)?;
     if session.wraps_up() {
         return Err("the operator stopped the node".to_owned());
@@ -60,7 +60,8 @@ async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mu
     session.port.message("system", SYSTEM);
     session.port.message("user", &question(results, objective, excerpt));
     // No schema: a server that has none would be asked again and again, and this is to be one call.
-    let call = SessionCall { permit, messages: &messages, offers: &[], schema: None, cap: ANSWER, stream: StreamAudience::Hide };
+    let call =
+        SessionCall { permit, messages: &messages, offers: &[], schema: None, cap: room.at_most(ANSWER), stream: StreamAudience::Hide };
     let reply = session.call(call).await.map_err(|error| format!("the model could not choose: {}", error.message))?;
     session.port.message("assistant", &reply.text);
     let named = relevant(&answer::parse(&reply.text)).ok_or("the model's answer is not a list of results")?;

@@ -6,10 +6,53 @@ use tokio::time::{Instant, timeout};
 use super::attempt::{AttemptLimits, millis};
 use super::{Port, tokens};
 use crate::engine::{ErrorKind, ModelCall, NodeError, TokenUsage, TryVerdict};
-use crate::models::{ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelSettings, OutputSchema, ToolOffer};
+use crate::models::{
+    ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
+};
+use crate::plan::limits::AGENT_TOKENS;
+use crate::text::thousands;
 
 /// No call is made for an answer that may not even be this long.
 pub(super) const SHORTEST_ANSWER: u64 = 64;
+
+/// How long an answer may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AnswerRoom {
+    /// So many tokens, and not fewer than the shortest answer.
+    Tokens(u64),
+    /// As long as the model makes it: nobody wrote a limit.
+    Open,
+}
+
+impl AnswerRoom {
+    fn of(tokens: u64) -> Option<Self> {
+        (tokens >= SHORTEST_ANSWER).then_some(Self::Tokens(tokens))
+    }
+
+    /// What is left without these tokens, if it is enough for an answer.
+    pub fn without(self, tokens: u64) -> Option<Self> {
+        match self {
+            Self::Tokens(room) => Self::of(room.checked_sub(tokens)?),
+            Self::Open => Some(Self::Open),
+        }
+    }
+
+    /// One of so many equal parts, if it is enough for an answer.
+    pub fn part_of(self, parts: u32) -> Option<Self> {
+        match self {
+            Self::Tokens(room) => Self::of(room / u64::from(parts.max(1))),
+            Self::Open => Some(Self::Open),
+        }
+    }
+
+    /// The same where there is a limit, but no longer than this.
+    pub fn at_most(self, most: u64) -> Self {
+        match self {
+            Self::Tokens(room) => Self::Tokens(room.min(most)),
+            Self::Open => Self::Open,
+        }
+    }
+}
 
 /// Model calls of one attempt.
 pub(super) struct ModelSession<'a> {
@@ -22,6 +65,12 @@ pub(super) struct ModelSession<'a> {
     pub port: &'a dyn Port,
     /// Tokens used so far; may pass the cap when a provider reports more than was asked for.
     spent: u64,
+    /// Of these, tokens that the model wrote.
+    written: u64,
+    /// Answers that came.
+    pub replies: u32,
+    /// Whether the last call was refused because its prompt is too long for the model.
+    pub too_long: bool,
     worked: Duration,
     /// Whether a tool that changes the world was called: from then on a failure proves nothing.
     pub acted: bool,
@@ -43,7 +92,7 @@ pub(super) struct SessionCall<'c> {
     pub offers: &'c [ToolOffer],
     pub schema: Option<OutputSchema>,
     /// Longest answer that the limit allows.
-    pub cap: u64,
+    pub cap: AnswerRoom,
     /// Who sees the answer as it comes.
     pub stream: StreamAudience,
 }
@@ -66,6 +115,9 @@ impl<'a> ModelSession<'a> {
             caps,
             port,
             spent: 0,
+            written: 0,
+            replies: 0,
+            too_long: false,
             worked: Duration::ZERO,
             acted: false,
             said: Vec::new(),
@@ -74,20 +126,29 @@ impl<'a> ModelSession<'a> {
         }
     }
 
-    /// Tokens that are left of the limit.
+    /// Tokens that a further prompt and its answer may take.
     pub fn left(&self) -> u64 {
-        self.caps.tokens.saturating_sub(self.spent)
+        self.caps.tokens.map_or(self.caps.window, |limit| limit.saturating_sub(self.spent).min(self.caps.window))
     }
 
-    /// The longest answer that this conversation leaves room for; `None` when not even a minimal one fits.
-    pub fn room(&self, messages: &[ChatMessage], offers: &[ToolOffer]) -> Option<u64> {
+    /// The longest answer that this conversation leaves room for under a written limit; `None` when not even a minimal one fits.
+    pub fn room(&self, messages: &[ChatMessage], offers: &[ToolOffer]) -> Option<AnswerRoom> {
+        let Some(limit) = self.caps.tokens else { return Some(AnswerRoom::Open) };
         let prompt = tokens::of_messages(messages) + tokens::of_offers(offers);
-        self.left().checked_sub(prompt).filter(|room| *room >= SHORTEST_ANSWER)
+        AnswerRoom::of(limit.saturating_sub(self.spent).checked_sub(prompt)?)
+    }
+
+    /// Whether the model has written as much as it may where nobody wrote a limit.
+    pub fn wrote_enough(&self) -> bool {
+        self.caps.tokens.is_none() && self.written >= AGENT_TOKENS
     }
 
     /// Whether an answer that reached its output cap was cut by the node's limit and not by the execution's settings.
-    pub fn cut_by_limit(&self, cap: u64) -> bool {
-        self.settings.max_tokens.is_none_or(|own| own > cap)
+    pub fn cut_by_limit(&self, cap: AnswerRoom) -> bool {
+        match cap {
+            AnswerRoom::Tokens(cap) => self.settings.max_tokens.is_none_or(|own| own > cap),
+            AnswerRoom::Open => false,
+        }
     }
 
     /// Asks for leave to make the next call. What comes with it stays here until the agent gets it.
@@ -116,7 +177,9 @@ impl<'a> ModelSession<'a> {
     pub async fn call(&mut self, call: SessionCall<'_>) -> Result<ChatReply, NodeError> {
         let CallPermit(()) = call.permit;
         let mut settings = self.settings.clone();
-        settings.max_tokens = Some(settings.max_tokens.map_or(call.cap, |own| own.min(call.cap)));
+        if let AnswerRoom::Tokens(cap) = call.cap {
+            settings.max_tokens = Some(settings.max_tokens.map_or(cap, |own| own.min(cap)));
+        }
         let request = ChatRequest {
             model: self.model.to_owned(),
             messages: call.messages.to_vec(),
@@ -127,20 +190,25 @@ impl<'a> ModelSession<'a> {
         };
         let left = self.caps.time.saturating_sub(self.worked);
         let started = Instant::now();
-        let (port, mut streamed, mut heard) = (self.port, false, String::new());
+        let (port, mut streamed, mut heard, mut thoughts) = (self.port, false, String::new(), String::new());
         let mut sink = |delta: Delta| match (delta, call.stream) {
             (Delta::Text(text), StreamAudience::Show) => {
                 streamed |= !text.is_empty();
                 heard.push_str(&text);
                 port.output(&text);
             }
+            (Delta::Reasoning(text), StreamAudience::Show | StreamAudience::Hide) => thoughts.push_str(&text),
             (Delta::Restart { why }, StreamAudience::Show) => {
                 heard.clear();
+                thoughts.clear();
                 port.output(&format!("\n[trying again: {why}]\n"));
                 port.log(&format!("trying the model again: {why}"));
             }
-            (Delta::Restart { why }, StreamAudience::Hide) => port.log(&format!("trying the model again: {why}")),
-            (Delta::Text(_), StreamAudience::Hide) | (Delta::Reasoning(_), StreamAudience::Show | StreamAudience::Hide) => {}
+            (Delta::Restart { why }, StreamAudience::Hide) => {
+                thoughts.clear();
+                port.log(&format!("trying the model again: {why}"));
+            }
+            (Delta::Text(_), StreamAudience::Hide) => {}
         };
         // The turn that is there to hand back what there is has all its time.
         let is_last = self.wraps_up;
@@ -152,6 +220,11 @@ impl<'a> ModelSession<'a> {
         };
         let took = started.elapsed();
         self.worked += took;
+        // Thoughts are for people to read: they are on record, and in no conversation.
+        if !thoughts.trim().is_empty() {
+            port.message("reasoning", &thoughts);
+        }
+        self.too_long = matches!(&answered, Some(Ok(Err(error))) if error.kind == ModelErrorKind::ContextTooLong);
         let reply = match answered {
             Some(Ok(Ok(reply))) => reply,
             Some(Ok(Err(error))) => return Err(self.node_error(error)),
@@ -174,9 +247,20 @@ impl<'a> ModelSession<'a> {
     }
 
     fn report(&mut self, reply: &ChatReply, took: Duration) {
+        self.replies += 1;
         self.spent = self.spent.saturating_add(reply.usage.total());
+        let had_enough = self.wrote_enough();
+        self.written = self.written.saturating_add(reply.usage.completion);
+        if self.wrote_enough() && !had_enough {
+            let line = format!(
+                "the model has written {} tokens; where no limit is set, {} are enough",
+                thousands(self.written),
+                thousands(AGENT_TOKENS)
+            );
+            self.port.log(&line);
+        }
         self.port.model_called(ModelCall {
-            model: self.model.to_owned(),
+            model: reply.model.clone(),
             provider: self.provider.provider().to_owned(),
             usage: reply.usage,
             estimated: reply.estimated,

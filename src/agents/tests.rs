@@ -5,7 +5,7 @@ use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, NodeState, 
 use crate::models::{
     CallRequest, ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings,
 };
-use crate::plan::{ContextMode, Risk, ToolInfo, Verdict, limits::CONTEXT_TOKENS};
+use crate::plan::{ContextMode, Risk, ToolInfo, Verdict};
 use serde_json::{Value, json};
 use std::{
     collections::VecDeque,
@@ -19,6 +19,8 @@ enum Line {
     Reply(ChatReply),
     Error(ModelError),
     Hang,
+    /// Thinks aloud first.
+    Thought(&'static str, Box<Line>),
     /// Uses the output cap to the last token.
     Fill,
 }
@@ -37,8 +39,13 @@ impl ChatModel for Script {
 
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
         self.requests.lock().unwrap().push(request.clone());
-        let line = self.lines.lock().unwrap().pop_front().expect("the script is over");
+        let mut line = self.lines.lock().unwrap().pop_front().expect("the script is over");
+        if let Line::Thought(thought, then) = line {
+            sink(Delta::Reasoning(thought.to_owned()));
+            line = *then;
+        }
         match line {
+            Line::Thought(..) => unreachable!(),
             Line::Reply(reply) => {
                 for word in reply.text.split_inclusive(' ') {
                     sink(Delta::Text(word.to_owned()));
@@ -184,7 +191,7 @@ impl Stage {
         Self {
             job,
             deps: Vec::new(),
-            execution: Execution { card, responder, tools, context_tokens: CONTEXT_TOKENS },
+            execution: Execution { card, responder, tools, window: None, context_tokens: None },
             script,
             desk: Desk::default(),
         }
@@ -258,7 +265,7 @@ async fn an_answer_is_streamed_reported_and_is_the_result() {
     assert_eq!(*stage.desk.output.lock().unwrap(), "All is well.");
     let log = stage.desk.log.lock().unwrap().clone();
     assert!(log[0].contains("Your role: a clerk."));
-    assert!(log[1].contains("[a]: found") && log[1].ends_with("Objective:\nDo it."));
+    assert!(log[1].contains("[a]: found") && log[1].starts_with("user: Do it.\n\nResults of"));
     assert_eq!(log[2], "assistant: All is well.");
     let calls = stage.desk.calls.lock().unwrap();
     assert_eq!((calls.len(), calls[0].usage.total(), calls[0].finish.as_str()), (1, 100, "stop"));
@@ -366,11 +373,11 @@ async fn at_the_last_iteration_there_is_one_turn_without_tools_and_the_node_fail
 
 #[tokio::test]
 async fn the_default_is_five_iterations_and_twenty_are_the_most() {
-    let read = || calls(&[("read_file", r#"{"path":"a"}"#)]);
-    let stage = Stage::new((0..5).map(|_| read()).collect());
+    let read = |n: u32| calls(&[("read_file", &format!(r#"{{"path":"{n}"}}"#))]);
+    let stage = Stage::new((0..5).map(read).collect());
     assert_eq!(kind(&stage.run().await), Some(ErrorKind::Limit));
     assert_eq!(stage.requests().len(), 5);
-    let mut stage = Stage::new((0..20).map(|_| read()).collect());
+    let mut stage = Stage::new((0..20).map(read).collect());
     stage.job.max_iterations = 100;
     stage.job.max_tokens = 1_000_000;
     assert_eq!(kind(&stage.run().await), Some(ErrorKind::Limit));
@@ -402,9 +409,75 @@ async fn with_one_iteration_the_agent_answers_without_tools() {
 async fn near_the_limit_of_tokens_the_agent_hands_back_what_it_has() {
     let Line::Reply(mut first) = calls(&[("read_file", r#"{"path":"a"}"#)]) else { unreachable!() };
     first.usage.prompt = 9_400;
-    let stage = Stage::new(vec![Line::Reply(first), text("what I have")]);
+    let mut stage = Stage::new(vec![Line::Reply(first), text("what I have")]);
+    stage.job.max_tokens = 10_000;
     assert_eq!(stage.run().await, done(json!("what I have"), Mark::BudgetExhausted));
     assert!(stage.requests()[1].tools.is_empty());
+}
+
+#[tokio::test]
+async fn without_a_written_limit_no_answer_is_capped_and_only_what_the_model_writes_is_counted() {
+    let Line::Reply(mut first) = calls(&[("read_file", r#"{"path":"a"}"#)]) else { unreachable!() };
+    first.usage = TokenUsage::of(90_000, 9_999);
+    let Line::Reply(mut second) = calls(&[("read_file", r#"{"path":"b"}"#)]) else { unreachable!() };
+    second.usage = TokenUsage::of(90_000, 2);
+    let stage = Stage::new(vec![Line::Reply(first), Line::Reply(second), text("what I have")]);
+    assert_eq!(stage.run().await, done(json!("what I have"), Mark::BudgetExhausted));
+    let requests = stage.requests();
+    assert!(requests.iter().all(|request| request.settings.max_tokens.is_none()));
+    assert!(!requests[1].tools.is_empty() && requests[2].tools.is_empty());
+    assert_eq!(stage.notes(), ["the model has written 10,001 tokens; where no limit is set, 10,000 are enough"]);
+}
+
+#[tokio::test]
+async fn one_answer_may_pass_the_default_limit() {
+    let Line::Reply(mut long) = text("a book") else { unreachable!() };
+    long.usage.completion = 30_000;
+    assert_eq!(Stage::new(vec![Line::Reply(long)]).run().await, plain(json!("a book")));
+}
+
+#[tokio::test]
+async fn a_prompt_that_the_model_finds_too_long_is_sent_again_with_less_of_the_results() {
+    let stage = Stage::new(vec![fails(ModelErrorKind::ContextTooLong), fails(ModelErrorKind::ContextTooLong), text("ok")]);
+    let stage = stage.depends_on(&[("long", json!("x".repeat(40_000))), ("short", json!("whole"))]);
+    assert_eq!(stage.run().await, plain(json!("ok")));
+    let sizes: Vec<usize> = stage.requests().iter().map(|request| user(request).matches('x').count()).collect();
+    assert!(sizes[0] == 40_000 && sizes[1] < 21_000 && sizes[2] < 11_000 && sizes[2] > 5_000, "{sizes:?}");
+    assert!(stage.requests().iter().all(|request| user(request).contains("[short]: whole")));
+    assert!(stage.notes().iter().any(|note| note.contains("sent again with less")), "{:?}", stage.notes());
+    let hopeless = Stage::new((0..9).map(|_| fails(ModelErrorKind::ContextTooLong)).collect());
+    assert_eq!(kind(&hopeless.run().await), Some(ErrorKind::Permanent));
+    assert_eq!(hopeless.requests().len(), 1, "nothing can be left out");
+}
+
+#[tokio::test]
+async fn a_conversation_that_grew_too_long_goes_on_with_less_of_what_tools_gave() {
+    let stage = Stage::new(vec![calls(&[("ask_operator", r#"{"question":"?"}"#)]), fails(ModelErrorKind::ContextTooLong), text("ok")]);
+    stage.desk.answers.lock().unwrap().push_back(json!("y".repeat(8_000)));
+    assert_eq!(stage.run().await, plain(json!("ok")));
+    assert!(stage.told()[0].ends_with("the first 4000 of 8000 characters are shown]"), "{:?}", stage.told());
+}
+
+#[tokio::test]
+async fn the_same_call_is_made_twice_and_an_agent_that_insists_ends_with_what_it_has() {
+    let same = || calls(&[("read_file", r#"{"path":"a"}"#)]);
+    let stage = Stage::new(vec![same(), same(), same(), text("then so")]);
+    assert_eq!(stage.run().await, plain(json!("then so")));
+    assert_eq!(stage.desk.tools.lock().unwrap().len(), 2);
+    assert!(stage.told()[2].contains("not made: `read_file` was called 2 times with the same arguments"), "{:?}", stage.told());
+    let stage = Stage::new(vec![same(), same(), same(), same(), text("what I have")]);
+    assert_eq!(stage.run().await, done(json!("what I have"), Mark::RepeatedCall));
+    assert!(stage.requests()[4].tools.is_empty());
+    assert_eq!(stage.desk.tools.lock().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn thoughts_are_on_record_and_in_no_conversation_and_no_result() {
+    let stage = Stage::new(vec![Line::Thought("hm", Box::new(calls(&[("read_file", r#"{"path":"a"}"#)]))), text("ok")]);
+    assert_eq!(stage.run().await, plain(json!("ok")));
+    assert!(stage.desk.log.lock().unwrap().contains(&"reasoning: hm".to_owned()));
+    assert!(!format!("{:?}", stage.requests()).contains("hm\""));
+    assert_eq!(*stage.desk.output.lock().unwrap(), "ok");
 }
 
 #[tokio::test]
@@ -423,10 +496,12 @@ async fn a_provider_that_takes_more_than_was_asked_for_is_not_asked_again() {
     let Line::Reply(mut first) = calls(&[("read_file", r#"{"path":"a"}"#)]) else { unreachable!() };
     first.usage.prompt = 90_000;
     first.text = "first thoughts".into();
-    let stage = Stage::new(vec![Line::Reply(first.clone())]);
+    let mut stage = Stage::new(vec![Line::Reply(first.clone())]);
+    stage.job.max_tokens = 10_000;
     assert_eq!(stage.run().await, done(json!("first thoughts"), Mark::BudgetExhausted));
     first.text.clear();
-    let stage = Stage::new(vec![Line::Reply(first)]);
+    let mut stage = Stage::new(vec![Line::Reply(first)]);
+    stage.job.max_tokens = 10_000;
     assert_eq!(kind(&stage.run().await), Some(ErrorKind::Limit));
 }
 
@@ -434,6 +509,7 @@ async fn a_provider_that_takes_more_than_was_asked_for_is_not_asked_again() {
 async fn a_prompt_larger_than_the_limit_is_not_sent() {
     let mut stage = Stage::new(Vec::new());
     stage.job.objective = Some("x".repeat(60_000));
+    stage.job.max_tokens = 10_000;
     let failed = stage.run().await;
     assert_eq!(kind(&failed), Some(ErrorKind::Limit));
     assert!(failed.unwrap_err().message.contains("the node's limit is 10000"));
@@ -583,7 +659,9 @@ async fn the_deep_reasoner_answers_even_with_one_turn_or_few_tokens() {
 
 #[tokio::test]
 async fn an_answer_that_was_cut_by_the_nodes_limit_is_marked() {
-    let done = Stage::new(vec![Line::Fill]).run().await.unwrap();
+    let mut stage = Stage::new(vec![Line::Fill]);
+    stage.job.max_tokens = 10_000;
+    let done = stage.run().await.unwrap();
     assert_eq!(done.mark, Some(Mark::BudgetExhausted));
 }
 
@@ -682,7 +760,8 @@ fn user(request: &ChatRequest) -> String {
 
 #[tokio::test]
 async fn a_model_picks_what_is_relevant_and_the_call_counts_and_is_on_record() {
-    let stage = selecting(vec![spent(r#"{"relevant": ["law", "nothing", "bees"]}"#, 700), text("done")]);
+    let mut stage = selecting(vec![spent(r#"{"relevant": ["law", "nothing", "bees"]}"#, 700), text("done")]);
+    stage.job.max_tokens = 10_000;
     assert_eq!(stage.run().await, plain(json!("done")));
     let requests = stage.requests();
     assert!(user(&requests[0]).contains("Do it.") && user(&requests[0]).contains("[cars] (3 tokens): they honk"));
@@ -716,7 +795,7 @@ async fn nobody_picks_with_too_few_tokens_or_with_one_result() {
     let mut short = selecting(vec![text("done")]);
     short.job.max_tokens = 2_000;
     assert_eq!(short.run().await, plain(json!("done")));
-    assert_eq!(short.notes(), ["context: all results are passed on, because the node's limit of 2000 tokens is too low to choose first"]);
+    assert_eq!(short.notes(), ["context: all results are passed on, because 2000 tokens are too few to choose first"]);
     let mut one = selecting(vec![text("done")]);
     one.deps.truncate(1);
     assert_eq!(one.run().await, plain(json!("done")));
@@ -725,13 +804,14 @@ async fn nobody_picks_with_too_few_tokens_or_with_one_result() {
 
 #[tokio::test]
 async fn what_was_cut_of_the_context_is_in_the_log_of_the_node() {
-    let stage = Stage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
+    let mut stage = Stage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
+    stage.job.max_tokens = 10_000;
     stage.run().await.unwrap();
     let notes = stage.notes();
     assert!(notes[0].contains("tokens of `long` were cut") && notes[0].contains("may use 4000 tokens"), "{notes:?}");
-    assert!(user(&stage.requests()[0]).contains("tokens of `long` were cut]\n\nObjective:\nDo it."));
+    assert!(user(&stage.requests()[0]).contains("tokens of `long` were cut]\n</material>"));
     let mut narrow = Stage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
-    narrow.execution.context_tokens = 500;
+    narrow.execution.context_tokens = Some(500);
     narrow.run().await.unwrap();
     assert!(narrow.notes()[0].contains("may use 500 tokens"));
 }

@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use super::answer::{self, ResultCheck, ResultFault};
 use super::attempt::{AttemptEnd, limit};
-use super::calls::{self, CallOutcome, SideEffect};
+use super::calls::{self, CallOutcome, MadeCalls, SideEffect};
 use super::offers::Offers;
 use super::prompt::Prompt;
-use super::session::{CallPermit, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
+use super::session::{AnswerRoom, CallPermit, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use super::tokens;
 use crate::engine::{Done, ErrorKind, Mark, NodeError};
 use crate::models::{ChatMessage, ChatReply, Finish};
@@ -17,12 +17,15 @@ use crate::plan::ToolInfo;
 /// Tokens kept free for the last turn's answer.
 const LAST_ANSWER: u64 = 256;
 
+/// Tokens of a tool's result that is never cut to make a conversation shorter.
+const SHORTEST_TOOL_RESULT: u64 = 200;
+
 /// What the next turn may do.
 enum TurnKind {
-    /// Call tools or answer, in at most this many tokens.
-    Open(u64),
-    /// Answer, in at most this many tokens: the count of turns leaves no room for tools.
-    Answer(u64),
+    /// Call tools or answer.
+    Open(AnswerRoom),
+    /// Answer: the count of turns leaves no room for tools.
+    Answer(AnswerRoom),
     /// Hand back what there is.
     Last(LastTurnReason),
 }
@@ -33,6 +36,15 @@ enum LastTurnReason {
     Iterations,
     Tokens,
     Stopped,
+    /// The agent makes the same call again and again.
+    Repeats,
+}
+
+/// Whether a turn has tools.
+#[derive(Clone, Copy)]
+enum TurnTools {
+    Offered,
+    None,
 }
 
 /// What a reply leads to.
@@ -41,10 +53,11 @@ enum AfterReply {
     GoOn,
 }
 
-struct Conversation<'a> {
-    session: ModelSession<'a>,
+struct Conversation<'a, 's> {
+    session: &'s mut ModelSession<'a>,
     offers: Offers,
-    check: ResultCheck,
+    made: MadeCalls,
+    check: &'s ResultCheck,
     messages: Vec<ChatMessage>,
     /// The last text of the model, for a turn that has no room for the whole conversation.
     last_words: String,
@@ -55,14 +68,15 @@ struct Conversation<'a> {
 
 /// Talks until there is a result, or a limit is reached.
 pub(super) async fn converse(
-    session: ModelSession<'_>,
+    session: &mut ModelSession<'_>,
     prompt: &Prompt,
     tools: &[ToolInfo],
-    check: ResultCheck,
+    check: &ResultCheck,
 ) -> Result<AttemptEnd, NodeError> {
     let mut talk = Conversation {
         session,
         offers: Offers::new(tools, check.schema()),
+        made: MadeCalls::default(),
         check,
         messages: Vec::new(),
         last_words: String::new(),
@@ -80,7 +94,7 @@ pub(super) async fn converse(
     }
 }
 
-impl Conversation<'_> {
+impl Conversation<'_, '_> {
     async fn talk(&mut self) -> Result<AttemptEnd, NodeError> {
         for number in 1..=self.session.caps.iterations {
             let mut turn = self.turn(number)?;
@@ -111,12 +125,14 @@ impl Conversation<'_> {
             let message = format!(
                 "the prompt takes about {} tokens, and the node's limit is {}",
                 tokens::of_messages(&self.messages),
-                self.session.caps.tokens
+                self.session.caps.limit()
             );
             return Err(limit(message, "raise the node's `budget.tokens`, or give it less context"));
         }
-        let room = self.session.room(&self.messages, self.offers.list()).and_then(|room| room.checked_sub(last_turn));
-        match room.filter(|cap| *cap >= SHORTEST_ANSWER) {
+        let room = self.session.room(&self.messages, self.offers.list()).and_then(|room| room.without(last_turn));
+        match room {
+            Some(_) if self.made.insists() => Ok(TurnKind::Last(LastTurnReason::Repeats)),
+            Some(_) if self.session.wrote_enough() => Ok(TurnKind::Last(LastTurnReason::Tokens)),
             None => Ok(TurnKind::Last(LastTurnReason::Tokens)),
             Some(_) if number == self.session.caps.iterations && self.at_work => Ok(TurnKind::Last(LastTurnReason::Iterations)),
             Some(cap) if number == self.session.caps.iterations => Ok(TurnKind::Answer(cap)),
@@ -129,32 +145,57 @@ impl Conversation<'_> {
         &self.messages[..self.messages.len().min(2)]
     }
 
-    async fn open_turn(&mut self, cap: u64, permit: CallPermit) -> Result<AfterReply, NodeError> {
-        let call = SessionCall {
-            permit,
-            messages: &self.messages,
-            offers: self.offers.list(),
-            schema: self.check.asked(),
-            cap,
-            stream: StreamAudience::Show,
-        };
-        let reply = self.session.call(call).await?;
-        self.heard(&reply);
+    async fn open_turn(&mut self, cap: AnswerRoom, permit: CallPermit) -> Result<AfterReply, NodeError> {
+        let reply = self.ask(cap, TurnTools::Offered, permit).await?;
         if reply.calls.is_empty() { self.answered(&reply, cap) } else { self.carry_out(reply).await }
     }
 
-    async fn answer_turn(&mut self, cap: u64, permit: CallPermit) -> Result<AfterReply, NodeError> {
-        let call =
-            SessionCall { permit, messages: &self.messages, offers: &[], schema: self.check.asked(), cap, stream: StreamAudience::Show };
-        let reply = self.session.call(call).await?;
-        self.heard(&reply);
+    async fn answer_turn(&mut self, cap: AnswerRoom, permit: CallPermit) -> Result<AfterReply, NodeError> {
+        let reply = self.ask(cap, TurnTools::None, permit).await?;
         match handed_in(&reply) {
             Some(value) => self.hand_in(value, None),
             None => self.answered(&reply, cap),
         }
     }
 
-    fn answered(&mut self, reply: &ChatReply, cap: u64) -> Result<AfterReply, NodeError> {
+    /// The model's reply to the conversation. One that is too long for the model is sent again with less of what tools gave.
+    async fn ask(&mut self, cap: AnswerRoom, tools: TurnTools, mut permit: CallPermit) -> Result<ChatReply, NodeError> {
+        loop {
+            let offers = match tools {
+                TurnTools::Offered => self.offers.list(),
+                TurnTools::None => &[],
+            };
+            let (messages, schema) = (&self.messages, self.check.asked());
+            let call = SessionCall { permit, messages, offers, schema, cap, stream: StreamAudience::Show };
+            match self.session.call(call).await {
+                Ok(reply) => {
+                    self.heard(&reply);
+                    return Ok(reply);
+                }
+                Err(_) if self.session.too_long && self.shorten() => permit = self.session.permit().await?,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Cuts long results of tools to half; `false` when there are none.
+    fn shorten(&mut self) -> bool {
+        let mut is_shorter = false;
+        for message in &mut self.messages {
+            let ChatMessage::Tool { content, .. } = message else { continue };
+            let size = tokens::of_text(content);
+            if size > SHORTEST_TOOL_RESULT {
+                *content = tokens::cut(content, size / 2);
+                is_shorter = true;
+            }
+        }
+        if is_shorter {
+            self.session.port.log("the conversation is too long for the model, so what tools gave is cut to half");
+        }
+        is_shorter
+    }
+
+    fn answered(&mut self, reply: &ChatReply, cap: AnswerRoom) -> Result<AfterReply, NodeError> {
         self.at_work = false;
         if reply.text.trim().is_empty() {
             return self.empty(reply);
@@ -170,6 +211,7 @@ impl Conversation<'_> {
             LastTurnReason::Iterations => "all turns are used",
             LastTurnReason::Tokens => "all tokens are used",
             LastTurnReason::Stopped => "the operator stopped the node",
+            LastTurnReason::Repeats => "the same call was made again and again",
         };
         let text = format!("This is your last turn: {reached}. You have no more tools. Give the best result that you have now.");
         if !self.at_work {
@@ -177,17 +219,16 @@ impl Conversation<'_> {
             self.session.port.log(&format!("{reached}: the agent gets one more turn, without tools"));
         }
         self.push(ChatMessage::User { content: text.clone() });
-        let messages = self.fitting(&text);
-        let Some(cap) = self.session.room(&messages, &[]) else { return self.out_of_tokens(why) };
-        let call = SessionCall { permit, messages: &messages, offers: &[], schema: self.check.asked(), cap, stream: StreamAudience::Show };
-        let reply = self.session.call(call).await?;
-        self.heard(&reply);
+        self.messages = self.fitting(&text);
+        let Some(cap) = self.session.room(&self.messages, &[]) else { return self.out_of_tokens(why) };
+        let reply = self.ask(cap, TurnTools::None, permit).await?;
         let result = match handed_in(&reply) {
             Some(value) => value,
             None if reply.text.trim().is_empty() => {
                 let hint = match why {
                     LastTurnReason::Iterations | LastTurnReason::Tokens => "raise this limit of the node",
                     LastTurnReason::Stopped => "run the node again",
+                    LastTurnReason::Repeats => "change the objective or the tools, or use another model",
                 };
                 return Err(limit(format!("{reached}, and the agent gave no result"), hint));
             }
@@ -201,6 +242,7 @@ impl Conversation<'_> {
             }
             LastTurnReason::Tokens => self.handed_back(result, Mark::BudgetExhausted),
             LastTurnReason::Stopped => self.handed_back(result, Mark::Stopped),
+            LastTurnReason::Repeats => self.handed_back(result, Mark::RepeatedCall),
         }
     }
 
@@ -228,11 +270,11 @@ impl Conversation<'_> {
     fn out_of_tokens(&self, why: LastTurnReason) -> Result<AttemptEnd, NodeError> {
         let result = answer::parse(&self.last_words);
         if self.last_words.trim().is_empty() || matches!(self.check.judge(&result), Err(ResultFault::Schema(_))) {
-            let message = format!("all {} tokens are used, and the agent gave no result", self.session.caps.tokens);
+            let message = format!("all {} tokens are used, and the agent gave no result", self.session.caps.limit());
             return Err(limit(message, "raise the node's `budget.tokens`"));
         }
         let mark = match why {
-            LastTurnReason::Iterations | LastTurnReason::Tokens => Mark::BudgetExhausted,
+            LastTurnReason::Iterations | LastTurnReason::Tokens | LastTurnReason::Repeats => Mark::BudgetExhausted,
             LastTurnReason::Stopped => Mark::Stopped,
         };
         self.handed_back(result, mark)
@@ -240,7 +282,7 @@ impl Conversation<'_> {
 
     async fn carry_out(&mut self, reply: ChatReply) -> Result<AfterReply, NodeError> {
         self.at_work = true;
-        let (outcomes, trace) = calls::carry_out(&reply.calls, &self.offers, self.session.port).await;
+        let (outcomes, trace) = calls::carry_out(&reply.calls, &self.offers, &mut self.made, self.session.port).await;
         self.session.acted |= trace == SideEffect::Perhaps;
         let all_well = outcomes.iter().all(|outcome| !matches!(outcome, CallOutcome::Wrong(_)));
         let share = self.share(outcomes.len());
@@ -299,7 +341,7 @@ impl Conversation<'_> {
         }
     }
 
-    fn mark_of_cut(&self, reply: &ChatReply, cap: u64) -> Option<Mark> {
+    fn mark_of_cut(&self, reply: &ChatReply, cap: AnswerRoom) -> Option<Mark> {
         match reply.finish {
             _ if self.session.was_cut => Some(Mark::Stopped),
             Finish::Length if self.session.cut_by_limit(cap) => Some(Mark::BudgetExhausted),

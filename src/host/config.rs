@@ -5,11 +5,7 @@
 
 use crate::files;
 use crate::models::config::ModelsConfig;
-use crate::plan::{
-    Verdict,
-    limits::{CONTEXT_TOKENS, SLOTS},
-    validate::nearest,
-};
+use crate::plan::{Verdict, limits::SLOTS, validate::nearest};
 use crate::tools::{PermissionConfig, ToolsConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,13 +80,13 @@ impl Keys {
 pub struct LimitsConfig {
     /// Nodes of one run that work at the same time.
     pub slots: u32,
-    /// Most tokens of earlier results in an agent's prompt; never more than 40 % of the node's own limit.
-    pub context_tokens: u64,
+    /// Most tokens of earlier results in an agent's prompt; never more than 40 % of the node's limit, else of the model's window.
+    pub context_tokens: Option<u64>,
 }
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        Self { slots: SLOTS, context_tokens: CONTEXT_TOKENS }
+        Self { slots: SLOTS, context_tokens: None }
     }
 }
 

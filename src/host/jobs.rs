@@ -31,8 +31,8 @@ pub(super) struct Kit {
     pub(super) cards: Mutex<AgentRegistry>,
     pub(super) models: Models,
     pub(super) sandbox: SandboxConfig,
-    /// Most tokens that results of earlier steps take in an agent's prompt.
-    pub(super) context_tokens: u64,
+    /// Most tokens that results of earlier steps take in an agent's prompt, where people set a limit.
+    pub(super) context_tokens: Option<u64>,
     /// Previews that people were shown.
     pub(super) previews: Arc<ShownPreviews>,
     pub(super) secrets: Arc<KnownSecrets>,
@@ -68,7 +68,7 @@ impl Kit {
     /// What plans may name, where `model` works for agents that name none.
     pub(super) fn catalog(&self, model: Option<&str>) -> Catalog {
         let aliases = self.registry.aliases().map(|(from, to)| (from.to_owned(), to.to_owned())).collect();
-        let models = self.models.facts(model, self.context_tokens);
+        let models = self.models.facts(model, self.context_tokens.unwrap_or_default());
         Catalog { agents: self.cards().infos(), tools: self.registry.infos(), aliases, models, checks: self.registry.checks() }
     }
 
@@ -115,9 +115,14 @@ impl Jobs {
         if let Some(line) = self.kit.models.stand_in(self.model.as_deref(), job.model.as_deref()) {
             caller.port.report(WorkerFact::Log(line));
         }
-        let tools = card.narrow(&self.kit.catalog(None), job.tools.as_deref());
+        let catalog = self.kit.catalog(None);
+        let tools = card.narrow(&catalog, job.tools.as_deref());
+        let window = match &responder {
+            Responder::Model { name, .. } => catalog.models.window(name),
+            Responder::Operator | Responder::Rehearsal => None,
+        };
         let port = AgentPort { caller, prices: self.kit.models.prices() };
-        let execution = Execution { card, responder, tools, context_tokens: self.kit.context_tokens };
+        let execution = Execution { card, responder, tools, window, context_tokens: self.kit.context_tokens };
         Ok(match agents::run(job, deps, &execution, &port).await? {
             AttemptEnd::Done(done) => WorkerFact::Done(done),
             AttemptEnd::Limit { error, handed_back } => WorkerFact::HandedBack { error, result: handed_back },

@@ -3,7 +3,7 @@
 
 /// Nodes of one run that work at once.
 pub const SLOTS: u32 = 16;
-/// Tokens of an agent node: prompt and answer together.
+/// Tokens that the model of an agent node writes; a limit that somebody wrote counts prompts too.
 pub const AGENT_TOKENS: u64 = 10_000;
 /// Work time of an agent node, without what it waits for.
 pub const AGENT_SECONDS: f64 = 60.0;
@@ -15,9 +15,9 @@ pub const LOOP_ITERATIONS: u32 = 5;
 pub const MOST_ITERATIONS: u32 = 20;
 /// The most attempts of a node.
 pub const MOST_ATTEMPTS: u32 = 20;
-/// Tokens that results of earlier steps take in an agent's prompt.
-pub const CONTEXT_TOKENS: u64 = 10_000;
-/// The largest share that these results take of the node's own limit.
+/// Tokens that a model takes in of which nobody knows how many.
+pub const UNKNOWN_WINDOW: u64 = 32_768;
+/// The largest share that results of earlier steps take in an agent's prompt: of a limit that somebody wrote, else of the model's window.
 pub const CONTEXT_PERCENT: u64 = 40;
 /// The class that agents of hybrid plans ask for where they name no model.
 pub const HYBRID_MODEL: &str = "haiku";

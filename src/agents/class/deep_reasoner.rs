@@ -21,9 +21,9 @@ const NOTE_FRAME: u64 = 80;
 /// Longest question and longest heading in characters.
 const LONGEST_QUESTION: usize = 120;
 
-struct Reasoning<'a> {
-    session: ModelSession<'a>,
-    prompt: &'a Prompt,
+struct Reasoning<'a, 's> {
+    session: &'s mut ModelSession<'a>,
+    prompt: &'s Prompt,
     /// What was found so far, by stage.
     notes: Vec<(String, String)>,
     /// What people said on the way.
@@ -37,7 +37,7 @@ struct Reasoning<'a> {
 }
 
 /// Reasons until there is an answer.
-pub(in crate::agents) async fn reason(session: ModelSession<'_>, prompt: &Prompt, check: &ResultCheck) -> Result<Done, NodeError> {
+pub(in crate::agents) async fn reason(session: &mut ModelSession<'_>, prompt: &Prompt, check: &ResultCheck) -> Result<Done, NodeError> {
     session.port.message("system", &prompt.system);
     let calls_left = session.caps.iterations;
     let mut work = Reasoning { session, prompt, notes: Vec::new(), guidance: Vec::new(), calls_left, shortened: false, permit: None };
@@ -47,7 +47,7 @@ pub(in crate::agents) async fn reason(session: ModelSession<'_>, prompt: &Prompt
     work.conclude(check).await
 }
 
-impl Reasoning<'_> {
+impl Reasoning<'_, '_> {
     /// The smaller questions, as many as there are turns to answer them.
     async fn questions(&mut self) -> Result<Vec<String>, NodeError> {
         if self.calls_left < 3 {
@@ -95,14 +95,14 @@ impl Reasoning<'_> {
         let messages = self.messages(task, None);
         let answer_prompt = tokens::of_messages(&self.messages("", None)) + SHORTEST_ANSWER;
         // An answer of this stage is read again by each later one, so only a part of what is left may go into it.
-        let spare = self.session.room(&messages, &[]).and_then(|room| room.checked_sub(answer_prompt + FINAL_ANSWER));
-        let cap = spare.map_or(0, |spare| spare / u64::from(self.calls_left.max(2)));
-        if cap < SHORTEST_ANSWER {
+        let spare = self.session.room(&messages, &[]).and_then(|room| room.without(answer_prompt + FINAL_ANSWER));
+        let cap = spare.and_then(|spare| spare.part_of(self.calls_left.max(2))).filter(|_| !self.session.wrote_enough());
+        let Some(cap) = cap else {
             self.shortened = true;
             self.permit = Some(permit);
             self.session.port.log(&format!("left out, because too few tokens are left: {name}"));
             return Ok(None);
-        }
+        };
         self.session.port.log(&format!("thinking: {name}"));
         let call = SessionCall { permit, messages: &messages, offers: &[], schema: None, cap, stream: StreamAudience::Hide };
         let text = self.speak(task, call).await?;
@@ -170,7 +170,7 @@ impl Reasoning<'_> {
     /// Notes are cut when they would leave no room for an answer.
     fn fitting(&self, task: &str) -> Vec<ChatMessage> {
         let whole = self.messages(task, None);
-        if self.session.room(&whole, &[]).is_some_and(|room| room >= FINAL_ANSWER) {
+        if self.session.room(&whole, &[]).is_some_and(|room| room.without(FINAL_ANSWER - SHORTEST_ANSWER).is_some()) {
             return whole;
         }
         let without = tokens::of_messages(&[ChatMessage::User { content: format!("{}{}{task}", self.prompt.system, self.prompt.user()) }]);

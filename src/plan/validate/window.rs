@@ -1,7 +1,7 @@
 //! Prompts against the windows of models: whether what an agent is told fits into what its model takes in.
 
 use super::{Code, FindingPlace, Fix, FixKind, PlanCheck};
-use crate::plan::limits::{AGENT_TOKENS, CONTEXT_PERCENT, CONTEXT_TOKENS, HYBRID_MODEL};
+use crate::plan::limits::{CONTEXT_PERCENT, HYBRID_MODEL};
 use crate::plan::reference::{Reference, references, references_in_text};
 use crate::plan::{Budget, Dialect, Node, Policy, Root};
 use crate::text::{thousands, tokens};
@@ -35,7 +35,7 @@ pub(super) fn check(check: &mut PlanCheck) {
     for at in 0..check.plan.nodes.len() {
         let node = &check.plan.nodes[at];
         let Some((model, window)) = window(check, node) else { continue };
-        let Some(prompt) = prompt(check, node) else { continue };
+        let Some(prompt) = prompt(check, node, window) else { continue };
         if prompt.total() > window {
             let message = format!(
                 "the prompt may need {} tokens (objective {}, role and rules {}, results of earlier steps and inputs up to {}), and `{model}` \
@@ -61,14 +61,14 @@ fn window(check: &PlanCheck, node: &Node) -> Option<(String, u64)> {
     Some((models.resolve(named).to_owned(), models.window(named)?))
 }
 
-fn prompt(check: &PlanCheck, node: &Node) -> Option<PromptSize> {
+fn prompt(check: &PlanCheck, node: &Node, window: u64) -> Option<PromptSize> {
     let (plan, agent) = (check.plan, node.kind.agent()?);
     let card = agent.agent.as_deref().and_then(|name| check.stock.agents.get(name)).and_then(|&card| check.catalog.agents.get(card));
     if card.is_some_and(|card| card.kind == "human") {
         return None;
     }
     let policy = |field: fn(&Policy) -> Option<u64>| field(&node.policy).or_else(|| field(&plan.defaults));
-    let limit = policy(|policy| policy.budget.as_ref()?.tokens).or(card.and_then(|card| card.max_tokens)).unwrap_or(AGENT_TOKENS);
+    let limit = policy(|policy| policy.budget.as_ref()?.tokens).or(card.and_then(|card| card.max_tokens));
     let said = |text: &Option<String>| text.as_deref().map_or(0, |text| in_text(check, text));
     let schema = node.policy.output_schema.as_ref().map_or(0, |schema| tokens(&schema.to_string()));
     let objective = match &agent.objective {
@@ -76,9 +76,11 @@ fn prompt(check: &PlanCheck, node: &Node) -> Option<PromptSize> {
         None => card.map_or(0, |card| tokens(&card.objective_template)),
     };
     let system = FRAME + card.map_or(0, |card| card.prompt_tokens) + said(&agent.role) + said(&agent.goal) + schema;
-    let configured = check.catalog.models.context_tokens;
-    let most = if configured == 0 { CONTEXT_TOKENS } else { configured };
-    let most = most.min(limit.saturating_mul(CONTEXT_PERCENT) / 100);
+    let most = limit.unwrap_or(window).saturating_mul(CONTEXT_PERCENT) / 100;
+    let most = match check.catalog.models.context_tokens {
+        0 => most,
+        configured => most.min(configured),
+    };
     let inputs = node.policy.inputs.iter().flatten().map(|(name, value)| tokens(name) + in_value(check, value)).sum();
     let at = check.graph.position(&node.id)?;
     let material = if check.graph.incoming(at).next().is_some() { most } else { most.min(inputs) };

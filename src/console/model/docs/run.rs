@@ -125,7 +125,9 @@ fn mark_description(mark: &Mark, has_no_result: bool) -> String {
         Mark::Overridden if has_no_result => "marked done by hand: it has no result".into(),
         Mark::Overridden => "overridden: this result was entered by hand".into(),
         Mark::Stopped => "stopped early: this is the result so far".into(),
-        Mark::Answered | Mark::Cut | Mark::Other(_) => mark.label(),
+        Mark::RepeatedCall => "the agent made the same call again and again; this is the result so far".into(),
+        Mark::Cut => "the model's answer was cut off; this is what came of it".into(),
+        Mark::Answered | Mark::Other(_) => mark.label(),
     }
 }
 
