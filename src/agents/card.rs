@@ -19,6 +19,8 @@ pub struct Card {
     pub tools: Vec<String>,
     /// Gates that the card asks for.
     pub approve: Option<Approve>,
+    /// Whether its work is worth nothing without its tools, so that a server which refuses tools isn't asked without.
+    pub needs_tools: bool,
     /// Limits that hold where the plan says nothing.
     pub limits: CardLimits,
     pub prompt: String,
@@ -112,6 +114,8 @@ struct Front {
     class: Option<String>,
     #[serde(default)]
     tools: Vec<String>,
+    #[serde(default)]
+    needs_tools: bool,
     approve: Option<Approve>,
     #[serde(default)]
     limits: CardLimits,
@@ -170,6 +174,7 @@ impl Card {
             limits: fields.limits,
             prompt,
             origin: origin.to_owned(),
+            needs_tools: fields.needs_tools,
             harmless_only: false,
         })
     }
@@ -191,6 +196,7 @@ impl Card {
                  hand in your final output with the tool `return_result`."
             ),
             origin: "the plan".to_owned(),
+            needs_tools: false,
             harmless_only: tools == ToolList::Open,
         }
     }

@@ -80,18 +80,19 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
         (CardKind::Llm | CardKind::Class(_), Responder::Model { provider, name, settings }) => (provider, name, settings),
     };
     let mut session = ModelSession::new(provider.as_ref(), name, settings, caps, port);
+    session.needs_tools = card.needs_tools && !tools.is_empty();
     if job.context == Some(ContextMode::Selected) {
         select::narrow(&mut material, &prompt::objective(job, card), &mut session).await;
     }
     let mut space = caps.space();
-    let replies = session.replies;
+    let replies = session.replies();
     loop {
         let prompt = prompt_of(&material, space);
         let end = match card.kind {
             CardKind::Class(Class::DeepReasoner) => deep_reasoner::reason(&mut session, &prompt, &check).await.map(AttemptEnd::Done),
             CardKind::Llm | CardKind::Human => turns::converse(&mut session, &prompt, tools, &check).await,
         };
-        let is_refused = end.is_err() && session.too_long && session.replies == replies;
+        let is_refused = end.is_err() && session.too_long && session.replies() == replies;
         let smaller = smaller(&prompt, space);
         if !is_refused || smaller < SMALLEST_SPACE {
             return end;

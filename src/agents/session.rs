@@ -54,6 +54,9 @@ impl AnswerRoom {
     }
 }
 
+/// How a call ended that gave no answer but was charged.
+const FAILED: &str = "failed";
+
 /// Model calls of one attempt.
 pub(super) struct ModelSession<'a> {
     provider: &'a dyn ChatModel,
@@ -63,23 +66,39 @@ pub(super) struct ModelSession<'a> {
     pub caps: AttemptLimits,
     /// Where everything is reported.
     pub port: &'a dyn Port,
-    /// Tokens used so far; may pass the cap when a provider reports more than was asked for.
-    spent: u64,
-    /// Of these, tokens that the model wrote.
-    written: u64,
-    /// Answers that came.
-    pub replies: u32,
-    /// Whether the last call was refused because its prompt is too long for the model.
-    pub too_long: bool,
-    worked: Duration,
+    /// Whether the agent can do nothing without its tools.
+    pub needs_tools: bool,
     /// Whether a tool that changes the world was called: from then on a failure proves nothing.
     pub acted: bool,
-    /// What people said that the agent has not got yet.
+    /// Whether the last call was refused because its prompt is too long for the model.
+    pub too_long: bool,
+    taken: Taken,
+    steered: Steered,
+    /// What was done otherwise than asked, as far as the log has it.
+    noted: Vec<String>,
+}
+
+/// What the calls took so far.
+#[derive(Default)]
+struct Taken {
+    /// Tokens of prompts and answers; may pass the limit when a provider reports more than was asked for.
+    tokens: u64,
+    /// Of these, tokens that the model wrote.
+    written: u64,
+    time: Duration,
+    /// Answers that came.
+    replies: u32,
+}
+
+/// What people did to the work.
+#[derive(Default)]
+struct Steered {
+    /// What they said that the agent has not got yet.
     said: Vec<String>,
     /// Whether the agent is to hand back what it has.
     wraps_up: bool,
     /// Whether an answer was cut off because the node was stopped.
-    pub was_cut: bool,
+    was_cut: bool,
 }
 
 /// The permit for one call. There is no other way to get one than to ask for it.
@@ -114,33 +133,30 @@ impl<'a> ModelSession<'a> {
             settings,
             caps,
             port,
-            spent: 0,
-            written: 0,
-            replies: 0,
-            too_long: false,
-            worked: Duration::ZERO,
+            needs_tools: false,
             acted: false,
-            said: Vec::new(),
-            wraps_up: false,
-            was_cut: false,
+            too_long: false,
+            taken: Taken::default(),
+            steered: Steered::default(),
+            noted: Vec::new(),
         }
     }
 
     /// Tokens that a further prompt and its answer may take.
     pub fn left(&self) -> u64 {
-        self.caps.tokens.map_or(self.caps.window, |limit| limit.saturating_sub(self.spent).min(self.caps.window))
+        self.caps.tokens.map_or(self.caps.window, |limit| limit.saturating_sub(self.taken.tokens).min(self.caps.window))
     }
 
     /// The longest answer that this conversation leaves room for under a written limit; `None` when not even a minimal one fits.
     pub fn room(&self, messages: &[ChatMessage], offers: &[ToolOffer]) -> Option<AnswerRoom> {
         let Some(limit) = self.caps.tokens else { return Some(AnswerRoom::Open) };
         let prompt = tokens::of_messages(messages) + tokens::of_offers(offers);
-        AnswerRoom::of(limit.saturating_sub(self.spent).checked_sub(prompt)?)
+        AnswerRoom::of(limit.saturating_sub(self.taken.tokens).checked_sub(prompt)?)
     }
 
     /// Whether the model has written as much as it may where nobody wrote a limit.
     pub fn wrote_enough(&self) -> bool {
-        self.caps.tokens.is_none() && self.written >= AGENT_TOKENS
+        self.caps.tokens.is_none() && self.taken.written >= AGENT_TOKENS
     }
 
     /// Whether an answer that reached its output cap was cut by the node's limit and not by the execution's settings.
@@ -154,44 +170,43 @@ impl<'a> ModelSession<'a> {
     /// Asks for leave to make the next call. What comes with it stays here until the agent gets it.
     pub async fn permit(&mut self) -> Result<CallPermit, NodeError> {
         let go = self.port.model(self.model).await.map_err(NodeError::permanent)?;
-        self.said.extend(go.guidance);
-        self.wraps_up |= go.wrap_up;
+        self.steered.said.extend(go.guidance);
+        self.steered.wraps_up |= go.wrap_up;
         Ok(CallPermit(()))
     }
 
     /// What people said and the agent has not got yet, in words for it; taken out.
     pub fn take_guidance(&mut self) -> Option<String> {
-        if self.said.is_empty() {
+        if self.steered.said.is_empty() {
             return None;
         }
-        let said = std::mem::take(&mut self.said);
+        let said = std::mem::take(&mut self.steered.said);
         Some(format!("The operator says, and it goes before everything else here:\n{}", said.join("\n\n")))
     }
 
     /// Whether the agent is to hand back what it has.
     pub fn wraps_up(&self) -> bool {
-        self.wraps_up
+        self.steered.wraps_up
+    }
+
+    /// Whether an answer was cut off because the node was stopped.
+    pub fn was_cut(&self) -> bool {
+        self.steered.was_cut
+    }
+
+    /// Answers that came so far.
+    pub fn replies(&self) -> u32 {
+        self.taken.replies
     }
 
     /// Makes one call and reports it.
     pub async fn call(&mut self, call: SessionCall<'_>) -> Result<ChatReply, NodeError> {
-        let CallPermit(()) = call.permit;
-        let mut settings = self.settings.clone();
-        if let AnswerRoom::Tokens(cap) = call.cap {
-            settings.max_tokens = Some(settings.max_tokens.map_or(cap, |own| own.min(cap)));
-        }
-        let request = ChatRequest {
-            model: self.model.to_owned(),
-            messages: call.messages.to_vec(),
-            tools: call.offers.to_vec(),
-            schema: call.schema,
-            settings,
-            ..ChatRequest::default()
-        };
-        let left = self.caps.time.saturating_sub(self.worked);
+        let stream = call.stream;
+        let request = self.request(call);
+        let left = self.caps.time.saturating_sub(self.taken.time);
         let started = Instant::now();
         let (port, mut streamed, mut heard, mut thoughts) = (self.port, false, String::new(), String::new());
-        let mut sink = |delta: Delta| match (delta, call.stream) {
+        let mut sink = |delta: Delta| match (delta, stream) {
             (Delta::Text(text), StreamAudience::Show) => {
                 streamed |= !text.is_empty();
                 heard.push_str(&text);
@@ -211,7 +226,7 @@ impl<'a> ModelSession<'a> {
             (Delta::Text(_), StreamAudience::Hide) => {}
         };
         // The turn that is there to hand back what there is has all its time.
-        let is_last = self.wraps_up;
+        let is_last = self.steered.wraps_up;
         let overdue = async { if is_last { std::future::pending().await } else { port.overdue().await } };
         let answered = tokio::select! {
             biased;
@@ -219,7 +234,7 @@ impl<'a> ModelSession<'a> {
             () = overdue => None,
         };
         let took = started.elapsed();
-        self.worked += took;
+        self.taken.time += took;
         // Thoughts are for people to read: they are on record, and in no conversation.
         if !thoughts.trim().is_empty() {
             port.message("reasoning", &thoughts);
@@ -227,34 +242,61 @@ impl<'a> ModelSession<'a> {
         self.too_long = matches!(&answered, Some(Ok(Err(error))) if error.kind == ModelErrorKind::ContextTooLong);
         let reply = match answered {
             Some(Ok(Ok(reply))) => reply,
-            Some(Ok(Err(error))) => return Err(self.node_error(error)),
+            Some(Ok(Err(error))) => {
+                if let Some(usage) = error.usage {
+                    self.report(&ChatReply { usage, model: self.model.to_owned(), ..ChatReply::default() }, FAILED, took);
+                }
+                return Err(self.node_error(error));
+            }
             Some(Err(_)) => return Err(self.out_of_time()),
             None => self.cut_off(&request, heard),
         };
-        if !streamed && call.stream == StreamAudience::Show && !reply.text.is_empty() {
+        if !streamed && stream == StreamAudience::Show && !reply.text.is_empty() {
             port.output(&reply.text);
         }
-        self.report(&reply, took);
+        self.taken.replies += 1;
+        self.report(&reply, reply.finish.word(), took);
         Ok(reply)
+    }
+
+    fn request(&self, call: SessionCall<'_>) -> ChatRequest {
+        let CallPermit(()) = call.permit;
+        let mut settings = self.settings.clone();
+        if let AnswerRoom::Tokens(cap) = call.cap {
+            settings.max_tokens = Some(settings.max_tokens.map_or(cap, |own| own.min(cap)));
+        }
+        ChatRequest {
+            model: self.model.to_owned(),
+            messages: call.messages.to_vec(),
+            tools: call.offers.to_vec(),
+            needs_tools: self.needs_tools && !call.offers.is_empty(),
+            schema: call.schema,
+            settings,
+        }
     }
 
     /// What there is of an answer that went on after the node was stopped; its tokens are counted here.
     fn cut_off(&mut self, request: &ChatRequest, text: String) -> ChatReply {
         self.port.log("stopped: the answer went on and was cut off");
-        self.was_cut = true;
+        self.steered.was_cut = true;
         let usage = TokenUsage::of(tokens::of_messages(&request.messages), tokens::of_text(&text));
         ChatReply { text, usage, estimated: true, model: self.model.to_owned(), ..ChatReply::default() }
     }
 
-    fn report(&mut self, reply: &ChatReply, took: Duration) {
-        self.replies += 1;
-        self.spent = self.spent.saturating_add(reply.usage.total());
+    fn report(&mut self, reply: &ChatReply, finish: &str, took: Duration) {
+        for note in &reply.notes {
+            if !self.noted.contains(note) {
+                self.port.log(note);
+                self.noted.push(note.clone());
+            }
+        }
+        self.taken.tokens = self.taken.tokens.saturating_add(reply.usage.total());
         let had_enough = self.wrote_enough();
-        self.written = self.written.saturating_add(reply.usage.completion);
+        self.taken.written = self.taken.written.saturating_add(reply.usage.completion);
         if self.wrote_enough() && !had_enough {
             let line = format!(
                 "the model has written {} tokens; where no limit is set, {} are enough",
-                thousands(self.written),
+                thousands(self.taken.written),
                 thousands(AGENT_TOKENS)
             );
             self.port.log(&line);
@@ -264,9 +306,9 @@ impl<'a> ModelSession<'a> {
             provider: self.provider.provider().to_owned(),
             usage: reply.usage,
             estimated: reply.estimated,
-            cost_usd: None,
+            cost_usd: reply.cost_usd,
             duration_ms: millis(took),
-            finish: reply.finish.word().to_owned(),
+            finish: finish.to_owned(),
         });
     }
 

@@ -343,7 +343,7 @@ impl Conversation<'_, '_> {
 
     fn mark_of_cut(&self, reply: &ChatReply, cap: AnswerRoom) -> Option<Mark> {
         match reply.finish {
-            _ if self.session.was_cut => Some(Mark::Stopped),
+            _ if self.session.was_cut() => Some(Mark::Stopped),
             Finish::Length if self.session.cut_by_limit(cap) => Some(Mark::BudgetExhausted),
             Finish::Length | Finish::Filtered => Some(Mark::Cut),
             Finish::Stop | Finish::ToolCalls => None,

@@ -1,0 +1,304 @@
+//! The agent loop against a scripted model and a port that records everything.
+
+mod limits;
+mod material;
+mod people;
+mod reasoner;
+mod turns;
+
+use super::*;
+use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, NodeState, OPERATOR, Provenance, TokenUsage, TryVerdict};
+use crate::models::{
+    CallRequest, ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings,
+};
+use crate::plan::{ContextMode, Risk, ToolInfo, Verdict};
+use serde_json::{Value, json};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio::sync::Barrier;
+
+/// What the model says next.
+enum Line {
+    Reply(ChatReply),
+    Error(ModelError),
+    Hang,
+    /// Thinks aloud first.
+    Thought(&'static str, Box<Line>),
+    /// Uses the output cap to the last token.
+    Fill,
+}
+
+struct Script {
+    provider: String,
+    lines: Mutex<VecDeque<Line>>,
+    requests: Mutex<Vec<ChatRequest>>,
+}
+
+#[async_trait]
+impl ChatModel for Script {
+    fn provider(&self) -> &str {
+        &self.provider
+    }
+
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+        self.requests.lock().unwrap().push(request.clone());
+        let mut line = self.lines.lock().unwrap().pop_front().expect("the script is over");
+        if let Line::Thought(thought, then) = line {
+            sink(Delta::Reasoning(thought.to_owned()));
+            line = *then;
+        }
+        match line {
+            Line::Thought(..) => unreachable!(),
+            Line::Reply(reply) => {
+                for word in reply.text.split_inclusive(' ') {
+                    sink(Delta::Text(word.to_owned()));
+                }
+                Ok(reply)
+            }
+            Line::Error(error) => Err(error),
+            Line::Fill => {
+                let cap = request.settings.max_tokens.unwrap();
+                let prompt = tokens::of_messages(&request.messages) + tokens::of_offers(&request.tools);
+                let Line::Reply(reply) = text(&"z ".repeat(usize::try_from(cap).unwrap())) else { unreachable!() };
+                Ok(ChatReply { usage: TokenUsage::of(prompt, cap), finish: Finish::Length, ..reply })
+            }
+            Line::Hang => {
+                sink(Delta::Text("so far ".to_owned()));
+                std::future::pending().await
+            }
+        }
+    }
+
+    async fn list(&self) -> Result<Vec<String>, ModelError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Records what it is told; answers tools by name and questions from a list.
+#[derive(Default)]
+struct Desk {
+    log: Mutex<Vec<String>>,
+    notes: Mutex<Vec<String>>,
+    output: Mutex<String>,
+    tools: Mutex<Vec<ToolCall>>,
+    questions: Mutex<Vec<Question>>,
+    answers: Mutex<VecDeque<Value>>,
+    calls: Mutex<Vec<ModelCall>>,
+    /// What people say before each model call, in turn.
+    goes: Mutex<VecDeque<GoAhead>>,
+    asked: Mutex<usize>,
+    together: Option<Barrier>,
+    /// Whether the node was stopped and has had its time.
+    overdue: bool,
+}
+
+#[async_trait]
+impl Port for Desk {
+    async fn tool(&self, call: ToolCall) -> ToolReply {
+        self.tools.lock().unwrap().push(call.clone());
+        if let Some(barrier) = &self.together {
+            barrier.wait().await;
+        }
+        match call.tool.as_str() {
+            "write_file" => ToolReply::Refused("not today".into()),
+            "broken" => ToolReply::Failed("it broke".into()),
+            _ => ToolReply::Value(json!({ "said": call.args })),
+        }
+    }
+
+    async fn ask(&self, question: Question) -> Result<Value, String> {
+        self.questions.lock().unwrap().push(question);
+        self.answers.lock().unwrap().pop_front().ok_or_else(|| "nobody answers".to_string())
+    }
+
+    async fn model(&self, _model: &str) -> Result<GoAhead, String> {
+        *self.asked.lock().unwrap() += 1;
+        Ok(self.goes.lock().unwrap().pop_front().unwrap_or_default())
+    }
+
+    fn model_called(&self, call: ModelCall) {
+        self.calls.lock().unwrap().push(call);
+    }
+
+    fn message(&self, role: &str, content: &str) {
+        self.log.lock().unwrap().push(format!("{role}: {content}"));
+    }
+
+    fn output(&self, text: &str) {
+        self.output.lock().unwrap().push_str(text);
+    }
+
+    async fn overdue(&self) {
+        if !self.overdue {
+            std::future::pending().await
+        }
+    }
+
+    fn log(&self, line: &str) {
+        self.notes.lock().unwrap().push(line.to_owned());
+    }
+}
+
+fn text(text: &str) -> Line {
+    spent(text, 100)
+}
+
+fn spent(text: &str, tokens: u64) -> Line {
+    Line::Reply(ChatReply { text: text.into(), usage: TokenUsage::of(tokens, 0), model: "m".into(), ..ChatReply::default() })
+}
+
+fn calls(list: &[(&str, &str)]) -> Line {
+    let requests = list.iter().enumerate().map(|(at, (name, args))| CallRequest {
+        id: format!("c{at}"),
+        name: (*name).into(),
+        arguments: (*args).into(),
+    });
+    let Line::Reply(reply) = text("") else { unreachable!() };
+    Line::Reply(ChatReply { calls: requests.collect(), finish: Finish::ToolCalls, ..reply })
+}
+
+fn fails(kind: ModelErrorKind) -> Line {
+    fails_for(kind, TryVerdict::After { ms: 7 })
+}
+
+fn fails_for(kind: ModelErrorKind, verdict: TryVerdict) -> Line {
+    Line::Error(ModelError::new(kind, verdict, "no").hint("try"))
+}
+
+fn tool(name: &str, risk: Risk) -> ToolInfo {
+    let input_schema = json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
+    ToolInfo { name: name.into(), description: name.into(), input_schema, risk, verdict: Verdict::Allow }
+}
+
+struct Stage {
+    job: AgentJob,
+    deps: Vec<Dep>,
+    execution: Execution,
+    script: Arc<Script>,
+    desk: Desk,
+}
+
+impl Stage {
+    fn new(lines: Vec<Line>) -> Self {
+        Self::with(lines, "server")
+    }
+
+    fn with(lines: Vec<Line>, provider: &str) -> Self {
+        let script = Arc::new(Script { provider: provider.into(), lines: Mutex::new(lines.into()), requests: Mutex::default() });
+        let responder =
+            Responder::Model { provider: Arc::clone(&script) as Arc<dyn ChatModel>, name: "m".into(), settings: ModelSettings::default() };
+        let tools =
+            vec![tool("read_file", Risk::Read), tool("git:log", Risk::Read), tool("write_file", Risk::Write), tool("broken", Risk::Read)];
+        let card = Arc::new(Card::inline("a clerk", None, ToolList::Given));
+        let job = AgentJob { objective: Some("Do it.".into()), ..AgentJob::default() };
+        Self {
+            job,
+            deps: Vec::new(),
+            execution: Execution { card, responder, tools, window: None, context_tokens: None },
+            script,
+            desk: Desk::default(),
+        }
+    }
+
+    fn shipped(mut self, name: &str) -> Self {
+        let cards = AgentRegistry::open(std::path::Path::new("/nonexistent"), None).cards();
+        self.execution.card = Arc::clone(cards.get(name).unwrap());
+        self
+    }
+
+    async fn end(&self) -> Result<AttemptEnd, NodeError> {
+        run(&self.job, &self.deps, &self.execution, &self.desk).await
+    }
+
+    async fn run(&self) -> Result<Done, NodeError> {
+        match self.end().await? {
+            AttemptEnd::Done(done) => Ok(done),
+            AttemptEnd::Limit { error, .. } => Err(error),
+        }
+    }
+
+    fn depends_on(mut self, results: &[(&str, Value)]) -> Self {
+        self.deps = results
+            .iter()
+            .map(|(id, result)| Dep {
+                node: (*id).into(),
+                result: Arc::new(result.clone()),
+                state: NodeState::Succeeded,
+                error: None,
+                provenance: Provenance::default(),
+            })
+            .collect();
+        self
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.desk.notes.lock().unwrap().clone()
+    }
+
+    fn requests(&self) -> Vec<ChatRequest> {
+        self.script.requests.lock().unwrap().clone()
+    }
+
+    /// What tools answered in the last request.
+    fn told(&self) -> Vec<String> {
+        let told = |message: &ChatMessage| match message {
+            ChatMessage::Tool { content, .. } => Some(content.clone()),
+            _ => None,
+        };
+        self.requests().last().unwrap().messages.iter().filter_map(told).collect()
+    }
+}
+
+fn plain(result: Value) -> Result<Done, NodeError> {
+    Ok(Done { result, mark: None })
+}
+
+fn done(result: Value, mark: Mark) -> Result<Done, NodeError> {
+    Ok(Done { result, mark: Some(mark) })
+}
+
+fn kind(result: &Result<Done, NodeError>) -> Option<ErrorKind> {
+    result.as_ref().err().map(|error| error.kind)
+}
+
+fn reply_of(line: Line) -> ChatReply {
+    let Line::Reply(reply) = line else { unreachable!() };
+    reply
+}
+
+fn routes(stage: Stage, routes: &[&str]) -> Stage {
+    let routes = routes.iter().map(|route| (*route).to_owned()).collect();
+    Stage { job: AgentJob { routes, ..stage.job.clone() }, ..stage }
+}
+
+fn rehearsing(mut stage: Stage) -> Stage {
+    stage.execution.responder = Responder::Rehearsal;
+    stage
+}
+
+fn selecting(lines: Vec<Line>) -> Stage {
+    let mut stage = Stage::new(lines).depends_on(&[("bees", json!("they hum")), ("cars", json!("they honk")), ("law", json!("a lot"))]);
+    stage.job.context = Some(ContextMode::Selected);
+    stage
+}
+
+fn user(request: &ChatRequest) -> String {
+    let ChatMessage::User { content } = request.messages[1].clone() else { panic!("a user's message") };
+    content
+}
+
+fn guided(words: &str) -> GoAhead {
+    GoAhead { guidance: vec![words.into()], wrap_up: false }
+}
+
+fn stopped() -> GoAhead {
+    GoAhead { guidance: Vec::new(), wrap_up: true }
+}
+
+fn steered(stage: Stage, goes: Vec<GoAhead>) -> Stage {
+    *stage.desk.goes.lock().unwrap() = goes.into();
+    stage
+}
