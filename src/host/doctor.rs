@@ -7,7 +7,10 @@ use super::{
     places::Places,
 };
 use crate::agents;
-use crate::models::config::{Lookup, ModelsConfig};
+use crate::models::{
+    client::Learned,
+    config::{Lookup, ModelsConfig},
+};
 use crate::plan::SandboxLimits;
 use crate::store::{RunFilter, Store};
 use crate::text::counted;
@@ -78,7 +81,7 @@ pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> 
         sandbox(&config.tools.sandbox).await,
         search(env),
         classes(&config.models),
-        model(&Models::new(config.models, env), wanted).await,
+        model(&Models::new(config.models, env, Learned::open(&places.home)), wanted).await,
     ]
 }
 

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::agents::{self, AgentRegistry, AttemptEnd, Cards, Execution, Responder};
 use crate::engine::{AgentJob, Dep, Job, NodeError, WorkerFact};
-use crate::models::{ChatModel, config::Lookup};
+use crate::models::{ChatModel, client::Learned, config::Lookup};
 use crate::plan::Catalog;
 use crate::tools::{KnownSecrets, ToolContext, ToolRegistry, sandbox::SandboxConfig};
 use async_trait::async_trait;
@@ -47,7 +47,7 @@ impl Kit {
     /// When the configuration holds a list of tools that can't be read.
     pub(super) fn new(places: &Places, config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
         let registry = ToolRegistry::builtin(&config.tools)?;
-        let models = Models::new(config.models, env);
+        let models = Models::new(config.models, env, Learned::open(&places.home));
         let variables = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         let secrets = KnownSecrets::new(&places.workspace, variables);
         models.teach(&secrets);

@@ -5,6 +5,7 @@ use crate::agents::Responder;
 use crate::engine::{NodeError, OPERATOR, REHEARSAL};
 use crate::models::{
     ChatModel, ModelError,
+    client::{Knowledge, Learned},
     config::{AUTO, CLASSES, Connected, Lookup, ModelChoice, ModelsConfig, NotConnected, connect},
     prices::Prices,
 };
@@ -20,14 +21,15 @@ pub(super) type Real = (Arc<dyn ChatModel>, String);
 pub(super) struct Models {
     config: ModelsConfig,
     server: Result<Connected, NotConnected>,
-    prices: Prices,
+    prices: Arc<Prices>,
 }
 
 impl Models {
     /// Makes ready what is configured; nothing is sent yet.
-    pub(super) fn new(config: ModelsConfig, env: Lookup<'_>) -> Self {
-        let server = connect(&config, None, env);
-        let prices = Prices::with(&config.prices);
+    pub(super) fn new(config: ModelsConfig, env: Lookup<'_>, learned: Learned) -> Self {
+        let prices = Arc::new(Prices::with(&config.prices, &config.windows));
+        let knowledge = Knowledge { learned: Arc::new(learned), prices: prices.clone() };
+        let server = connect(&config, None, env, knowledge);
         Self { config, server, prices }
     }
 
@@ -58,7 +60,7 @@ impl Models {
     /// What plans are checked against, where `choice` works for agents that name no model.
     pub(super) fn facts(&self, choice: Option<&str>, context_tokens: u64) -> ModelFacts {
         let preset = choice.filter(|name| ![OPERATOR, REHEARSAL, AUTO].contains(name)).map(str::to_owned);
-        let windows = self.prices.windows.clone().into_iter().chain(self.config.windows.clone()).collect();
+        let windows = self.prices.windows.clone();
         // A class that no model is known for is worked by the model of the run.
         let open = CLASSES.iter().filter(|class| self.config.is_open_class(class)).map(|class| (*class).to_owned());
         let stand_in = open.filter_map(|class| Some((class, preset.clone()?)));
@@ -140,7 +142,7 @@ mod tests {
 
     fn models(table: &str) -> Models {
         let config = toml::from_str(table).unwrap();
-        Models::new(config, &|name: &str| (name == "OPENAI_API_KEY").then(|| "k".to_owned()))
+        Models::new(config, &|name: &str| (name == "OPENAI_API_KEY").then(|| "k".to_owned()), Learned::default())
     }
 
     fn named(models: &Models, run: Option<&str>, node: Option<&str>) -> String {

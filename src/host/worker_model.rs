@@ -28,11 +28,11 @@ impl ChatModel for Overseen {
         let started = Instant::now();
         let reply = self.model.chat(request, sink).await?;
         self.port.report(WorkerFact::ModelCalled(ModelCall {
-            model: request.model.clone(),
+            model: reply.model.clone(),
             provider: self.provider().to_owned(),
             usage: reply.usage,
             estimated: reply.estimated,
-            cost_usd: self.kit.models.prices().cost(&request.model, reply.usage),
+            cost_usd: reply.cost_usd.or_else(|| self.kit.models.prices().cost(&reply.model, reply.usage)),
             duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             finish: reply.finish.word().to_owned(),
         }));

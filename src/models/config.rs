@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 
 use super::{
     ChatModel, ModelSettings,
-    openai::{ApiKey, CallLimits, OpenAi, Server},
+    client::{ApiKey, CallLimits, Knowledge, ModelClient, Server, ServerTraits},
     prices::Price,
 };
 
@@ -131,7 +131,7 @@ pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 ///
 /// # Errors
 /// When nothing is configured, or something is that can't work.
-pub fn connect(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) -> Result<Connected, NotConnected> {
+pub fn connect(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>, knowledge: Knowledge) -> Result<Connected, NotConnected> {
     let found = find_server(config, env)?;
     let base = parse_address(&found.address).map_err(|why| NotConnected {
         why: format!("the address in {} is wrong: {why}", found.address_from),
@@ -140,10 +140,19 @@ pub fn connect(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) -> 
     })?;
     let named = model_name(config, wanted, env);
     let name = named.unwrap_or_else(|| if base.host_str() == Some("api.openai.com") { DEFAULT_MODEL } else { AUTO }.to_owned());
-    let server =
-        Server { base, address_from: found.address_from, key: found.key, key_from: found.key_from, limits: limits(&config.timeouts)? };
-    let model =
-        OpenAi::new(server).map_err(|error| NotConnected { why: error.message, how: error.hint.unwrap_or_default(), is_absent: false })?;
+    let server = Server {
+        base,
+        address_from: found.address_from,
+        key: found.key,
+        key_from: found.key_from,
+        limits: limits(&config.timeouts)?,
+        traits: ServerTraits::default(),
+    };
+    let model = ModelClient::new(server, knowledge).map_err(|error| NotConnected {
+        why: error.message,
+        how: error.hint.unwrap_or_default(),
+        is_absent: false,
+    })?;
     let provider = model.provider().to_owned();
     Ok(Connected { model: Arc::new(model), name, provider })
 }
@@ -333,7 +342,7 @@ mod tests {
     #[test]
     fn nothing_configured_says_how_to_connect() {
         let blank = env(&[("OPENAI_API_KEY", " ")]);
-        let not = connect(&ModelsConfig::default(), None, &blank).err().unwrap();
+        let not = connect(&ModelsConfig::default(), None, &blank, Knowledge::default()).err().unwrap();
         assert_eq!(not.why, "no model is configured");
         assert!(not.how.contains("OPENAI_API_KEY"));
         let half = server(&ModelsConfig::default(), &[("LITELLM_PROXY_API_KEY", "k")]).unwrap_err();
@@ -387,7 +396,7 @@ mod tests {
 
     #[test]
     fn without_a_name_openai_has_a_default_and_other_servers_are_asked() {
-        let name = |pairs: &[(&str, &str)]| connect(&ModelsConfig::default(), None, &env(pairs)).unwrap().name;
+        let name = |pairs: &[(&str, &str)]| connect(&ModelsConfig::default(), None, &env(pairs), Knowledge::default()).unwrap().name;
         assert_eq!(name(&[("OPENAI_API_KEY", "k")]), DEFAULT_MODEL);
         assert_eq!(name(&[("OPENAI_BASE_URL", "localhost:11434")]), AUTO);
     }
@@ -434,7 +443,7 @@ mod tests {
     fn the_table_of_the_configuration_is_read() {
         let text = "base_url = \"http://h\"\n[timeouts]\nfirst_s = 5\n[settings]\ntemperature = 0.0\n[aliases]\nhaiku = \"x\"\n[prices]\nx = { prompt = 1, completion = 2 }";
         let config: ModelsConfig = toml::from_str(text).unwrap();
-        assert_eq!(config.prices["x"], Price { prompt: 1.0, completion: 2.0 });
+        assert_eq!(config.prices["x"], Price { prompt: 1.0, completion: 2.0, ..Price::default() });
         assert_eq!(config.settings.temperature, Some(0.0));
         assert!(toml::from_str::<ModelsConfig>("base_ulr = \"x\"").is_err());
     }

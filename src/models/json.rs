@@ -23,6 +23,11 @@ pub fn find(answer: &str) -> Option<&str> {
     None
 }
 
+/// Asks in words for an answer in JSON, where nothing else holds a model to it.
+pub fn instruction(schema: &Value) -> String {
+    format!("Answer with one JSON object and nothing else: no explanation, no code fence. It must satisfy this JSON Schema:\n{schema}")
+}
+
 /// Braces in prose that are tried as the start of JSON, so that a hostile answer can't cost the square of its length.
 const TRIES: usize = 64;
 

@@ -1,9 +1,11 @@
 //! Chat models behind one trait: OpenAI-compatible servers, rehearsal, the operator.
 
+mod anthropic;
+pub mod client;
 pub mod config;
 pub mod http;
 pub mod json;
-pub mod openai;
+mod openai;
 pub mod prices;
 pub mod rehearsal;
 pub mod tokens;
@@ -143,7 +145,7 @@ pub struct ChatReply {
     pub finish: Finish,
     /// The model that answered, as the provider names it.
     pub model: String,
-    /// US dollars, where the provider says what the call cost.
+    /// US dollars: as the provider says, else by the table of prices; `None` where neither knows.
     pub cost_usd: Option<f64>,
     /// What was done otherwise than asked, for people: tools left out because the server refuses them.
     pub notes: Vec<String>,

@@ -2,7 +2,9 @@
 
 pub use crate::text::tokens as count;
 
-use super::{ChatMessage, ChatRequest};
+use crate::engine::TokenUsage;
+
+use super::{CallRequest, ChatMessage, ChatRequest};
 
 /// Tokens that every message costs beside its text (role, separators).
 const PER_MESSAGE: u64 = 4;
@@ -17,6 +19,26 @@ pub fn count_prompt(request: &ChatRequest) -> u64 {
         .sum();
     let schema = request.schema.as_ref().map_or(0, |schema| count(&schema.schema.to_string()));
     messages + tools + schema
+}
+
+/// Estimated tokens of an answer: its text and the calls that it asks for.
+pub fn count_answer(text: &str, calls: &[CallRequest]) -> u64 {
+    count(text) + calls.iter().map(|call| count(&call.name) + count(&call.arguments)).sum::<u64>()
+}
+
+/// What a provider reported for a call, and whether it was counted here: what it left out is.
+pub fn settle(reported: Option<TokenUsage>, request: &ChatRequest, text: &str, calls: &[CallRequest]) -> (TokenUsage, bool) {
+    let mut usage = reported.unwrap_or_default();
+    // A prompt is never empty, so a count of 0 means that the server doesn't count.
+    let counts_prompt = usage.prompt > 0;
+    let counts_answer = usage.completion > 0 || (reported.is_some() && text.is_empty() && calls.is_empty());
+    if !counts_prompt {
+        usage.prompt = count_prompt(request);
+    }
+    if !counts_answer {
+        usage.completion = count_answer(text, calls);
+    }
+    (usage, !(counts_prompt && counts_answer))
 }
 
 fn count_message(message: &ChatMessage) -> u64 {

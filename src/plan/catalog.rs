@@ -78,7 +78,12 @@ pub fn listed<'t, T>(table: &'t BTreeMap<String, T>, model: &str) -> Option<&'t 
     let bare = model.rsplit('/').next().unwrap_or(model);
     let is_version = |rest: &str| {
         rest.strip_prefix(['-', '@', ':'])
-            .is_some_and(|version| version == "latest" || version.chars().all(|c| c.is_ascii_digit() || c == '-'))
+            // A shorter number is another model: `claude-sonnet-4-5` is no version of `claude-sonnet-4`.
+            .is_some_and(|version| {
+                version == "latest"
+                    || version.split('-').next().is_some_and(|first| first.len() >= 3)
+                        && version.chars().all(|c| c.is_ascii_digit() || c == '-')
+            })
     };
     let family = || table.iter().filter(|(name, _)| bare.strip_prefix(name.as_str()).is_some_and(is_version));
     table.get(model).or_else(|| table.get(bare)).or_else(|| Some(family().max_by_key(|(name, _)| name.len())?.1))

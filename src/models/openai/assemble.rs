@@ -2,14 +2,18 @@
 
 use serde_json::Value;
 
+use super::think::ThinkSplitter;
 use super::wire::{CallPiece, Chunk, FunctionPiece, Usage, WireMessage, text_of};
 use crate::engine::TokenUsage;
+use crate::models::client::api::{AnswerPiece, Assembly};
+use crate::models::client::complaint;
 use crate::models::{CallRequest, ChatMessage, ChatReply, ChatRequest, Delta, Finish, tokens};
 
 /// A reply under way.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
+pub struct Chunks {
     text: String,
+    thinking: ThinkSplitter,
     refusal: String,
     calls: Vec<PartialCall>,
     usage: Option<Usage>,
@@ -26,9 +30,94 @@ struct PartialCall {
     arguments: String,
 }
 
-impl Assembly {
-    /// Takes a chunk and passes on what is new.
-    pub(super) fn take(&mut self, chunk: Chunk, sink: &mut (dyn FnMut(Delta) + Send)) {
+impl Assembly for Chunks {
+    fn take(&mut self, event: &str, sink: &mut (dyn FnMut(Delta) + Send)) -> AnswerPiece {
+        match event.trim() {
+            "" => return AnswerPiece::More,
+            "[DONE]" => return AnswerPiece::Done,
+            _ => {}
+        }
+        let Ok(chunk) = serde_json::from_str::<Chunk>(event) else { return AnswerPiece::Unreadable };
+        // An event without choices may be an error in a shape of its own (`{object: "error", message}`, `{detail}`).
+        if chunk.error.is_some() || (chunk.choices.is_none() && chunk.usage.is_none() && complaint::is_error(event)) {
+            return AnswerPiece::Error;
+        }
+        self.take_chunk(chunk, sink);
+        AnswerPiece::More
+    }
+
+    fn take_whole(&mut self, body: &str, sink: &mut (dyn FnMut(Delta) + Send)) -> AnswerPiece {
+        let Ok(chunk) = serde_json::from_str::<Chunk>(body) else { return AnswerPiece::Unreadable };
+        if chunk.error.is_some() {
+            return AnswerPiece::Error;
+        }
+        if chunk.choices.as_ref().is_none_or(Vec::is_empty) {
+            return AnswerPiece::Unreadable;
+        }
+        self.take_chunk(chunk, sink);
+        AnswerPiece::Done
+    }
+
+    fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.calls.is_empty() && self.refusal.is_empty()
+    }
+
+    fn failed(&self) -> bool {
+        self.finish.as_deref() == Some("error")
+    }
+
+    fn refusal(&self) -> Option<&str> {
+        Some(self.refusal.as_str()).filter(|text| !text.is_empty())
+    }
+
+    fn reported(&self) -> Option<TokenUsage> {
+        self.usage.as_ref().map(Usage::tokens)
+    }
+
+    fn into_reply(mut self: Box<Self>, request: &ChatRequest) -> ChatReply {
+        let reported = self.reported();
+        if let Some(Delta::Text(rest)) = self.thinking.finish() {
+            self.text.push_str(&rest);
+        }
+        let finish = match self.finish.as_deref().unwrap_or_default() {
+            "length" | "max_tokens" | "MAX_TOKENS" => Finish::Length,
+            "content_filter" | "SAFETY" => Finish::Filtered,
+            // Some servers say `stop` though they ask for calls.
+            _ if !self.calls.is_empty() => Finish::ToolCalls,
+            _ => Finish::Stop,
+        };
+        let made_before = request
+            .messages
+            .iter()
+            .map(|message| match message {
+                ChatMessage::Assistant { calls, .. } => calls.len(),
+                ChatMessage::System { .. } | ChatMessage::User { .. } | ChatMessage::Tool { .. } => 0,
+            })
+            .sum::<usize>();
+        let calls: Vec<CallRequest> = self
+            .calls
+            .into_iter()
+            .enumerate()
+            .map(|(at, call)| CallRequest {
+                // Made-up ids go on counting through the conversation, so that they stay unique in it.
+                id: if call.id.is_empty() { format!("call_{}", made_before + at + 1) } else { call.id },
+                name: call.name,
+                arguments: if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments },
+            })
+            .collect();
+        let (usage, estimated) = tokens::settle(reported, request, &self.text, &calls);
+        let cost_usd = self.usage.and_then(|usage| usage.cost).filter(|cost| cost.is_finite() && *cost >= 0.0);
+        let model = self.model.unwrap_or_else(|| request.model.clone());
+        ChatReply { text: self.text, calls, usage, estimated, finish, model, cost_usd, notes: Vec::new() }
+    }
+}
+
+impl Chunks {
+    fn take_chunk(&mut self, chunk: Chunk, sink: &mut (dyn FnMut(Delta) + Send)) {
         if chunk.usage.is_some() {
             self.usage = chunk.usage;
         }
@@ -50,9 +139,11 @@ impl Assembly {
             sink(Delta::Reasoning(reasoning));
         }
         let text = message.content.as_ref().map(text_of).unwrap_or_default();
-        if !text.is_empty() {
-            self.text.push_str(&text);
-            sink(Delta::Text(text));
+        for delta in self.thinking.push(&text) {
+            if let Delta::Text(text) = &delta {
+                self.text.push_str(text);
+            }
+            sink(delta);
         }
         self.refusal.push_str(&message.refusal.unwrap_or_default());
         for piece in message.tool_calls.unwrap_or_default() {
@@ -91,81 +182,6 @@ impl Assembly {
             Some(whole @ (Value::Object(_) | Value::Array(_) | Value::Bool(_) | Value::Number(_))) => call.arguments = whole.to_string(),
         }
     }
-
-    /// Whether the server said why it stopped.
-    pub(super) fn is_finished(&self) -> bool {
-        self.finish.is_some()
-    }
-
-    /// Whether usage has come; it is the last thing that does.
-    pub(super) fn has_usage(&self) -> bool {
-        self.usage.is_some()
-    }
-
-    /// What the server says it counted.
-    pub(super) fn reported(&self) -> Option<TokenUsage> {
-        let Usage { prompt_tokens, completion_tokens } = self.usage?;
-        Some(TokenUsage::of(prompt_tokens.unwrap_or(0), completion_tokens.unwrap_or(0)))
-    }
-
-    /// Whether anything was said at all.
-    pub(super) fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.calls.is_empty() && self.refusal.is_empty()
-    }
-
-    /// The server's own word for why it stopped.
-    pub(super) fn finish_reason(&self) -> &str {
-        self.finish.as_deref().unwrap_or_default()
-    }
-
-    /// Why the model refused, in its words.
-    pub(super) fn refusal(&self) -> Option<&str> {
-        Some(self.refusal.as_str()).filter(|text| !text.is_empty())
-    }
-
-    pub(super) fn into_reply(self, request: &ChatRequest) -> ChatReply {
-        let finish = match self.finish.as_deref().unwrap_or_default() {
-            "length" | "max_tokens" | "MAX_TOKENS" => Finish::Length,
-            "content_filter" | "SAFETY" => Finish::Filtered,
-            // Some servers say `stop` though they ask for calls.
-            _ if !self.calls.is_empty() => Finish::ToolCalls,
-            _ => Finish::Stop,
-        };
-        let made_before = request
-            .messages
-            .iter()
-            .map(|message| match message {
-                ChatMessage::Assistant { calls, .. } => calls.len(),
-                ChatMessage::System { .. } | ChatMessage::User { .. } | ChatMessage::Tool { .. } => 0,
-            })
-            .sum::<usize>();
-        let calls: Vec<CallRequest> = self
-            .calls
-            .into_iter()
-            .enumerate()
-            .map(|(at, call)| CallRequest {
-                // Made-up ids go on counting through the conversation, so that they stay unique in it.
-                id: if call.id.is_empty() { format!("call_{}", made_before + at + 1) } else { call.id },
-                name: call.name,
-                arguments: if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments },
-            })
-            .collect();
-        let (usage, estimated) = usage(self.usage, request, &self.text, &calls);
-        let model = self.model.unwrap_or_else(|| request.model.clone());
-        ChatReply { text: self.text, calls, usage, estimated, finish, model, ..ChatReply::default() }
-    }
-}
-
-/// What the provider reported; what it left out is counted here.
-fn usage(reported: Option<Usage>, request: &ChatRequest, text: &str, calls: &[CallRequest]) -> (TokenUsage, bool) {
-    let reported = reported.unwrap_or_default();
-    // A prompt is never empty, so a count of 0 means that the server doesn't count.
-    let prompt = reported.prompt_tokens.filter(|count| *count > 0);
-    let completion = reported.completion_tokens.filter(|count| *count > 0 || (text.is_empty() && calls.is_empty()));
-    let counted = || tokens::count(text) + calls.iter().map(|call| tokens::count(&call.name) + tokens::count(&call.arguments)).sum::<u64>();
-    let estimated = prompt.is_none() || completion.is_none();
-    let usage = TokenUsage::of(prompt.unwrap_or_else(|| tokens::count_prompt(request)), completion.unwrap_or_else(counted));
-    (usage, estimated)
 }
 
 #[cfg(test)]
@@ -174,10 +190,10 @@ mod tests {
     use serde_json::json;
 
     fn reply(chunks: &[Value]) -> (ChatReply, Vec<Delta>) {
-        let mut assembly = Assembly::default();
+        let mut assembly = Box::<Chunks>::default();
         let mut deltas = Vec::new();
         for chunk in chunks {
-            assembly.take(serde_json::from_value(chunk.clone()).unwrap(), &mut |delta| deltas.push(delta));
+            assert_eq!(assembly.take(&chunk.to_string(), &mut |delta| deltas.push(delta)), AnswerPiece::More);
         }
         let request = ChatRequest { model: "m".into(), ..ChatRequest::default() };
         (assembly.into_reply(&request), deltas)

@@ -4,19 +4,20 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::features::{Features, SchemaMode};
-use crate::models::{CallRequest, ChatMessage, ChatRequest, OutputSchema};
+use crate::engine::TokenUsage;
+use crate::models::client::features::{CapParameter, Features, SchemaMode};
+use crate::models::{CallRequest, ChatMessage, ChatRequest, OutputSchema, json as text_json};
 
-/// The body of one call, with the features that the server is known to have.
-pub(super) fn request_body(request: &ChatRequest, features: &Features) -> Value {
+/// The body of one call, with what the server is known to take and the limit of its answer.
+pub fn request_body(request: &ChatRequest, features: &Features, cap: Option<u64>) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model));
     body.insert("messages".into(), Value::Array(messages(request, features.schema)));
     body.insert("stream".into(), json!(true));
-    if features.usage_option {
+    if !features.refuses_usage_option {
         body.insert("stream_options".into(), json!({"include_usage": true}));
     }
-    if !request.tools.is_empty() {
+    if !request.tools.is_empty() && !features.refuses_tools {
         let tools = request.tools.iter().map(|tool| {
             json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters}})
         });
@@ -27,26 +28,29 @@ pub(super) fn request_body(request: &ChatRequest, features: &Features) -> Value 
     {
         body.insert("response_format".into(), format);
     }
-    add_settings(&mut body, request, features);
+    add_settings(&mut body, request, features, cap);
     Value::Object(body)
 }
 
-fn add_settings(body: &mut Map<String, Value>, request: &ChatRequest, features: &Features) {
+fn add_settings(body: &mut Map<String, Value>, request: &ChatRequest, features: &Features, cap: Option<u64>) {
     let settings = &request.settings;
     let mut add = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
             body.insert(name.to_owned(), value);
         }
     };
-    let cap = if features.completion_cap { "max_completion_tokens" } else { "max_tokens" };
-    add(cap, settings.max_tokens.map(Value::from));
-    if features.sampling {
+    match features.cap {
+        CapParameter::MaxTokens => add("max_tokens", cap.map(Value::from)),
+        CapParameter::MaxCompletionTokens => add("max_completion_tokens", cap.map(Value::from)),
+        CapParameter::Refused => {}
+    }
+    if !features.refuses_sampling {
         add("temperature", settings.temperature.map(Value::from));
         add("top_p", settings.top_p.map(Value::from));
     }
     add("seed", settings.seed.map(Value::from));
     add("stop", (!settings.stop.is_empty()).then(|| json!(settings.stop)));
-    if features.reasoning_effort {
+    if !features.refuses_reasoning_effort {
         add("reasoning_effort", settings.reasoning_effort.clone().map(Value::from));
     }
 }
@@ -85,10 +89,7 @@ fn fits_strict(schema: &Value) -> bool {
 fn messages(request: &ChatRequest, mode: SchemaMode) -> Vec<Value> {
     let mut messages: Vec<Value> = request.messages.iter().map(message).collect();
     let Some(schema) = request.schema.as_ref().filter(|_| mode != SchemaMode::JsonSchema) else { return messages };
-    let instruction = format!(
-        "Answer with one JSON object and nothing else: no explanation, no code fence. It must satisfy this JSON Schema:\n{}",
-        schema.schema
-    );
+    let instruction = text_json::instruction(&schema.schema);
     match request.messages.first() {
         Some(ChatMessage::System { content }) => messages[0] = json!({"role": "system", "content": format!("{content}\n\n{instruction}")}),
         Some(_) | None => messages.insert(0, json!({"role": "system", "content": instruction})),
@@ -157,10 +158,34 @@ pub(super) struct FunctionPiece {
     pub arguments: Option<Value>,
 }
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(super) struct Usage {
-    pub prompt_tokens: Option<u64>,
-    pub completion_tokens: Option<u64>,
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<UsageDetails>,
+    completion_tokens_details: Option<UsageDetails>,
+    /// DeepSeek's name for what came from its cache.
+    prompt_cache_hit_tokens: Option<u64>,
+    /// US dollars, from gateways that say so.
+    pub cost: Option<f64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct UsageDetails {
+    cached_tokens: Option<u64>,
+    reasoning_tokens: Option<u64>,
+}
+
+impl Usage {
+    pub(super) fn tokens(&self) -> TokenUsage {
+        let cached = self.prompt_tokens_details.as_ref().and_then(|details| details.cached_tokens).or(self.prompt_cache_hit_tokens);
+        let reasoning = self.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens);
+        TokenUsage {
+            cached: cached.unwrap_or(0),
+            reasoning: reasoning.unwrap_or(0),
+            ..TokenUsage::of(self.prompt_tokens.unwrap_or(0), self.completion_tokens.unwrap_or(0))
+        }
+    }
 }
 
 /// Text that is a string, or a list of parts with `text`.
@@ -170,41 +195,6 @@ pub(super) fn text_of(value: &Value) -> String {
         Value::Array(parts) => parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
     }
-}
-
-/// What a server says went wrong.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Complaint {
-    pub message: String,
-    /// `code`, or else `type`, as text.
-    pub code: String,
-    /// The parameter it complains about.
-    pub param: String,
-}
-
-impl Complaint {
-    /// Reads an error in any of the usual shapes: `{error: {message, code}}`, `{error: text}`, `{message}`, `{detail}`, the inner
-    /// object alone.
-    pub(super) fn of(value: &Value) -> Option<Self> {
-        let inner = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
-        if let Value::String(message) = inner {
-            return Some(Self { message: message.clone(), ..Self::default() });
-        }
-        let field = |names: &[&str]| {
-            names.iter().find_map(|name| match inner.get(name) {
-                Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
-                Some(value @ (Value::Number(_) | Value::Array(_) | Value::Object(_))) => Some(value.to_string()),
-                Some(Value::String(_) | Value::Null | Value::Bool(_)) | None => None,
-            })
-        };
-        let message = field(&["message", "detail", "msg", "error"])?;
-        Some(Self { message, code: field(&["code", "type"]).unwrap_or_default(), param: field(&["param"]).unwrap_or_default() })
-    }
-}
-
-/// Whether an event without choices is an error in a shape of its own (`{object: "error", message}`, `{detail}`).
-pub(super) fn is_error(event: &str) -> bool {
-    serde_json::from_str(event).is_ok_and(|value: Value| Complaint::of(&value).is_some())
 }
 
 #[cfg(test)]
@@ -228,7 +218,7 @@ mod tests {
     fn a_body_has_only_what_was_asked_for() {
         let request = ChatRequest { schema: None, ..request() };
         assert_eq!(
-            request_body(&request, &Features::default()),
+            request_body(&request, &Features::default(), None),
             json!({
                 "model": "m",
                 "messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi"}],
@@ -250,14 +240,15 @@ mod tests {
             reasoning_effort: Some("low".into()),
         };
         request.tools.push(ToolOffer { name: "t".into(), description: "d".into(), parameters: json!({"type": "object"}) });
-        let body = request_body(&request, &Features { completion_cap: true, ..Features::default() });
+        let body = request_body(&request, &Features { cap: CapParameter::MaxCompletionTokens, ..Features::default() }, Some(9));
         assert_eq!(body["temperature"], 0.5);
         assert_eq!(body["max_completion_tokens"], 9);
         assert_eq!(body.get("max_tokens"), None);
         assert_eq!(body["stop"], json!(["END"]));
         assert_eq!(body["reasoning_effort"], "low");
         assert_eq!(body["tools"][0]["function"]["name"], "t");
-        let plain = request_body(&request, &Features { sampling: false, reasoning_effort: false, ..Features::default() });
+        let plain =
+            request_body(&request, &Features { refuses_sampling: true, refuses_reasoning_effort: true, ..Features::default() }, Some(9));
         assert_eq!(plain.get("temperature"), None);
         assert_eq!(plain.get("reasoning_effort"), None);
         assert_eq!(plain["max_tokens"], 9);
@@ -265,7 +256,7 @@ mod tests {
 
     #[test]
     fn each_schema_mode_asks_in_its_own_way() {
-        let body = |schema| request_body(&request(), &Features { schema, ..Features::default() });
+        let body = |schema| request_body(&request(), &Features { schema, ..Features::default() }, None);
         let by_schema = body(SchemaMode::JsonSchema);
         assert_eq!(by_schema["response_format"]["json_schema"]["strict"], true);
         assert_eq!(by_schema["messages"][0]["content"], "be brief");
@@ -289,19 +280,5 @@ mod tests {
         let sent = message(&ChatMessage::Assistant { content: String::new(), calls });
         assert_eq!(sent["tool_calls"][0]["function"]["arguments"], "{}");
         assert_eq!(sent["content"], Value::Null);
-    }
-
-    #[test]
-    fn complaints_are_read_in_every_shape() {
-        let complaint = |value: Value| Complaint::of(&value).map(|c| (c.message, c.code));
-        let some = |message: &str, code: &str| Some((message.to_owned(), code.to_owned()));
-        assert_eq!(complaint(json!({"error": {"message": "m", "code": "c"}})), some("m", "c"));
-        assert_eq!(complaint(json!({"error": {"message": "m", "code": 500, "type": null}})), some("m", "500"));
-        assert_eq!(complaint(json!({"error": {"message": "m", "code": null, "type": "t"}})), some("m", "t"));
-        assert_eq!(complaint(json!({"error": "m"})), some("m", ""));
-        assert_eq!(complaint(json!({"object": "error", "message": "m"})), some("m", ""));
-        assert_eq!(complaint(json!({"detail": [{"msg": "m"}]})), some("[{\"msg\":\"m\"}]", ""));
-        assert_eq!(complaint(json!({"choices": []})), None);
-        assert_eq!(complaint(json!([1])), None);
     }
 }

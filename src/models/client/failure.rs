@@ -2,24 +2,24 @@
 
 use std::time::Duration;
 
-use super::wire::Complaint;
+use super::complaint::Complaint;
 use crate::engine::TryVerdict;
 use crate::models::{ModelError, ModelErrorKind, http, waits};
 
 #[derive(Debug)]
 pub(super) struct TryFailure {
-    pub error: ModelError,
+    pub error: Box<ModelError>,
     /// What the server had against the form of the request: it may take one with less in it.
     pub refused: Option<Box<Complaint>>,
 }
 
 impl TryFailure {
     pub(super) fn new(kind: ModelErrorKind, message: String, verdict: TryVerdict) -> Self {
-        Self { error: ModelError::new(kind, verdict, message), refused: None }
+        Self { error: Box::new(ModelError::new(kind, verdict, message)), refused: None }
     }
 
     pub(super) fn hint(self, hint: impl Into<String>) -> Self {
-        Self { error: self.error.hint(hint), ..self }
+        Self { error: Box::new(self.error.hint(hint)), ..self }
     }
 }
 
@@ -86,14 +86,14 @@ pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, bo
         }
     };
     let mut failure = TryFailure::new(kind, message, verdict).hint(hint);
-    if kind == ModelErrorKind::BadRequest && matches!(status, 400 | 404 | 415 | 422) {
+    if matches!(status, 400 | 404 | 415 | 422 | 500) {
         failure.refused = Some(Box::new(complaint));
     }
     failure
 }
 
 fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind {
-    let text = format!("{} {}", complaint.message, complaint.code).to_lowercase();
+    let text = complaint.text();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
     let about_key = says(&[
         "invalid_api_key",
@@ -115,7 +115,7 @@ fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind 
         "maximum context",
     ]);
     let model_words = says(&["model_not_found", "invalid model", "unknown model", "no such model"])
-        || (text.contains("model") && says(&["not found", "does not exist", "not exist", "not have access"]));
+        || (text.contains("model") && says(&["not found", "not_found", "does not exist", "not exist", "not have access"]));
     match status {
         401 if !has_key => ModelErrorKind::NoKey,
         401 => ModelErrorKind::WrongKey,
@@ -135,6 +135,7 @@ fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind 
         403 => ModelErrorKind::WrongKey,
         // Only an error inside a stream has no status: go by its words.
         0 if says(&["rate limit", "rate_limit", "ratelimit", "quota"]) => ModelErrorKind::RateLimit,
+        0 if says(&["invalid_request_error", "badrequest"]) => ModelErrorKind::BadRequest,
         0 => ModelErrorKind::Server,
         _ => ModelErrorKind::BadRequest,
     }
@@ -161,7 +162,7 @@ fn verdict(kind: ModelErrorKind, complaint: &Complaint, wait: Option<Duration>) 
 
 /// Whether an account has nothing left to spend, which no waiting changes. It comes as 429, as 402, and from Anthropic as 400.
 fn is_used_up(complaint: &Complaint) -> bool {
-    let text = format!("{} {}", complaint.message, complaint.code).to_lowercase();
+    let text = complaint.text();
     complaint.code == "402"
         || ["insufficient_quota", "insufficient balance", "insufficient credits", "credit balance is too low", "billing_hard_limit"]
             .iter()

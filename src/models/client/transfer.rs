@@ -1,20 +1,20 @@
 //! One attempt over the wire: send, read the stream (or the whole completion that some servers send instead), with a limit on every
 //! silence.
 
-use reqwest::{RequestBuilder, Response};
+use reqwest::{RequestBuilder, Response, header::HeaderMap};
 use secrecy::{ExposeSecret, SecretString};
 use std::time::Duration;
 use tokio::time::timeout;
 
 use super::{
-    ApiKey, OpenAi,
-    assemble::Assembly,
+    ApiKey, Auth, ModelClient,
+    api::{AnswerPiece, Api, Assembly},
     failure::{self, Begun, TryFailure},
     features::Features,
-    sse, wire,
+    sse,
 };
 use crate::engine::TryVerdict;
-use crate::models::{ChatReply, ChatRequest, Delta, ModelErrorKind, waits};
+use crate::models::{ChatReply, ChatRequest, Delta, ModelErrorKind, anthropic, waits};
 
 /// How long a server may take for the usage after it has finished the answer.
 const GRACE: Duration = Duration::from_secs(5);
@@ -25,50 +25,58 @@ const MAX_BODY: usize = 16 << 20;
 /// How much of an error page is read.
 const MAX_ERROR: usize = 64 << 10;
 
-/// Whether the stream said that it is over.
-#[derive(PartialEq, Eq)]
-enum StreamPiece {
-    More,
-    Done,
+/// A stream under way: what is gathered, and who hears of it.
+struct Reading<'a> {
+    assembly: &'a mut dyn Assembly,
+    model: &'a str,
+    sink: &'a mut (dyn FnMut(Delta) + Send),
 }
 
-impl OpenAi {
-    /// One attempt. Gives the reply and the words of a refusal, if any.
+impl ModelClient {
+    /// One send. Gives the reply and the words of a refusal, if any.
     pub(super) async fn transfer(
         &self,
         request: &ChatRequest,
         features: &Features,
+        cap: Option<u64>,
         sink: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<(ChatReply, Option<String>), TryFailure> {
-        let body = wire::request_body(request, features);
-        let mut response = self.send(self.http.post(self.url("chat/completions")).json(&body), &request.model).await?;
-        let mut assembly = Assembly::default();
+        let api = self.traits.api;
+        let body = api.body(request, features, cap);
+        let mut response = self.send(self.http.post(self.url(api.path())).json(&body), &request.model).await?;
+        let cost_usd = self.cost_in(response.headers());
+        let mut assembly = api.assembly(request, features);
         let first = self.first_piece(&mut response).await?;
-        if let Err(mut failure) = self.read(response, first, &mut assembly, &request.model, sink).await {
+        let mut reading = Reading { assembly: &mut *assembly, model: &request.model, sink };
+        if let Err(mut failure) = self.read(response, first, &mut reading).await {
             failure.error.usage = assembly.reported();
             return Err(failure);
         }
         let refusal = assembly.refusal().map(str::to_owned);
-        Ok((assembly.into_reply(request), refusal))
+        let reply = assembly.into_reply(request);
+        Ok((ChatReply { cost_usd: cost_usd.or(reply.cost_usd), ..reply }, refusal))
     }
 
-    async fn read(
-        &self,
-        response: Response,
-        first: Vec<u8>,
-        assembly: &mut Assembly,
-        model: &str,
-        sink: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<(), TryFailure> {
+    /// What the headers say of the call's cost: LiteLLM's figure, or that the model runs on this machine.
+    fn cost_in(&self, headers: &HeaderMap) -> Option<f64> {
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        if self.traits.is_local || header("server").is_some_and(|server| server.contains("llama.cpp")) {
+            return Some(0.0);
+        }
+        // At the start of a stream LiteLLM says 0, because it doesn't know yet.
+        header("x-litellm-response-cost")?.parse().ok().filter(|cost: &f64| cost.is_finite() && *cost > 0.0)
+    }
+
+    async fn read(&self, response: Response, first: Vec<u8>, reading: &mut Reading<'_>) -> Result<(), TryFailure> {
         match first.iter().find(|byte| !byte.is_ascii_whitespace()) {
             None => return Err(failure::cut(&self.endpoint, "it was empty")),
             Some(b'{' | b'[' | b'<') => {
                 let whole = self.rest(response, first, MAX_BODY).await?;
-                self.take_whole(assembly, model, &whole, sink)?;
+                self.take_whole(&whole, reading)?;
             }
-            Some(_) => self.read_stream(response, first, assembly, model, sink).await?,
+            Some(_) => self.read_stream(response, first, reading).await?,
         }
-        if assembly.finish_reason() == "error" {
+        if reading.assembly.failed() {
             let message = format!("`{}` stopped with an error", self.endpoint.host);
             return Err(TryFailure::new(ModelErrorKind::Server, message, TryVerdict::Again));
         }
@@ -82,8 +90,16 @@ impl OpenAi {
 
     async fn send(&self, request: RequestBuilder, model: &str) -> Result<Response, TryFailure> {
         let request = match self.key_to_send().await? {
-            Some(key) => request.bearer_auth(key.expose_secret()),
+            Some(key) => match self.traits.auth {
+                Auth::Bearer => request.bearer_auth(key.expose_secret()),
+                Auth::XApiKey => request.header("x-api-key", secret_header(key)?),
+                Auth::ApiKey => request.header("api-key", secret_header(key)?),
+            },
             None => request,
+        };
+        let request = match self.traits.api {
+            Api::Openai => request,
+            Api::Anthropic => request.header("anthropic-version", anthropic::VERSION),
         };
         let response = match timeout(self.limits.first, request.send()).await {
             Err(_elapsed) => return Err(failure::silent(&self.endpoint, self.limits.first, Begun::No)),
@@ -127,82 +143,62 @@ impl OpenAi {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn take_whole(&self, assembly: &mut Assembly, model: &str, body: &str, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<(), TryFailure> {
-        let Ok(chunk) = serde_json::from_str::<wire::Chunk>(body) else {
-            let what = if body.trim_start().starts_with('<') {
-                "a web page instead of an answer"
-            } else {
-                "something that is not a chat completion"
-            };
-            return Err(failure::nonsense(&self.endpoint, what, body));
-        };
-        if chunk.error.is_some() {
-            return Err(failure::of_reply(&self.endpoint, model, None, body, None));
+    fn take_whole(&self, body: &str, reading: &mut Reading<'_>) -> Result<(), TryFailure> {
+        match reading.assembly.take_whole(body, reading.sink) {
+            AnswerPiece::More | AnswerPiece::Done => Ok(()),
+            AnswerPiece::Error => Err(failure::of_reply(&self.endpoint, reading.model, None, body, None)),
+            AnswerPiece::Unreadable if body.trim_start().starts_with('<') => {
+                Err(failure::nonsense(&self.endpoint, "a web page instead of an answer", body))
+            }
+            AnswerPiece::Unreadable => Err(failure::nonsense(&self.endpoint, "something that is not a chat completion", body)),
         }
-        if chunk.choices.as_ref().is_none_or(Vec::is_empty) {
-            return Err(failure::nonsense(&self.endpoint, "something that is not a chat completion", body));
-        }
-        assembly.take(chunk, sink);
-        Ok(())
     }
 
-    async fn read_stream(
-        &self,
-        mut response: Response,
-        first: Vec<u8>,
-        assembly: &mut Assembly,
-        model: &str,
-        sink: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<(), TryFailure> {
+    async fn read_stream(&self, mut response: Response, first: Vec<u8>, reading: &mut Reading<'_>) -> Result<(), TryFailure> {
         let mut decoder = sse::Decoder::default();
         let mut piece = first;
         loop {
             let events = decoder.push(&piece).map_err(|sse::TooLong| failure::nonsense(&self.endpoint, "an event that is too long", ""))?;
             for event in events {
-                if self.take_event(&event, assembly, model, sink)? == StreamPiece::Done {
-                    return self.check_done(assembly);
+                if self.take_event(&event, reading)? == AnswerPiece::Done {
+                    return self.check_done(reading.assembly);
                 }
             }
-            if assembly.is_finished() && assembly.has_usage() {
+            let finished = reading.assembly.is_finished();
+            if finished && reading.assembly.reported().is_some() {
                 return Ok(());
             }
-            let wait = match (assembly.is_finished(), assembly.is_empty()) {
+            let wait = match (finished, reading.assembly.is_empty()) {
                 (true, _) => self.limits.between.min(GRACE),
                 (false, true) => self.limits.first,
                 (false, false) => self.limits.between,
             };
             let next = timeout(wait, response.chunk()).await;
             // The answer is whole once the server said why it stopped; only the usage may be missing.
-            let whole = assembly.is_finished();
             piece = match next {
                 Ok(Ok(Some(bytes))) => bytes.to_vec(),
-                Err(_) | Ok(Err(_)) if whole => return Ok(()),
-                Err(_elapsed) => return Err(failure::silent(&self.endpoint, wait, begun(assembly))),
+                Err(_) | Ok(Err(_)) if finished => return Ok(()),
+                Err(_elapsed) => return Err(failure::silent(&self.endpoint, wait, begun(reading.assembly))),
                 Ok(Err(error)) => return Err(failure::of_transport(&self.endpoint, error, Begun::Yes)),
-                Ok(Ok(None)) => return self.end_of_stream(&mut decoder, assembly, model, sink),
+                Ok(Ok(None)) => return self.end_of_stream(&mut decoder, reading),
             };
         }
     }
 
     /// The connection is closed: the last event may lack its blank line.
-    fn end_of_stream(
-        &self,
-        decoder: &mut sse::Decoder,
-        assembly: &mut Assembly,
-        model: &str,
-        sink: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<(), TryFailure> {
+    fn end_of_stream(&self, decoder: &mut sse::Decoder, reading: &mut Reading<'_>) -> Result<(), TryFailure> {
         if let Some(event) = decoder.finish() {
-            let whole = event.trim() == "[DONE]" || serde_json::from_str::<wire::Chunk>(&event).is_ok();
-            if whole && self.take_event(&event, assembly, model, sink)? == StreamPiece::Done {
-                return self.check_done(assembly);
+            // One that was cut in the middle is no event.
+            let whole = event.trim() == "[DONE]" || serde_json::from_str::<serde::de::IgnoredAny>(&event).is_ok();
+            if whole && self.take_event(&event, reading)? == AnswerPiece::Done {
+                return self.check_done(reading.assembly);
             }
         }
-        if assembly.is_finished() { Ok(()) } else { Err(failure::cut(&self.endpoint, "the stream ended before the answer did")) }
+        if reading.assembly.is_finished() { Ok(()) } else { Err(failure::cut(&self.endpoint, "the stream ended before the answer did")) }
     }
 
-    /// `[DONE]` without a reason to stop is accepted from servers that send none, if there is an answer at all.
-    fn check_done(&self, assembly: &Assembly) -> Result<(), TryFailure> {
+    /// An end without a reason to stop is accepted from servers that send none, if there is an answer at all.
+    fn check_done(&self, assembly: &dyn Assembly) -> Result<(), TryFailure> {
         if assembly.is_finished() || !assembly.is_empty() {
             Ok(())
         } else {
@@ -210,28 +206,16 @@ impl OpenAi {
         }
     }
 
-    fn take_event(
-        &self,
-        event: &str,
-        assembly: &mut Assembly,
-        model: &str,
-        sink: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<StreamPiece, TryFailure> {
-        match event.trim() {
-            "" => return Ok(StreamPiece::More),
-            "[DONE]" => return Ok(StreamPiece::Done),
-            _ => {}
+    fn take_event(&self, event: &str, reading: &mut Reading<'_>) -> Result<AnswerPiece, TryFailure> {
+        match reading.assembly.take(event, reading.sink) {
+            piece @ (AnswerPiece::More | AnswerPiece::Done) => Ok(piece),
+            AnswerPiece::Error => Err(failure::of_reply(&self.endpoint, reading.model, None, event, None)),
+            AnswerPiece::Unreadable => {
+                let mut failure = failure::nonsense(&self.endpoint, "a part of the answer that can't be read", event);
+                failure.error.verdict = TryVerdict::Again;
+                Err(failure)
+            }
         }
-        let Ok(chunk) = serde_json::from_str::<wire::Chunk>(event) else {
-            let mut failure = failure::nonsense(&self.endpoint, "a part of the answer that can't be read", event);
-            failure.error.verdict = TryVerdict::Again;
-            return Err(failure);
-        };
-        if chunk.error.is_some() || (chunk.choices.is_none() && chunk.usage.is_none() && wire::is_error(event)) {
-            return Err(failure::of_reply(&self.endpoint, model, None, event, None));
-        }
-        assembly.take(chunk, sink);
-        Ok(StreamPiece::More)
     }
 
     async fn key_to_send(&self) -> Result<Option<&SecretString>, TryFailure> {
@@ -243,7 +227,17 @@ impl OpenAi {
     }
 }
 
-fn begun(assembly: &Assembly) -> Begun {
+/// A key as a header that no log shows.
+fn secret_header(key: &SecretString) -> Result<reqwest::header::HeaderValue, TryFailure> {
+    let mut value = reqwest::header::HeaderValue::from_str(key.expose_secret()).map_err(|_| {
+        TryFailure::new(ModelErrorKind::WrongKey, "the key has a character that no key has".to_owned(), TryVerdict::Never)
+            .hint("look for a line break or a letter that isn't ASCII in it")
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn begun(assembly: &dyn Assembly) -> Begun {
     if assembly.is_empty() { Begun::No } else { Begun::Yes }
 }
 

@@ -22,15 +22,16 @@ fn limits() -> CallLimits {
     }
 }
 
-fn client(address: &str, limits: CallLimits) -> OpenAi {
-    OpenAi::new(Server {
+fn client(address: &str, limits: CallLimits) -> ModelClient {
+    let server = Server {
         base: address.parse().unwrap(),
         address_from: "OPENAI_BASE_URL".into(),
         key: ApiKey::Given(SecretString::from("sk-secret")),
         key_from: "OPENAI_API_KEY".into(),
         limits,
-    })
-    .unwrap()
+        traits: ServerTraits::default(),
+    };
+    ModelClient::new(server, Knowledge::default()).unwrap()
 }
 
 fn request() -> ChatRequest {
@@ -172,8 +173,9 @@ async fn without_a_key_a_refusal_says_which_one_to_set() {
         key: ApiKey::None,
         key_from: "OPENAI_API_KEY".into(),
         limits: limits(),
+        traits: ServerTraits::default(),
     };
-    let error = OpenAi::new(server).unwrap().chat(&request(), &mut |_| ()).await.unwrap_err();
+    let error = ModelClient::new(server, Knowledge::default()).unwrap().chat(&request(), &mut |_| ()).await.unwrap_err();
     assert_eq!((error.kind, error.hint.as_deref()), (ModelErrorKind::NoKey, Some("set OPENAI_API_KEY")));
     assert!(!script.seen()[0].head.contains("authorization"));
 }
@@ -358,6 +360,144 @@ async fn a_refusal_of_the_model_is_shown_as_it_wrote_it() {
 }
 
 #[tokio::test]
+async fn a_refused_limit_of_the_answer_is_asked_for_as_the_server_says() {
+    let settings = ModelSettings { max_tokens: Some(6000), ..ModelSettings::default() };
+    let request = ChatRequest { settings, ..request() };
+    for (message, sent) in [
+        ("max_tokens is too large: 6000. This model supports at most 4096 completion tokens, whereas you provided 6000.", json!(4096)),
+        (
+            "This model's maximum context length is 8192 tokens. However, you requested 8256 tokens (2256 in the messages, 6000 in the completion).",
+            json!(5936),
+        ),
+        (
+            "'max_tokens' or 'max_completion_tokens' is too large: 6000. This model's maximum context length is 2048 tokens and your request has 48 input tokens (6000 > 2048 - 48). None",
+            json!(2000),
+        ),
+        ("max_tokens: 6000 > 4000, which is the maximum allowed number of output tokens for m", json!(4000)),
+        ("Unrecognized request argument supplied: max_tokens", Value::Null),
+    ] {
+        let replies = vec![Reply::json(400, &refused(message, json!(null))), Reply::text("ok")];
+        let exchange = chat(replies, limits(), &request).await;
+        let reply = exchange.outcome.unwrap();
+        assert_eq!(exchange.script.seen()[1].body["max_tokens"], sent, "{message}");
+        assert_eq!(reply.notes.len(), usize::from(sent.is_null()), "{:?}", reply.notes);
+    }
+    let long = "This model's maximum context length is 8192 tokens. However, you requested 15000 tokens (9000 in the messages, 6000 in the completion).";
+    let exchange = chat(vec![Reply::json(400, &refused(long, json!(null)))], limits(), &request).await;
+    assert_eq!(exchange.outcome.unwrap_err().kind, ModelErrorKind::ContextTooLong);
+}
+
+#[tokio::test]
+async fn a_limit_that_nobody_asked_for_is_sent_only_where_the_model_writes_less_than_there_is_room_for() {
+    for (model, sent) in [("m", Value::Null), ("gpt-4o-2024-08-06", json!(16_384)), ("gpt-4", Value::Null)] {
+        let script = Script::play(vec![Reply::text("ok")]).await;
+        let knowledge = Knowledge { prices: Arc::new(Prices::shipped()), ..Knowledge::default() };
+        let client = ModelClient { knowledge, ..client(&script.address, limits()) };
+        client.chat(&ChatRequest { model: model.into(), ..request() }, &mut |_| ()).await.unwrap();
+        assert_eq!(script.seen()[0].body["max_tokens"], sent, "{model}");
+    }
+}
+
+#[tokio::test]
+async fn refused_tools_are_left_out_with_a_note_unless_they_are_needed_and_that_outlives_the_client() {
+    let folder = tempfile::tempdir().unwrap();
+    let tools = vec![ToolOffer { name: "add".into(), description: "adds".into(), parameters: json!({"type": "object"}) }];
+    let request = ChatRequest { tools, ..request() };
+    let refusal = Reply::json(
+        400,
+        &json!({"error": {"message": "registry.ollama.ai/library/m does not support tools", "type": "api_error", "param": null, "code": null}}),
+    );
+    let script = Script::play(vec![refusal, Reply::text("a"), Reply::text("b")]).await;
+    for sends in [2, 3] {
+        let knowledge = Knowledge { learned: Arc::new(Learned::open(folder.path())), ..Knowledge::default() };
+        let client = ModelClient { knowledge, ..client(&script.address, limits()) };
+        let reply = client.chat(&request, &mut |_| ()).await.unwrap();
+        assert!(reply.notes[0].contains("can't call tools"), "{:?}", reply.notes);
+        assert_eq!((script.seen().len(), script.seen()[sends - 1].body.get("tools")), (sends, None));
+    }
+    let knowledge = Knowledge { learned: Arc::new(Learned::open(folder.path())), ..Knowledge::default() };
+    let client = ModelClient { knowledge, ..client(&script.address, limits()) };
+    let error = client.chat(&ChatRequest { needs_tools: true, ..request }, &mut |_| ()).await.unwrap_err();
+    assert_eq!((error.verdict, script.seen().len()), (TryVerdict::Never, 3), "{error}");
+}
+
+#[tokio::test]
+async fn a_cost_that_the_server_says_and_the_name_that_it_answers_with_are_kept() {
+    let usage = json!({"prompt_tokens": 10, "completion_tokens": 2, "cost": 0.25, "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens_details": {"reasoning_tokens": 1}});
+    let chunk = json!({"model": "m-2024", "choices": [{"delta": {"content": "x"}, "finish_reason": "stop"}], "usage": usage});
+    let reply = chat(vec![Reply::done(&[chunk])], limits(), &request()).await.outcome.unwrap();
+    assert_eq!((reply.cost_usd, reply.model.as_str()), (Some(0.25), "m-2024"));
+    assert_eq!(reply.usage, TokenUsage { cached: 4, reasoning: 1, ..TokenUsage::of(10, 2) });
+    for (header, cost) in
+        [("x-litellm-response-cost: 0.5", Some(0.5)), ("x-litellm-response-cost: 0.0", None), ("server: llama.cpp", Some(0.0))]
+    {
+        let reply = chat(vec![Reply::text("x").header(header)], limits(), &request()).await.outcome.unwrap();
+        assert_eq!(reply.cost_usd, cost, "{header}");
+    }
+}
+
+#[tokio::test]
+async fn thinking_is_never_part_of_the_answer() {
+    let thought = json!({"choices": [{"delta": {"reasoning": "hm"}}]});
+    let exchange = chat(vec![Reply::done(&[thought, piece("<think>2"), piece("</think>\n\n4")])], limits(), &request()).await;
+    assert_eq!(exchange.outcome.unwrap().text, "4");
+    assert_eq!(exchange.deltas, [Delta::Reasoning("hm".into()), Delta::Reasoning("2".into()), Delta::Text("4".into())]);
+}
+
+fn messages_of(script: &Script) -> ModelClient {
+    let traits = ServerTraits { api: Api::Anthropic, auth: Auth::XApiKey, ..ServerTraits::default() };
+    ModelClient { traits, ..client(&script.address, limits()) }
+}
+
+#[tokio::test]
+async fn anthropics_messages_are_spoken_with_their_own_headers() {
+    let events = [
+        json!({"type": "message_start", "message": {"model": "claude-x-1", "usage": {"input_tokens": 7, "output_tokens": 1}}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hi"}}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}}),
+        json!({"type": "message_stop"}),
+    ];
+    let script = Script::play(vec![Reply::stream(&events)]).await;
+    let reply = messages_of(&script).chat(&request(), &mut |_| ()).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.usage, reply.model.as_str()), ("hi", TokenUsage::of(7, 3), "claude-x-1"));
+    let seen = &script.seen()[0];
+    assert!(seen.head.starts_with("post /v1/messages ") && seen.head.contains("x-api-key: sk-secret"), "{}", seen.head);
+    assert!(seen.head.contains("anthropic-version: 2023-06-01") && !seen.head.contains("authorization"));
+    assert_eq!(seen.body["max_tokens"], 4096);
+}
+
+#[tokio::test]
+async fn anthropics_errors_are_sorted_by_what_they_say() {
+    let error = |kind: &str, message: &str| json!({"type": "error", "error": {"type": kind, "message": message}});
+    let start = json!({"type": "message_start", "message": {"model": "m", "usage": {"input_tokens": 7, "output_tokens": 1}}});
+    let overloaded = || error("overloaded_error", "Overloaded");
+    for (reply, kind, again) in [
+        (Reply::json(529, &overloaded()), ModelErrorKind::Server, true),
+        (Reply::stream(&[start.clone(), overloaded()]), ModelErrorKind::Server, true),
+        (Reply::stream(&[start, error("rate_limit_error", "slow down")]), ModelErrorKind::RateLimit, true),
+        (Reply::json(401, &error("authentication_error", "invalid x-api-key")), ModelErrorKind::WrongKey, false),
+        (Reply::json(404, &error("not_found_error", "model: claude-none")), ModelErrorKind::UnknownModel, false),
+        (
+            Reply::json(400, &error("invalid_request_error", "Your credit balance is too low to access the Anthropic API")),
+            ModelErrorKind::RateLimit,
+            false,
+        ),
+        (
+            Reply::json(400, &error("invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum")),
+            ModelErrorKind::ContextTooLong,
+            false,
+        ),
+    ] {
+        let script = Script::play(vec![reply]).await;
+        let once = CallLimits { attempts: 1, ..limits() };
+        let error = ModelClient { limits: once, ..messages_of(&script) }.chat(&request(), &mut |_| ()).await.unwrap_err();
+        assert_eq!((error.kind, error.verdict == TryVerdict::Again), (kind, again), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn parts_that_a_server_does_not_know_are_left_out() {
     let replies = vec![
         Reply::json(400, &refused("Unrecognized request argument supplied: stream_options", json!(null))),
@@ -378,8 +518,15 @@ async fn the_key_is_taken_from_a_command_once() {
     let directory = tempfile::tempdir().unwrap();
     let line = format!("echo run >> {}/runs; echo sk-printed", directory.path().display());
     let key = ApiKey::Command { line, printed: OnceCell::new() };
-    let server = Server { base: script.address.parse().unwrap(), address_from: "a".into(), key, key_from: "k".into(), limits: limits() };
-    let client = OpenAi::new(server).unwrap();
+    let server = Server {
+        base: script.address.parse().unwrap(),
+        address_from: "a".into(),
+        key,
+        key_from: "k".into(),
+        limits: limits(),
+        traits: ServerTraits::default(),
+    };
+    let client = ModelClient::new(server, Knowledge::default()).unwrap();
     for _ in 0..2 {
         client.chat(&request(), &mut |_| ()).await.unwrap();
     }
@@ -390,9 +537,15 @@ async fn the_key_is_taken_from_a_command_once() {
 #[tokio::test]
 async fn a_key_command_that_fails_is_an_error_without_what_it_printed() {
     let key = ApiKey::Command { line: "echo sk-secret; exit 3".into(), printed: OnceCell::new() };
-    let server =
-        Server { base: "http://127.0.0.1:9/v1".parse().unwrap(), address_from: "a".into(), key, key_from: "k".into(), limits: limits() };
-    let error = OpenAi::new(server).unwrap().chat(&request(), &mut |_| ()).await.unwrap_err();
+    let server = Server {
+        base: "http://127.0.0.1:9/v1".parse().unwrap(),
+        address_from: "a".into(),
+        key,
+        key_from: "k".into(),
+        limits: limits(),
+        traits: ServerTraits::default(),
+    };
+    let error = ModelClient::new(server, Knowledge::default()).unwrap().chat(&request(), &mut |_| ()).await.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::NoKey);
     assert!(!error.message.contains("sk-secret") && error.message.contains('3'), "{error}");
 }

@@ -1,0 +1,406 @@
+//! A client for one server of models: what a call sends, what it learned about the server, whether the answer is what was asked for.
+//!
+//! A call is tried again when that can help (429, 408, 425, 5xx, no connection, a stream that broke off), with what the server asks
+//! to wait, and never after another 4xx, except without each optional part that the server refused.
+
+pub mod api;
+pub(super) mod complaint;
+mod failure;
+pub(super) mod features;
+mod learned;
+mod room;
+mod sse;
+#[cfg(test)]
+mod tests;
+mod transfer;
+
+use async_trait::async_trait;
+use reqwest::Url;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use std::{
+    borrow::Cow,
+    hash::{BuildHasher, Hasher, RandomState},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{sync::OnceCell, time::timeout};
+
+pub use self::{api::Api, features::CapParameter, learned::Learned};
+use self::{
+    failure::{Endpoint, TryFailure},
+    features::{Features, RefusedPart, UNKNOWN_OUTPUT},
+    learned::Lasting,
+};
+use super::config::{AUTO, DEFAULT_MODEL};
+use super::{ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, http, json, prices::Prices, tokens};
+use crate::engine::{TokenUsage, TryVerdict};
+
+/// How long calls may take and how often they are tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallLimits {
+    pub connect: Duration,
+    /// Until the first piece of the answer: a long prompt on a small machine takes its time.
+    pub first: Duration,
+    pub between: Duration,
+    /// The call with all its attempts and pauses.
+    pub overall: Duration,
+    /// Attempts in all, at least 1.
+    pub attempts: u32,
+    /// The first pause; doubles each time.
+    pub backoff: Duration,
+    /// The longest pause. A server that asks for more gets its way by an error that says so.
+    pub longest_pause: Duration,
+}
+
+impl Default for CallLimits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first: Duration::from_secs(120),
+            between: Duration::from_secs(60),
+            overall: Duration::from_secs(900),
+            attempts: 3,
+            backoff: Duration::from_millis(500),
+            longest_pause: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Where a key comes from. It is never shown, logged or sent anywhere but to the server.
+#[derive(Debug)]
+pub enum ApiKey {
+    /// The server wants none, or nobody gave one.
+    None,
+    Given(SecretString),
+    /// A shell command that prints it; run at the first call, then remembered.
+    Command {
+        line: String,
+        printed: OnceCell<SecretString>,
+    },
+}
+
+/// A shorter key is part of too many words to be looked for in a text.
+const SHORTEST_SECRET: usize = 8;
+/// Sends of one call that leave out or change a part, each after a refusal.
+const LESSER_SENDS: usize = 8;
+
+/// The header that a key goes in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Auth {
+    /// `authorization: Bearer …`
+    #[default]
+    Bearer,
+    /// `x-api-key: …`
+    XApiKey,
+    /// `api-key: …`
+    ApiKey,
+}
+
+/// How a provider's servers are spoken to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerTraits {
+    pub api: Api,
+    pub auth: Auth,
+    pub cap: CapParameter,
+    /// Models run on a machine of the user: a call costs nothing.
+    pub is_local: bool,
+}
+
+/// What is known about models, by all clients together.
+#[derive(Clone, Debug, Default)]
+pub struct Knowledge {
+    /// What servers take.
+    pub learned: Arc<Learned>,
+    /// What models take in and write.
+    pub prices: Arc<Prices>,
+}
+
+/// Where a server is and how to speak to it.
+#[derive(Debug)]
+pub struct Server {
+    /// The address up to and without `/chat/completions`.
+    pub base: Url,
+    /// What set the address, for messages.
+    pub address_from: String,
+    pub key: ApiKey,
+    /// What gave the key, or what would, for messages.
+    pub key_from: String,
+    pub limits: CallLimits,
+    pub traits: ServerTraits,
+}
+
+/// A client for one server.
+#[derive(Debug)]
+pub struct ModelClient {
+    http: reqwest::Client,
+    base: Url,
+    endpoint: Endpoint,
+    key: ApiKey,
+    limits: CallLimits,
+    traits: ServerTraits,
+    knowledge: Knowledge,
+    /// What `auto` means here.
+    auto: OnceCell<String>,
+}
+
+impl ModelClient {
+    /// A client; nothing is sent yet.
+    ///
+    /// # Errors
+    /// When TLS can't be set up.
+    pub fn new(server: Server, knowledge: Knowledge) -> Result<Self, ModelError> {
+        let Server { base, address_from, key, key_from, limits, traits } = server;
+        let http = http::client(limits.connect, http::proxies_for(&base)).map_err(|error| {
+            let message = format!("can't set up secure connections: {}", http::causes(&error));
+            ModelError::new(ModelErrorKind::NoRoute, TryVerdict::Never, message).hint("install the system's CA certificates")
+        })?;
+        let host = base.host_str().unwrap_or_default();
+        let host = base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let endpoint = Endpoint { host, address_from, key_from, has_key: !matches!(key, ApiKey::None) };
+        Ok(Self { http, base, endpoint, key, limits, traits, knowledge, auto: OnceCell::new() })
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}/{path}", self.base.as_str().trim_end_matches('/'))
+    }
+
+    fn features_of(&self, model: &str) -> Features {
+        let learned = self.knowledge.learned.of(&self.endpoint.host, model);
+        learned.unwrap_or_else(|| Features { cap: self.traits.cap, ..Features::default() })
+    }
+
+    /// The limit of an answer that is sent: what was asked for, as far as the model can write so much. Nobody asked: the model's own
+    /// limit where that is smaller than the room beside the prompt, because servers take less by themselves.
+    fn cap(&self, request: &ChatRequest, features: &Features) -> Option<u64> {
+        if features.cap == CapParameter::Refused {
+            return None;
+        }
+        let known = features.largest_cap.or_else(|| self.knowledge.prices.output(&request.model));
+        let room = || Some(self.knowledge.prices.window(&request.model)?.saturating_sub(tokens::count_prompt(request)));
+        let own = match request.settings.max_tokens {
+            Some(wanted) => Some(known.map_or(wanted, |known| wanted.min(known))),
+            None if self.traits.api.needs_cap() => Some(known.unwrap_or(UNKNOWN_OUTPUT)),
+            None => known.filter(|known| room().is_some_and(|room| *known < room)),
+        };
+        own.map(|own| features.cap_now.map_or(own, |now| own.min(now)))
+    }
+
+    /// What `auto` means: OpenAI's default where it is offered (a gateway), else the first model that chats.
+    async fn choose(&self) -> Result<String, ModelError> {
+        let names = self.list().await?;
+        let chats = |name: &&String| !["embed", "whisper", "tts", "rerank", "moderation"].iter().any(|other| name.contains(other));
+        let chosen = names.iter().find(|name| *name == DEFAULT_MODEL).or_else(|| names.iter().find(chats));
+        chosen.cloned().ok_or_else(|| {
+            let message = format!("`{}` lists no chat model", self.endpoint.host);
+            ModelError::new(ModelErrorKind::UnknownModel, TryVerdict::Never, message).hint("load a model there, or choose one with --model")
+        })
+    }
+
+    /// The request with a model's real name.
+    async fn named<'r>(&self, request: &'r ChatRequest) -> Result<Cow<'r, ChatRequest>, ModelError> {
+        if request.model != AUTO {
+            return Ok(Cow::Borrowed(request));
+        }
+        let model = self.auto.get_or_try_init(|| self.choose()).await?.clone();
+        Ok(Cow::Owned(ChatRequest { model, ..request.clone() }))
+    }
+
+    /// Tries until it works or can't.
+    async fn converse(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+        let mut features = self.features_of(&request.model);
+        let (mut attempt, mut lesser_sends, mut holds) = (1, 0, None);
+        // What answers cost that were no use.
+        let mut lost = TokenUsage::default();
+        loop {
+            if features.refuses_tools && request.needs_tools {
+                return Err(self.needs_tools(request));
+            }
+            let mut streamed = false;
+            let mut pass = |delta: Delta| {
+                streamed = true;
+                sink(delta);
+            };
+            let cap = self.cap(request, &features);
+            let outcome = match self.transfer(request, &features, cap, &mut pass).await {
+                Ok(reply) => self.judge(request, reply),
+                Err(failure) => Err(failure),
+            };
+            let mut failure = match outcome {
+                Ok(mut reply) => {
+                    if let Some(holds) = holds {
+                        self.knowledge.learned.keep(&self.endpoint.host, &request.model, &features, holds);
+                    }
+                    reply.notes.extend(self.notes(request, &features));
+                    reply.cost_usd = reply.cost_usd.filter(|_| lost == TokenUsage::default());
+                    reply.usage.add(lost);
+                    reply.cost_usd = reply.cost_usd.or_else(|| self.cost(request, &reply));
+                    return Ok(reply);
+                }
+                Err(failure) => failure,
+            };
+            lost.add(failure.error.usage.unwrap_or_default());
+            failure.error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
+            let less = (lesser_sends < LESSER_SENDS).then(|| self.less(request, &features, cap, &failure)).flatten();
+            let again = failure.error.verdict != TryVerdict::Never && attempt < self.limits.attempts;
+            let pause = if again { self.pause(attempt, failure.error.verdict.wait_ms()) } else { None };
+            match (less, pause) {
+                (Some((less, found)), _) => {
+                    features = less;
+                    lesser_sends += 1;
+                    holds = Some(if holds == Some(Lasting::ForNow) { Lasting::ForNow } else { found });
+                }
+                (None, Some(pause)) => {
+                    tracing::debug!(host = %self.endpoint.host, attempt, ?pause, kind = ?failure.error.kind, "trying the model again");
+                    attempt += 1;
+                    tokio::time::sleep(pause).await;
+                }
+                (None, None) => return Err(self.clean(*failure.error)),
+            }
+            if streamed {
+                sink(Delta::Restart { why: self.clean(*failure.error).message });
+            }
+        }
+    }
+
+    /// What a call costs by the table, under the name of the model that answered, else under the one that was asked for.
+    fn cost(&self, request: &ChatRequest, reply: &ChatReply) -> Option<f64> {
+        let prices = &self.knowledge.prices;
+        prices.cost(&reply.model, reply.usage).or_else(|| prices.cost(&request.model, reply.usage))
+    }
+
+    /// What is left to send after a refusal, and for how long that holds; `None` when it is not about a part that can be left out.
+    fn less(&self, request: &ChatRequest, features: &Features, sent: Option<u64>, failure: &TryFailure) -> Option<(Features, Lasting)> {
+        let ModelError { kind, .. } = *failure.error;
+        if kind == ModelErrorKind::Nonsense {
+            // The server may have ignored the schema: ask for it in another way.
+            let complaint = failure.refused.as_deref()?;
+            return Some((features.without(RefusedPart::Schema, sent, complaint)?, Lasting::ForNow));
+        }
+        let complaint = failure.refused.as_deref()?;
+        let part = features.refused_part(request, kind, complaint)?;
+        Some((features.without(part, sent, complaint)?, Lasting::Kept))
+    }
+
+    /// What was asked otherwise than wanted, for people.
+    fn notes(&self, request: &ChatRequest, features: &Features) -> Vec<String> {
+        let Endpoint { host, .. } = &self.endpoint;
+        let tools = (features.refuses_tools && !request.tools.is_empty())
+            .then(|| format!("`{}` at {host} can't call tools, so it was asked without them", request.model));
+        let cap = (features.cap == CapParameter::Refused && request.settings.max_tokens.is_some())
+            .then(|| format!("{host} takes no limit of the answer, so `{}` was asked without one", request.model));
+        tools.into_iter().chain(cap).collect()
+    }
+
+    fn needs_tools(&self, request: &ChatRequest) -> ModelError {
+        let message = format!("`{}` at {} can't call tools, and this work needs them", request.model, self.endpoint.host);
+        ModelError::new(ModelErrorKind::BadRequest, TryVerdict::Never, message).hint("choose a model that can call tools")
+    }
+
+    /// The pause after a failed attempt; `None` when the server asks for one that is too long to sit through.
+    fn pause(&self, attempt: u32, asked_ms: Option<u64>) -> Option<Duration> {
+        match asked_ms.map(Duration::from_millis) {
+            Some(asked) => Some(asked).filter(|asked| *asked <= self.limits.longest_pause),
+            None => {
+                let full = self.limits.backoff.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(self.limits.longest_pause);
+                // Spread over the upper half, so that nodes that failed together don't come back together.
+                let spread = RandomState::new().build_hasher().finish() % 1000;
+                Some(full / 2 + full.mul_f64(spread as f64 / 2000.0))
+            }
+        }
+    }
+
+    /// Whether a complete reply is what was asked for.
+    fn judge(&self, request: &ChatRequest, (reply, refusal): (ChatReply, Option<String>)) -> Result<ChatReply, TryFailure> {
+        let reported = (!reply.estimated).then_some(reply.usage);
+        self.judged(request, reply, refusal).map_err(|mut failure| {
+            failure.error.usage = reported;
+            failure
+        })
+    }
+
+    fn judged(&self, request: &ChatRequest, mut reply: ChatReply, refusal: Option<String>) -> Result<ChatReply, TryFailure> {
+        if let Some(reason) = refusal {
+            let message = format!("`{}` refused: {}", request.model, failure::shorten(&reason));
+            return Err(TryFailure::new(ModelErrorKind::Refused, message, TryVerdict::Never).hint("change the objective"));
+        }
+        let wants_json = request.schema.is_some() && reply.calls.is_empty();
+        if reply.finish == Finish::Filtered && (wants_json || reply.text.is_empty()) {
+            let message = format!("the filter of `{}` blocked the answer", self.endpoint.host);
+            return Err(TryFailure::new(ModelErrorKind::Refused, message, TryVerdict::Never).hint("change the objective"));
+        }
+        if !wants_json {
+            return Ok(reply);
+        }
+        if reply.finish == Finish::Length {
+            let message = format!("the answer of `{}` reached its token limit before its JSON was complete", request.model);
+            return Err(TryFailure::new(ModelErrorKind::Nonsense, message, TryVerdict::Never)
+                .hint("raise max_tokens of [models.settings], or ask for less"));
+        }
+        match json::find(&reply.text) {
+            Some(json) => {
+                reply.text = json.to_owned();
+                Ok(reply)
+            }
+            None => {
+                let mut failure = failure::nonsense(&self.endpoint, "text instead of JSON", &reply.text).hint("try a larger model");
+                // The server may have ignored the schema: ask in another way.
+                failure.refused = Some(Box::default());
+                Err(failure)
+            }
+        }
+    }
+
+    /// Takes the key out of words that a server may have repeated it in.
+    fn clean(&self, mut error: ModelError) -> ModelError {
+        let key = match &self.key {
+            ApiKey::None => None,
+            ApiKey::Given(key) => Some(key),
+            ApiKey::Command { printed, .. } => printed.get(),
+        };
+        if let Some(key) = key.map(|key| key.expose_secret()).filter(|key| key.len() >= SHORTEST_SECRET) {
+            error.message = error.message.replace(key, "[key]");
+        }
+        error
+    }
+}
+
+#[async_trait]
+impl ChatModel for ModelClient {
+    fn provider(&self) -> &str {
+        &self.endpoint.host
+    }
+
+    fn key(&self) -> Option<&SecretString> {
+        match &self.key {
+            ApiKey::None => None,
+            ApiKey::Given(key) => Some(key),
+            ApiKey::Command { printed, .. } => printed.get(),
+        }
+    }
+
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+        let call = async { self.converse(&*self.named(request).await?, sink).await };
+        match timeout(self.limits.overall, call).await {
+            Ok(outcome) => outcome,
+            Err(_elapsed) => {
+                let message = format!("the call to `{}` took longer than {} s", self.endpoint.host, self.limits.overall.as_secs_f64());
+                Err(ModelError::new(ModelErrorKind::Timeout, TryVerdict::Never, message).hint("raise overall_s of [models.timeouts]"))
+            }
+        }
+    }
+
+    async fn list(&self) -> Result<Vec<String>, ModelError> {
+        let text = self.fetch_text("models").await.map_err(|failure| self.clean(*failure.error))?;
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        let Some(entries) = value.get("data").or_else(|| value.get("models")).and_then(Value::as_array) else {
+            return Err(*failure::nonsense(&self.endpoint, "something that is not a list of models", &text).error);
+        };
+        let name = |entry: &Value| ["id", "name", "model"].iter().find_map(|field| entry.get(field)?.as_str().map(str::to_owned));
+        let mut names: Vec<String> = entries.iter().filter_map(name).collect();
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+}

@@ -1,0 +1,150 @@
+//! What servers were found to take, by server and model, remembered across runs in one small file: versioned, private to the user, and
+//! worth nothing when it is damaged.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    fs::OpenOptions,
+    io::Write,
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use super::features::Features;
+use crate::files;
+
+/// The file's name in the state folder.
+const FILE: &str = "servers.json";
+const VERSION: u32 = 1;
+/// The largest file that is read.
+const LARGEST: u64 = 1 << 20;
+/// After this long a server is asked anew: it may have been given more.
+const KEPT_S: i64 = 30 * 24 * 3600;
+
+/// How long a finding holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lasting {
+    /// For this process: an answer was of no use, which may have been chance.
+    ForNow,
+    /// Across runs: the server refused.
+    Kept,
+}
+
+/// What servers were found to take.
+#[derive(Debug, Default)]
+pub struct Learned {
+    /// `None` where nothing is remembered.
+    file: Option<PathBuf>,
+    known: Mutex<Findings>,
+}
+
+/// By server and model: `api.openai.com gpt-4`.
+type Findings = BTreeMap<String, Finding>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Finding {
+    /// Seconds since 1970.
+    found: i64,
+    #[serde(flatten)]
+    features: Features,
+}
+
+#[derive(Serialize, Deserialize)]
+struct LearnedFile {
+    version: u32,
+    servers: Findings,
+}
+
+impl Learned {
+    /// Remembers in a folder.
+    pub fn open(folder: &Path) -> Self {
+        let file = folder.join(FILE);
+        Self { known: Mutex::new(read(&file, now())), file: Some(file) }
+    }
+
+    pub(super) fn of(&self, host: &str, model: &str) -> Option<Features> {
+        self.lock().get(&key(host, model)).map(|finding| finding.features.clone())
+    }
+
+    /// Keeps what a successful call showed. A file that can't be written costs a round trip next time, nothing more.
+    pub(super) fn keep(&self, host: &str, model: &str, features: &Features, holds: Lasting) {
+        let features = Features { cap_now: None, ..features.clone() };
+        let finding = Finding { found: now(), features };
+        self.lock().insert(key(host, model), finding.clone());
+        if let (Some(file), Lasting::Kept) = (&self.file, holds)
+            && let Err(error) = write(file, &key(host, model), finding)
+        {
+            tracing::debug!(%error, file = %file.display(), "can't remember what a model's server takes");
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Findings> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn key(host: &str, model: &str) -> String {
+    format!("{host} {model}")
+}
+
+fn now() -> i64 {
+    Timestamp::now().as_second()
+}
+
+fn read(file: &Path, now: i64) -> Findings {
+    let text = files::read_text(file, LARGEST).unwrap_or_default();
+    let read: Option<LearnedFile> = serde_json::from_str(&text).ok();
+    let mut servers = read.filter(|read| read.version == VERSION).map(|read| read.servers).unwrap_or_default();
+    servers.retain(|_, finding| now - finding.found < KEPT_S);
+    servers
+}
+
+/// Adds one finding to what the file has by now: another process may have written. The file is replaced whole.
+fn write(file: &Path, key: &str, finding: Finding) -> std::io::Result<()> {
+    let mut servers = read(file, finding.found);
+    servers.insert(key.to_owned(), finding);
+    let text = serde_json::to_string_pretty(&LearnedFile { version: VERSION, servers })?;
+    let part = file.with_extension(format!("{}.part", std::process::id()));
+    OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?.write_all(text.as_bytes())?;
+    std::fs::rename(&part, file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn toolless() -> Features {
+        Features { refuses_tools: true, largest_cap: Some(4096), ..Features::default() }
+    }
+
+    #[test]
+    fn findings_outlive_the_process_and_are_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let learned = Learned::open(folder.path());
+        Learned::open(folder.path()).keep("h", "other", &Features::default(), Lasting::Kept);
+        learned.keep("h", "m", &toolless(), Lasting::Kept);
+        learned.keep("h", "chance", &toolless(), Lasting::ForNow);
+        assert_eq!(learned.of("h", "chance"), Some(toolless()));
+        let again = Learned::open(folder.path());
+        assert_eq!((again.of("h", "m"), again.of("h", "other")), (Some(toolless()), Some(Features::default())));
+        assert_eq!((again.of("h", "chance"), again.of("elsewhere", "m")), (None, None));
+        let file = folder.path().join(FILE);
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(read(&file, now() + KEPT_S).is_empty());
+    }
+
+    #[test]
+    fn a_damaged_file_is_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        for text in ["{", "{\"version\": 9, \"servers\": {}}", "[]", "{\"version\": 1, \"servers\": {\"h m\": 3}}"] {
+            std::fs::write(folder.path().join(FILE), text).unwrap();
+            let learned = Learned::open(folder.path());
+            assert_eq!(learned.of("h", "m"), None, "{text}");
+            learned.keep("h", "m", &toolless(), Lasting::Kept);
+            assert_eq!(Learned::open(folder.path()).of("h", "m"), Some(toolless()), "{text}");
+        }
+    }
+}
