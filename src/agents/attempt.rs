@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::Card;
 use crate::engine::{AgentJob, Done, ErrorKind, NodeError};
-use crate::plan::limits::{AGENT_ITERATIONS, AGENT_SECONDS, AGENT_TOKENS, MOST_ITERATIONS, UNKNOWN_WINDOW};
+use crate::plan::limits::{AGENT_ITERATIONS, AGENT_TOKENS, MOST_ITERATIONS, UNKNOWN_WINDOW};
 
-/// Limits that hold for one attempt.
+/// Limits that hold for one attempt. Its time is the engine's to keep: it knows what is work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AttemptLimits {
     pub iterations: u32,
@@ -15,8 +15,6 @@ pub(super) struct AttemptLimits {
     pub tokens: Option<u64>,
     /// Tokens that the model takes in.
     pub window: u64,
-    /// Working time, without waiting for tools and people.
-    pub time: Duration,
 }
 
 impl AttemptLimits {
@@ -24,12 +22,10 @@ impl AttemptLimits {
     pub fn new(job: &AgentJob, card: &Card, window: Option<u64>) -> Self {
         let iterations = if job.max_iterations > 0 { Some(job.max_iterations) } else { card.limits.max_iterations };
         let tokens = if job.max_tokens > 0 { Some(job.max_tokens) } else { card.limits.max_tokens };
-        let seconds = if job.timeout_s > 0.0 { job.timeout_s } else { AGENT_SECONDS };
         Self {
             iterations: iterations.unwrap_or(AGENT_ITERATIONS).clamp(1, MOST_ITERATIONS),
             tokens,
             window: window.unwrap_or(UNKNOWN_WINDOW),
-            time: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
         }
     }
 }

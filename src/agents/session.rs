@@ -1,7 +1,7 @@
-//! `ModelSession`: model calls of one attempt under its limits of tokens and time, each reported through the port.
+//! `ModelSession`: model calls of one attempt under its limit of tokens, each reported through the port.
 
 use std::time::Duration;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use super::attempt::{AttemptLimits, millis};
 use super::{Port, tokens};
@@ -85,7 +85,6 @@ struct Taken {
     tokens: u64,
     /// Of these, tokens that the model wrote.
     written: u64,
-    time: Duration,
     /// Answers that came.
     replies: u32,
 }
@@ -203,7 +202,6 @@ impl<'a> ModelSession<'a> {
     pub async fn call(&mut self, call: SessionCall<'_>) -> Result<ChatReply, NodeError> {
         let stream = call.stream;
         let request = self.request(call);
-        let left = self.caps.time.saturating_sub(self.taken.time);
         let started = Instant::now();
         let (port, mut streamed, mut heard, mut thoughts) = (self.port, false, String::new(), String::new());
         let mut sink = |delta: Delta| match (delta, stream) {
@@ -230,25 +228,23 @@ impl<'a> ModelSession<'a> {
         let overdue = async { if is_last { std::future::pending().await } else { port.overdue().await } };
         let answered = tokio::select! {
             biased;
-            answered = timeout(left, self.provider.chat(&request, &mut sink)) => Some(answered),
+            answered = self.provider.chat(&request, &mut sink) => Some(answered),
             () = overdue => None,
         };
         let took = started.elapsed();
-        self.taken.time += took;
         // Thoughts are for people to read: they are on record, and in no conversation.
         if !thoughts.trim().is_empty() {
             port.message("reasoning", &thoughts);
         }
-        self.too_long = matches!(&answered, Some(Ok(Err(error))) if error.kind == ModelErrorKind::ContextTooLong);
+        self.too_long = matches!(&answered, Some(Err(error)) if error.kind == ModelErrorKind::ContextTooLong);
         let reply = match answered {
-            Some(Ok(Ok(reply))) => reply,
-            Some(Ok(Err(error))) => {
+            Some(Ok(reply)) => reply,
+            Some(Err(error)) => {
                 if let Some(usage) = error.usage {
                     self.report(&ChatReply { usage, model: self.model.to_owned(), ..ChatReply::default() }, FAILED, took);
                 }
                 return Err(self.node_error(error));
             }
-            Some(Err(_)) => return Err(self.out_of_time()),
             None => self.cut_off(&request, heard),
         };
         if !streamed && stream == StreamAudience::Show && !reply.text.is_empty() {
@@ -310,12 +306,6 @@ impl<'a> ModelSession<'a> {
             duration_ms: millis(took),
             finish: finish.to_owned(),
         });
-    }
-
-    fn out_of_time(&self) -> NodeError {
-        let seconds = self.caps.time.as_secs_f64();
-        NodeError { kind: ErrorKind::Timeout, ..NodeError::permanent(format!("the agent used up its {seconds} s of work time")) }
-            .hint("raise the node's `timeout_s`")
     }
 
     fn node_error(&self, error: ModelError) -> NodeError {

@@ -10,7 +10,7 @@ use super::offers::Offers;
 use super::prompt::Prompt;
 use super::session::{AnswerRoom, CallPermit, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use super::tokens;
-use crate::engine::{Done, ErrorKind, Mark, NodeError};
+use crate::engine::{Done, Mark, NodeError};
 use crate::models::{ChatMessage, ChatReply, Finish};
 use crate::plan::ToolInfo;
 
@@ -85,13 +85,7 @@ pub(super) async fn converse(
     };
     talk.push(ChatMessage::System { content: prompt.system.clone() });
     talk.push(ChatMessage::User { content: prompt.user() });
-    match talk.talk().await {
-        // What was said before the time was over is handed back.
-        Err(error) if error.kind == ErrorKind::Timeout && !talk.last_words.trim().is_empty() => {
-            Ok(AttemptEnd::Limit { error, handed_back: answer::parse(&talk.last_words) })
-        }
-        end => end,
-    }
+    talk.talk().await
 }
 
 impl Conversation<'_, '_> {

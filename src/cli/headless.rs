@@ -229,6 +229,8 @@ fn is_followed(event: &Event) -> bool {
         Event::ApprovalRequired { .. }
             | Event::Node {
                 fact: NodeFact::Retrying { .. }
+                    | NodeFact::ModelWaits { .. }
+                    | NodeFact::ModelTryFailed { .. }
                     | NodeFact::Skipped { .. }
                     | NodeFact::Passed { .. }
                     | NodeFact::Cancelled { .. }

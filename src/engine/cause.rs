@@ -1,7 +1,7 @@
 //! `Cause`: why a node, a gate or a run is as it is, as data that names nodes, people and numbers. `describe` has the sentences. On the
 //! wire an event has the sentence as `reason`, and the data beside it as `cause`; a sentence of an older journal stays as it was stored.
 
-use super::{BreakId, NodeState};
+use super::{BreakId, NodeState, Time};
 use crate::plan::NodeId;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,23 @@ pub enum Cause {
     },
     /// A worker has its answers and no slot.
     NoSlot,
+    /// A model call waits for a free place at its provider.
+    ModelSlot {
+        provider: String,
+    },
+    /// A model call waits until its provider takes calls again.
+    ModelRate {
+        provider: String,
+        until: Time,
+    },
+    /// A model call waits for its next try.
+    NextTry {
+        until: Time,
+        /// Why the last one failed.
+        failed: String,
+    },
+    /// A model call was sent, and its answer has not begun.
+    FirstWords,
     /// A person holds it.
     Held {
         by: String,
@@ -153,6 +170,13 @@ pub enum Cause {
     NoEnd {
         why: Box<Cause>,
     },
+}
+
+impl Cause {
+    /// Whether a node at work waits for its model.
+    pub(super) fn is_model_wait(&self) -> bool {
+        matches!(self, Self::ModelSlot { .. } | Self::ModelRate { .. } | Self::NextTry { .. } | Self::FirstWords)
+    }
 }
 
 impl From<String> for Cause {

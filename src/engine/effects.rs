@@ -48,6 +48,14 @@ impl RunState {
                 let go = Answer::Go { guidance: guidance.clone(), wrap_up: *wrap_up };
                 [self.answer(ix, call, go)].into_iter().chain(timer).collect()
             }
+            NodeFact::ModelAnswers { call } => self.resumed(ix, call, Goes::ToWork, at).into_iter().collect(),
+            NodeFact::ModelTryFailed { call, next_at: Some(next), .. } => {
+                vec![self.answer(ix, call, Answer::Again { after_ms: next.since(at) })]
+            }
+            NodeFact::ModelTryFailed { call, failed, next_at: None, .. } => {
+                let timer = self.resumed(ix, call, Goes::ToWork, at);
+                [self.answer(ix, call, Answer::Refused { message: failed.message.clone() })].into_iter().chain(timer).collect()
+            }
             NodeFact::ToolStarted { call } => {
                 let timer = self.resumed(ix, &call.id, Goes::ToWork, at);
                 [self.answer(ix, &call.id, Answer::Run { args: call.args.clone() })].into_iter().chain(timer).collect()
@@ -69,6 +77,8 @@ impl RunState {
             | NodeFact::Passed { .. }
             | NodeFact::Interrupted { .. }
             | NodeFact::Unknown { .. }
+            | NodeFact::ModelWaits { .. }
+            | NodeFact::ModelSent { .. }
             | NodeFact::CallHeld { .. }
             | NodeFact::ToolProposed { .. }
             | NodeFact::ToolFinished { .. }
@@ -155,7 +165,7 @@ impl RunState {
             Goes::OnlyIfLast => last,
         };
         let left = self.limit_ms(ix)?.saturating_sub(worker.worked_ms);
-        (resumes && worker.since.is_none())
+        (resumes && (worker.since.is_none() || worker.model_wait().is_some()))
             .then(|| Effect::SetTimer { timer: self.timer(ix, self.nodes[ix].attempt, TimerKind::Timeout), at: at.plus(left) })
     }
 

@@ -1,8 +1,8 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a view of them.
 
 use super::{
-    Action, Actor, BreakId, Cause, EdgeId, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall, Moment, NodeError, Outcome,
-    RunId, RunSettings, SkippedBy, StopSignal, Time, ToolCall, ToolReport, cause::sentence,
+    Action, Actor, BreakId, Cause, EdgeId, FailedTry, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall, Moment, NodeError,
+    Outcome, RunId, RunSettings, SkippedBy, StopSignal, Time, ToolCall, ToolReport, cause::sentence,
 };
 use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
@@ -284,6 +284,38 @@ pub enum NodeFact {
         #[serde(default, skip_serializing_if = "is_false")]
         wrap_up: bool,
     },
+    /// A model call waits for a place at its provider. It keeps its node's slot and locks, and is no work.
+    ModelWaits {
+        /// Which.
+        call: String,
+        /// For what.
+        #[serde(with = "sentence")]
+        reason: Cause,
+    },
+    /// A try of a model call is sent. Until its answer begins, that is no work.
+    ModelSent {
+        /// Which.
+        call: String,
+        /// From 1; a try that only the rate limit refused counts as none, and is sent again by its number.
+        number: u32,
+    },
+    /// The answer to a model call begins.
+    ModelAnswers {
+        /// Which.
+        call: String,
+    },
+    /// A try of a model call failed.
+    ModelTryFailed {
+        /// Which.
+        call: String,
+        /// Its number.
+        number: u32,
+        /// Why.
+        failed: FailedTry,
+        /// When the next one is sent at the earliest; absent: none is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        next_at: Option<Time>,
+    },
     /// A model call or a tool call is held before it happens.
     CallHeld {
         /// By which breakpoint; absent when people step through the node, or the plan's own breakpoint holds it.
@@ -367,6 +399,7 @@ macro_rules! caused {
             | Event::GateVoided { reason: $cause, .. }
             | Event::Node {
                 fact: NodeFact::Held { reason: $cause }
+                    | NodeFact::ModelWaits { reason: $cause, .. }
                     | NodeFact::Skipped { reason: $cause, .. }
                     | NodeFact::Passed { reason: $cause }
                     | NodeFact::Cancelled { reason: $cause }

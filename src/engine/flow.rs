@@ -1,6 +1,6 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{EdgeId, GateId, HeldCall, Kept, Mark, Moment, NextCall, SkippedBy, Time, graph::NodeIx, inner_run::Bodies};
+use super::{Cause, EdgeId, GateId, HeldCall, Kept, Mark, Moment, NextCall, SkippedBy, Time, graph::NodeIx, inner_run::Bodies};
 use crate::plan::Join;
 use serde_json::Value;
 use std::{
@@ -206,7 +206,7 @@ impl Pending {
 /// The worker of the attempt under way.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Worker {
-    /// Since when it works; absent while it waits for a person or for its slot back.
+    /// Since when it has its slot and its clock stands as `worked_ms` says; absent while it waits for a person or for its slot back.
     pub since: Option<Time>,
     /// Working time before that.
     pub worked_ms: u64,
@@ -224,6 +224,19 @@ pub(super) struct Worker {
     pub holds: u32,
     /// How many calls of each name the attempt has come to.
     pub made: BTreeMap<String, u32>,
+    /// Model calls under way.
+    pub models: BTreeMap<String, ModelTries>,
+}
+
+/// A model call under way.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ModelTries {
+    /// Tries that it has used.
+    pub tries: u32,
+    /// A tool at work makes it.
+    pub inner: bool,
+    /// What it waits for; absent while its answer comes.
+    pub waits: Option<Cause>,
 }
 
 impl Worker {
@@ -238,8 +251,31 @@ impl Worker {
 
     /// Whether nothing of it goes on until a person says so.
     pub fn is_idle(&self) -> bool {
-        let inner = self.pending.iter().filter(|pending| matches!(pending.wait, Wait::Hold { inner: true, .. })).count();
-        !self.pending.is_empty() && self.calls as usize <= inner
+        !self.pending.is_empty() && self.calls as usize <= self.held_inside()
+    }
+
+    /// Calls of tools at work that are held.
+    fn held_inside(&self) -> usize {
+        self.pending.iter().filter(|pending| matches!(pending.wait, Wait::Hold { inner: true, .. })).count()
+    }
+
+    /// What it waits for where it has its slot and nothing of it goes on before a model answers: no work.
+    pub fn model_wait(&self) -> Option<&Cause> {
+        let waiting = || self.models.values().filter(|call| call.waits.is_some());
+        let inner = waiting().filter(|call| call.inner).count() + self.held_inside();
+        waiting().find_map(|call| call.waits.as_ref()).filter(|_| self.calls as usize <= inner)
+    }
+
+    /// Working time of the attempt until `now`.
+    pub fn worked_until(&self, now: Time) -> u64 {
+        let since = self.since.filter(|_| self.model_wait().is_none());
+        self.worked_ms + since.map_or(0, |since| now.since(since))
+    }
+
+    /// Reads the clock before something changes by which it runs.
+    pub fn tick(&mut self, now: Time) {
+        self.worked_ms = self.worked_until(now);
+        self.since = self.since.map(|_| now);
     }
 }
 

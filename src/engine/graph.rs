@@ -46,6 +46,17 @@ pub(super) struct GateTimes {
     pub after: bool,
 }
 
+/// What a node takes while it works.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nothing: the engine does it itself.
+    #[default]
+    None,
+    Slot,
+    /// A slot, and one of the provider of its model.
+    Model,
+}
+
 /// What the plan says of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Shape {
@@ -66,8 +77,7 @@ pub(super) struct Shape {
     pub longest: u32,
     /// Indices into `RunGraph::locks`, in order, each once.
     pub locks: Vec<u32>,
-    /// Works by a worker, so it takes a slot.
-    pub takes_slot: bool,
+    pub place: Place,
     /// A failure may leave something done behind it.
     pub side_effects: bool,
 }
@@ -135,7 +145,7 @@ impl RunGraph {
         shape.locks.clear();
         shape.join = policy.join();
         shape.gates = policy.gates(catalog);
-        shape.takes_slot = takes_slot(&policy.node.kind);
+        shape.place = place(&policy.node.kind);
         shape.side_effects = policy.side_effects().unwrap_or_else(|| has_side_effects(&policy.node.kind, tool));
         for name in policy.get(|policy| policy.locks.as_ref()).into_iter().flatten() {
             let next = u32::try_from(self.locks.len()).unwrap_or(u32::MAX);
@@ -359,9 +369,13 @@ pub(super) fn leaves_something(tool: Option<&ToolInfo>) -> bool {
     })
 }
 
-/// Whether a worker does it; all else the engine does itself.
-fn takes_slot(work: &NodeKind) -> bool {
-    matches!(work, NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_) | NodeKind::Decision(DecisionNode::Agent(_)))
+/// What a worker does takes a slot; all else the engine does itself.
+fn place(work: &NodeKind) -> Place {
+    match work {
+        NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_)) => Place::Model,
+        NodeKind::Tool(_) | NodeKind::Code(_) => Place::Slot,
+        _ => Place::None,
+    }
 }
 
 /// An agent acts only through tool calls, which are on record: what it did is known per attempt and not guessed here.

@@ -1,8 +1,8 @@
 //! `Input`, `Command`, `Effect`, `Job`: what the world reports to a run, what people ask of it, and what it asks of the world. Plain data.
 
 use super::{
-    Action, Actor, DataSource, Done, FileAccess, GateId, GateReply, ModelCall, NodeError, NodeState, Outgoing, RunId, RunSettings,
-    StopSignal, Time, ToolCall, ToolReport,
+    Action, Actor, Cause, DataSource, Done, FailedTry, FileAccess, GateId, GateReply, ModelCall, NodeError, NodeState, Outgoing, RunId,
+    RunSettings, StopSignal, Time, ToolCall, ToolReport,
 };
 use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict};
 use serde::{Deserialize, Serialize};
@@ -90,6 +90,30 @@ pub enum WorkerFact {
         call: String,
         /// The model.
         model: String,
+    },
+    /// A model call that may be made waits for a place at its provider.
+    ModelWaits {
+        /// Which.
+        call: String,
+        /// For what.
+        reason: Cause,
+    },
+    /// A model call is sent: one more try.
+    ModelSent {
+        /// Which.
+        call: String,
+    },
+    /// The first piece of the answer to a model call came.
+    ModelAnswers {
+        /// Which.
+        call: String,
+    },
+    /// A try of a model call failed; whether another one follows comes as `Effect::Answer`.
+    ModelTryFailed {
+        /// Which.
+        call: String,
+        /// Why.
+        failed: FailedTry,
     },
     /// A tool call is proposed; the answer comes as `Effect::Answer`.
     ToolAsked {
@@ -242,7 +266,7 @@ pub enum Effect {
     },
 }
 
-/// The answer to a worker's `ModelAsked`, `ToolAsked` or `QuestionAsked`.
+/// The answer to a worker's `ModelAsked`, `ModelTryFailed`, `ToolAsked` or `QuestionAsked`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     /// Make the model call.
@@ -251,6 +275,11 @@ pub enum Answer {
         guidance: Vec<String>,
         /// It is the last turn: without tools, to return what you have.
         wrap_up: bool,
+    },
+    /// Try the model call again.
+    Again {
+        /// After so many milliseconds.
+        after_ms: u64,
     },
     /// Run the call, with these arguments.
     Run {

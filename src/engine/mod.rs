@@ -31,6 +31,7 @@ mod state;
 mod step;
 mod stop_signal;
 mod time;
+mod tries;
 mod views;
 mod wire;
 
@@ -46,7 +47,7 @@ pub use held::{HeldCall, NextCall};
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
 pub use mark::Mark;
 pub use privacy::PLANNED_BY;
-pub use record::{EdgeId, Outcome, Record, RunId, RunSettings};
+pub use record::{EdgeId, ModelSlots, Outcome, Record, RunId, RunSettings};
 pub use rehearse::{OPERATOR, REHEARSAL, REHEARSED};
 pub use renames::{NewNames, Renames, carry};
 pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, TryVerdict, WorkSpan};
@@ -55,6 +56,7 @@ pub use state::{EdgeState, Inside, Lineage, NodeRun, NodeState, SkippedBy, Spent
 pub use step::Batch;
 pub use stop_signal::StopSignal;
 pub use time::Time;
+pub use tries::{FailedTry, next_try};
 pub use views::compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
 pub use views::describe::{
     CountedNodes, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, calls_label, elapsed, listed, value_text, work,

@@ -2,7 +2,7 @@
 
 use super::{
     flow::SlotLine,
-    graph::{NodeIx, Rank},
+    graph::{NodeIx, Place, Rank},
 };
 use std::collections::BTreeSet;
 
@@ -13,12 +13,23 @@ pub(super) struct Lock {
     pub waiters: BTreeSet<Rank>,
 }
 
+/// Nodes that ask a model: as many work at once as its provider works calls.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Askers {
+    slots: u32,
+    busy: u32,
+    /// Those that want a slot.
+    ready: BTreeSet<Rank>,
+}
+
 /// Slots, locks and those who wait.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Queue {
     pub slots: u32,
     /// Slots in use.
     pub busy: u32,
+    /// Nodes that ask a model.
+    askers: Askers,
     /// Nodes in the middle of their work that want their slot back, by what released them.
     pub resuming: BTreeSet<(SlotLine, NodeIx)>,
     /// Nodes that wait for their next attempt.
@@ -37,48 +48,68 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub fn new(slots: u32) -> Self {
-        Self { slots, ..Self::default() }
+    pub fn new(slots: u32, model_slots: u32) -> Self {
+        Self { slots, askers: Askers { slots: model_slots, ..Askers::default() }, ..Self::default() }
     }
 
     pub fn has_slot(&self) -> bool {
         self.busy < self.slots
     }
 
-    pub fn push(&mut self, rank: Rank, takes_slot: bool) {
-        if takes_slot {
-            self.ready.insert(rank)
-        } else {
-            self.inline.insert(rank)
+    pub fn has_room(&self, place: Place) -> bool {
+        match place {
+            Place::None => true,
+            Place::Slot => self.has_slot(),
+            Place::Model => self.has_slot() && self.askers.busy < self.askers.slots,
+        }
+    }
+
+    pub fn take(&mut self, place: Place) {
+        self.busy += u32::from(place != Place::None);
+        self.askers.busy += u32::from(place == Place::Model);
+    }
+
+    pub fn give_back(&mut self, place: Place) {
+        self.busy = self.busy.saturating_sub(u32::from(place != Place::None));
+        self.askers.busy = self.askers.busy.saturating_sub(u32::from(place == Place::Model));
+    }
+
+    pub fn push(&mut self, rank: Rank, place: Place) {
+        match place {
+            Place::None => self.inline.insert(rank),
+            Place::Slot => self.ready.insert(rank),
+            Place::Model => self.askers.ready.insert(rank),
         };
     }
 
     pub fn remove(&mut self, rank: Rank) {
         self.ready.remove(&rank);
+        self.askers.ready.remove(&rank);
         self.inline.remove(&rank);
     }
 
     /// Nodes that wait in line for their start, and wait for nothing but a slot.
     pub fn in_line(&self) -> impl Iterator<Item = NodeIx> + '_ {
-        self.ready.iter().chain(&self.inline).map(|rank| rank.1)
+        self.ready.iter().chain(&self.askers.ready).chain(&self.inline).map(|rank| rank.1)
     }
 
     /// The node that goes next, if one may: of those who wait in line and those whose lock came free.
-    pub fn next(&self, takes_slot: impl Fn(NodeIx) -> bool) -> Option<NodeIx> {
+    pub fn next(&self, place: impl Fn(NodeIx) -> Place) -> Option<NodeIx> {
         if let Some(&(_, ix)) = self.inline.first() {
             return Some(ix);
         }
-        let fits = |rank: &&Rank| self.has_slot() || !takes_slot(rank.1);
+        let fits = |rank: &&Rank| self.has_room(place(rank.1));
         let woken = self.wakeable.iter().filter_map(|&lock| self.locks[lock as usize].waiters.first());
-        self.ready.first().into_iter().chain(woken).filter(fits).min().map(|rank| rank.1)
+        self.ready.first().into_iter().chain(self.askers.ready.first()).chain(woken).filter(fits).min().map(|rank| rank.1)
     }
 
     /// The node that goes next of those that may. Goes through the line, so it is for people's steps only.
-    pub fn next_of(&self, takes_slot: impl Fn(NodeIx) -> bool, may: impl Fn(NodeIx) -> bool) -> Option<NodeIx> {
-        let fits = |rank: &&Rank| may(rank.1) && (self.has_slot() || !takes_slot(rank.1));
+    pub fn next_of(&self, place: impl Fn(NodeIx) -> Place, may: impl Fn(NodeIx) -> bool) -> Option<NodeIx> {
+        let fits = |rank: &&Rank| may(rank.1) && self.has_room(place(rank.1));
         let woken = self.wakeable.iter().filter_map(|&lock| self.locks[lock as usize].waiters.iter().find(fits));
         let inline = self.inline.iter().find(|rank| may(rank.1)).map(|rank| rank.1);
-        inline.or_else(|| self.ready.iter().find(fits).into_iter().chain(woken).min().map(|rank| rank.1))
+        let ready = self.ready.iter().find(fits).into_iter().chain(self.askers.ready.iter().find(fits));
+        inline.or_else(|| ready.chain(woken).min().map(|rank| rank.1))
     }
 
     /// The first of these locks that somebody else holds.

@@ -39,6 +39,14 @@ impl Record {
     }
 }
 
+/// How many calls the provider of a run's model works at once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelSlots {
+    /// For people.
+    pub provider: String,
+    pub slots: u32,
+}
+
 /// What a run keeps from its start to its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -47,6 +55,9 @@ pub struct RunSettings {
     pub catalog: Catalog,
     /// Nodes that may work at once; 0 means the default of 16.
     pub slots: u32,
+    /// Where its provider takes fewer calls at once than that: so many agents work at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_slots: Option<ModelSlots>,
     /// Model for agents that don't name one; absent: none is connected, and what needs one is rehearsed.
     pub model: Option<String>,
     /// What has a side effect is rehearsed too: nothing outside changes.

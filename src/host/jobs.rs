@@ -9,7 +9,7 @@ use super::{
     trust::Trust,
     worker_agent::AgentPort,
     worker_code::{self, CodeScope},
-    worker_model::Overseen,
+    worker_model::{AgentModel, CurrentCall, ToolModel},
     worker_tool::{self, ToolCaller},
     workers::{Assignment, JobRunner, WorkerPort},
 };
@@ -108,9 +108,17 @@ impl Jobs {
     async fn agent(&self, job: &AgentJob, deps: &[Dep], caller: ToolCaller<'_>) -> Result<WorkerFact, NodeError> {
         // Cards are looked up now, so that an edited one takes effect for the next node that starts.
         let card = self.kit.cards().for_job(job)?;
+        let call = Arc::<CurrentCall>::default();
         let responder = match job.rehearsed {
             true => Responder::Rehearsal,
             false => self.kit.models.responder(self.model.as_deref(), job.model.as_deref())?,
+        };
+        let responder = match responder {
+            Responder::Model { provider, name, settings } => {
+                let model = AgentModel { tries: self.kit.models.tries(provider), port: caller.port.clone(), call: call.clone() };
+                Responder::Model { provider: Arc::new(model), name, settings }
+            }
+            Responder::Operator | Responder::Rehearsal => responder,
         };
         if let Some(line) = self.kit.models.stand_in(self.model.as_deref(), job.model.as_deref()) {
             caller.port.report(WorkerFact::Log(line));
@@ -121,7 +129,7 @@ impl Jobs {
             Responder::Model { name, .. } => catalog.models.window(name),
             Responder::Operator | Responder::Rehearsal => None,
         };
-        let port = AgentPort { caller, prices: self.kit.models.prices() };
+        let port = AgentPort { caller, prices: self.kit.models.prices(), call };
         let execution = Execution { card, responder, tools, window, context_tokens: self.kit.context_tokens };
         Ok(match agents::run(job, deps, &execution, &port).await? {
             AttemptEnd::Done(done) => WorkerFact::Done(done),
@@ -152,8 +160,8 @@ impl Jobs {
         };
         let model = match self.kit.models.responder(self.model.as_deref(), node) {
             Ok(Responder::Model { provider, name, .. }) => {
-                let overseen = Overseen { model: provider, port: port.clone(), kit: self.kit.clone() };
-                Some((Arc::new(overseen) as Arc<dyn ChatModel>, name))
+                let model = ToolModel { tries: self.kit.models.tries(provider), port: port.clone(), kit: self.kit.clone() };
+                Some((Arc::new(model) as Arc<dyn ChatModel>, name))
             }
             Ok(Responder::Operator | Responder::Rehearsal) | Err(_) => None,
         };

@@ -198,9 +198,11 @@ impl Shared {
         refuse_wrong(&plan, &catalog)?;
         let rehearse = model.as_deref() == Some(REHEARSAL);
         let model = model.filter(|_| !rehearse);
+        let model_slots = self.kit.models.slots(model.as_deref()).await.filter(|model| model.slots < self.slots);
         let settings = RunSettings {
             catalog,
             slots: self.slots,
+            model_slots,
             model: model.clone(),
             rehearse,
             private_inputs,

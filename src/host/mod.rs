@@ -18,6 +18,7 @@ mod models;
 mod places;
 mod planning;
 mod problem;
+mod provider;
 mod run_task;
 mod save;
 mod session;
@@ -28,6 +29,9 @@ mod shown_previews;
 mod streams;
 mod survey;
 mod timers;
+mod tries;
+#[cfg(test)]
+mod tries_tests;
 mod trust;
 mod worker_agent;
 mod worker_code;

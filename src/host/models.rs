@@ -1,8 +1,12 @@
 //! `Models`: who answers where a model is needed: the configured server, rehearsal, or the operator.
 
-use super::client::ModelStatus;
+use super::{
+    client::ModelStatus,
+    provider::Provider,
+    tries::{LoneModel, Tries},
+};
 use crate::agents::Responder;
-use crate::engine::{NodeError, OPERATOR, REHEARSAL};
+use crate::engine::{ModelSlots, NodeError, OPERATOR, REHEARSAL};
 use crate::models::{
     ChatModel, ModelError,
     client::{Knowledge, Learned},
@@ -21,6 +25,8 @@ pub(super) type Real = (Arc<dyn ChatModel>, String);
 pub(super) struct Models {
     config: ModelsConfig,
     server: Result<Connected, NotConnected>,
+    /// The way to the server, for all runs.
+    way: Arc<Provider>,
     prices: Arc<Prices>,
 }
 
@@ -30,7 +36,9 @@ impl Models {
         let prices = Arc::new(Prices::with(&config.prices, &config.windows));
         let knowledge = Knowledge { learned: Arc::new(learned), prices: prices.clone() };
         let server = connect(&config, None, env, knowledge);
-        Self { config, server, prices }
+        let name = server.as_ref().map(|server| server.provider.clone()).unwrap_or_default();
+        let way = Arc::new(Provider::new(name, config.limits.clone()));
+        Self { config, server, way, prices }
     }
 
     /// The choice that holds until somebody makes one: what was wanted on the command line, else the configured model.
@@ -67,6 +75,11 @@ impl Models {
         ModelFacts { names: self.config.names().into_iter().chain(stand_in).collect(), preset, windows, context_tokens }
     }
 
+    /// How a model is asked: every call of runs and planning goes this way.
+    pub(super) fn tries(&self, model: Arc<dyn ChatModel>) -> Tries {
+        Tries { model, provider: self.way.clone() }
+    }
+
     pub(super) fn config(&self) -> &ModelsConfig {
         &self.config
     }
@@ -84,11 +97,23 @@ impl Models {
         }
     }
 
-    /// The server and the model's name there, if the choice is a real model.
+    /// A real model that tries its calls by itself, if the choice is one: for work outside of runs.
     ///
     /// # Errors
     /// When a real model is chosen and none can be reached by the configuration.
     pub(super) fn real(&self, choice: Option<&str>) -> Result<Option<Real>, NotConnected> {
+        let found = self.server_of(choice)?;
+        Ok(found.map(|(model, name)| (Arc::new(LoneModel { tries: self.tries(model) }) as Arc<dyn ChatModel>, name)))
+    }
+
+    /// How many calls the server works at once, where the choice is a real model.
+    pub(super) async fn slots(&self, choice: Option<&str>) -> Option<ModelSlots> {
+        let (model, _) = self.server_of(choice).ok().flatten()?;
+        Some(ModelSlots { provider: self.way.name().to_owned(), slots: self.way.slots(model.as_ref()).await })
+    }
+
+    /// The server and the model's name there.
+    fn server_of(&self, choice: Option<&str>) -> Result<Option<Real>, NotConnected> {
         let Some(name) = choice.filter(|name| ![OPERATOR, REHEARSAL].contains(name)) else { return Ok(None) };
         let server = self.server.as_ref().map_err(Clone::clone)?;
         Ok(Some((server.model.clone(), self.config.resolve(name))))
@@ -107,7 +132,7 @@ impl Models {
         if choice == Some(OPERATOR) {
             return Ok(Responder::Operator);
         }
-        match self.real(choice).map_err(|not| NodeError::permanent(not.why).hint(not.how))? {
+        match self.server_of(choice).map_err(|not| NodeError::permanent(not.why).hint(not.how))? {
             Some((provider, name)) => Ok(Responder::Model { provider, name, settings: self.config.settings.clone() }),
             None => Ok(Responder::Rehearsal),
         }

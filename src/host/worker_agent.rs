@@ -1,6 +1,7 @@
 //! An agent at work: the port through which everything that it does goes to its run.
 
 use super::{
+    worker_model::CurrentCall,
     worker_tool::{Called, Consent, ToolCaller, message_with_hint},
     workers::WorkerPort,
 };
@@ -9,11 +10,14 @@ use crate::engine::{Answer, ModelCall, ToolCall, WorkerFact};
 use crate::models::prices::Prices;
 use async_trait::async_trait;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What an agent may do to the world.
 pub(super) struct AgentPort<'a> {
     pub(super) caller: ToolCaller<'a>,
     pub(super) prices: &'a Prices,
+    /// What its model is asked for next.
+    pub(super) call: Arc<CurrentCall>,
 }
 
 impl AgentPort<'_> {
@@ -41,12 +45,14 @@ impl Port for AgentPort<'_> {
             Answer::Value(value) => Ok(value),
             Answer::Refused { message } => Err(message),
             Answer::Run { args } => Ok(args),
-            Answer::Go { .. } => Err("nobody answered".to_owned()),
+            Answer::Go { .. } | Answer::Again { .. } => Err("nobody answered".to_owned()),
         }
     }
 
     async fn model(&self, model: &str) -> Result<GoAhead, String> {
-        self.port().request_model(model).await
+        let (call, go) = self.port().request_model(model).await?;
+        self.call.set(call);
+        Ok(go)
     }
 
     fn model_called(&self, mut call: ModelCall) {

@@ -91,7 +91,7 @@ impl ToolCaller<'_> {
             Answer::Run { args } => self.run(ToolCall { args, ..call.clone() }, &call.args).await,
             Answer::Refused { message } => Called::Refused(message),
             Answer::Value(value) => Called::Answered(value),
-            Answer::Go { .. } => Called::Refused("the call was not released".to_owned()),
+            Answer::Go { .. } | Answer::Again { .. } => Called::Refused("the call was not released".to_owned()),
         }
     }
 

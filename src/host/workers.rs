@@ -92,13 +92,13 @@ impl WorkerPort {
         self.ask(id, WorkerFact::ToolAsked { call, verdict, why, leaves: leaves.map(Box::new) }).await
     }
 
-    /// Asks whether a model may be called, and waits until it may.
-    pub(super) async fn request_model(&self, model: &str) -> Result<GoAhead, String> {
+    /// Asks whether a model may be called, and waits until it may. Gives the call's id too.
+    pub(super) async fn request_model(&self, model: &str) -> Result<(String, GoAhead), String> {
         let call = uuid::Uuid::now_v7().simple().to_string();
-        match self.ask(call.clone(), WorkerFact::ModelAsked { call, model: model.to_owned() }).await {
-            Answer::Go { guidance, wrap_up } => Ok(GoAhead { guidance, wrap_up }),
+        match self.ask(call.clone(), WorkerFact::ModelAsked { call: call.clone(), model: model.to_owned() }).await {
+            Answer::Go { guidance, wrap_up } => Ok((call, GoAhead { guidance, wrap_up })),
             Answer::Refused { message } => Err(message),
-            Answer::Run { .. } | Answer::Value(_) => Err("the model call was not released".to_owned()),
+            Answer::Again { .. } | Answer::Run { .. } | Answer::Value(_) => Err("the model call was not released".to_owned()),
         }
     }
 
@@ -203,6 +203,10 @@ pub(super) fn is_last(fact: &WorkerFact) -> bool {
     match fact {
         WorkerFact::Done(_) | WorkerFact::Failed(_) | WorkerFact::HandedBack { .. } | WorkerFact::Aborted => true,
         WorkerFact::ModelAsked { .. }
+        | WorkerFact::ModelWaits { .. }
+        | WorkerFact::ModelSent { .. }
+        | WorkerFact::ModelAnswers { .. }
+        | WorkerFact::ModelTryFailed { .. }
         | WorkerFact::ToolAsked { .. }
         | WorkerFact::ToolDone { .. }
         | WorkerFact::QuestionAsked { .. }

@@ -1,13 +1,14 @@
 //! A client for one server of models: what a call sends, what it learned about the server, whether the answer is what was asked for.
 //!
-//! A call is tried again when that can help (429, 408, 425, 5xx, no connection, a stream that broke off), with what the server asks
-//! to wait, and never after another 4xx, except without each optional part that the server refused.
+//! A call is sent once; whether trying again can help is said in its error. Only where the server refused an optional part it is asked again
+//! at once, without that part.
 
 pub mod api;
 pub(super) mod complaint;
 mod failure;
 pub(super) mod features;
 mod learned;
+mod local;
 mod room;
 mod sse;
 #[cfg(test)]
@@ -18,12 +19,7 @@ use async_trait::async_trait;
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
-use std::{
-    borrow::Cow,
-    hash::{BuildHasher, Hasher, RandomState},
-    sync::Arc,
-    time::Duration,
-};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 use tokio::{sync::OnceCell, time::timeout};
 
 pub use self::{api::Api, features::CapParameter, learned::Learned};
@@ -36,21 +32,14 @@ use super::config::{AUTO, DEFAULT_MODEL};
 use super::{ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, http, json, prices::Prices, tokens};
 use crate::engine::{TokenUsage, TryVerdict};
 
-/// How long calls may take and how often they are tried.
+/// How long one try of a call may take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallLimits {
     pub connect: Duration,
     /// Until the first piece of the answer: a long prompt on a small machine takes its time.
     pub first: Duration,
     pub between: Duration,
-    /// The call with all its attempts and pauses.
     pub overall: Duration,
-    /// Attempts in all, at least 1.
-    pub attempts: u32,
-    /// The first pause; doubles each time.
-    pub backoff: Duration,
-    /// The longest pause. A server that asks for more gets its way by an error that says so.
-    pub longest_pause: Duration,
 }
 
 impl Default for CallLimits {
@@ -60,9 +49,6 @@ impl Default for CallLimits {
             first: Duration::from_secs(120),
             between: Duration::from_secs(60),
             overall: Duration::from_secs(900),
-            attempts: 3,
-            backoff: Duration::from_millis(500),
-            longest_pause: Duration::from_secs(60),
         }
     }
 }
@@ -207,10 +193,10 @@ impl ModelClient {
         Ok(Cow::Owned(ChatRequest { model, ..request.clone() }))
     }
 
-    /// Tries until it works or can't.
+    /// Sends the call, and once more for each part that the server refuses, without that.
     async fn converse(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
         let mut features = self.features_of(&request.model);
-        let (mut attempt, mut lesser_sends, mut holds) = (1, 0, None);
+        let (mut lesser_sends, mut holds) = (0, None);
         // What answers cost that were no use.
         let mut lost = TokenUsage::default();
         loop {
@@ -243,21 +229,10 @@ impl ModelClient {
             lost.add(failure.error.usage.unwrap_or_default());
             failure.error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
             let less = (lesser_sends < LESSER_SENDS).then(|| self.less(request, &features, cap, &failure)).flatten();
-            let again = failure.error.verdict != TryVerdict::Never && attempt < self.limits.attempts;
-            let pause = if again { self.pause(attempt, failure.error.verdict.wait_ms()) } else { None };
-            match (less, pause) {
-                (Some((less, found)), _) => {
-                    features = less;
-                    lesser_sends += 1;
-                    holds = Some(if holds == Some(Lasting::ForNow) { Lasting::ForNow } else { found });
-                }
-                (None, Some(pause)) => {
-                    tracing::debug!(host = %self.endpoint.host, attempt, ?pause, kind = ?failure.error.kind, "trying the model again");
-                    attempt += 1;
-                    tokio::time::sleep(pause).await;
-                }
-                (None, None) => return Err(self.clean(*failure.error)),
-            }
+            let Some((less, found)) = less else { return Err(self.clean(*failure.error)) };
+            features = less;
+            lesser_sends += 1;
+            holds = Some(if holds == Some(Lasting::ForNow) { Lasting::ForNow } else { found });
             if streamed {
                 sink(Delta::Restart { why: self.clean(*failure.error).message });
             }
@@ -296,19 +271,6 @@ impl ModelClient {
     fn needs_tools(&self, request: &ChatRequest) -> ModelError {
         let message = format!("`{}` at {} can't call tools, and this work needs them", request.model, self.endpoint.host);
         ModelError::new(ModelErrorKind::BadRequest, TryVerdict::Never, message).hint("choose a model that can call tools")
-    }
-
-    /// The pause after a failed attempt; `None` when the server asks for one that is too long to sit through.
-    fn pause(&self, attempt: u32, asked_ms: Option<u64>) -> Option<Duration> {
-        match asked_ms.map(Duration::from_millis) {
-            Some(asked) => Some(asked).filter(|asked| *asked <= self.limits.longest_pause),
-            None => {
-                let full = self.limits.backoff.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(self.limits.longest_pause);
-                // Spread over the upper half, so that nodes that failed together don't come back together.
-                let spread = RandomState::new().build_hasher().finish() % 1000;
-                Some(full / 2 + full.mul_f64(spread as f64 / 2000.0))
-            }
-        }
     }
 
     /// Whether a complete reply is what was asked for.
@@ -389,6 +351,10 @@ impl ChatModel for ModelClient {
                 Err(ModelError::new(ModelErrorKind::Timeout, TryVerdict::Never, message).hint("raise overall_s of [models.timeouts]"))
             }
         }
+    }
+
+    async fn slots(&self) -> Option<u32> {
+        self.local_slots().await
     }
 
     async fn list(&self) -> Result<Vec<String>, ModelError> {

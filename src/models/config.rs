@@ -40,6 +40,8 @@ pub struct ModelsConfig {
     pub default: Option<String>,
     /// How long dagdeck waits for a model.
     pub timeouts: TimeoutsConfig,
+    /// How much the server is asked at once and in a minute.
+    pub limits: ProviderLimits,
     /// Sampling and limits of every model call. What is absent is left to the server.
     pub settings: ModelSettings,
     /// Short name for a model, as in `small = "gpt-4o-mini"`.
@@ -55,6 +57,26 @@ pub struct ModelsConfig {
     pub positional_plans: Option<bool>,
 }
 
+/// How much a server of models is asked at once and in a minute, by all runs together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProviderLimits {
+    /// Calls at the same time. Without it: as many as a local server reports, else 2 for Ollama, LM Studio and llama.cpp, and 16 for others.
+    pub slots: Option<u32>,
+    /// Most calls in a minute.
+    pub requests_per_minute: Option<u64>,
+    /// Most tokens in a minute, of prompts and answers.
+    pub tokens_per_minute: Option<u64>,
+    /// Calls that the server refuses because of its rate are sent again; they fail once it has taken none for so many seconds.
+    pub refused_s: f64,
+}
+
+impl Default for ProviderLimits {
+    fn default() -> Self {
+        Self { slots: None, requests_per_minute: None, tokens_per_minute: None, refused_s: 600.0 }
+    }
+}
+
 /// How long dagdeck waits for a model, in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -65,7 +87,7 @@ pub struct TimeoutsConfig {
     pub first_s: f64,
     /// Time between two parts of an answer.
     pub between_s: f64,
-    /// Time of a call with all its tries.
+    /// Time of one try of a call.
     pub overall_s: f64,
 }
 

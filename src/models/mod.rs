@@ -37,6 +37,11 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// How many calls it works at once, where it says so or is known to work few: a server of one machine.
+    async fn slots(&self) -> Option<u32> {
+        None
+    }
+
     /// Names of the models that the provider offers, if it can say.
     ///
     /// # Errors

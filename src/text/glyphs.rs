@@ -167,7 +167,7 @@ impl Glyph {
             Self::ScrollThumb => ("┃", "#"),
             Self::ScrollTrack => ("│", "|"),
             Self::BarFull => ("█", "#"),
-            Self::BarEmpty => ("░", "."),
+            Self::BarEmpty => ("░", ":"),
         }
     }
 }

@@ -275,20 +275,29 @@ fn a_server_that_fails_and_fails_is_given_up_with_its_words() {
     let server = ChatServer::start(vec![failure(500)]);
     let program = Program::connected(&server);
     let ended = run_agent(&program, "writer", &[]).code(5).says(&["(500)", "the engine is on fire", "hint: "]);
-    assert_eq!(server.requests().len(), 3, "{ended}");
+    assert_eq!(server.requests().len(), 1, "{ended}");
     program.run(&["plan", "say it"]).code(1).says(&["error: ", "(500)", "the engine is on fire", "hint: "]);
     let shown = program.run(&["show", "last", "answer"]).code(0);
     assert!(shown.out.contains("the engine is on fire") && shown.out.contains("hint: "), "{shown}");
 }
 
 #[test]
-fn a_node_is_tried_again_by_the_run_when_the_call_has_given_up() {
-    let server = ChatServer::start(vec![failure(503), failure(503), failure(503), text("Back again.")]);
-    let program = Program::connected(&server);
-    let retry = json!({"attempts": 2, "backoff_ms": 1});
-    let plan = json!({"goal": "test", "nodes": [{"id": "answer", "agent": "writer", "objective": "Say it.", "retry": retry}]});
-    program.run(&["run", &program.file("plan.json", plan.to_string())]).code(0).says(&["will be retried: ", "attempt 2"]);
-    assert_eq!(answer(&shown(&program))["attempts"], 2);
+fn a_call_is_tried_as_often_as_its_node_has_attempts_and_each_try_is_on_record() {
+    let run = |server: &ChatServer, attempts: u32, code: i32| {
+        let program = Program::connected(server);
+        let retry = json!({"attempts": attempts, "backoff_ms": 1});
+        let plan = json!({"goal": "test", "nodes": [{"id": "answer", "agent": "writer", "objective": "Say it.", "retry": retry}]});
+        let events = program.run(&["run", &program.file("plan.json", plan.to_string()), "--json"]).code(code).lines();
+        let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).count();
+        assert_eq!(of("node_started"), 1, "a failed call begins no new attempt");
+        (server.requests().len(), of("model_sent"), of("model_try_failed"))
+    };
+    let wrong_key = || refusal(401, "invalid_api_key", "Incorrect API key");
+    for (attempts, reply, sends) in [(3, failure(500), 3), (1, failure(500), 1), (3, wrong_key(), 1)] {
+        assert_eq!(run(&ChatServer::start(vec![reply]), attempts, 5), (sends, sends, sends));
+    }
+    let flaky = ChatServer::start(vec![failure(503), Reply::Malformed, text("Back again.")]);
+    assert_eq!(run(&flaky, 3, 0), (3, 3, 2));
 }
 
 #[test]

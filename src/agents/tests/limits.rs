@@ -131,27 +131,10 @@ async fn a_long_tool_result_is_cut_so_that_the_limit_holds() {
     assert!(stage.told()[0].ends_with("of 100000 characters are shown]"));
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_working_time_of_the_model_is_limited() {
-    let mut stage = Stage::new(vec![Line::Hang]);
-    stage.job.timeout_s = 2.5;
-    let failed = stage.run().await;
-    assert_eq!(kind(&failed), Some(ErrorKind::Timeout));
-    assert_eq!(failed.unwrap_err().message, "the agent used up its 2.5 s of work time");
-}
-
 #[tokio::test]
 async fn an_answer_that_was_cut_by_the_nodes_limit_is_marked() {
     let mut stage = Stage::new(vec![Line::Fill]);
     stage.job.max_tokens = 10_000;
     let done = stage.run().await.unwrap();
     assert_eq!(done.mark, Some(Mark::BudgetExhausted));
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_was_said_before_the_time_was_over_is_handed_back() {
-    let said = ChatReply { text: "half of it".into(), ..reply_of(calls(&[("read_file", r#"{"path":"a"}"#)])) };
-    let stage = Stage::new(vec![Line::Reply(said), Line::Hang]);
-    let Ok(AttemptEnd::Limit { error, handed_back }) = stage.end().await else { panic!("the time is over") };
-    assert_eq!((error.kind, handed_back), (ErrorKind::Timeout, json!("half of it")));
 }

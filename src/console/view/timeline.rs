@@ -97,7 +97,8 @@ fn axis(scale: &Scale, pen: &mut Pen<'_>, row: Rect) {
 }
 
 /// What is drawn over what, the last on top.
-const ORDER: [Doing; 7] = [Doing::Inputs, Doing::Slot, Doing::Resting, Doing::Held, Doing::Gate, Doing::Unknown, Doing::Working];
+const ORDER: [Doing; 8] =
+    [Doing::Inputs, Doing::Slot, Doing::Resting, Doing::Held, Doing::Gate, Doing::Unknown, Doing::Model, Doing::Working];
 
 fn draw_bar(scale: &Scale, chart: &TimelineChart, bar: &Bar, name: u16, pen: &mut Pen<'_>, line: Rect) {
     let role = if bar.critical { Role::Accent } else { Role::Text };
@@ -135,7 +136,11 @@ fn legend(chart: &TimelineChart, run: &Run, pen: &mut Pen<'_>, row: Rect) {
         (Glyph::Retrying, docs::doing_role(Doing::Resting), "retry"),
         (Glyph::LineHeavy, Role::Accent, "critical path"),
     ];
-    if chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == Doing::Unknown) {
+    let occurs = |doing| chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == doing);
+    if occurs(Doing::Model) {
+        words.push((Glyph::BarEmpty, docs::doing_role(Doing::Model), "model"));
+    }
+    if occurs(Doing::Unknown) {
         words.push((Glyph::Unknown, docs::doing_role(Doing::Unknown), "unknown"));
     }
     if chart.bars.iter().any(|bar| is_stale(run, &bar.node)) {

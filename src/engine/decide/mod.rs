@@ -106,8 +106,7 @@ impl Decider<'_> {
     /// A clock that did not run in between is not over yet; going on set a new timer.
     fn decide_timeout(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let (Some(worker), Some(limit)) = (&self.flows[ix].worker, self.limit_ms(ix)) else { return Vec::new() };
-        let Some(since) = worker.since else { return Vec::new() };
-        if worker.worked_ms + now.since(since) < limit {
+        if worker.since.is_none() || worker.worked_until(now) < limit {
             return Vec::new();
         }
         let error = NodeError {

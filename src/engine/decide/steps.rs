@@ -12,7 +12,7 @@ impl Decider<'_> {
     pub(super) fn next_step(&self) -> Option<NodeIx> {
         let halted = self.all_nodes().find(|&ix| self.is_at_breakpoint(ix) && self.node_step_refusal(ix).is_none());
         let unlocked = |ix: NodeIx| self.queue.taken(&self.graph.nodes[ix].locks).is_none();
-        halted.or_else(|| self.queue.next_of(|ix| self.graph.nodes[ix].takes_slot, unlocked))
+        halted.or_else(|| self.queue.next_of(|ix| self.graph.nodes[ix].place, unlocked))
     }
 
     /// Why a step lets nothing go now.

@@ -2,7 +2,7 @@
 
 use super::calls::JudgedCall;
 use crate::engine::run::Decider;
-use crate::engine::{Cause, ErrorKind, Event, NodeError, NodeFact, Time, WorkerFact, graph::NodeIx};
+use crate::engine::{Cause, ErrorKind, Event, FailedTry, NodeError, NodeFact, Time, WorkerFact, graph::NodeIx, tries};
 use crate::plan::{NodeId, Retry};
 
 impl Decider<'_> {
@@ -14,6 +14,14 @@ impl Decider<'_> {
             WorkerFact::HandedBack { error, result } => self.fail(ix, error.clone(), Some(result.clone())),
             WorkerFact::Aborted => self.cancel(ix, &Cause::WorkerStopped),
             WorkerFact::ModelAsked { call, model } => self.decide_model(ix, call, model),
+            WorkerFact::ModelWaits { call, reason } => {
+                vec![self.fact(ix, NodeFact::ModelWaits { call: call.clone(), reason: reason.clone() })]
+            }
+            WorkerFact::ModelSent { call } => {
+                vec![self.fact(ix, NodeFact::ModelSent { call: call.clone(), number: self.tries_of(ix, call) + 1 })]
+            }
+            WorkerFact::ModelAnswers { call } => vec![self.fact(ix, NodeFact::ModelAnswers { call: call.clone() })],
+            WorkerFact::ModelTryFailed { call, failed } => vec![self.decide_try(ix, call, failed, now)],
             WorkerFact::ToolAsked { call, verdict, why, leaves } => {
                 self.decide_tool(ix, call, JudgedCall { verdict: *verdict, why, leaves: leaves.as_deref() }, now)
             }
@@ -38,6 +46,10 @@ impl Decider<'_> {
             WorkerFact::ToolDone { .. } => "a tool call ended after the attempt was over",
             WorkerFact::Aborted
             | WorkerFact::ModelAsked { .. }
+            | WorkerFact::ModelWaits { .. }
+            | WorkerFact::ModelSent { .. }
+            | WorkerFact::ModelAnswers { .. }
+            | WorkerFact::ModelTryFailed { .. }
             | WorkerFact::ToolAsked { .. }
             | WorkerFact::QuestionAsked { .. }
             | WorkerFact::ModelCalled(_)
@@ -60,14 +72,36 @@ impl Decider<'_> {
             ErrorKind::Transient => true,
             ErrorKind::Timeout | ErrorKind::Limit | ErrorKind::Plan | ErrorKind::Rejected | ErrorKind::Permanent => false,
         };
-        let retry = self.policy(ix).and_then(|policy| policy.get(|policy| policy.retry.clone())).unwrap_or_default();
-        let attempt = self.nodes[ix].attempt;
+        let (retry, attempt) = (self.retry(ix), self.nodes[ix].attempt);
         if !passes || attempt >= retry.attempts || self.is_wrapping_up(ix) {
             return self.fail(ix, error, None);
         }
-        let until = now.plus(self.pause(ix, &retry, attempt).max(error.retry_after_ms.unwrap_or(0)));
+        let until = now.plus(tries::pause(&retry, attempt, &self.seed(ix)).max(error.retry_after_ms.unwrap_or(0)));
         let retrying = self.fact(ix, NodeFact::Retrying { attempt, error, until });
         self.voids(ix, &Cause::AttemptOver).into_iter().chain([retrying]).collect()
+    }
+
+    /// Another try of a model call, or its end; the worker hears which.
+    fn decide_try(&self, ix: NodeIx, call: &str, failed: &FailedTry, now: Time) -> Event {
+        let number = self.tries_of(ix, call) + 1;
+        let seed = format!("{}/{}", self.seed(ix), self.nodes[ix].attempt);
+        let next_at = tries::next_try(&self.retry(ix), number, failed, &seed).map(|wait| now.plus(wait));
+        self.fact(ix, NodeFact::ModelTryFailed { call: call.to_string(), number, failed: failed.clone(), next_at })
+    }
+
+    /// Tries that a model call has used.
+    fn tries_of(&self, ix: NodeIx, call: &str) -> u32 {
+        let worker = self.flows[ix].worker.as_ref();
+        worker.and_then(|worker| worker.models.get(call)).map_or(0, |call| call.tries)
+    }
+
+    fn retry(&self, ix: NodeIx) -> Retry {
+        self.policy(ix).and_then(|policy| policy.get(|policy| policy.retry.clone())).unwrap_or_default()
+    }
+
+    /// What jitter is made of.
+    fn seed(&self, ix: NodeIx) -> String {
+        format!("{}/{}", self.id().map_or("", |run| run.0.as_str()), self.id_of(ix))
     }
 
     /// Agents act only through calls on record; other work is judged by what it may do. A plan that says that nothing is left behind
@@ -82,14 +116,5 @@ impl Decider<'_> {
 
     fn is_agent(&self, ix: NodeIx) -> bool {
         self.doc(ix).is_some_and(|node| node.kind.agent().is_some())
-    }
-
-    /// Doubles each time up to the longest; between half of that and all of it, by a hash of run, node and attempt.
-    fn pause(&self, ix: NodeIx, retry: &Retry, attempt: u32) -> u64 {
-        let doubled = retry.backoff_ms.saturating_mul(1 << attempt.saturating_sub(1).min(30)).min(retry.max_ms);
-        let run = self.id().map_or("", |run| run.0.as_str());
-        let name = format!("{run}/{}/{attempt}", self.id_of(ix));
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-        doubled / 2 + (hash >> 16) % (doubled / 2 + 1)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::engine::{
     Cause, GateKind, HeldCall, NextCall, NodeState, Time, ToolCall,
-    flow::{Flow, Pending, Phase, PhasePart, Wait},
+    flow::{Flow, ModelTries, Pending, Phase, PhasePart, Wait},
     graph::NodeIx,
     run::RunState,
 };
@@ -158,9 +158,25 @@ impl RunState {
         self.take_slot(ix, at);
         if let Some(worker) = &mut self.flows[ix].worker {
             worker.heard += heard;
+            let inner = worker.calls > 0;
+            if !inner {
+                // An agent's turns come one after the other.
+                worker.models.clear();
+            }
+            worker.models.insert(call.to_string(), ModelTries { tries: 0, inner, waits: None });
         }
         self.flows[ix].drive.on_last_turn |= last_turn;
         self.deliver(ix, call);
+    }
+
+    /// Something happens to a model call under way, by which the clock of its node may stop or run.
+    pub(super) fn model_call(&mut self, ix: NodeIx, call: &str, at: Time, change: impl FnOnce(&mut ModelTries)) {
+        let Some(worker) = &mut self.flows[ix].worker else { return };
+        worker.tick(at);
+        if let Some(call) = worker.models.get_mut(call) {
+            change(call);
+        }
+        self.show_worker(ix);
     }
 
     /// Steps into a node: what keeps its start goes on, and each of its calls is held.
@@ -203,10 +219,12 @@ impl RunState {
         let (state, reason) = match (gate, held) {
             (Some(gate), _) => (NodeState::Waiting { gate }, self.gate_run(gate).map_or(Cause::None, |run| run.gate.why.clone().into())),
             (None, Some(held)) => (NodeState::Held, Cause::AboutToCall { call: held.next.label(), cause: Box::new(held.reason.clone()) }),
-            (None, None) if working => {
-                let stops = self.flows[ix].drive.stopped_by.is_some();
-                (if stops { NodeState::Stopping } else { NodeState::Running }, self.at_work_reason(ix))
-            }
+            (None, None) if working => match (&self.flows[ix].drive.stopped_by, worker.model_wait()) {
+                (Some(_), _) => (NodeState::Stopping, self.at_work_reason(ix)),
+                (None, Some(Cause::FirstWords)) => (NodeState::Running, Cause::FirstWords),
+                (None, Some(wait)) => (NodeState::Held, wait.clone()),
+                (None, None) => (NodeState::Running, self.at_work_reason(ix)),
+            },
             (None, None) => (NodeState::Held, Cause::NoSlot),
         };
         self.show(ix, state, reason);

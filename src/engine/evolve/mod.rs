@@ -118,7 +118,7 @@ impl RunState {
     fn clock(&mut self, ix: NodeIx, at: Time) {
         let flow = &self.flows[ix];
         let works = match flow.phase.part() {
-            PhasePart::AtWork => flow.worker.as_ref().is_none_or(|worker| worker.since.is_some()),
+            PhasePart::AtWork => flow.worker.as_ref().is_none_or(|worker| worker.since.is_some() && worker.model_wait().is_none()),
             PhasePart::Inside => true,
             PhasePart::Ahead
             | PhasePart::InLine
@@ -179,6 +179,13 @@ impl RunState {
             NodeFact::ModelStarted { call, model, guidance, wrap_up } => {
                 self.model_started(ix, call, model, *wrap_up, guidance.len(), at);
             }
+            NodeFact::ModelWaits { call, reason } => self.model_call(ix, call, at, |call| call.waits = Some(reason.clone())),
+            NodeFact::ModelSent { call, .. } => self.model_call(ix, call, at, |call| call.waits = Some(Cause::FirstWords)),
+            NodeFact::ModelAnswers { call } => self.model_call(ix, call, at, |call| call.waits = None),
+            NodeFact::ModelTryFailed { call, failed, next_at, .. } => self.model_call(ix, call, at, |call| {
+                call.tries += u32::from(!failed.refused);
+                call.waits = next_at.map(|until| Cause::NextTry { until, failed: failed.message.clone() });
+            }),
             NodeFact::CallHeld { held, .. } => self.call_held(ix, held, at),
             NodeFact::ToolStarted { call } => self.tool_started(ix, call, at),
             NodeFact::ToolFinished { call, report } => self.tool_finished(ix, call, report, at),
@@ -201,7 +208,8 @@ impl RunState {
     /// A plan that has no shape leaves an empty run; the next event says why.
     fn create(&mut self, head: Head, plan: Plan) {
         let slots = if head.settings.slots == 0 { SLOTS } else { head.settings.slots };
-        self.queue = Queue::new(slots);
+        let model_slots = head.settings.model_slots.as_ref().map_or(u32::MAX, |model| model.slots);
+        self.queue = Queue::new(slots, model_slots);
         self.head = Some(Box::new(head));
         let inputs = Inputs::new(plan.inputs.clone(), None);
         self.add_inner(Arc::new(plan), None, String::new(), inputs);
@@ -269,7 +277,7 @@ impl RunState {
             Phase::Joined { .. } | Phase::Asking | Phase::Answered(_) | Phase::Inline | Phase::Bodies | Phase::Freed | Phase::Lost => {
                 self.agenda.insert(ix);
             }
-            Phase::Queued => self.queue.push(rank, self.graph.nodes[ix].takes_slot),
+            Phase::Queued => self.queue.push(rank, self.graph.nodes[ix].place),
             Phase::Locked(lock) => self.queue.wait(lock, rank),
             Phase::Resting => self.queue.resting += 1,
             Phase::Kept => self.queue.kept += 1,
@@ -333,7 +341,7 @@ impl RunState {
         match job {
             Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => {
                 flow.worker = Some(Box::new(Worker { since: Some(at), heard: flow.guidance.texts.len(), ..Worker::default() }));
-                self.queue.busy += 1;
+                self.queue.take(self.graph.nodes[ix].place);
             }
             Job::Inline { .. } => self.enter(ix, Phase::Inline),
             Job::Inside { inputs, items } => self.open_bodies(ix, inputs, items.as_ref()),

@@ -92,13 +92,11 @@ impl RunState {
 
     /// The node that goes next, if one may.
     pub(in crate::engine) fn next_start(&self) -> Option<NodeIx> {
-        let takes_slot = |ix: NodeIx| self.graph.nodes[ix].takes_slot;
+        let place = |ix: NodeIx| self.graph.nodes[ix].place;
         match &self.steer.speed {
-            Speed::Free => self.queue.next(takes_slot),
+            Speed::Free => self.queue.next(place),
             Speed::Halted => None,
-            Speed::To { way, .. } => {
-                self.queue.next_of(takes_slot, |ix| way.contains(&ix) || self.owners(ix).any(|owner| way.contains(&owner)))
-            }
+            Speed::To { way, .. } => self.queue.next_of(place, |ix| way.contains(&ix) || self.owners(ix).any(|owner| way.contains(&owner))),
         }
     }
 

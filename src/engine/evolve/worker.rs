@@ -186,11 +186,9 @@ impl RunState {
     /// A worker that only waits for people gives its slot back and its clock stops.
     pub(super) fn rest_slot(&mut self, ix: NodeIx, at: Time) {
         let Some(worker) = &mut self.flows[ix].worker else { return };
-        if worker.is_idle()
-            && let Some(since) = worker.since.take()
-        {
-            worker.worked_ms += at.since(since);
-            self.queue.busy = self.queue.busy.saturating_sub(1);
+        worker.tick(at);
+        if worker.is_idle() && worker.since.take().is_some() {
+            self.queue.give_back(self.graph.nodes[ix].place);
         }
     }
 
@@ -198,7 +196,7 @@ impl RunState {
         let Some(worker) = &mut self.flows[ix].worker else { return };
         if worker.since.is_none() {
             worker.since = Some(at);
-            self.queue.busy += 1;
+            self.queue.take(self.graph.nodes[ix].place);
         }
         for pending in &worker.pending {
             self.queue.resuming.remove(&(pending.line(), ix));
@@ -239,6 +237,7 @@ impl RunState {
         self.steer.used.insert(name);
         self.nodes[ix].lineage.tools.push((call.clone(), None));
         if let Some(worker) = &mut self.flows[ix].worker {
+            worker.tick(at);
             worker.calls += 1;
             worker.acted = true;
             worker.began |= leaves;
@@ -257,6 +256,7 @@ impl RunState {
             *slot = Some(report.clone());
         }
         if let Some(worker) = &mut self.flows[ix].worker {
+            worker.tick(at);
             worker.calls = worker.calls.saturating_sub(1);
         }
         self.rest_slot(ix, at);
@@ -276,7 +276,7 @@ impl RunState {
     pub(super) fn drop_worker(&mut self, ix: NodeIx) {
         let Some(worker) = self.flows[ix].worker.take() else { return };
         if worker.since.is_some() {
-            self.queue.busy = self.queue.busy.saturating_sub(1);
+            self.queue.give_back(self.graph.nodes[ix].place);
         }
         for pending in &worker.pending {
             self.queue.resuming.remove(&(pending.line(), ix));

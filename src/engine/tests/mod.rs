@@ -21,6 +21,7 @@ mod rehearsing;
 mod routing;
 mod rules;
 mod steering;
+mod tries;
 mod undoing;
 mod views;
 mod walks;

@@ -181,7 +181,7 @@ impl Player {
                     assert!(calls.contains_key(&call), "an answer goes to a call that was asked");
                     match answer {
                         Answer::Run { .. } => calls.insert(call, true),
-                        Answer::Refused { .. } | Answer::Value(_) | Answer::Go { .. } => calls.remove(&call),
+                        Answer::Refused { .. } | Answer::Value(_) | Answer::Go { .. } | Answer::Again { .. } => calls.remove(&call),
                     };
                 }
                 Effect::SetTimer { timer, at } => self.timers.push((timer, at)),

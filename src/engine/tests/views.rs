@@ -71,7 +71,7 @@ pub(super) fn check_bars(run: &Run, chart: &TimelineChart) {
         let last = bar.stretches.last();
         assert_eq!(last.is_some_and(|last| last.to.is_none()), chart.start.is_some() && !node.state.is_final(), "{bar:?} {node:?}");
         let doing = last.filter(|last| last.to.is_none()).map(|last| last.doing);
-        assert_eq!(doing, chart.start.and_then(|_| Doing::of(&node.state, run)), "{bar:?} {node:?}");
+        assert_eq!(doing, chart.start.and_then(|_| Doing::of(node, run)), "{bar:?} {node:?}");
         // A slot is given back before a question, a lock before the next attempt.
         let ends = |by: &StartCause| matches!(by, StartCause::Source | StartCause::Turn);
         let over = |after: &After| run.node(&after.node).is_some_and(|node| node.state.is_final() || !ends(&after.by));

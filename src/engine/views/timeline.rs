@@ -24,6 +24,8 @@ pub enum Doing {
     Held,
     /// Waits for an answer to a gate.
     Gate,
+    /// At work, and waits for its model: for a place there, the next try, the beginning of the answer.
+    Model,
     /// Works. A node with a plan inside works as long as that does.
     Working,
     /// Rests until its next attempt.
@@ -33,12 +35,13 @@ pub enum Doing {
 }
 
 impl Doing {
-    /// What a node of a run in this state does; nothing when it is over.
-    pub(in crate::engine) fn of(state: &NodeState, run: &RunState) -> Option<Self> {
-        Some(match state {
+    /// What a node of a run does; nothing when it is over.
+    pub(in crate::engine) fn of(node: &NodeRun, run: &RunState) -> Option<Self> {
+        Some(match &node.state {
             NodeState::Pending => Self::Inputs,
             NodeState::Ready if run.is_halted() => Self::Held,
             NodeState::Ready => Self::Slot,
+            NodeState::Held | NodeState::Running if node.reason.is_model_wait() => Self::Model,
             NodeState::Held => Self::Held,
             NodeState::Waiting { .. } => Self::Gate,
             NodeState::Running | NodeState::Stopping => Self::Working,
@@ -282,7 +285,7 @@ impl Timeline {
         let Some(track) = self.tracks.get_mut(id) else { return };
         let starts = matches!(record.event, Event::Node { fact: NodeFact::Started { attempt: 1, .. }, .. });
         let let_in = if starts { self.freed.let_in(track, run, ix, record.at) } else { None };
-        track.note(node, Doing::of(&node.state, run), record);
+        track.note(node, Doing::of(node, run), record);
         if starts {
             (track.started, track.let_in) = (Some(record.seq), let_in);
         }
@@ -415,7 +418,7 @@ impl LastFreed {
             Doing::Held if track.locked_out => {
                 slot().chain(locks).filter(|(_, freed)| freed.seq > track.since).max_by_key(|(_, freed)| freed.seq)
             }
-            Doing::Held | Doing::Inputs | Doing::Gate | Doing::Working | Doing::Resting | Doing::Unknown => None,
+            Doing::Held | Doing::Inputs | Doing::Gate | Doing::Model | Doing::Working | Doing::Resting | Doing::Unknown => None,
         };
         last.map(|(by, freed)| (by, freed.clone()))
     }

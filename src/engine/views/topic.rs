@@ -54,6 +54,10 @@ impl Event {
                 | NodeFact::Unknown { .. }
                 | NodeFact::BreakHit { .. } => Topic::Node(node_id),
                 NodeFact::ModelStarted { .. }
+                | NodeFact::ModelWaits { .. }
+                | NodeFact::ModelSent { .. }
+                | NodeFact::ModelAnswers { .. }
+                | NodeFact::ModelTryFailed { .. }
                 | NodeFact::ModelCalled { .. }
                 | NodeFact::CallHeld { .. }
                 | NodeFact::ToolProposed { .. }

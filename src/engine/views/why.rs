@@ -1,10 +1,10 @@
 //! Why a node isn't running: all that it waits for, down to what a person can do something about.
 
 use crate::engine::{
-    EdgeState, GateId, NodeState, Time,
+    Cause, EdgeState, GateId, NodeState, Time,
     evolve::steer::Speed,
     flow::{Flow, PhasePart},
-    graph::NodeIx,
+    graph::{NodeIx, Place},
     run::RunState,
 };
 use crate::plan::{NodeId, nest};
@@ -153,7 +153,7 @@ impl RunState {
                 let sentence = format!("`{id}` is {word}: {ended} of {all} inside have ended");
                 BlockerNotes::new(sentence, Obstacle::Nodes).by(self.open_inside(ix).collect())
             }
-            NodeState::Running => BlockerNotes::new(format!("`{id}` is running"), Obstacle::Work),
+            NodeState::Running => BlockerNotes::new(format!("`{id}` is running{because}"), Obstacle::Work),
             NodeState::Stopping => BlockerNotes::new(format!("`{id}` is stopping{because}"), Obstacle::Work),
             NodeState::Retrying { until } => {
                 BlockerNotes::new(format!("`{id}` will be retried at {}{because}", clock(until.0)), Obstacle::Retry { until: *until })
@@ -207,7 +207,7 @@ impl RunState {
     /// The lock or slot that keeps a node from starting at once.
     pub(in crate::engine) fn no_room(&self, ix: NodeIx) -> Option<String> {
         let (waits, _) = self.taken_locks(ix);
-        let full = self.graph.nodes[ix].takes_slot && !self.queue.has_slot();
+        let full = !self.queue.has_room(self.graph.nodes[ix].place);
         if !waits.is_empty() {
             return Some(format!("`{}` {waits}", self.id_of(ix)));
         }
@@ -216,12 +216,18 @@ impl RunState {
 
     /// Who has the slots that a node wants, which is in this state; oldest work first. Looks through all nodes: for people's questions only.
     fn no_slot(&self, id: &NodeId, state: &str) -> BlockerNotes {
+        let place = self.graph.find(id).map(|ix| self.graph.nodes[ix].place).unwrap_or_default();
+        let of_model = self.settings().and_then(|settings| settings.model_slots.as_ref());
+        let of_model = of_model.filter(|_| self.queue.has_slot() && !self.queue.has_room(place));
         let since = |flow: &Flow| flow.worker.as_ref().and_then(|worker| worker.since);
-        let mut busy: Vec<(Time, NodeIx)> = (0..).map(NodeIx).zip(&self.flows).filter_map(|(ix, flow)| Some((since(flow)?, ix))).collect();
+        let counts = |ix: &NodeIx| of_model.is_none() || self.graph.nodes[*ix].place == Place::Model;
+        let at_work = (0..).map(NodeIx).zip(&self.flows).filter_map(|(ix, flow)| Some((since(flow)?, ix)));
+        let mut busy: Vec<(Time, NodeIx)> = at_work.filter(|(_, ix)| counts(ix)).collect();
         busy.sort_unstable();
         let mut busy: Vec<NodeIx> = busy.into_iter().map(|(_, ix)| ix).collect();
         let names = if busy.is_empty() { String::new() } else { format!(": {}", self.names(&busy)) };
-        let sentence = format!("`{id}` {state} and waits for a free slot ({} of {} in use{names})", busy.len(), self.queue.slots);
+        let (at, slots) = of_model.map_or((String::new(), self.queue.slots), |model| (format!(" at {}", model.provider), model.slots));
+        let sentence = format!("`{id}` {state} and waits for a free slot{at} ({} of {slots} in use{names})", busy.len());
         busy.truncate(NAMES);
         BlockerNotes::new(sentence, Obstacle::Slot).by(busy)
     }
@@ -256,6 +262,7 @@ impl RunState {
                 BlockerNotes::new(format!("{sentence}{kept}"), Obstacle::Breakpoint)
             }
             PhasePart::AtWork if self.holds_call(ix) => BlockerNotes::new(sentence, Obstacle::Breakpoint),
+            PhasePart::AtWork if self.nodes[ix].reason.is_model_wait() => BlockerNotes::new(sentence, self.model_obstacle(ix)),
             // What it waited for in the middle of its work was answered.
             PhasePart::AtWork => self.no_slot(id, "has its answers"),
             PhasePart::Ahead
@@ -266,6 +273,13 @@ impl RunState {
             | PhasePart::Resting
             | PhasePart::Lost
             | PhasePart::Over => BlockerNotes::new(sentence, Obstacle::Hold),
+        }
+    }
+
+    fn model_obstacle(&self, ix: NodeIx) -> Obstacle {
+        match self.nodes[ix].reason {
+            Cause::ModelRate { until, .. } | Cause::NextTry { until, .. } => Obstacle::Retry { until },
+            _ => Obstacle::Slot,
         }
     }
 

@@ -84,7 +84,11 @@ impl ModelClient {
     }
 
     pub(super) async fn fetch_text(&self, path: &str) -> Result<String, TryFailure> {
-        let response = self.send(self.http.get(self.url(path)), "").await?;
+        self.fetch_from(&self.url(path)).await
+    }
+
+    pub(super) async fn fetch_from(&self, url: &str) -> Result<String, TryFailure> {
+        let response = self.send(self.http.get(url), "").await?;
         self.rest(response, Vec::new(), MAX_BODY).await
     }
 

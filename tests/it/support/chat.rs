@@ -21,6 +21,8 @@ pub enum Reply {
     Status(u16, String, Vec<(String, String)>),
     /// Streams some text, then cuts the connection.
     Cut(String),
+    /// Streams some text, then an event that can't be read.
+    Malformed,
     /// A 200 whose body is no event stream.
     Nonsense,
     /// Never answers.
@@ -110,6 +112,10 @@ fn serve(stream: TcpStream, shared: &Shared) {
             }
             Reply::Calls(calls) => stream_events(&mut stream, &call_chunks(calls), End::Whole),
             Reply::Status(status, body, headers) => respond(&mut stream, *status, "application/json", headers, body),
+            Reply::Malformed => {
+                let broken = "data: {\"choices\": [{]\n\n";
+                send(&mut stream, &format!("{HEAD}{}{:x}\r\n{broken}\r\n{DONE}", events(&opening("Half.")), broken.len()));
+            }
             Reply::Nonsense => respond(&mut stream, 200, "text/html", &[], "<html>welcome to the proxy</html>"),
             Reply::Cut(text) => {
                 stream_events(&mut stream, &opening(text), End::Cut);

@@ -151,6 +151,7 @@ pub fn doing_role(doing: Doing) -> Role {
         Doing::Slot => Role::Ready,
         Doing::Held => Role::Held,
         Doing::Gate => Role::Waiting,
+        Doing::Model => Role::Held,
         Doing::Working => Role::Running,
         Doing::Resting => Role::Retrying,
         Doing::Unknown => Role::Unknown,

@@ -1,6 +1,7 @@
 //! Each cause in a sentence, lower-case and without a full stop. Nowhere else.
 
 use crate::engine::{Cause, NodeState};
+use crate::text::clock;
 
 impl Cause {
     /// Empty where the state says it all.
@@ -11,6 +12,10 @@ impl Cause {
             Self::Text { text } => text.clone(),
             Self::Lock { lock, holder } => format!("waits for lock `{lock}`, which `{holder}` holds"),
             Self::NoSlot => "answered; waits for a slot to go on".to_string(),
+            Self::ModelSlot { provider } => format!("waits for a free slot at {provider}"),
+            Self::ModelRate { provider, until } => format!("waits for the rate limit of {provider}, until {}", clock(until.0)),
+            Self::NextTry { until, failed } => format!("asks the model again at {}: {failed}", clock(until.0)),
+            Self::FirstWords => "waits for the model to begin its answer".to_string(),
             Self::Held { by } => format!("held by {by}"),
             Self::HeldInside { by } => format!("held by {by}: nothing more inside starts"),
             Self::Breakpoint { point, label, unjudged } => {

@@ -1,8 +1,8 @@
 //! An event on one line: which node, of what kind, what happened, and who did it. Console, shell and docs show these lines.
 
-use crate::engine::{Action, Actor, Event, GateReply, Job, Mark, NextCall, NodeFact, Outcome, RunState, RunStatus};
+use crate::engine::{Action, Actor, Event, FailedTry, GateReply, Job, Mark, NextCall, NodeFact, Outcome, RunState, RunStatus, Time};
 use crate::plan::NodeId;
-use crate::text::{Plain, count, counted, duration};
+use crate::text::{Plain, clock, count, counted, duration};
 use serde_json::Value;
 
 /// An event on one line.
@@ -185,6 +185,11 @@ impl NodeFact {
                 let what = if *wrap_up { "last model call started, to wrap up" } else { "model call started" };
                 ("model", because(what, &guidance.join(" ")), Plain::summary(model), EventTone::Dim)
             }
+            Self::ModelWaits { reason, .. } => ("model", because("call held", &reason.message()), none(), EventTone::Held),
+            Self::ModelSent { number: 1, .. } => ("model", just("call sent"), none(), EventTone::Dim),
+            Self::ModelSent { number, .. } => ("model", just(&format!("call sent, try {number}")), none(), EventTone::Dim),
+            Self::ModelAnswers { .. } => ("model", just("answer begins"), none(), EventTone::Dim),
+            Self::ModelTryFailed { number, failed, next_at, .. } => tried(*number, failed, *next_at),
             Self::ModelCalled { call } => {
                 let what = format!("model call, {} tokens in {}", count(call.usage.total()), duration(call.duration_ms));
                 ("model", because(&what, &call.finish), Plain::summary(&call.model), EventTone::Text)
@@ -277,6 +282,16 @@ fn replied(gate: u32, reply: &GateReply) -> What {
         GateReply::Skip => just(&format!("skipped at gate {gate}")),
         GateReply::CancelBranch => just(&format!("cancelled its branch at gate {gate}")),
     }
+}
+
+fn tried(number: u32, failed: &FailedTry, next_at: Option<Time>) -> Parts {
+    let what = match (next_at, failed.refused) {
+        (Some(at), true) => format!("call refused, sent again at {}", clock(at.0)),
+        (Some(at), false) => format!("try {number} failed, the next at {}", clock(at.0)),
+        (None, _) => format!("try {number} failed, no other follows"),
+    };
+    let tone = if next_at.is_some() { EventTone::Retrying } else { EventTone::Error };
+    ("model", because(&what, &failed.message), Plain::default(), tone)
 }
 
 fn settled(outcome: Outcome) -> &'static str {

@@ -4,7 +4,7 @@ use crate::engine::{After, Doing, StartCause};
 use crate::text::Glyph;
 
 impl Doing {
-    pub const ALL: [Self; 7] = [Self::Inputs, Self::Slot, Self::Held, Self::Gate, Self::Working, Self::Resting, Self::Unknown];
+    pub const ALL: [Self; 8] = [Self::Inputs, Self::Slot, Self::Held, Self::Gate, Self::Model, Self::Working, Self::Resting, Self::Unknown];
 
     pub fn glyph(self) -> Glyph {
         match self {
@@ -12,6 +12,7 @@ impl Doing {
             Self::Slot => Glyph::Ready,
             Self::Held => Glyph::Held,
             Self::Gate => Glyph::Gate,
+            Self::Model => Glyph::BarEmpty,
             Self::Working => Glyph::BarFull,
             Self::Resting => Glyph::Retrying,
             Self::Unknown => Glyph::Unknown,
@@ -25,6 +26,7 @@ impl Doing {
             Self::Slot => "slot",
             Self::Held => "held",
             Self::Gate => "gate",
+            Self::Model => "model",
             Self::Working => "work",
             Self::Resting => "retry",
             Self::Unknown => "unknown",
@@ -37,6 +39,7 @@ impl Doing {
             Self::Slot => "waits for a slot",
             Self::Held => "is held",
             Self::Gate => "waits at a gate",
+            Self::Model => "waits for its model",
             Self::Working => "works",
             Self::Resting => "waits for its next attempt",
             Self::Unknown => "waits for a person to say what happened",

@@ -16,9 +16,6 @@ fn limits() -> CallLimits {
         first: Duration::from_secs(60),
         between: Duration::from_secs(60),
         overall: Duration::from_secs(120),
-        attempts: 3,
-        backoff: Duration::from_millis(1),
-        longest_pause: Duration::from_secs(1),
     }
 }
 
@@ -95,32 +92,26 @@ async fn tool_calls_are_offered_and_answered() {
 }
 
 #[tokio::test]
-async fn after_429_500_and_408_the_call_is_tried_again() {
+async fn a_call_is_sent_once_and_its_error_says_whether_another_try_can_help() {
     for status in [429, 500, 503, 408, 425] {
-        let busy = Reply::json(status, &json!({"error": "busy"}));
+        let busy = Reply::json(status, &json!({"error": {"message": "boom", "code": null}}));
         let exchange = chat(vec![busy, Reply::text("ok")], limits(), &request()).await;
-        assert_eq!(exchange.outcome.unwrap().text, "ok", "{status}");
+        let error = exchange.outcome.unwrap_err();
+        assert_eq!((error.verdict, exchange.script.seen().len()), (TryVerdict::Again, 1), "{status}");
+        assert!(error.message.contains("boom") && error.message.contains(&status.to_string()), "{error}");
     }
 }
 
 #[tokio::test]
-async fn three_attempts_are_made_and_the_last_error_is_shown() {
-    let replies = (0..4).map(|_| Reply::json(500, &json!({"error": {"message": "boom", "code": null}}))).collect();
-    let exchange = chat(replies, limits(), &request()).await;
-    let error = exchange.outcome.unwrap_err();
-    assert_eq!(error.kind, ModelErrorKind::Server);
-    assert!(error.message.contains("boom") && error.message.contains("500"), "{error}");
-    assert_eq!(exchange.script.seen().len(), 3);
-}
-
-#[tokio::test]
-async fn retry_after_is_obeyed_in_all_its_forms_and_an_overlong_one_is_shown() {
-    // A backoff that would outlast the test shows that the server's word is taken.
-    let patient = CallLimits { backoff: Duration::from_secs(3600), longest_pause: Duration::from_secs(3600), ..limits() };
-    for header in ["retry-after: 0", "retry-after: Wed, 21 Oct 2015 07:28:00 GMT", "retry-after-ms: 1", "llm_provider-retry-after: 0"] {
-        let busy = Reply::json(429, &json!({"error": {"message": "slow down"}})).header(header);
-        let exchange = chat(vec![busy, Reply::text("ok")], patient.clone(), &request()).await;
-        assert!(exchange.outcome.is_ok(), "{header}");
+async fn what_a_server_asks_to_wait_is_read_in_all_its_forms() {
+    for (header, ms) in [
+        ("retry-after: 0", 0),
+        ("retry-after: Wed, 21 Oct 2015 07:28:00 GMT", 0),
+        ("retry-after-ms: 1", 1),
+        ("llm_provider-retry-after: 0", 0),
+    ] {
+        let error = error_of(vec![Reply::json(429, &json!({"error": {"message": "slow down"}})).header(header)]).await;
+        assert_eq!(error.verdict, TryVerdict::After { ms }, "{header}");
     }
     for (busy, ms) in [
         (Reply::json(429, &json!({"error": "slow down"})).header("retry-after: 120"), 120_000),
@@ -181,28 +172,18 @@ async fn without_a_key_a_refusal_says_which_one_to_set() {
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_early_is_tried_again_and_what_came_is_void() {
+async fn a_stream_that_ends_early_is_no_answer_and_may_be_tried_again() {
     let half = || Reply::stream(&[piece("This sen")]);
-    let exchange = chat(vec![half(), half().then_cut(), Reply::text("whole")], limits(), &request()).await;
-    assert_eq!(exchange.outcome.unwrap().text, "whole");
-    let restarts = exchange.deltas.iter().filter(|delta| matches!(delta, Delta::Restart { .. })).count();
-    assert_eq!(restarts, 2);
-    assert_eq!(exchange.deltas.last(), Some(&Delta::Text("whole".into())));
-}
-
-#[tokio::test]
-async fn a_stream_that_is_always_cut_is_no_answer() {
-    let error = error_of((0..3).map(|_| Reply::stream(&[piece("This sen")]).then_cut()).collect()).await;
-    assert_eq!(error.kind, ModelErrorKind::CutStream);
-    let error = error_of((0..3).map(|_| Reply::done(&[])).collect()).await;
-    assert_eq!(error.kind, ModelErrorKind::CutStream);
+    for reply in [half(), half().then_cut(), Reply::done(&[])] {
+        let error = error_of(vec![reply]).await;
+        assert_eq!((error.kind, error.verdict), (ModelErrorKind::CutStream, TryVerdict::Again), "{error}");
+    }
 }
 
 #[tokio::test]
 async fn broken_and_rejected_answers_carry_what_the_server_counted() {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}});
-    let once = CallLimits { attempts: 1, ..limits() };
-    let exchange = chat(vec![Reply::stream(&[piece("This sen"), usage.clone()]).then_cut()], once, &request()).await;
+    let exchange = chat(vec![Reply::stream(&[piece("This sen"), usage.clone()]).then_cut()], limits(), &request()).await;
     assert_eq!(exchange.outcome.unwrap_err().usage, Some(TokenUsage::of(9, 2)));
     let sure = || Reply::done(&[piece("Sure!"), usage.clone()]);
     let exchange = chat(vec![sure(), sure(), sure()], limits(), &with_schema()).await;
@@ -241,13 +222,11 @@ async fn an_error_inside_a_stream_is_an_error() {
     let error = error_of(inside(json!({"message": "Incorrect API key", "code": "401"}))).await;
     assert_eq!(error.kind, ModelErrorKind::WrongKey);
     let flaky = inside(json!({"message": "litellm.MidStreamFallbackError", "type": null, "code": "500"}));
-    let exchange = chat(flaky.into_iter().chain([Reply::text("ok")]).collect(), limits(), &request()).await;
-    assert_eq!(exchange.outcome.unwrap().text, "ok");
-    assert!(matches!(&exchange.deltas[1], Delta::Restart { why } if why.contains("MidStreamFallback")));
-    let error =
-        error_of(inside(json!("the quota")).into_iter().chain(inside(json!("rate limit"))).chain(inside(json!("rate limit"))).collect())
-            .await;
-    assert_eq!(error.kind, ModelErrorKind::RateLimit);
+    let error = error_of(flaky).await;
+    assert!(error.verdict == TryVerdict::Again && error.message.contains("MidStreamFallback"), "{error}");
+    for words in ["the quota", "rate limit"] {
+        assert_eq!(error_of(inside(json!(words))).await.kind, ModelErrorKind::RateLimit);
+    }
 }
 
 #[tokio::test]
@@ -263,8 +242,8 @@ async fn nonsense_is_called_nonsense() {
         assert_eq!(error.kind, ModelErrorKind::Nonsense, "{error}");
         assert!(error.hint.is_some_and(|hint| hint.contains("OPENAI_BASE_URL")));
     }
-    let broken = || Reply::raw(200, "content-type: text/event-stream\r\n", "data: {\"choices\": [{]\n\n");
-    let error = error_of((0..3).map(|_| broken()).collect()).await;
+    let broken = Reply::raw(200, "content-type: text/event-stream\r\n", "data: {\"choices\": [{]\n\n");
+    let error = error_of(vec![broken]).await;
     assert_eq!((error.kind, error.verdict), (ModelErrorKind::Nonsense, TryVerdict::Again));
     let error = error_of(vec![Reply::raw(404, "content-type: text/html\r\n", html)]).await;
     assert!(!error.message.contains("nginx") && error.hint.is_some_and(|hint| hint.contains("/v1")));
@@ -282,14 +261,13 @@ async fn a_whole_completion_in_place_of_a_stream_is_an_answer() {
 #[tokio::test]
 async fn a_server_that_hangs_is_given_up() {
     let short = Duration::from_millis(40);
-    let once = CallLimits { attempts: 1, ..limits() };
-    let impatient = CallLimits { first: short, ..once.clone() };
+    let impatient = CallLimits { first: short, ..limits() };
     for reply in [Reply::silence(), Reply::stream(&[]).then_hang()] {
         let error = chat(vec![reply], impatient.clone(), &request()).await.outcome.unwrap_err();
         assert_eq!((error.kind, error.verdict), (ModelErrorKind::Timeout, TryVerdict::Again), "{error}");
         assert!(error.message.contains("0.04 s"), "{error}");
     }
-    let exchange = chat(vec![Reply::stream(&[piece("Once")]).then_hang()], CallLimits { between: short, ..once }, &request()).await;
+    let exchange = chat(vec![Reply::stream(&[piece("Once")]).then_hang()], CallLimits { between: short, ..limits() }, &request()).await;
     assert_eq!(exchange.outcome.unwrap_err().kind, ModelErrorKind::Timeout);
     let exchange = chat(vec![Reply::silence()], CallLimits { overall: short, ..limits() }, &request()).await;
     assert!(exchange.outcome.unwrap_err().hint.is_some_and(|hint| hint.contains("overall_s")));
@@ -491,8 +469,7 @@ async fn anthropics_errors_are_sorted_by_what_they_say() {
         ),
     ] {
         let script = Script::play(vec![reply]).await;
-        let once = CallLimits { attempts: 1, ..limits() };
-        let error = ModelClient { limits: once, ..messages_of(&script) }.chat(&request(), &mut |_| ()).await.unwrap_err();
+        let error = messages_of(&script).chat(&request(), &mut |_| ()).await.unwrap_err();
         assert_eq!((error.kind, error.verdict == TryVerdict::Again), (kind, again), "{error}");
     }
 }
@@ -573,4 +550,25 @@ async fn auto_means_what_the_server_offers_and_is_asked_once() {
         assert_eq!(client.chat(&request, &mut |_| ()).await.unwrap().model, "b-chat");
     }
     assert_eq!(script.seen()[2].body["model"], "b-chat");
+}
+
+#[tokio::test]
+async fn servers_of_one_machine_are_known_by_what_they_list_and_asked_how_many_calls_they_work() {
+    let owned = |owner: &str| Reply::json(200, &json!({"data": [{"id": "a", "owned_by": owner}]}));
+    let props = |props: Value| Reply::json(200, &props);
+    for (replies, slots) in [
+        (vec![owned("llamacpp"), props(json!({"total_slots": 4}))], Some(4)),
+        (vec![owned("llamacpp"), props(json!({"error": "no"}))], Some(2)),
+        (vec![owned("library")], Some(2)),
+        (vec![owned("organization_owner")], Some(2)),
+        (vec![owned("openai")], None),
+        (vec![Reply::raw(404, "", "")], None),
+    ] {
+        let asked = replies.len();
+        let script = Script::play(replies).await;
+        assert_eq!(client(&script.address, limits()).slots().await, slots);
+        assert_eq!(script.seen().len(), asked);
+    }
+    let other = client("https://127.0.0.1:9/v1", limits());
+    assert_eq!(other.slots().await, None);
 }

@@ -1,0 +1,150 @@
+//! `Tries`: makes one model call in as many tries as it may have. Each goes past the limits of its provider and is on record; whoever keeps
+//! the record says whether another one follows.
+
+use super::provider::Provider;
+use crate::engine::{Cause, FailedTry, TokenUsage, TryVerdict, next_try};
+use crate::models::{ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, tokens};
+use crate::plan::Retry;
+use async_trait::async_trait;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+/// Keeps the tries of one call on record.
+#[async_trait]
+pub(super) trait TryRecord: Send + Sync {
+    /// The call waits for a place at its provider.
+    fn waits(&self, reason: Cause);
+
+    fn sent(&self);
+
+    /// The answer begins.
+    fn answers(&self);
+
+    /// A try failed: how long until the next one; none when the call has failed for good.
+    async fn failed(&self, failed: FailedTry) -> Option<Duration>;
+}
+
+/// A model and the way to it.
+#[derive(Clone)]
+pub(super) struct Tries {
+    pub(super) model: Arc<dyn ChatModel>,
+    pub(super) provider: Arc<Provider>,
+}
+
+impl Tries {
+    /// Tries until there is an answer, or there won't be one.
+    ///
+    /// # Errors
+    /// Why the last try failed. Nobody needs to try again then.
+    pub(super) async fn chat(
+        &self,
+        request: &ChatRequest,
+        record: &dyn TryRecord,
+        sink: &mut (dyn FnMut(Delta) + Send),
+    ) -> Result<ChatReply, ModelError> {
+        // What answers cost that were no use.
+        let (mut used, mut lost) = (0, TokenUsage::default());
+        loop {
+            let place = self.provider.enter(self.model.as_ref(), tokens::count_prompt(request), &|reason| record.waits(reason)).await;
+            record.sent();
+            let mut begun = false;
+            let mut pass = |delta: Delta| {
+                if !std::mem::replace(&mut begun, true) {
+                    record.answers();
+                }
+                sink(delta);
+            };
+            let mut error = match self.model.chat(request, &mut pass).await {
+                Ok(mut reply) => {
+                    place.answered(reply.usage.total());
+                    if !begun {
+                        record.answers();
+                    }
+                    reply.cost_usd = reply.cost_usd.filter(|_| lost == TokenUsage::default());
+                    reply.usage.add(lost);
+                    return Ok(reply);
+                }
+                Err(error) => error,
+            };
+            let refused = error.kind == ModelErrorKind::RateLimit && error.verdict != TryVerdict::Never;
+            if refused {
+                match place.refused(error.verdict.wait_ms().map(Duration::from_millis)) {
+                    Some(wait) => error.verdict = TryVerdict::After { ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) },
+                    None => self.provider.gives_up(&mut error),
+                }
+            } else {
+                // Its slot is free while the call waits.
+                drop(place);
+                used += 1;
+            }
+            let failed = FailedTry { message: error.message.clone(), verdict: error.verdict, refused, usage: error.usage };
+            lost.add(error.usage.unwrap_or_default());
+            error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
+            let Some(wait) = record.failed(failed).await else { return Err(spent(error, used)) };
+            if begun {
+                sink(Delta::Restart { why: error.message });
+            }
+            // The provider itself knows when it takes a call that it refused.
+            if !refused {
+                tokio::time::sleep(wait).await;
+            }
+        }
+    }
+}
+
+/// The error of a call that has failed for good.
+fn spent(mut error: ModelError, used: u32) -> ModelError {
+    error.verdict = TryVerdict::Never;
+    if used > 1 {
+        error.message = format!("{} (tried {used} times)", error.message);
+    }
+    error
+}
+
+/// A model for work that no run keeps on record, such as planning: its calls are tried by the same rules.
+pub(super) struct LoneModel {
+    pub(super) tries: Tries,
+}
+
+#[async_trait]
+impl ChatModel for LoneModel {
+    fn provider(&self) -> &str {
+        self.tries.model.provider()
+    }
+
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+        self.tries.chat(request, &LoneRecord::default(), sink).await
+    }
+
+    async fn list(&self) -> Result<Vec<String>, ModelError> {
+        self.tries.model.list().await
+    }
+}
+
+/// Counts the tries of one call.
+#[derive(Debug, Default)]
+struct LoneRecord {
+    used: AtomicU32,
+}
+
+#[async_trait]
+impl TryRecord for LoneRecord {
+    fn waits(&self, reason: Cause) {
+        tracing::info!("{reason}");
+    }
+
+    fn sent(&self) {}
+
+    fn answers(&self) {}
+
+    async fn failed(&self, failed: FailedTry) -> Option<Duration> {
+        let used = self.used.fetch_add(u32::from(!failed.refused), Ordering::Relaxed) + 1;
+        let seed = uuid::Uuid::now_v7().to_string();
+        next_try(&Retry::default(), used, &failed, &seed).map(Duration::from_millis)
+    }
+}

@@ -1,0 +1,39 @@
+//! Servers of one machine: known by how they answer, and asked how many calls they work at once.
+
+use serde_json::Value;
+use std::time::Duration;
+use tokio::time::timeout;
+
+use super::ModelClient;
+
+/// Who owns the models that such servers list: llama.cpp, Ollama, LM Studio.
+const OWNERS: [&str; 3] = [LLAMA_CPP, "library", "organization_owner"];
+const LLAMA_CPP: &str = "llamacpp";
+/// Calls at once where the server doesn't say.
+const FEW: u32 = 2;
+/// How long such a server may take to say what it is.
+const PROBE: Duration = Duration::from_secs(2);
+
+impl ModelClient {
+    /// How many calls a server of one machine works at once; none of other servers, which are not asked where the address says so.
+    pub(super) async fn local_slots(&self) -> Option<u32> {
+        if self.base.scheme() != "http" {
+            return None;
+        }
+        let models = timeout(PROBE, self.fetch_text("models")).await.ok()?.ok()?;
+        let owner = owner(&models)?;
+        if owner != LLAMA_CPP {
+            return Some(FEW);
+        }
+        let props = self.base.join("/props").ok()?;
+        let props = timeout(PROBE, self.fetch_from(props.as_str())).await.ok().and_then(Result::ok).unwrap_or_default();
+        let props: Value = serde_json::from_str(&props).unwrap_or_default();
+        props.get("total_slots").and_then(Value::as_u64).and_then(|slots| u32::try_from(slots).ok()).or(Some(FEW))
+    }
+}
+
+fn owner(models: &str) -> Option<&'static str> {
+    let models: Value = serde_json::from_str(models).ok()?;
+    let said = models.get("data")?.as_array()?.iter().find_map(|model| model.get("owned_by")?.as_str())?;
+    OWNERS.into_iter().find(|owner| *owner == said)
+}
