@@ -5,7 +5,8 @@
 
 use super::{
     AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, RejectArgs, ReleaseArgs, ReplayArgs,
-    RerunArgs, RetryArgs, RewindArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
+    RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs, SkipArgs, StepArgs, TargetArgs,
+    UndoArgs,
 };
 use crate::{
     host::Unknown,
@@ -201,6 +202,11 @@ pub struct PlanArgs {
     /// What you want done; `-` reads it from stdin
     #[arg(value_name = "REQUEST")]
     pub request: String,
+    /// Change the plan in this file instead of making one of its own; the file stays
+    #[arg(long, value_name = "FILE", conflicts_with = "rivals")]
+    pub on: Option<String>,
+    #[command(flatten)]
+    pub among: RivalArgs,
     /// Format to print
     #[arg(long, value_name = "FORMAT", default_value = "native", value_parser = formats())]
     pub format: Format,
@@ -214,6 +220,8 @@ pub struct RunArgs {
     /// A plan file, a request in quotes, or `-` to read either from stdin
     #[arg(value_name = "PLAN|REQUEST")]
     pub what: String,
+    #[command(flatten)]
+    pub among: RivalArgs,
     /// Set an input of the plan; the value is JSON if it parses, otherwise text
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,

@@ -25,6 +25,7 @@ mod output;
 mod plan;
 mod replay;
 mod resume;
+mod rivals;
 mod run;
 mod schema;
 mod show;
@@ -48,6 +49,7 @@ pub use exit::{CliError, Exit};
 pub use help::GROUPS;
 use io::Listened;
 pub use io::{Io, columns};
+pub use rivals::RivalArgs;
 pub use steering::{
     ActArgs, AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, ContinueArgs, DecideArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs,
     ReasonArgs, RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs,

@@ -1,9 +1,17 @@
 //! `dagdeck plan`: a plan from a request, printed.
 
-use super::{CliContext, CliError, Exit, Io, PlanArgs, source, validate};
-use crate::host::client::PlanWish;
-use crate::plan::dialect;
+use super::{CliContext, CliError, Exit, Io, PlanArgs, rivals, source, validate};
+use crate::host::{
+    LocalHost,
+    client::{MadePlan, ModelStatus, PlanWish},
+};
+use crate::plan::{
+    Plan, dialect,
+    diff::{Diff, Difference},
+    validate::Finding,
+};
 use crate::planner::builtin::OpenRequest;
+use crate::text::{Plain, counted};
 use serde_json::{Value, json};
 
 /// Plans a request and prints the plan. Findings go to stderr, or with `--json` into the JSON.
@@ -13,20 +21,64 @@ use serde_json::{Value, json};
 pub async fn plan(args: &PlanArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let request = if args.request == "-" { io.read("-")? } else { args.request.clone() };
     let host = place.host_to_look()?;
-    let answer = source::ask(&host, PlanWish::new(request), io).await?;
-    let findings = source::findings(&answer.plan, &host.catalog());
-    let exit = if OpenRequest::of(&answer.plan).is_empty() { source::verdict(&findings) } else { Exit::Invalid };
+    let before = args.on.as_deref().map(|file| source::read(file, io)).transpose()?;
+    if before.is_some() && !matches!(host.model(), ModelStatus::Connected { .. }) {
+        let hint = "change the file by hand, or connect a model: `dagdeck doctor` shows how";
+        let error = CliError::new("a request can change a plan only with a model, and none is connected").hint(hint);
+        return Err(CliError { exit: Exit::Rehearsed, ..error });
+    }
+    let made = match args.among.rivals {
+        Some(count) => {
+            let rivals = rivals::ask(&host, &request, count, io).await?;
+            if args.among.pick.is_none() && !args.json {
+                return rivals::write(&rivals, &place.places.workspace, args.format, &host, io);
+            }
+            if args.among.pick.is_none() {
+                let plans: Vec<Value> = rivals.iter().map(|rival| as_json(&rival.made, &rival.findings)).collect();
+                io.json(&json!({ "plans": plans }))?;
+                return Ok(Exit::Success);
+            }
+            rivals::pick(rivals, args.among.pick, io)?
+        }
+        None => source::ask(&host, PlanWish { on: before.clone().map(Box::new), ..PlanWish::new(request) }, io).await?,
+    };
+    print(&made, before.as_ref(), args, &host, io)
+}
+
+fn print(made: &MadePlan, before: Option<&Plan>, args: &PlanArgs, host: &LocalHost, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let findings = source::findings(&made.plan, &host.catalog());
+    let exit = verdict(made, &findings);
     if args.json {
-        let listed: Vec<Value> = findings.iter().map(validate::as_json).collect();
-        let valid = exit == Exit::Success;
-        io.json(&json!({"plan": answer.plan, "origin": answer.origin, "remarks": answer.remarks, "calls": answer.calls, "valid": valid, "findings": listed}))?;
+        io.json(&as_json(made, &findings))?;
         return Ok(exit);
     }
-    let written = dialect::write_as(&answer.plan, args.format, dialect::Syntax::Json, &host.catalog());
+    let written = dialect::write_as(&made.plan, args.format, dialect::Syntax::Json, &host.catalog());
     io.out.write_all(written.text.as_bytes())?;
-    source::describe(&answer, io);
+    source::describe(made, io);
+    if let Some(before) = before {
+        let pieces: Vec<_> = Diff::new(before, &made.plan).pieces.iter().map(Difference::description).collect();
+        let kept = if made.changes { "" } else { ": it is a plan of its own, not the one that was there changed" };
+        io.say(&format!("{}{kept}", counted(pieces.len(), "difference")));
+        for piece in &pieces {
+            let line = format!("{} {} {} {}", piece.mark.glyph(), piece.sort, piece.subject, piece.field);
+            io.say(Plain::line(line.trim_end()).as_str());
+        }
+    }
     for finding in &findings {
         io.say(&validate::finding_line(finding));
     }
     Ok(exit)
+}
+
+fn verdict(made: &MadePlan, findings: &[Finding]) -> Exit {
+    if OpenRequest::of(&made.plan).is_empty() { source::verdict(findings) } else { Exit::Invalid }
+}
+
+fn as_json(made: &MadePlan, findings: &[Finding]) -> Value {
+    let listed: Vec<Value> = findings.iter().map(validate::as_json).collect();
+    let valid = verdict(made, findings) == Exit::Success;
+    json!({
+        "plan": made.plan, "origin": made.origin, "remarks": made.remarks, "calls": made.calls, "changes": made.changes, "valid": valid,
+        "findings": listed,
+    })
 }

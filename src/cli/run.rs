@@ -1,6 +1,6 @@
 //! `dagdeck run`: runs a plan or a request without the console. Flags decide gates; a gate that no flag decides stays open.
 
-use super::{CliContext, CliError, Exit, Io, RunArgs, headless, source, validate};
+use super::{CliContext, CliError, Exit, Io, RunArgs, headless, rivals, source, validate};
 use crate::host::{LocalHost, NewRun, client::ModelStatus};
 use crate::plan::{Plan, that_need_model, validate::Severity};
 use crate::text::counted;
@@ -15,7 +15,16 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let private_inputs = read_inputs(&args.set_file, &mut inputs, io)?;
     let flags = headless::flags(&args.gates)?;
     let host = if args.rehearse { place.rehearsing().host()? } else { place.host()? };
-    let mut document = source::plan_or_request(&args.what, &host, io).await?;
+    let mut document = match args.among.rivals {
+        None => source::plan_or_request(&args.what, &host, io).await?,
+        Some(_) if source::is_path(&args.what) => {
+            return Err(CliError::usage("`--rivals` makes plans of a request, and this is a file").hint("write the request in quotes"));
+        }
+        Some(count) => {
+            let rivals = rivals::ask(&host, &args.what, count, io).await?;
+            source::PlanDocument::made(rivals::pick(rivals, args.among.pick, io)?)
+        }
+    };
     source::settle(&mut document.plan, args.partial)?;
     document.plan.inputs.extend(inputs);
     // What came from stdin as words was not typed here: a plan that did is the plan's own text.

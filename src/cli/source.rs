@@ -43,7 +43,7 @@ pub(super) async fn plan_or_request(what: &str, host: &LocalHost, io: &mut Io<'_
     };
     let made = ask(host, PlanWish::new(request), io).await?;
     describe(&made, io);
-    Ok(PlanDocument { planning: made.calls, ..PlanDocument::unwritten(made.plan) })
+    Ok(PlanDocument::made(made))
 }
 
 /// A plan with the text that it was read from, so that findings can point into that text.
@@ -87,6 +87,11 @@ impl PlanDocument {
 
     pub fn unwritten(plan: Plan) -> Self {
         Self { plan, shape: Dialect::Native, text: String::new(), origin: String::new(), linked: Vec::new(), planning: Vec::new() }
+    }
+
+    /// A plan that was made of a request.
+    pub fn made(made: MadePlan) -> Self {
+        Self { planning: made.calls, ..Self::unwritten(made.plan) }
     }
 
     /// How the document is written.

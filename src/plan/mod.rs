@@ -1,6 +1,7 @@
 //! The plan document: nodes, edges, edits with inverses, validation, references, conditions, order, dialects. Pure.
 
 mod breakpoint;
+mod brief;
 mod catalog;
 mod code;
 pub mod dialect;
@@ -31,6 +32,7 @@ pub mod tree;
 pub mod validate;
 
 pub use breakpoint::{Breakpoint, FACTS, Facts, Holds, Moment};
+pub use brief::{in_brief, kinds_in_brief, titles};
 pub use catalog::{
     AgentInfo, ArgumentCheck, ArgumentChecks, Catalog, ModelFacts, Risk, SENDER, ToolInfo, Verdict, gives_private, listed, needs_model,
     sends_out, that_need_model,

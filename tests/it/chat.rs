@@ -457,3 +457,41 @@ fn in_the_console_the_plan_streams_into_the_tree_and_the_answer_into_the_inspect
     assert_eq!(terminal.ended(), 0);
     assert_eq!(server.requests().len(), 3);
 }
+
+#[test]
+fn several_plans_are_compared_and_written_and_one_can_be_run() {
+    let server = ChatServer::start(vec![text(one_agent("writer", "Say it."))]);
+    let program = Program::connected(&server);
+    let ended = program.run(&["plan", "say it", "--rivals", "2"]).code(0);
+    for words in
+        ["plan 1 by test-model: 1 node, 1 in a row (1 agent)", "plan 2 by test-model", "written to plan-1.json", "written to plan-2.json"]
+    {
+        assert!(ended.out.contains(words), "{words}: {ended}");
+    }
+    assert!(program.read("plan-2.json").contains("Say it."));
+    let systems: Vec<Value> = server.requests().iter().map(|request| request["messages"][0]["content"].clone()).collect();
+    assert_ne!(systems[0], systems[1], "each is asked for in another way");
+    program.run(&["plan", "say it", "--rivals", "2", "--pick", "3"]).code(2).says(&["there is no plan 3"]);
+
+    let server = ChatServer::start(vec![text(one_agent("writer", "Say it.")), text(one_agent("writer", "Say it.")), text("Said.")]);
+    let program = Program::connected(&server);
+    let ended = program.run(&["run", "say it", "--rivals", "2", "--pick", "2"]).code(0).says(&["plan 2 is taken"]);
+    assert_eq!(ended.out, "Said.\n");
+    assert_eq!(shown(&program)["planning"].as_array().unwrap().len(), 2, "both count");
+}
+
+#[test]
+fn a_request_changes_the_plan_of_a_file_and_says_what_changed() {
+    let first = json!({"id": "a", "agent": "writer", "objective": "Say it.", "depends_on": []});
+    let more = json!({"nodes": [first, {"id": "b", "agent": "writer", "objective": "Say it louder.", "depends_on": ["a"]}]});
+    let server = ChatServer::start(vec![text(more)]);
+    let program = Program::connected(&server);
+    let file = program.file("plan.json", json!({"goal": "say it", "nodes": [first]}).to_string());
+    let ended = program.run(&["plan", "now also louder", "--on", &file]).code(0).says(&["differences", "+ node", " b"]);
+    assert!(ended.out.contains("say it; now also louder"), "{ended}");
+    let messages = server.requests()[0]["messages"].clone();
+    assert!(messages.to_string().contains("\\\"id\\\":\\\"a\\\""), "{messages}");
+    let alone = Program::new();
+    let file = alone.file("plan.json", json!({"goal": "say it", "nodes": [first]}).to_string());
+    alone.run(&["plan", "now also louder", "--on", &file]).code(8).says(&["only with a model"]);
+}

@@ -125,6 +125,7 @@ const PLAN: &[ConsoleCommand] = &[
     row("plan.undo", &["u"], Tree, ("Undo", "undo", "undoes the last change; no limit"), when::can_undo, |model, _| actions::plan::step(model, HistoryStep::Undo)),
     row("plan.redo", &["U", "ctrl-r"], Tree, ("Redo", "", "makes the undone change again"), when::can_redo, |model, _| actions::plan::step(model, HistoryStep::Redo)),
     row("plan.compare", &["="], Plan, ("Compare with the original", "compare", "shows what you changed; each change can be undone alone"), when::has_version, actions::compare::toggle),
+    row("plan.rivals", &["V"], Plan, ("Several plans to pick from", "", "three plans for what is typed, else for the goal"), when::always, actions::request::rivals),
     row("plan.compare_file", &[], Plan, ("Compare with a file …", "", "shows where another plan differs; take over any of it"), when::editing_nodes, actions::compare::ask_file),
     row("plan.findings", &["F"], Plan, ("Findings", "findings", "errors and warnings about the plan, with fixes"), when::has_findings, findings::open),
     row("plan.fix", &["f"], Tree, ("Fix the first finding here", "", "applies the first fix suggested for the selected node"), when::has_findings, findings::fix_here),

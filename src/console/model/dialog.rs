@@ -92,6 +92,8 @@ pub enum PickThen {
     /// Reject the result of the first node, so that the second one works again.
     Rewind(NodeId, NodeId),
     Theme(String),
+    /// Take that plan of several.
+    Rival(usize),
     /// Use that model.
     Model(String),
     /// Start the plan with that model, and these actions first.

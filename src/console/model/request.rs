@@ -3,7 +3,7 @@
 use super::field::{Lines, TextField};
 use super::typed::{Typed, TypedLine};
 use crate::engine::Time;
-use crate::host::client::PlanningId;
+use crate::host::client::{MadePlan, PlanningId};
 use crate::text::Plain;
 
 /// Requests that show on an empty screen. Each can be planned and run without a model.
@@ -22,8 +22,42 @@ pub struct RequestLine {
     pub typed: Typed,
     /// The plan that is being made.
     pub planning: Option<Planning>,
+    /// Several plans for one request.
+    pub rivals: Rivals,
     /// Planning requests sent so far.
     sent: u64,
+}
+
+/// Several plans for one request, to choose from.
+#[derive(Clone, Debug, Default)]
+pub struct Rivals {
+    /// Those that are being made.
+    open: Vec<PlanningId>,
+    /// Those that came, each with its number.
+    pub made: Vec<(usize, MadePlan)>,
+    /// The first one's id; numbers count from it.
+    first: u64,
+}
+
+impl Rivals {
+    /// The number of a plan that is being made, from 1.
+    pub fn number(&self, id: PlanningId) -> Option<usize> {
+        self.open.contains(&id).then(|| usize::try_from(id.0 - self.first).unwrap_or_default() + 1)
+    }
+
+    /// Takes one in, or that it failed; says whether all have come now.
+    pub fn came(&mut self, id: PlanningId, made: Option<MadePlan>) -> bool {
+        let Some(number) = self.number(id) else { return false };
+        self.open.retain(|open| *open != id);
+        self.made.extend(made.map(|made| (number, made)));
+        self.made.sort_by_key(|(number, _)| *number);
+        self.open.is_empty()
+    }
+
+    /// Stops waiting; gives what is still being made.
+    pub fn stop(&mut self) -> Vec<PlanningId> {
+        std::mem::take(&mut self.open)
+    }
 }
 
 /// A plan that is being made.
@@ -41,7 +75,7 @@ pub struct Planning {
 
 impl Default for RequestLine {
     fn default() -> Self {
-        Self { field: TextField::new(Lines::Many, ""), typed: Typed::default(), planning: None, sent: 0 }
+        Self { field: TextField::new(Lines::Many, ""), typed: Typed::default(), planning: None, rivals: Rivals::default(), sent: 0 }
     }
 }
 
@@ -58,6 +92,21 @@ impl RequestLine {
         let id = PlanningId(self.sent);
         self.planning = Some(Planning { id, text: Plain::summary(&text), since: now, progress: Plain::line("planning") });
         Some((id, text))
+    }
+}
+
+impl RequestLine {
+    /// Takes a text as a request for several plans; gives their ids.
+    pub fn submit_rivals(&mut self, text: &str, count: u64, now: Time) -> Vec<PlanningId> {
+        self.field.set("");
+        let first = self.sent + 1;
+        let ids: Vec<PlanningId> = (first..first + count).map(PlanningId).collect();
+        // One more for what is shown: none of them grows in the tree.
+        self.sent += count + 1;
+        self.rivals = Rivals { open: ids.clone(), made: Vec::new(), first };
+        let progress = Plain::line(&format!("{count} plans to choose from"));
+        self.planning = Some(Planning { id: PlanningId(self.sent), text: Plain::summary(text), since: now, progress });
+        ids
     }
 }
 

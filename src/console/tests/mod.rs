@@ -22,6 +22,7 @@ mod stale;
 mod steering;
 mod story;
 mod trusting;
+mod turns;
 
 use std::collections::BTreeMap;
 
@@ -184,7 +185,7 @@ impl Deck {
 
     fn host(&mut self, request: Request) {
         match request {
-            Request::Plan { id, .. } => self.made(id),
+            Request::Plan { id, wish } => self.made(id, wish.on.as_deref()),
             Request::Start { plan, first, model: None, .. } => self.start(*plan, first),
             Request::Command { run, command } => self.command(&run, command),
             Request::Preview { run, gate, payload } => self.preview(run, gate, &payload),
@@ -201,11 +202,12 @@ impl Deck {
         }
     }
 
-    fn made(&mut self, id: PlanningId) {
+    fn made(&mut self, id: PlanningId, before: Option<&Plan>) {
         for node in self.plan.nodes.clone() {
             self.notice(Notice::PlanNode { id, node: Box::new(node) });
         }
-        let made = MadePlan { plan: self.plan.clone(), origin: "built-in planner".into(), ..MadePlan::default() };
+        let changes = before.is_some_and(|before| self.plan.nodes.len() > before.nodes.len() && self.plan.nodes.starts_with(&before.nodes));
+        let made = MadePlan { plan: self.plan.clone(), origin: "built-in planner".into(), changes, ..MadePlan::default() };
         self.notice(Notice::PlanReady { id, made: Box::new(made) });
     }
 

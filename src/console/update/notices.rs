@@ -36,8 +36,10 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             model.status = Some(Status::note(&words));
         }
         Notice::PlanProgress { id, text } => {
-            if let Some(planning) = model.request.planning.as_mut().filter(|planning| planning.id == id) {
-                planning.progress = Plain::summary(&text);
+            let number = model.request.rivals.number(id);
+            if let Some(planning) = model.request.planning.as_mut().filter(|planning| planning.id == id || number.is_some()) {
+                let which = number.map(|number| format!("plan {number}: ")).unwrap_or_default();
+                planning.progress = Plain::summary(&format!("{which}{text}"));
             }
         }
         Notice::PlanNode { id, node } => plan_node(model, id, *node),
@@ -89,20 +91,44 @@ fn plan_node(model: &mut Model, id: PlanningId, node: Node) {
 }
 
 fn plan_ready(model: &mut Model, id: PlanningId, made: MadePlan) {
-    if model.request.planning.take_if(|planning| planning.id == id).is_none() {
-        return;
+    if model.request.rivals.number(id).is_some() {
+        return rival_came(model, id, Some(made));
     }
-    let MadePlan { plan, origin, mut remarks, calls, .. } = made;
+    if model.request.planning.take_if(|planning| planning.id == id).is_some() {
+        take_plan(model, made);
+    }
+}
+
+/// One of several plans came, or failed. With the last one they can be chosen from.
+fn rival_came(model: &mut Model, id: PlanningId, made: Option<MadePlan>) {
+    if model.request.rivals.came(id, made) {
+        model.request.planning = None;
+        if !model.request.rivals.made.is_empty() && !model.types() {
+            actions::request::choose_rival(model);
+        }
+    }
+}
+
+/// A plan that was made goes into the editor. The plan that was there, changed, is shown by what changed.
+pub fn take_plan(model: &mut Model, made: MadePlan) {
+    let MadePlan { plan, origin, mut remarks, calls, changes } = made;
     if !calls.is_empty() {
         remarks.insert(0, format!("planning took {}", calls_label(&calls)));
     }
     let origin = Plain::summary(&format!("by {origin}"));
     model.editor.complete(Version { plan: Box::new(plan), origin, planning: calls });
+    if changes {
+        model.editor.compare_with_before();
+    }
     model.editor.compare_again();
     model.editor.refresh(&model.session.catalog);
     let run = model.hint("plan.run");
     let findings = model.hint("plan.findings");
     let count = counted(model.editor.plan().nodes.len(), "node");
+    if changes && !model.types() && model.place.shown == PlanScreen::Plan {
+        actions::compare::with_version(model);
+        remarks.insert(0, "this is what changed; press esc for the tree".to_owned());
+    }
     let remarks: String = remarks.iter().map(|remark| format!(" · {remark}")).collect();
     model.status = Some(match model.editor.review.errors() {
         0 => Status::good(&format!("{count}: read the plan, then press {run} to run it{remarks}")),
@@ -111,6 +137,10 @@ fn plan_ready(model: &mut Model, id: PlanningId, made: MadePlan) {
 }
 
 fn plan_failed(model: &mut Model, id: PlanningId, problem: &Problem) {
+    if model.request.rivals.number(id).is_some() {
+        model.status = Some(bad(problem));
+        return rival_came(model, id, None);
+    }
     let Some(planning) = model.request.planning.take_if(|planning| planning.id == id) else { return };
     model.editor.settle();
     model.editor.refresh(&model.session.catalog);

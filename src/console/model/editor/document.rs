@@ -79,6 +79,14 @@ impl EditedPlan {
         self.versions.push(self.history.depths().0, version);
     }
 
+    /// The newest version counts as a change of the plan that was there before.
+    pub fn came_from_before(&mut self) {
+        let mut before = self.plan.clone();
+        if self.history.clone().undo(&mut before).is_ok() {
+            self.versions.rebase(self.history.depths().0, before);
+        }
+    }
+
     /// The edit that puts a whole plan in place of this one.
     pub fn whole(&self, plan: &Plan) -> Edit {
         Edit::batch([

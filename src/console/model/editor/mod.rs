@@ -134,6 +134,12 @@ impl PlanEditor {
         }
     }
 
+    /// The plan that came last is the one before it, changed: it is compared with that one.
+    pub fn compare_with_before(&mut self) {
+        self.document.came_from_before();
+        self.follow_version();
+    }
+
     /// No more nodes come: what there is of a plan that was being made is the plan.
     pub fn settle(&mut self) {
         if let Some(version) = self.document.made_so_far() {

@@ -32,6 +32,13 @@ impl Versions {
         self.all.retain(|(since, _)| *since <= edits);
     }
 
+    /// The version that the plan goes back to is this plan from now on.
+    pub fn rebase(&mut self, edits: usize, plan: Plan) {
+        if let Some((_, version)) = self.all.iter_mut().rev().find(|(since, _)| *since <= edits) {
+            *version.plan = plan;
+        }
+    }
+
     /// What planning of that version took; it is asked for once.
     pub fn take_planning(&mut self, edits: usize) -> Vec<ModelCall> {
         let version = self.all.iter_mut().rev().find(|(since, _)| *since <= edits);

@@ -11,6 +11,11 @@ pub fn toggle(model: &mut Model, _: &mut UpdateTurn) {
     if model.place.screen == Screen::Compare {
         return model.go(Screen::Plan);
     }
+    with_version(model);
+}
+
+/// Shows what differs from how the plan came.
+pub fn with_version(model: &mut Model) {
     model.editor.compare_with(None);
     show(model);
 }

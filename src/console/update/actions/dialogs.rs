@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
 use super::change::change;
-use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, run, save, typing};
+use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, request, run, save, typing};
 use crate::console::model::{
     Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, docs, texts, turned,
 };
@@ -173,6 +173,7 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::BranchWith(what) => branch::edit(model, what),
         PickThen::CompareRun(run) => branch::compare_picked(model, turn, run),
         PickThen::Rewind(node, to) => act::ask_feedback(model, node, to),
+        PickThen::Rival(number) => request::take_rival(model, number),
         PickThen::Theme(name) => turn.effects.push(ConsoleEffect::UseTheme(name)),
         PickThen::Model(name) => turn.send(Request::UseModel(Some(name))),
         PickThen::StartWith(name, first) => run::start_with(model, turn, first, Some(name)),

@@ -1,8 +1,15 @@
 //! The request line: typing a request, sending it, going through earlier ones, stopping the planner.
 
 use super::{super::UpdateTurn, typing};
-use crate::console::model::{Focus, Model, PlanScreen, Screen, Status};
-use crate::host::client::{PlanWish, Request};
+use crate::console::model::{Dialog, Focus, Model, PickItem, PickThen, PlanScreen, Screen, Status};
+use crate::engine::calls_label;
+use crate::host::client::{MadePlan, ModelStatus, PlanWish, Request};
+use crate::plan::validate::{Severity, validate};
+use crate::plan::{in_brief, kinds_in_brief, titles};
+use crate::text::counted;
+
+/// How many plans are made to choose from.
+const RIVALS: u64 = 3;
 
 /// To the request line.
 pub fn focus(model: &mut Model, _: &mut UpdateTurn) {
@@ -12,16 +19,73 @@ pub fn focus(model: &mut Model, _: &mut UpdateTurn) {
 
 /// Sends the request to the planner. A plan that is still being made is stopped.
 pub fn submit(model: &mut Model, turn: &mut UpdateTurn) {
-    if let Some(planning) = &model.request.planning {
-        turn.send(Request::CancelPlanning(planning.id));
-    }
+    stop(model, turn);
+    let on =
+        (model.place.shown == PlanScreen::Plan && !model.editor.plan().nodes.is_empty()).then(|| Box::new(model.editor.plan().clone()));
     let Some((id, text)) = model.request.submit(turn.now) else {
         return model.status = Some(Status::note("type what you want first"));
     };
     model.place.shown = PlanScreen::Plan;
     model.place.focus = Focus::Tree;
     model.editor.deps = None;
-    turn.send(Request::Plan { id, wish: PlanWish::new(text) });
+    turn.send(Request::Plan { id, wish: PlanWish { on, ..PlanWish::new(text) } });
+}
+
+fn stop(model: &mut Model, turn: &mut UpdateTurn) {
+    let planning = model.request.planning.take().map(|planning| planning.id);
+    for id in planning.into_iter().chain(model.request.rivals.stop()) {
+        turn.send(Request::CancelPlanning(id));
+    }
+}
+
+/// Several plans for what is typed, else for the goal of the plan that is there. Those that were made before are shown again where nothing
+/// is typed.
+pub fn rivals(model: &mut Model, turn: &mut UpdateTurn) {
+    let typed = model.request.field.text().trim().to_owned();
+    if typed.is_empty() && !model.request.rivals.made.is_empty() {
+        return choose_rival(model);
+    }
+    let text = if typed.is_empty() { model.editor.plan().goal.trim().to_owned() } else { typed };
+    if text.is_empty() {
+        focus(model, turn);
+        return model.status = Some(Status::note("type what you want first"));
+    }
+    if !matches!(model.session.model, Some(ModelStatus::Connected { .. })) {
+        return model.status = Some(Status::warn("without a model there is one plan for a request: several need a model"));
+    }
+    stop(model, turn);
+    model.place.shown = PlanScreen::Plan;
+    model.place.focus = Focus::Tree;
+    for (rival, id) in (0..).zip(model.request.submit_rivals(&text, RIVALS, turn.now)) {
+        turn.send(Request::Plan { id, wish: PlanWish { rival, ..PlanWish::new(text.as_str()) } });
+    }
+}
+
+/// The plans that came, to take one.
+pub fn choose_rival(model: &mut Model) {
+    let item = |(number, made): &(usize, MadePlan)| {
+        let errors = validate(&made.plan, &model.session.catalog).iter().filter(|finding| finding.severity == Severity::Error).count();
+        let found = (errors > 0).then(|| counted(errors, "error"));
+        let took = (!made.calls.is_empty()).then(|| format!("planning took {}", calls_label(&made.calls)));
+        let detail = [found, Some(kinds_in_brief(&made.plan)), Some(titles(&made.plan)), took];
+        let detail = detail.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+        PickItem::new(PickThen::Rival(*number), &format!("plan {number}: {}", in_brief(&made.plan)), &detail)
+    };
+    let items: Vec<PickItem> = model.request.rivals.made.iter().map(item).collect();
+    model.dialogs.push(Dialog::pick("several plans: which one?", items));
+}
+
+/// Puts one of several plans into the editor; undo leads back.
+pub fn take_rival(model: &mut Model, number: usize) {
+    let rivals = &mut model.request.rivals.made;
+    let Some((_, made)) = rivals.iter().find(|(known, _)| *known == number) else { return };
+    // The others were asked for on behalf of the one that is taken first.
+    let made = MadePlan { calls: Vec::new(), ..made.clone() };
+    let calls = rivals.iter_mut().flat_map(|(_, rival)| std::mem::take(&mut rival.calls)).collect();
+    let made = MadePlan { calls, ..made };
+    super::super::notices::take_plan(model, made);
+    let (again, undo) = (model.hint("plan.rivals"), model.hint("plan.undo"));
+    model.status = Some(Status::good(&format!("plan {number} is here; press {again} for the others, {undo} to undo")));
 }
 
 /// One up in the text, or back in the history from its first line.
@@ -48,8 +112,8 @@ pub fn leave(model: &mut Model, _: &mut UpdateTurn) {
 
 /// Stops the planner; nodes that came stay.
 pub fn cancel(model: &mut Model, turn: &mut UpdateTurn) {
-    if let Some(planning) = model.request.planning.take() {
-        turn.send(Request::CancelPlanning(planning.id));
+    if model.request.planning.is_some() {
+        stop(model, turn);
         model.status = Some(Status::note("planning stopped; the nodes so far are in the editor"));
         model.editor.settle();
         model.editor.refresh(&model.session.catalog);

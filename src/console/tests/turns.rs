@@ -1,0 +1,41 @@
+//! A second request, and several plans for one.
+
+use serde_json::json;
+
+use super::Deck;
+use crate::console::model::Screen;
+use crate::plan::{Node, NodeId};
+
+#[test]
+fn a_request_that_changes_the_plan_shows_what_changed_and_undo_leads_back() {
+    let mut deck = Deck::planned(120, 36);
+    let before = deck.model.editor.plan().clone();
+    deck.plan.nodes.push(serde_json::from_value::<Node>(json!({"id": "mail", "value": "{{write}}", "depends_on": ["write"]})).unwrap());
+    deck.keys("n");
+    deck.type_text("now also mail it");
+    deck.keys("enter");
+    let screen = deck.screen();
+    assert_eq!(deck.model.place.screen, Screen::Compare, "{screen}");
+    assert!(screen.contains("1 difference") && screen.contains("mail"), "{screen}");
+    deck.keys("esc");
+    assert!(deck.model.editor.addressed().node(&NodeId::new("mail")).is_some());
+    deck.keys("u");
+    assert_eq!(*deck.model.editor.plan(), before);
+}
+
+#[test]
+fn several_plans_are_listed_one_is_taken_and_the_others_stay_at_hand() {
+    let mut deck = Deck::new(120, 36);
+    deck.type_text("list the rust files");
+    deck.keys("esc V");
+    let screen = deck.screen();
+    for words in ["which one?", "plan 1: ", "plan 2: ", "plan 3: ", "in a row"] {
+        assert!(screen.contains(words), "{words}\n{screen}");
+    }
+    assert!(deck.model.editor.plan().nodes.is_empty(), "nothing is taken by itself");
+    deck.keys("down enter");
+    assert_eq!(deck.model.editor.plan().nodes, deck.plan.nodes);
+    assert!(deck.sees("plan 2 is here"), "{}", deck.screen());
+    deck.keys("V");
+    assert!(deck.sees("which one?"), "{}", deck.screen());
+}
