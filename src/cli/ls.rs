@@ -55,7 +55,7 @@ fn status(run: &RunRow, driver: Option<&str>) -> RunStatus {
 /// How a run stands, how long it took, how large it is.
 fn cells(run: &RunRow, driver: Option<&str>) -> [String; 3] {
     let status = status(run, driver);
-    let took = elapsed(status.moment(run.last, SystemClock.now()).since(run.created)).into_string();
+    let took = elapsed(status.elapsed_ms(run.created, run.last, SystemClock.now())).into_string();
     [status.label(run.interrupted_by), took, run.nodes.to_string()]
 }
 

@@ -44,7 +44,6 @@ pub enum Opened {
     Request(String),
     /// A plan, in the editor.
     Plan {
-        /// The plan.
         plan: Box<Plan>,
         /// Where it comes from, for people.
         origin: String,

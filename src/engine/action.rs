@@ -10,7 +10,6 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "on", content = "node")]
 pub enum ActionTarget {
-    /// One node.
     Node(NodeId),
     /// A node and what only it feeds.
     Branch(NodeId),
@@ -38,67 +37,37 @@ pub struct BreakId(pub u32);
 #[serde(rename_all = "snake_case", tag = "verb")]
 pub enum Action {
     /// Stop now.
-    Cancel {
-        /// What.
-        target: ActionTarget,
-    },
+    Cancel { target: ActionTarget },
     /// Wrap up. An agent at work gets one last turn without tools, at its next model call, and its result is marked `stopped`; tool calls
     /// and questions that wait for a person are refused. Of a plan inside a node nothing more begins. Tools and code hand nothing back:
     /// alone they can't be stopped, in a branch or a run they finish. What has not started in a branch or a run is cancelled.
-    Stop {
-        /// What.
-        target: ActionTarget,
-    },
+    Stop { target: ActionTarget },
     /// Don't start until released. Of a node with a plan inside that is at work nothing more inside starts, in bodies that begin later
     /// neither.
-    Hold {
-        /// What.
-        target: ActionTarget,
-    },
+    Hold { target: ActionTarget },
     /// End a hold, or go on from a breakpoint; with all that runs inside.
-    Release {
-        /// What.
-        target: ActionTarget,
-    },
+    Release { target: ActionTarget },
     /// Try again a node that ended badly, or now one that waits for its next attempt.
-    Retry {
-        /// Which.
-        node: NodeId,
-    },
+    Retry { node: NodeId },
     /// Run again a node that is over.
     Rerun {
-        /// Which.
         node: NodeId,
         /// How far.
         scope: RerunReach,
     },
     /// Never run it.
-    Skip {
-        /// Which.
-        node: NodeId,
-    },
+    Skip { node: NodeId },
     /// Take this as its result; null marks it done.
-    Override {
-        /// Which.
-        node: NodeId,
-        /// The result.
-        value: Value,
-    },
+    Override { node: NodeId, value: Value },
     /// Change the plan. Nodes that are over and changed run again, with what depends on them.
     Edit {
         /// All at once.
         edits: Vec<Edit>,
     },
     /// Text for an agent's next turn, or for the node when it starts.
-    Guide {
-        /// Which.
-        node: NodeId,
-        /// The text.
-        text: String,
-    },
+    Guide { node: NodeId, text: String },
     /// Reject a result with feedback to a node upstream: that one and what depends on it run again.
     Rewind {
-        /// Whose result.
         node: NodeId,
         /// Who is to do better; may be the node itself.
         to: NodeId,
@@ -115,29 +84,19 @@ pub enum Action {
         node: Option<NodeId>,
     },
     /// Run what the node needs, and pause before it.
-    RunTo {
-        /// Which.
-        node: NodeId,
-    },
+    RunTo { node: NodeId },
     /// Stop before each model call and each tool call of a node, from its start or from now on. `Step` lets one call go, `Release` and
     /// `Resume` end it. Of a run that is paused the node starts.
-    StepInto {
-        /// Which.
-        node: NodeId,
-    },
+    StepInto { node: NodeId },
     /// A breakpoint.
     Break {
         /// Where.
         point: Breakpoint,
     },
     /// A breakpoint goes.
-    Unbreak {
-        /// Which.
-        point: BreakId,
-    },
+    Unbreak { point: BreakId },
     /// A breakpoint becomes another one, under its number.
     Rebreak {
-        /// Which.
         point: BreakId,
         /// What it is from now on.
         with: Breakpoint,
@@ -152,7 +111,6 @@ pub enum Kept {
     Start,
     /// The use of its result.
     Result {
-        /// The result.
         result: Value,
         /// Its mark.
         mark: Option<Mark>,
@@ -254,7 +212,6 @@ impl ActionTarget {
         }
     }
 
-    /// Label.
     pub fn label(&self) -> String {
         match self {
             Self::Node(node) => format!("`{node}`"),

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 /// A fact of a run. On the wire node events are as flat as the others; see `wire`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(strum::EnumDiscriminants), strum_discriminants(derive(strum::EnumIter)))]
 #[serde(rename_all = "snake_case", remote = "Self")]
 pub enum Event {
     /// The first event of every run.
@@ -51,70 +52,45 @@ pub enum Event {
         by: Actor,
     },
     /// Somebody cancelled the run.
-    RunCancelled {
-        /// Who.
-        by: Actor,
-    },
+    RunCancelled { by: Actor },
     /// Nothing is left to do. The last event of a run, unless somebody opens it again.
     RunSettled {
         /// How it ended.
         outcome: Outcome,
-        /// Why.
         #[serde(with = "sentence")]
         reason: Cause,
     },
     /// A gate opened.
-    ApprovalRequired {
-        /// The question.
-        gate: Box<Gate>,
-    },
+    ApprovalRequired { gate: Box<Gate> },
     /// A gate was answered. Journalled before any effect of the answer.
-    GateDecided {
-        /// Which.
-        gate: GateId,
-        /// The answer.
-        decision: GateReply,
-        /// By whom.
-        by: Actor,
-    },
+    GateDecided { gate: GateId, decision: GateReply, by: Actor },
     /// A gate ended without an answer: its node was cancelled, or its payload changed.
     GateVoided {
-        /// Which.
         gate: GateId,
-        /// Why.
         #[serde(with = "sentence")]
         reason: Cause,
     },
     /// A stage of a stages plan starts.
-    StageStarted {
-        /// Which.
-        node_id: NodeId,
-    },
+    StageStarted { node_id: NodeId },
     /// A stage's results are in the journal.
     Checkpoint {
         /// After which stage.
         node_id: NodeId,
     },
     /// A stage is over.
-    StageFinished {
-        /// Which.
-        node_id: NodeId,
-    },
+    StageFinished { node_id: NodeId },
     /// A line of a node's log (`console.log`, warnings).
     LogLine {
-        /// Whose.
         node_id: NodeId,
         /// The line.
         text: String,
     },
     /// Somebody asked something of the run; what follows from it comes right behind.
     Acted {
-        /// What.
         #[serde(rename = "verb")]
         action: Box<Action>,
         /// The nodes that it changes by itself: held, released, reset, …
         nodes: Vec<NodeId>,
-        /// Who.
         by: Actor,
         /// Why, in their own text; may be empty.
         why: String,
@@ -127,7 +103,6 @@ pub enum Event {
         /// The action's place in the run.
         #[serde(rename = "verb")]
         action: u64,
-        /// Who.
         by: Actor,
     },
     /// A command that was refused, and why (the answer to a late decision names who decided).
@@ -142,17 +117,16 @@ pub enum Event {
     /// Something that happened to a node.
     #[serde(skip)]
     Node {
-        /// Which.
         node_id: NodeId,
         /// In which of its generations.
         generation: u32,
-        /// What happened.
         fact: NodeFact,
     },
 }
 
 /// What happens to one generation of a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(strum::EnumDiscriminants), strum_discriminants(derive(strum::EnumIter)))]
 #[serde(rename_all = "snake_case")]
 pub enum NodeFact {
     /// Every incoming edge that its join needs is decided; guards held.
@@ -165,7 +139,6 @@ pub enum NodeFact {
     /// Ready, but something other than a gate holds it back (slot, lock, breakpoint, pause).
     #[serde(rename = "node_held")]
     Held {
-        /// Why.
         #[serde(with = "sentence")]
         reason: Cause,
     },
@@ -185,7 +158,6 @@ pub enum NodeFact {
     Retrying {
         /// The attempt that failed.
         attempt: u32,
-        /// Why.
         error: NodeError,
         /// When the next one starts at the earliest.
         until: Time,
@@ -209,7 +181,6 @@ pub enum NodeFact {
     /// A node ended with a result.
     #[serde(rename = "node_completed")]
     Completed {
-        /// The result.
         result: Value,
         /// `budget_exhausted`, `rehearsal`, `overridden`, … when the result is not a plain one.
         mark: Option<Mark>,
@@ -223,7 +194,6 @@ pub enum NodeFact {
     /// A node failed for good.
     #[serde(rename = "node_failed")]
     Failed {
-        /// Why.
         error: NodeError,
         /// `on_failure: safe`: its edges are taken with `{error, failed_safe: true}`.
         safe: bool,
@@ -234,24 +204,20 @@ pub enum NodeFact {
     /// A node never ran: a guard or a join said so, or a person skipped it.
     #[serde(rename = "node_skipped")]
     Skipped {
-        /// Why.
         #[serde(with = "sentence")]
         reason: Cause,
-        /// By what.
         #[serde(default, skip_serializing_if = "SkippedBy::is_plan")]
         by: SkippedBy,
     },
     /// `skip_if` held: the node was passed through.
     #[serde(rename = "node_passed")]
     Passed {
-        /// Why.
         #[serde(with = "sentence")]
         reason: Cause,
     },
     /// A node was cancelled, or rejected at its gate.
     #[serde(rename = "node_cancelled")]
     Cancelled {
-        /// Why.
         #[serde(with = "sentence")]
         reason: Cause,
     },
@@ -260,14 +226,12 @@ pub enum NodeFact {
     Interrupted {
         /// The attempt that broke off.
         attempt: u32,
-        /// Why.
         #[serde(with = "sentence")]
         reason: Cause,
     },
     /// Nobody knows whether the node's effect happened; somebody must say.
     #[serde(rename = "node_unknown")]
     Unknown {
-        /// Why.
         #[serde(with = "sentence")]
         reason: Cause,
     },
@@ -275,7 +239,6 @@ pub enum NodeFact {
     ModelStarted {
         /// Ties the answer to the call.
         call: String,
-        /// The model.
         model: String,
         /// What people wrote for the agent, and it has not received yet.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -324,15 +287,9 @@ pub enum NodeFact {
         held: Box<HeldCall>,
     },
     /// An agent proposed a tool call.
-    ToolProposed {
-        /// The call.
-        call: ToolCall,
-    },
+    ToolProposed { call: ToolCall },
     /// The call may run; its effect follows from this event. `call.args` are those that were approved.
-    ToolStarted {
-        /// The call.
-        call: ToolCall,
-    },
+    ToolStarted { call: ToolCall },
     /// The call will not run; the text goes to the model.
     ToolRefused {
         /// The call's id.
@@ -344,7 +301,6 @@ pub enum NodeFact {
     ToolAnswered {
         /// The call's id.
         call: String,
-        /// The result.
         value: Value,
     },
     /// A call ended.
@@ -358,7 +314,6 @@ pub enum NodeFact {
     QuestionAnswered {
         /// The question's call id.
         call: String,
-        /// The answer.
         value: Value,
     },
     /// A model call ended.
@@ -370,7 +325,6 @@ pub enum NodeFact {
     Message {
         /// `system`, `user`, `assistant` or `tool`.
         role: String,
-        /// Its text.
         content: String,
     },
     /// Streamed text; merged, and not part of the state that decides.
@@ -386,7 +340,6 @@ pub enum NodeFact {
         moment: Moment,
         /// What waits.
         kept: Box<Kept>,
-        /// Label.
         #[serde(with = "sentence")]
         reason: Cause,
     },

@@ -62,7 +62,6 @@ pub enum GateKind {
     },
     /// Somebody asks: an agent, a `human` card, the operator in the model's place, an approval node.
     Question {
-        /// The question.
         text: String,
         /// Choices offered, if any.
         options: Vec<String>,
@@ -117,10 +116,7 @@ pub enum GateReply {
         message: String,
     },
     /// The answer to a question, or a result in the tool's place.
-    Answer {
-        /// The answer.
-        value: Value,
-    },
+    Answer { value: Value },
     /// The node is skipped.
     Skip,
     /// The node and what only it feeds are cancelled.
@@ -153,11 +149,8 @@ pub struct Actor {
 /// A decision on record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decided {
-    /// The answer.
     pub decision: GateReply,
-    /// By whom.
     pub by: Actor,
-    /// When.
     pub at: Time,
 }
 

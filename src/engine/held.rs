@@ -9,14 +9,11 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "next")]
 pub enum NextCall {
-    /// A model.
     Model {
-        /// Its name.
         model: String,
     },
     /// A tool.
     Tool {
-        /// Its name.
         tool: String,
         /// Exact arguments.
         args: Value,

@@ -24,23 +24,9 @@ pub enum Input {
         by: Actor,
     },
     /// A person or client asks for something.
-    Command {
-        /// What.
-        command: Command,
-        /// Who.
-        by: Actor,
-    },
+    Command { command: Command, by: Actor },
     /// From a worker; inputs of an old generation or attempt change nothing.
-    Work {
-        /// Whose.
-        node: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Its attempt.
-        attempt: u32,
-        /// What happened.
-        fact: WorkerFact,
-    },
+    Work { node: NodeId, generation: u32, attempt: u32, fact: WorkerFact },
     /// A signal ends the process that drives the run.
     Interrupt { signal: StopSignal },
     /// Nothing happened: what follows from the state goes on, where a step ended before all was done.
@@ -62,10 +48,7 @@ pub enum Input {
         by: Actor,
     },
     /// A timer that an effect asked for is due.
-    TimerDue {
-        /// Which.
-        timer: Timer,
-    },
+    TimerDue { timer: Timer },
 }
 
 /// What a worker reports.
@@ -88,7 +71,6 @@ pub enum WorkerFact {
     ModelAsked {
         /// Ties the answer to the call.
         call: String,
-        /// The model.
         model: String,
     },
     /// A model call that may be made waits for a place at its provider.
@@ -117,7 +99,6 @@ pub enum WorkerFact {
     },
     /// A tool call is proposed; the answer comes as `Effect::Answer`.
     ToolAsked {
-        /// The call.
         call: ToolCall,
         /// What configuration and the arguments say of it.
         verdict: Verdict,
@@ -137,7 +118,6 @@ pub enum WorkerFact {
     QuestionAsked {
         /// Ties the answer to the question.
         call: String,
-        /// The question.
         text: String,
         /// Choices offered.
         options: Vec<String>,
@@ -152,7 +132,6 @@ pub enum WorkerFact {
     Message {
         /// `system`, `user`, `assistant` or `tool`.
         role: String,
-        /// Its text.
         content: String,
     },
     /// Streamed text.
@@ -169,16 +148,13 @@ pub enum Command {
     Start,
     /// Answer a gate.
     Decide {
-        /// Which.
         gate: GateId,
-        /// The answer.
         decision: GateReply,
         /// The gate's hash as it was shown; a different one now refuses the answer.
         hash: String,
     },
     /// Something else.
     Act {
-        /// What.
         #[serde(rename = "verb")]
         action: Box<Action>,
         /// Why, in their own text; may be empty.
@@ -198,11 +174,8 @@ impl Command {
 /// A timer of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Timer {
-    /// Whose.
     pub node: NodeId,
-    /// Its generation.
     pub generation: u32,
-    /// Its attempt.
     pub attempt: u32,
     /// What for.
     pub kind: TimerKind,
@@ -222,11 +195,8 @@ pub enum TimerKind {
 pub enum Effect {
     /// Start a worker.
     Start {
-        /// Whose.
         node: NodeId,
-        /// Its generation.
         generation: u32,
-        /// Its attempt.
         attempt: u32,
         /// What to do.
         job: Box<Job>,
@@ -236,34 +206,18 @@ pub enum Effect {
         approved: bool,
     },
     /// Stop a worker; it answers `Aborted` or with what it had.
-    Abort {
-        /// Whose.
-        node: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Its attempt.
-        attempt: u32,
-    },
+    Abort { node: NodeId, generation: u32, attempt: u32 },
     /// Answer a worker that waits.
     Answer {
-        /// Whose.
         node: NodeId,
-        /// Its generation.
         generation: u32,
-        /// Its attempt.
         attempt: u32,
         /// The call's id.
         call: String,
-        /// The answer.
         answer: Answer,
     },
     /// Send `Input::TimerDue` at this moment.
-    SetTimer {
-        /// Which.
-        timer: Timer,
-        /// When.
-        at: Time,
-    },
+    SetTimer { timer: Timer, at: Time },
 }
 
 /// The answer to a worker's `ModelAsked`, `ModelTryFailed`, `ToolAsked` or `QuestionAsked`.
@@ -334,14 +288,12 @@ pub enum Job {
     Agent(AgentJob),
     /// Call one tool.
     Tool {
-        /// Its name.
         tool: String,
         /// Exact arguments.
         args: Value,
     },
     /// Run code.
     Code {
-        /// What.
         code: CodeNode,
         /// Plan inputs.
         inputs: Map<String, Value>,

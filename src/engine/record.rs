@@ -26,7 +26,6 @@ pub struct Record {
     /// The step that it belongs to goes on with the next event: the run is whole, and may be left or branched, only after the last one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub more: bool,
-    /// What happened.
     #[serde(flatten)]
     pub event: Event,
 }

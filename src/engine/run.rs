@@ -134,7 +134,6 @@ impl RunState {
         self.head.as_ref().map(|head| &head.by)
     }
 
-    /// One node.
     pub fn node(&self, id: &NodeId) -> Option<&NodeRun> {
         self.graph.find(id).map(|ix| &self.nodes[ix])
     }

@@ -1,6 +1,8 @@
 //! Glyphs: every mark that the console draws, in Unicode and in ASCII. No private-use characters, nothing that terminals
 //! show as an emoji, each exactly as wide in one set as in the other.
 
+use strum::VariantArray;
+
 /// Which characters may be drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GlyphSet {
@@ -12,7 +14,7 @@ pub enum GlyphSet {
 }
 
 /// A mark by its meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub enum Glyph {
     Pending,
     Ready,
@@ -65,58 +67,6 @@ pub enum Glyph {
 }
 
 impl Glyph {
-    /// All of them, in order.
-    pub const ALL: [Self; 48] = [
-        Self::Pending,
-        Self::Ready,
-        Self::Held,
-        Self::Waiting,
-        Self::Running,
-        Self::Stopping,
-        Self::Retrying,
-        Self::Succeeded,
-        Self::Rehearsed,
-        Self::Passed,
-        Self::Skipped,
-        Self::Failed,
-        Self::FailedSafe,
-        Self::Cancelled,
-        Self::Unknown,
-        Self::Stale,
-        Self::Gate,
-        Self::Active,
-        Self::Error,
-        Self::Warning,
-        Self::Check,
-        Self::Unchecked,
-        Self::Checked,
-        Self::Bullet,
-        Self::ArrowRight,
-        Self::ArrowLeft,
-        Self::ArrowUp,
-        Self::ArrowDown,
-        Self::Folded,
-        Self::Unfolded,
-        Self::Reference,
-        Self::TreeBranch,
-        Self::TreeLast,
-        Self::TreePipe,
-        Self::TreeBlank,
-        Self::InsideBranch,
-        Self::InsideLast,
-        Self::LineHorizontal,
-        Self::LineHeavy,
-        Self::LineVertical,
-        Self::Cursor,
-        Self::Modified,
-        Self::Separator,
-        Self::Ellipsis,
-        Self::ScrollThumb,
-        Self::ScrollTrack,
-        Self::BarFull,
-        Self::BarEmpty,
-    ];
-
     /// The mark in both sets: Unicode, ASCII.
     const fn pair(self) -> (&'static str, &'static str) {
         match self {
@@ -186,7 +136,7 @@ impl GlyphSet {
 /// What stands for a cell's content where only ASCII may be drawn: marks and lines by their likeness, else `?`.
 /// Takes what fills one cell (or two, if it is wide) and gives one character.
 pub fn ascii_of(cell: &str) -> &'static str {
-    let twin = Glyph::ALL.into_iter().map(Glyph::pair).find(|(unicode, _)| *unicode == cell).map(|(_, ascii)| ascii);
+    let twin = Glyph::VARIANTS.iter().copied().map(Glyph::pair).find(|(unicode, _)| *unicode == cell).map(|(_, ascii)| ascii);
     if let Some(ascii) = twin {
         return ascii;
     }

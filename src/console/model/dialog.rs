@@ -226,11 +226,9 @@ pub enum EditThen {
 /// What of a node a branch has other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branching {
-    /// Its text.
     Text,
     /// All its fields.
     Node,
-    /// Its result.
     Value,
 }
 

@@ -80,7 +80,6 @@ impl TextField {
         self.area.move_cursor(CursorMove::Head);
     }
 
-    /// The text.
     pub fn text(&self) -> String {
         self.area.lines().join("\n")
     }

@@ -79,7 +79,6 @@ pub enum Intent {
 /// A gate's text for reading.
 #[derive(Clone, Debug)]
 pub struct GateDoc {
-    /// The text.
     pub doc: Doc<'static>,
     /// Changes whenever the text does; what was seen of another revision doesn't count.
     pub revision: u64,

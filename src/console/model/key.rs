@@ -8,7 +8,6 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 /// One key with its modifiers. Shift is part of the character, except with named keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd)]
 pub struct Key {
-    /// Which key.
     pub code: KeyCode,
     /// What is held down with it.
     pub mods: KeyModifiers,

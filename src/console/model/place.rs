@@ -92,7 +92,6 @@ pub enum Focus {
 pub enum PlanScreen {
     /// The plan in the editor.
     Plan,
-    /// A run.
     Run(RunId),
 }
 

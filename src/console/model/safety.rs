@@ -11,16 +11,13 @@ pub const QUIET_MS: u64 = 400;
 /// Names a gate among all runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GateKey {
-    /// Which run.
     pub run: RunId,
-    /// Which gate.
     pub gate: GateId,
 }
 
 /// A gate that a frame showed, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateShown {
-    /// Which gate.
     pub key: GateKey,
     /// Which state of its text; a change makes it unseen.
     pub revision: u64,

@@ -10,7 +10,6 @@ use crate::text::Plain;
 /// One line of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TreeRow {
-    /// Which node.
     pub node: NodeId,
     /// Index into `Plan::nodes`.
     pub index: usize,

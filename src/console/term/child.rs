@@ -11,20 +11,10 @@ use tokio::process::Command;
 pub enum EditorError {
     /// No editor could be run.
     #[error("can't run the editor `{editor}`: {source}\nhint: set VISUAL or EDITOR to the editor's command")]
-    Start {
-        /// The command.
-        editor: String,
-        /// Why.
-        source: io::Error,
-    },
+    Start { editor: String, source: io::Error },
     /// The editor says that it failed, which is how one gives up an edit.
     #[error("the editor `{editor}` ended with {status}: nothing was changed")]
-    Failed {
-        /// The command.
-        editor: String,
-        /// How.
-        status: ExitStatus,
-    },
+    Failed { editor: String, status: ExitStatus },
     /// The text can't be handed over or read back.
     #[error("can't exchange the text with the editor: {0}")]
     File(#[from] io::Error),

@@ -35,7 +35,6 @@ pub struct FrameId(pub u64);
 pub enum TerminalEvent {
     /// A key was pressed, or repeats while held.
     Key {
-        /// Which.
         key: KeyEvent,
         /// When it arrived.
         at: Time,
@@ -47,14 +46,12 @@ pub enum TerminalEvent {
     },
     /// Text came at once, without the brackets of a paste. Raw, as below.
     TypedAtOnce {
-        /// What.
         text: String,
         /// When it arrived.
         at: Time,
     },
     /// Text was pasted. Raw: make it `Plain` before it is drawn.
     Paste {
-        /// What.
         text: String,
         /// When it arrived.
         at: Time,
@@ -72,7 +69,6 @@ pub enum TerminalEvent {
     Flushed {
         /// Which, as `Term::draw` called it.
         frame: FrameId,
-        /// When.
         at: Time,
     },
     /// The program is asked to end.

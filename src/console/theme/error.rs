@@ -18,7 +18,6 @@ pub enum ThemeError {
     Unreadable {
         /// Which file.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
     /// A line says something that can't be used.

@@ -133,3 +133,10 @@ fn every_state_has_its_own_glyph_and_no_state_is_colour_alone() {
         assert_eq!(seen.len(), states.len());
     }
 }
+
+#[test]
+fn the_theme_that_others_inherit_gives_every_role_a_style() {
+    let document: toml::Value = toml::from_str(include_str!("../../../themes/terminal.toml")).unwrap();
+    let missing: Vec<&str> = Role::ALL.iter().map(|role| role.name()).filter(|name| document["roles"].get(name).is_none()).collect();
+    assert!(missing.is_empty(), "add {missing:?} to themes/terminal.toml");
+}

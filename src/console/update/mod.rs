@@ -15,7 +15,6 @@ use crate::{engine::Time, host::client::Notice};
 
 pub use turn::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
 
-/// What happened.
 #[derive(Clone, Debug)]
 pub enum Msg {
     /// A key came.
@@ -47,7 +46,6 @@ pub enum Msg {
     },
     /// The theme asked for, or why it can't be had.
     Themed {
-        /// Its name.
         name: String,
         /// The theme.
         theme: Result<Box<Theme>, String>,

@@ -18,7 +18,6 @@ pub enum ConsoleEffect {
     Copy(String),
     /// Let the person edit text in `$EDITOR`.
     OpenEditor {
-        /// The text.
         text: String,
         /// End of the file's name.
         suffix: &'static str,

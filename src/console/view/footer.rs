@@ -31,7 +31,6 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 /// A key that helps here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hint {
-    /// Which key.
     pub key: Key,
     /// The command that it means.
     pub command: &'static str,

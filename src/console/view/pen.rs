@@ -23,7 +23,6 @@ pub struct Shown {
 pub struct Pen<'a> {
     /// Where to.
     pub buffer: &'a mut Buffer,
-    /// How.
     pub theme: &'a Theme,
 }
 

@@ -32,7 +32,7 @@ const WIDE: u16 = 100;
 
 fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line: Rect) {
     let (glyph, word, role) = (run.status.glyph(), run.status.word(), texts::status_role(run.status));
-    let took = elapsed(run.status.moment(run.last, now).since(run.created));
+    let took = elapsed(run.status.elapsed_ms(run.created, run.last, now));
     let open = if model.place.shown == PlanScreen::Run(run.run.clone()) { "  shown" } else { "" };
     let began = timestamp(run.created.0);
     // To the minute; the seconds matter to nobody who looks for a run.

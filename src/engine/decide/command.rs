@@ -51,7 +51,6 @@ impl Decider<'_> {
     }
 }
 
-/// A command.
 fn describe(command: &Command) -> String {
     match command {
         Command::Start => "start the run".to_string(),

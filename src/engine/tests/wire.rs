@@ -1,7 +1,9 @@
 //! Published events keep their names and fields, whatever shape they have in the code.
 
+use crate::engine::event::{EventDiscriminants, NodeFactDiscriminants};
 use crate::engine::*;
 use serde_json::Value;
+use strum::IntoEnumIterator;
 
 /// One line for each event and each set of its fields, written before node events had a type of their own.
 const PUBLISHED: &str = include_str!("../../../tests/fixtures/events/published.jsonl");
@@ -11,6 +13,28 @@ fn published_events_read_and_write_the_same_bytes() {
     for line in PUBLISHED.lines() {
         let record: Record = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         assert_eq!(serde_json::to_string(&record).unwrap(), line);
+    }
+}
+
+#[test]
+fn every_kind_of_event_is_published_and_has_its_cause_where_it_has_a_reason() {
+    let records: Vec<Record> = PUBLISHED.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<EventDiscriminants> = records.iter().map(|record| (&record.event).into()).collect();
+    let facts = records.iter().filter_map(|record| match &record.event {
+        Event::Node { fact, .. } => Some(NodeFactDiscriminants::from(fact)),
+        _ => None,
+    });
+    let facts: Vec<NodeFactDiscriminants> = facts.collect();
+    for kind in EventDiscriminants::iter() {
+        assert!(kinds.contains(&kind), "add a line with {kind:?} to tests/fixtures/events/published.jsonl");
+    }
+    for kind in NodeFactDiscriminants::iter() {
+        assert!(facts.contains(&kind), "add a line with {kind:?} to tests/fixtures/events/published.jsonl");
+    }
+    for (record, line) in records.iter().zip(PUBLISHED.lines()) {
+        let fields: Value = serde_json::from_str(line).unwrap();
+        let has_reason = fields.get("reason").is_some_and(|reason| !reason.is_null());
+        assert!(!has_reason || record.event.cause().is_some(), "add the event to `caused`: {line}");
     }
 }
 

@@ -2,7 +2,7 @@
 //! roots. Each node is in it once; wherever else it went in, a row says so.
 
 use crate::engine::{
-    Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, Time, TokenUsage, Transcript, TranscriptEntry,
+    Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, NodeState, Time, TokenUsage, Transcript, TranscriptEntry,
     graph::NodeIx,
     inner_run::InnerRunIx,
     run::{GateEnd, GateRun, RunState},
@@ -289,10 +289,10 @@ impl Origins<'_> {
                 continue;
             }
             let source = self.run.graph.link(edge).from;
-            let handed_on = &self.run.flows[source].outcome.forwards;
-            match self.run.nodes[source].state {
-                crate::engine::NodeState::Passed => handed_on.iter().for_each(|origin| self.add(origin.node, How::Edge, Some(source))),
-                _ => self.add(source, How::Edge, None),
+            if self.run.nodes[source].state == NodeState::Passed {
+                self.run.flows[source].outcome.forwards.iter().for_each(|origin| self.add(origin.node, How::Edge, Some(source)));
+            } else {
+                self.add(source, How::Edge, None);
             }
         }
     }

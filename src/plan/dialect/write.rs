@@ -11,9 +11,10 @@ use crate::text::{GlyphSet, safe_json};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::str::FromStr;
+use strum::{EnumIter, IntoEnumIterator};
 
 /// A form that is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter)]
 pub enum Format {
     /// A document that can be read again.
     Document(Dialect),
@@ -28,7 +29,7 @@ pub enum Format {
 impl Format {
     /// Every format, in the order of help.
     pub fn all() -> impl Iterator<Item = Self> {
-        Dialect::ALL.map(Self::Document).into_iter().chain([Self::Mermaid, Self::Dot, Self::Tree, Self::Text])
+        Dialect::ALL.map(Self::Document).into_iter().chain(Self::iter().filter(|format| format.is_drawing()))
     }
 
     /// Its name on the command line.

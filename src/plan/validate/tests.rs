@@ -302,6 +302,9 @@ fn decisions_and_joins() {
         ]
     );
     assert_eq!(fixed(document), ["decision-routes", "one-route", "merge-inputs", "route-labels"]);
+    let agent = json!({"nodes": [{"id": "d", "agent": "writer", "objective": "x", "decide": true}, {"id": "a", "value": 1}, {"id": "b", "value": 1}],
+        "edges": [{"from": "d", "to": "a"}, {"from": "d", "to": "b", "default": true}]});
+    assert_eq!(found(agent), ["no-labels nodes[0]"]);
     let direct = |join: Value| {
         json!({"nodes": [{"id": "d", "decide": "1"}, {"id": "x", "value": 1, "join": join}],
             "edges": [{"from": "d", "to": "x", "when": "a", "default": true}, {"from": "d", "to": "x", "when": "b"}]})

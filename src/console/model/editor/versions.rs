@@ -13,7 +13,6 @@ pub struct Versions {
 /// A plan as it came.
 #[derive(Clone, Debug, Default)]
 pub struct Version {
-    /// The plan.
     pub plan: Box<Plan>,
     /// Who made it, or where it comes from.
     pub origin: Plain,

@@ -19,12 +19,9 @@ pub use journal::{RunRecords, SearchMark};
 pub use replay::Replay;
 pub use standing::Standing;
 
-/// One run.
 #[derive(Clone, Debug)]
 pub struct RunView {
-    /// Its name.
     pub id: RunId,
-    /// Its events.
     journal: RunRecords,
     /// Its state after all of them.
     newest: Fold,
@@ -92,7 +89,6 @@ impl RunView {
         gates
     }
 
-    /// Its events.
     pub fn journal(&self) -> &RunRecords {
         &self.journal
     }

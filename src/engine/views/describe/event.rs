@@ -11,7 +11,6 @@ pub struct EventLine {
     pub node: Option<NodeId>,
     /// In one word, by which a filter finds it.
     pub kind: &'static str,
-    /// What happened.
     pub head: Plain,
     /// Why, or with what; may be empty.
     pub more: Plain,

@@ -89,6 +89,11 @@ impl RunStatus {
         if self.is_at_work() { now } else { last }
     }
 
+    /// How long a run takes or took that was created then and had its last event at `last`.
+    pub fn elapsed_ms(self, created: Time, last: Time, now: Time) -> u64 {
+        self.moment(last, now).since(created)
+    }
+
     /// The status of the same run when no process drives it: what the journal calls under way is interrupted.
     #[must_use]
     pub fn without_driver(self) -> Self {
