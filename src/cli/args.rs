@@ -21,7 +21,7 @@ use std::path::PathBuf;
 /// Operator console for agent DAGs: type a request, edit the plan, run it, decide what may happen, see the result.
 ///
 /// Without a subcommand the console opens. It works without a model: the built-in planner makes the plan, and a plan that needs a
-/// model can be rehearsed, which shows what it would do.
+/// model can be rehearsed: steps that need one, or would change something, only show what they would do.
 #[derive(Debug, Parser)]
 #[command(name = "dagdeck", subcommand_value_name = "SUBCOMMAND", version, max_term_width = 100, propagate_version = true)]
 pub struct Cli {
@@ -65,7 +65,7 @@ pub enum Subcommand {
     Plan(PlanArgs),
     /// Run a plan file or a request without the console
     Run(RunArgs),
-    /// Continue a run that was interrupted, is paused or is waiting
+    /// Continue a run that no process drives, or that is paused
     Resume(ResumeArgs),
     /// Approve an open gate of a run and continue the run
     Approve(ApproveArgs),
@@ -75,13 +75,15 @@ pub enum Subcommand {
     Answer(AnswerArgs),
     /// Cancel a run, a node or a branch
     Cancel(TargetArgs),
-    /// Make agents finish now with the result they have so far
+    /// Finish early: agents return what they have, nothing more starts
+    ///
+    /// Agents at work finish now with the result they have so far. Nodes that have not started are cancelled.
     Stop(TargetArgs),
     /// Pause a run: no node starts until you resume it
     Pause(PauseArgs),
     /// Keep a run, a node or a branch from starting until its release
     Hold(TargetArgs),
-    /// End a hold, or continue after a breakpoint
+    /// End a hold, or continue after a breakpoint, and continue the run
     Release(ReleaseArgs),
     /// Start one node or make one held call, then pause the run
     Step(StepArgs),
@@ -244,7 +246,7 @@ pub struct RunArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Gates")]
 pub struct GateArgs {
-    /// Approve every gate that needs only a yes
+    /// Approve every gate that needs only a yes; no question that asks for more, and no private data to a host
     #[arg(long)]
     pub yes: bool,
     /// Approve gates whose node or tool matches
@@ -299,7 +301,7 @@ pub struct ValidateArgs {
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
-    /// Apply the safe fixes and write the file; `guess` also applies fixes that guess what was meant
+    /// Apply the safe fixes and write the file; `guess` also applies guesses that leave fewer findings
     #[arg(long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "safe", value_parser = ["safe", "guess"])]
     pub fix: Option<String>,
     /// Show what the fixes would change, and write nothing

@@ -61,7 +61,12 @@ async fn reply_to(args: &DecideArgs, reply: GateReply, place: &CliContext, io: &
         let hint = format!("`dagdeck approve {name}` or `reject` it; `dagdeck override {name} {node}` sets a result instead of running it");
         return Err(CliError::new(format!("gate {} at `{node}` asks for a yes or no, not for an answer", gate.id.0)).hint(hint));
     }
+    let is_approval = reply == GateReply::Approve;
     let command = Command::Decide { gate: gate.id, decision: reply, hash: gate.hash.clone() };
+    if let Some(why) = stored.state.refusal(&command).filter(|_| is_approval && gate.kind.wants_answer()) {
+        let hint = format!("`dagdeck answer {} {} -m ANSWER` answers it", short(&run), gate.id.0);
+        return Err(CliError::new(format!("can't approve gate {} at `{}`: {why}", gate.id.0, gate.node)).hint(hint));
+    }
     stored.resume(vec![command], &flags, place, io).await
 }
 

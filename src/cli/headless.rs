@@ -245,7 +245,7 @@ fn is_followed(event: &Event) -> bool {
 
 /// How a run is left, and why or what continues it.
 fn left(run: &RunId, state: &Run, signal: Option<StopSignal>) -> (RunStatus, String) {
-    let status = state.status().without_driver();
+    let status = state.status_without_driver();
     let name = short(&run.0);
     let gates = state.open_gates().count();
     let reason = match (status, state.outcome()) {
@@ -300,7 +300,10 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
                     let (node, flag) = (Plain::line(&gate.node), Plain::line(flag));
                     format!("hint: say yes with `dagdeck resume {name} {flag}`, or answer with `dagdeck answer {name} {node} -m ANSWER`")
                 }
-                Some(flag) => format!("hint: approve it with `dagdeck resume {name} {}`; `--yes` approves every gate", Plain::line(flag)),
+                Some(flag) => format!(
+                    "hint: approve it with `dagdeck resume {name} {}`; `--yes` approves every gate that needs only a yes",
+                    Plain::line(flag)
+                ),
                 None => {
                     format!("hint: only a person can answer this; use `dagdeck answer {name} {} -m ANSWER`", Plain::line(&gate.node))
                 }

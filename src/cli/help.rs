@@ -23,12 +23,15 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
 
 /// The numbers that scripts rely on, so they stay as they are.
 const EXIT_CODES: &str = "Exit codes:
-  0 succeeded, or the plan is valid     4 run partial, or the plans differ
+  0 succeeded, valid, or recorded       4 run partial, or the plans differ
   1 error                               5 run failed
   2 wrong command line                  6 run cancelled
   3 plan invalid                        7 run waits for a person
   8 run rehearsed, or it needs a model and none is connected
   129, 130, 143 a signal stopped the run (SIGHUP, SIGINT, SIGTERM); `dagdeck resume` continues it
+
+An action reaches a run that no process drives. While one drives it, act there, or end that
+process first: the run stays as it is.
 
 `dagdeck help SUBCOMMAND` explains one of them. docs/debugging.md shows how to debug a plan.";
 

@@ -37,7 +37,8 @@ pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
 /// # Errors
 /// When the configuration can't be used.
 pub fn tools(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let catalog = place.survey()?.catalog();
+    let survey = place.survey()?;
+    let catalog = survey.catalog();
     if args.json {
         io.json(&json!(catalog.tools))?;
         return Ok(Exit::Success);
@@ -51,12 +52,16 @@ pub fn tools(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exi
             Risk::Execute => "execute",
         };
         let verdict = match tool.verdict {
+            _ if !survey.has_tool(&tool.name) => "off",
             Verdict::Allow => "allow",
             Verdict::Ask => "ask",
             Verdict::Deny => "deny",
         };
         let name = Plain::line(&tool.name).pad(width);
         io.line(&format!("{name}  {risk:<7}  {verdict:<5}  {}", Plain::summary(&tool.description).truncate(90)))?;
+    }
+    if catalog.tools.iter().any(|tool| !survey.has_tool(&tool.name)) {
+        io.say("off: not set up, so it is offered to nobody; `dagdeck doctor` says what is missing");
     }
     Ok(Exit::Success)
 }

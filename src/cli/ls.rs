@@ -49,14 +49,14 @@ pub fn ls(args: &LsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, Cl
 
 /// How a run is, by who drives it.
 fn status(run: &RunRow, driver: Option<&str>) -> RunStatus {
-    if driver.is_none() { run.status.without_driver() } else { run.status }
+    if driver.is_none() { run.status.left } else { run.status.driven }
 }
 
 /// How a run stands, how long it took, how large it is.
 fn cells(run: &RunRow, driver: Option<&str>) -> [String; 3] {
     let status = status(run, driver);
     let took = elapsed(status.elapsed_ms(run.created, run.last, SystemClock.now())).into_string();
-    [status.label(run.interrupted_by), took, run.nodes.to_string()]
+    [status.label(run.status.interrupted_by), took, run.nodes.to_string()]
 }
 
 /// Where it came from, and its goal.
@@ -68,7 +68,7 @@ fn title(run: &RunRow) -> Plain {
 
 fn as_json(run: &RunRow, driver: Option<&str>) -> Value {
     json!({
-        "run": run.run, "status": status(run, driver), "interrupted_by": run.interrupted_by, "driver": driver, "goal": run.goal,
+        "run": run.run, "status": status(run, driver), "interrupted_by": run.status.interrupted_by, "driver": driver, "goal": run.goal,
         "workspace": run.workspace, "created_at": run.created, "finished_at": run.finished(), "nodes": run.nodes, "waiting": run.waiting,
         "parent": run.parent.as_ref().map(|(run, seq)| json!({"run": run, "seq": seq})), "imported_at": run.imported,
     })

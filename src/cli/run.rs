@@ -26,6 +26,12 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         }
     };
     source::settle(&mut document.plan, args.partial)?;
+    let read = serde_json::to_string(&document.plan).unwrap_or_default();
+    let is_in_name = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
+    let reads = |name: &str| read.split(|letter| !is_in_name(letter)).any(|word| word == name);
+    for name in inputs.keys().filter(|name| !reads(name)) {
+        io.say(&format!("warning: the plan has no input `{name}`, and nothing in it reads one"));
+    }
     document.plan.inputs.extend(inputs);
     // What came from stdin as words was not typed here: a plan that did is the plan's own text.
     let private_request = args.what == "-" && document.text.is_empty();

@@ -68,7 +68,7 @@ pub(super) fn records(name: &str, place: &CliContext) -> Result<(String, Vec<Rec
 /// How a run is, by who drives it.
 pub(super) fn status(run: &Run, id: &str, place: &CliContext) -> Result<RunStatus, CliError> {
     let driver = place.store()?.driver(&RunId(id.to_owned()));
-    Ok(if driver.is_some() { run.status() } else { run.status().without_driver() })
+    Ok(if driver.is_some() { run.status() } else { run.status_without_driver() })
 }
 
 /// A run as one JSON document.

@@ -5,7 +5,7 @@ use super::{
     source::{self, LocatedFinding, PlanDocument},
 };
 use crate::{
-    plan::validate::{Finding, FixKind, Severity},
+    plan::validate::{Finding, Severity},
     text::{Plain, counted},
 };
 use serde_json::{Value, json};
@@ -99,11 +99,7 @@ pub(super) fn finding_line(finding: &Finding) -> String {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
-    let fix = finding
-        .fix
-        .as_ref()
-        .map(|fix| format!("; {}: {}", if fix.kind == FixKind::Safe { "fix" } else { "guess" }, fix.title))
-        .unwrap_or_default();
+    let fix = finding.fix.as_ref().map(|fix| format!("; {}: {}", fix.kind.label(), fix.title)).unwrap_or_default();
     let code = json!(finding.code);
     let code = code.as_str().unwrap_or_default();
     Plain::line(&format!("{severity}[{code}] {}: {}{fix}", finding.path, finding.message)).into_string()

@@ -2,7 +2,7 @@
 
 use super::{AboutArgs, CliContext, CliError, Exit, Io, ls::short, named, show};
 use crate::{
-    engine::{Blocker, GateKind, NodeState, Obstacle, Run, RunStatus},
+    engine::{Action, Blocker, Cause, Command, GateKind, NodeState, Obstacle, RerunReach, Run, RunId, RunStatus},
     host::{Clock, SystemClock},
     plan::NodeId,
     text::Plain,
@@ -18,6 +18,7 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     let run = Run::replay(&records);
     let mut links = run.why(&named::node(&args.of.node, &id, &run, &records)?);
     let status = show::status(&run, &id, place)?;
+    let is_left = run.outcome().is_none() && place.store()?.driver(&RunId(id.clone())).is_none();
     let interrupted = |id: &NodeId| run.node(id).is_some_and(|node| node.state.is_interrupted(status));
     let resumed = run.without_driver(SystemClock.now());
     for link in links.iter_mut().filter(|link| interrupted(&link.node)) {
@@ -28,6 +29,10 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
             link.sentence = format!("`{}` was interrupted: {ended} of {} inside had ended", link.node, run.count_inside(&link.node));
         }
     }
+    for link in links.iter_mut().filter(|link| is_left && link.obstacle == Obstacle::Slot) {
+        link.sentence = format!("`{}` is ready, and no process drives the run", link.node);
+        link.obstacle = Obstacle::Start;
+    }
     if args.json {
         io.json(&json!({ "run": id, "node": args.of.node, "links": links }))?;
         return Ok(Exit::Success);
@@ -35,7 +40,7 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     for link in &links {
         io.line(Plain::line(&format!("{}{}", "  ".repeat(link.depth), link.sentence)).as_str())?;
     }
-    for hint in hints(&run, &links, status, short(&id)) {
+    for hint in hints((&run, &resumed), &links, status, short(&id)) {
         io.say(&format!("hint: {hint}"));
     }
     Ok(Exit::Success)
@@ -67,7 +72,7 @@ fn broken_off(node: &NodeId, run: &Run, resumed: &Run, name: &str) -> String {
 }
 
 /// What a person can do about each link that waits for one.
-fn hints(run: &Run, links: &[Blocker], status: RunStatus, name: &str) -> Vec<String> {
+fn hints((run, resumed): (&Run, &Run), links: &[Blocker], status: RunStatus, name: &str) -> Vec<String> {
     let hint = |link: &Blocker| match link.obstacle {
         Obstacle::Gate { gate } => run.gate(gate).map(|(asked, _)| match asked.kind {
             GateKind::Question { .. } => format!("`dagdeck answer {name} {} -m ANSWER` answers it", gate.0),
@@ -78,7 +83,8 @@ fn hints(run: &Run, links: &[Blocker], status: RunStatus, name: &str) -> Vec<Str
         Obstacle::Hold | Obstacle::Breakpoint => Some(format!("`dagdeck release {name} {}` continues it", link.node)),
         Obstacle::Word => Some(format!("`dagdeck resume {name} --unknown again|done|skip` says what happened")),
         Obstacle::Start | Obstacle::Pause => Some(format!("`dagdeck resume {name}` continues the run")),
-        Obstacle::Nodes | Obstacle::Slot | Obstacle::Lock | Obstacle::Retry { .. } | Obstacle::Work | Obstacle::Nothing => None,
+        Obstacle::Nothing => again(link, resumed, name),
+        Obstacle::Nodes | Obstacle::Slot | Obstacle::Lock | Obstacle::Retry { .. } | Obstacle::Work => None,
     };
     let mut hints: Vec<String> = links.iter().filter_map(hint).collect();
     if status == RunStatus::Paused && !hints.is_empty() {
@@ -86,4 +92,21 @@ fn hints(run: &Run, links: &[Blocker], status: RunStatus, name: &str) -> Vec<Str
     }
     hints.dedup();
     hints
+}
+
+/// How a node that failed, that was asked about and never ran, or whose result is stale, runs again; nothing where that is refused.
+fn again(link: &Blocker, run: &Run, name: &str) -> Option<String> {
+    let node = run.node(&link.node)?;
+    let (id, state) = (link.node.clone(), &node.state);
+    let by_person = *state == NodeState::Cancelled || matches!(node.reason, Cause::Skipped { .. });
+    let (word, action) = if matches!(state, NodeState::Failed | NodeState::FailedSafe) {
+        ("retry", Action::Retry { node: id })
+    } else if state.is_final() && (node.stale.is_some() || link.depth == 0 && by_person) {
+        // What its condition or the plan's way skipped would be skipped again.
+        ("rerun", Action::Rerun { node: id, scope: RerunReach::Downstream })
+    } else {
+        return None;
+    };
+    let accepted = run.refusal(&Command::act(action)).is_none();
+    accepted.then(|| format!("`dagdeck {word} {name} {}` runs it again", link.node))
 }

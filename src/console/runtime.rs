@@ -61,23 +61,23 @@ where
     V: Fn(&str) -> Option<String> + Send + Sync,
 {
     let depth = Depth::detect(&var);
-    let (look, problems) = look(&options, depth).map_err(io::Error::other)?;
+    let look = look(&options, depth).map_err(io::Error::other)?;
     let term = Term::open(out, &var)?;
-    let mut model = Model::new(look, term.size());
-    if let Some(problem) = problems.first() {
-        model.status = Some(super::model::Status::warn(problem));
-    }
+    let model = Model::new(look, term.size());
     let console = Console { model, term, connection: client.connect(), shown: VecDeque::new(), options, depth, var, host_gone: false };
     console.run().await
 }
 
-fn look(options: &Options, depth: Depth) -> Result<(Look, Vec<String>), String> {
+fn look(options: &Options, depth: Depth) -> Result<Look, String> {
     let name = options.theme.clone().unwrap_or_else(|| "terminal".to_owned());
     let glyphs = if options.ascii { GlyphSet::Ascii } else { GlyphSet::Unicode };
     let theme = load(options, &name, depth)?.with_glyphs(glyphs);
     let (keymap, problems) = Keymap::with(&options.keys);
+    if !problems.is_empty() {
+        return Err(problems.join("; "));
+    }
     let themes = theme::shipped().into_iter().map(|(name, _)| name.to_owned()).collect();
-    Ok((Look { theme, name, themes, keymap, reduced_motion: options.reduced_motion }, problems))
+    Ok(Look { theme, name, themes, keymap, reduced_motion: options.reduced_motion })
 }
 
 fn load(options: &Options, name: &str, depth: Depth) -> Result<Theme, String> {

@@ -72,6 +72,31 @@ pub enum GateKind {
     },
 }
 
+impl GateKind {
+    /// Whether a yes is no answer: there are options or a form, an agent asks, or the text begins a question as no yes or no answers it.
+    pub fn wants_answer(&self) -> bool {
+        match self {
+            Self::Question { text, options, fields, call } => {
+                call.is_some() || !options.is_empty() || !fields.is_empty() || asks_for_words(text)
+            }
+            Self::Before | Self::After | Self::Tool { .. } => false,
+        }
+    }
+}
+
+/// Words that begin a question for more than a yes or no.
+const ASKING: [&str; 9] = ["what", "which", "who", "whom", "whose", "where", "when", "why", "how"];
+
+/// Whether a sentence of the text is a question that begins with such a word, or with one other word before it: "In which town?"
+fn asks_for_words(text: &str) -> bool {
+    let asks = |sentence: &str| {
+        let begin = sentence.split_whitespace().take(2);
+        begin.into_iter().any(|word| ASKING.contains(&word.to_lowercase().trim_matches(|letter: char| !letter.is_alphabetic())))
+    };
+    let sentences = text.split_inclusive(['.', '!', '?', ':', ';', ',', '\n']);
+    sentences.filter(|sentence| sentence.ends_with('?')).any(asks)
+}
+
 /// What a call sends out of this computer, and where to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outgoing {

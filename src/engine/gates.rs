@@ -92,7 +92,11 @@ impl RunState {
                 (!known).then(|| format!("answer one of: {}", options.join(", ")))
             }
             (GateKind::Question { .. }, GateReply::Approve) if lost => Some(format!("answer one of: {}", LOST_OPTIONS.join(", "))),
-            (GateKind::Question { call: Some(_), .. }, GateReply::Approve) => Some("this is a question: give an answer".to_string()),
+            (GateKind::Question { fields, call, .. }, GateReply::Approve)
+                if call.is_some() || fields.is_empty() && gate.kind.wants_answer() =>
+            {
+                Some("this is a question: give an answer".to_string())
+            }
             (GateKind::Question { options, fields, call, .. }, GateReply::Answer { value } | GateReply::Modify { payload: value })
                 if !lost =>
             {

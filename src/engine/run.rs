@@ -195,9 +195,13 @@ impl RunState {
 
     /// Whether only people keep the run from going on (open gates, unknown nodes, holds, breakpoints, a pause): no worker runs, no timer is due.
     pub fn is_parked(&self) -> bool {
-        let idle = self.queue.busy == 0 && self.queue.resuming.is_empty() && self.queue.resting == 0;
         let waits = !self.gates.open.is_empty() || self.queue.kept > 0 || self.queue.held_calls > 0 || self.steer.speed == Speed::Halted;
-        self.stage.started && self.stage.outcome.is_none() && idle && waits
+        self.stage.started && self.stage.outcome.is_none() && self.is_idle() && waits
+    }
+
+    /// Whether no worker runs and no timer is due.
+    pub(super) fn is_idle(&self) -> bool {
+        self.queue.busy == 0 && self.queue.resuming.is_empty() && self.queue.resting == 0
     }
 
     /// Events folded so far.

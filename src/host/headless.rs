@@ -7,9 +7,9 @@ use super::{
     session::{FirstCommands, Order, RunSession},
 };
 use crate::engine::{
-    Actor, Command, Event, Gate, GateId, GateKind, GateReply, LOST_OPTIONS, NodeState, Outcome, Outgoing, Record, Run, RunId, StopSignal,
+    Actor, Command, Event, Gate, GateId, GateReply, LOST_OPTIONS, NodeState, Outcome, Outgoing, Record, Run, RunId, StopSignal,
 };
-use crate::plan::NodeId;
+use crate::plan::{DecisionNode, NodeId, NodeKind};
 use crate::tools::Globs;
 use tokio::sync::mpsc;
 
@@ -302,22 +302,28 @@ impl Warden<'_> {
     /// Flags that could decide nothing in this run, whichever of its gates open.
     fn unmatched(&self) -> Vec<String> {
         let catalog = self.state.settings().map(|settings| &settings.catalog);
-        let tools = catalog.iter().flat_map(|catalog| &catalog.tools).map(|tool| tool.name.as_str());
+        // An agent may call any tool; without one only those count that the plan names or a gate asked about.
+        let kinds = || self.state.nodes().filter_map(|(id, _)| self.state.node_doc(id)).map(|node| &node.kind);
+        let is_any = kinds().any(|kind| matches!(kind, NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_))));
+        let all = catalog.iter().flat_map(|catalog| &catalog.tools).map(|tool| tool.name.as_str()).filter(|_| is_any);
+        let named = kinds().filter_map(|kind| if let NodeKind::Tool(node) = kind { Some(node.tool.as_str()) } else { None });
+        let own = named.map(|name| catalog.map_or(name, |catalog| catalog.canonical(name)));
+        let tools = all.chain(own);
         let aliases = || catalog.iter().flat_map(|catalog| &catalog.aliases);
         let names: Vec<&str> = self.state.nodes().map(|(id, _)| id.as_str()).chain(tools).collect();
         let approve = self.rules.approve.without(names.iter().copied()).map(|glob| {
             let meant = aliases().find(|(alias, _)| *alias == glob);
             let means = meant.map(|(_, tool)| format!("; that is another name of `{tool}`, and a yes goes by the tool's own name"));
-            format!("`--approve {glob}` matches no node and no tool{}", means.unwrap_or_default())
+            format!("`--approve {glob}` matches no node and no tool of this run{}", means.unwrap_or_default())
         });
         let all = names.iter().copied().chain(aliases().map(|(alias, _)| alias.as_str()));
-        let deny = self.rules.deny.without(all).map(|glob| format!("`--deny {glob}` matches no node and no tool"));
+        let deny = self.rules.deny.without(all).map(|glob| format!("`--deny {glob}` matches no node and no tool of this run"));
         approve.chain(deny).collect()
     }
 
     fn parked(&self, gate: &Gate) -> Option<ParkedGate> {
         let seen = GateWithTool::of(&self.state, gate.id)?;
-        let flag = match (self.is_lost(gate), wants_words(&gate.kind), seen.leaves()) {
+        let flag = match (self.is_lost(gate), gate.kind.wants_answer(), seen.leaves()) {
             (true, _, _) => Some("--unknown again|done|skip".to_owned()),
             (false, true, _) => None,
             (false, false, Some(Outgoing { host, asks_anyway: true, .. })) => {
@@ -327,14 +333,6 @@ impl Warden<'_> {
             (false, false, None) => Some(format!("--approve {}", gate.node)),
         };
         Some(ParkedGate { gate: gate.id, node: gate.node.clone(), tool: seen.tool, why: gate.why.clone(), flag })
-    }
-}
-
-/// Whether a yes or no is not enough of an answer, so that only a person can give it.
-fn wants_words(kind: &GateKind) -> bool {
-    match kind {
-        GateKind::Question { options, fields, call, .. } => call.is_some() || !options.is_empty() || !fields.is_empty(),
-        GateKind::Before | GateKind::After | GateKind::Tool { .. } => false,
     }
 }
 
@@ -369,7 +367,7 @@ impl FlagRules {
 
     /// The decision with the flag that made it.
     fn decide(&self, seen: &GateWithTool) -> Option<(GateReply, String)> {
-        if wants_words(&seen.gate.kind) {
+        if seen.gate.kind.wants_answer() {
             return None;
         }
         let own = [Some(seen.gate.node.as_str()), seen.tool.as_deref()];

@@ -366,7 +366,7 @@ impl Shared {
             Some(_) => Driver::Nobody,
             None => self.driver(&row.run),
         };
-        let status = if driver == Driver::Nobody { row.status.without_driver() } else { row.status };
+        let status = if driver == Driver::Nobody { row.status.left } else { row.status.driven };
         let finished = row.finished();
         RunSummary {
             run: row.run,

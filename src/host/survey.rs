@@ -34,6 +34,11 @@ impl Survey {
         self.kit.catalog(self.chosen.as_deref())
     }
 
+    /// Whether a tool can be called as things are set up.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.kit.registry.is_configured(name)
+    }
+
     /// Cards that could not be read: file, line and words.
     pub fn card_problems(&self) -> Vec<Problem> {
         self.kit.card_problems()

@@ -127,7 +127,9 @@ impl StoreError {
             Self::Older { .. } => Some("copy its folder to a place where you may write, and use that as --home"),
             Self::Unusable { .. } => Some("check the folder's permissions, or use another --home"),
             Self::Conflict { .. } => Some("let only one dagdeck drive a run"),
-            Self::Driven { .. } => Some("use that process; when it has ended, you can resume the run here"),
+            Self::Driven { .. } => {
+                Some("act on the run in that process, or end it (`q`, then `l`, in a console; ctrl-c elsewhere) and try again here")
+            }
             Self::NoSuchRun { .. } | Self::Ambiguous { .. } => Some("`dagdeck ls` lists the runs; `last` is the newest"),
             Self::DamagedRun { .. } | Self::NoRuns { .. } | Self::Closed => None,
         }

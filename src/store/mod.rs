@@ -19,6 +19,6 @@ mod tests;
 pub use error::StoreError;
 pub use handle::{Durability, Journal, Store};
 pub use owner::Ownership;
-pub use reader::{RunFilter, RunRow, short};
+pub use reader::{RowStatus, RunFilter, RunRow, short};
 pub use run_file::{RUN_FILE_VERSION, ReadRun, RunFile, RunFileError, read_run, rescue, write_run};
 pub use secrets::Secrets;

@@ -36,14 +36,22 @@ pub struct RunRow {
     pub nodes: u32,
     /// The node of each open gate, oldest first; empty once the run ended.
     pub waiting: Vec<NodeId>,
-    /// How it is by its journal.
-    pub status: RunStatus,
-    /// The signal that ended its last driver, if one did.
-    pub interrupted_by: Option<StopSignal>,
+    pub status: RowStatus,
     /// The run that it branched off, and the last event that they share.
     pub parent: Option<(RunId, u64)>,
     /// When it was read from a file, if it was.
     pub imported: Option<Time>,
+}
+
+/// How a run is by its journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowStatus {
+    /// While a process drives it.
+    pub driven: RunStatus,
+    /// When none does.
+    pub left: RunStatus,
+    /// The signal that ended its last driver, if one did.
+    pub interrupted_by: Option<StopSignal>,
 }
 
 impl RunRow {
@@ -72,10 +80,9 @@ impl StoreReader {
             let Ok(records) = self.all(&db, &run.run) else { continue };
             let state = Run::replay(&records);
             run.waiting = state.open_gates().map(|gate| gate.node.clone()).collect();
-            run.status = state.status();
-            run.nodes = state.counts(run.status).all;
+            run.status = RowStatus { driven: state.status(), left: state.status_without_driver(), interrupted_by: state.interrupted_by() };
+            run.nodes = state.counts(run.status.driven).all;
             run.last = records.last().map_or(run.created, |record| record.at);
-            run.interrupted_by = state.interrupted_by();
         }
         Ok(runs)
     }
@@ -167,6 +174,7 @@ fn list(db: &Connection, scope: RunFilter<'_>) -> rusqlite::Result<Vec<RunRow>> 
     )?;
     let runs = query.query_map(params![workspace(scope)], |row| {
         let outcome = row.get::<_, Option<String>>(5)?.and_then(|word| outcome_of(&word));
+        let status = outcome.map(RunStatus::from).unwrap_or_default();
         Ok(RunRow {
             run: RunId(row.get(0)?),
             workspace: row.get(1)?,
@@ -176,8 +184,7 @@ fn list(db: &Connection, scope: RunFilter<'_>) -> rusqlite::Result<Vec<RunRow>> 
             outcome,
             nodes: row.get(6)?,
             waiting: Vec::new(),
-            interrupted_by: None,
-            status: outcome.map(RunStatus::from).unwrap_or_default(),
+            status: RowStatus { driven: status, left: status, interrupted_by: None },
             parent: row.get::<_, Option<String>>(7)?.map(RunId).zip(row.get::<_, Option<i64>>(8)?.map(unsigned)),
             imported: row.get::<_, Option<i64>>(9)?.map(|at| Time(unsigned(at))),
         })

@@ -254,7 +254,7 @@ fn headless_gates_fail_closed_and_name_the_flag_that_would_decide() {
     let program = Program::new();
     let ended = program.run(&["run", &gated(&program)]).code(7);
     for node in ["note", "before", "after"] {
-        assert!(ended.err.contains(&format!(" --approve {node}`; `--yes` approves every gate")), "{node}\n{ended}");
+        assert!(ended.err.contains(&format!(" --approve {node}`; `--yes` approves every gate that needs only a yes")), "{node}\n{ended}");
     }
     ended.says(&["  path: note.txt\n  content: hello", " --approve sure`, or answer with `dagdeck answer "]);
     assert!(!program.workspace().join("note.txt").exists());
@@ -285,6 +285,33 @@ fn yes_approves_and_deny_beats_it_and_who_decided_is_on_record() {
 
     program.run(&["run", &gated(&program), "--approve", "n*"]).code(7);
     assert_eq!(program.read("note.txt"), "hello");
+}
+
+#[test]
+fn a_question_that_no_yes_answers_is_approved_by_nobody_and_takes_an_answer() {
+    let program = Program::new();
+    let file = plan(&program, json!([{"id": "town", "ask": "It may rain. Which town?"}]));
+    program.run(&["run", &file, "--yes"]).code(7).says(&["hint: only a person can answer this; use `dagdeck answer "]);
+    program.run(&["approve"]).code(1).says(&["can't approve gate 1 at `town`: this is a question", " 1 -m ANSWER` answers it"]);
+    assert!(program.run(&["answer", "-m", "Bern"]).code(0).out.contains("Bern"));
+}
+
+#[test]
+fn a_flag_that_names_nothing_of_the_run_is_a_warning() {
+    let program = Program::new();
+    let file = program.file("plan.json", small().to_string());
+    let warned = ["warning: the plan has no input `m`", "warning: `--approve write_*` matches no node and no tool of this run"];
+    program.run(&["run", &file, "--set", "m=1", "--approve", "write_*"]).code(0).says(&warned);
+}
+
+#[test]
+fn why_says_how_a_node_that_failed_runs_again_also_of_one_that_was_skipped_for_it() {
+    let program = Program::new();
+    let nodes = json!([{"id": "bad", "code": "throw new Error('no')"}, {"id": "next", "value": 1, "depends_on": ["bad"]}]);
+    program.run(&["run", &plan(&program, nodes)]).code(5);
+    for node in ["bad", "next"] {
+        program.run(&["why", node]).code(0).says(&["hint: `dagdeck retry ", " bad` runs it again"]);
+    }
 }
 
 #[test]
@@ -669,6 +696,8 @@ fn agents_tools_models_and_doctor_list_what_there_is() {
     assert!(program.run(&["agents"]).code(0).out.contains("deep_reasoner"));
     let tools = program.json(&["tools", "--json"]);
     let tool = |name: &str| tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap().clone();
+    let listed = program.run(&["tools"]).code(0).says(&["off: not set up"]);
+    assert!(listed.out.lines().any(|line| line.starts_with("web_search ") && line.contains("  off  ")), "{listed}");
     assert_eq!((&tool("write_file")["risk"], &tool("write_file")["verdict"]), (&json!("write"), &json!("ask")));
     assert!(tool("read_file")["input_schema"]["properties"]["path"].is_object());
     assert!(program.run(&["tools"]).code(0).out.contains("run_command"));

@@ -71,7 +71,9 @@ fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
     let done = program.json(&["show", run_with(&runs, "fan out and join", "succeeded"), "--json"]);
     assert_eq!(done["nodes"][1]["result"], 42);
 
-    program.run(&["resume", run_with(&runs, "write after a yes", "waiting"), "--yes"]).code(0);
+    let waits = run_with(&runs, "write after a yes", "waiting");
+    program.run(&["resume", waits, "--yes"]).code(7).says(&["ask: which way?", "only a person can answer this"]);
+    program.run(&["answer", waits, "ask", "-m", "left"]).code(0);
     assert_eq!(program.read("out.txt"), "hello");
 
     let cut = run_with(&runs, "cut off in the middle", "interrupted");

@@ -51,7 +51,7 @@ fn the_page_of_keys_shows_the_command_table() {
 
 /// Where the keys of a command work, as a heading.
 fn place(command: &commands::ConsoleCommand) -> String {
-    let place = command.context.place().map_or_else(|| format!("{:?}", command.context), str::to_owned);
+    let place = command.context.place().unwrap_or_else(|| command.context.title());
     let (first, rest) = place.split_at(1);
     first.to_uppercase() + rest
 }
@@ -107,7 +107,10 @@ fn arguments<'a>(made: &mut String, arguments: impl Iterator<Item = &'a Arg>) {
             .filter(|name| name != "`true`" && name != "`false`")
             .collect();
         let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
-        writeln!(made, "| {short}`{}` | {}{values} |", cell(&name), cell(&help)).unwrap();
+        let default = argument.get_default_values().iter().map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(", ");
+        let is_shown = argument.get_action().takes_values() && !argument.is_hide_default_value_set() && !default.is_empty();
+        let default = if is_shown { format!(" [default: `{default}`]") } else { String::new() };
+        writeln!(made, "| {short}`{}` | {}{values}{default} |", cell(&name), cell(&help)).unwrap();
     }
 }
 

@@ -33,7 +33,10 @@ fn a_rehearsed_run_changes_no_file_and_exits_8() {
     let program = Program::new();
     let plan = plan(&program);
     let before = files(&program);
-    let ended = program.run(&["run", &plan, "--rehearse", "--yes"]).code(8).says(&[": what needs a model was only rehearsed"]);
+    let ended = program
+        .run(&["run", &plan, "--rehearse", "--yes"])
+        .code(8)
+        .says(&[": what needs a model or would change something was only rehearsed"]);
     assert!(
         ended.out.contains("[rehearsed] would call write_file: {\"path\":\"sum.md\",\"content\":\"[rehearsed: sum.title]\"}"),
         "{ended}"

@@ -166,6 +166,10 @@ fn a_verb_tells_first_what_it_would_change_and_says_why_on_record() {
     assert_eq!(events(&program).len(), before, "what was not taken leaves nothing behind");
     program.run(&["override", "write", "--value", "\"by hand\"", "-m", "wrote it myself"]).code(0).says(&["recorded: override"]);
     assert_eq!(states(&program), ["succeeded", "succeeded", "succeeded", "ready"], "nothing starts before somebody resumes the run");
+    let listed = program.run(&["ls"]).code(0);
+    assert!(listed.out.contains("  not under way  "), "no driver ended in the middle of work\n{listed}");
+    let why = program.run(&["why", "after"]).code(0).says(&["hint: `dagdeck resume "]);
+    assert!(why.out.contains("`after` is ready, and no process drives the run"), "{why}");
     program.run(&["resume"]).code(0);
     let shown = program.run(&["show", "last"]).code(0);
     assert!(shown.out.contains("overridden: by hand"), "{shown}");
@@ -264,11 +268,11 @@ fn the_console_opens_at_a_stored_run_and_says_what_is_wrong_with_its_name() {
     let id = program.json(&["show", "last", "--json"])["run"].as_str().unwrap().to_owned();
     for name in ["last", &id, &id[..id.len() - 3]] {
         let mut deck = program.console_with(&["console", "--run", name], (100, 30));
-        deck.sees("copy").sees("2/4 done").sees("press ! to resume");
+        deck.sees("copy").sees("2/4 done").sees("press ! to continue");
     }
     // Its keys are at hand, nothing has to be left first.
     let mut deck = program.console_with(&["console", "--run", "last"], (100, 30));
-    deck.sees("press ! to resume").send("!").sees("Resume this run?").send("y").sees("1 waiting");
+    deck.sees("press ! to continue").send("!").sees("Continue this run?").send("y").sees("1 waiting");
     drop(deck);
     let mut deck = program.console_with(&["console", "--run", "nothing"], (100, 30));
     deck.sees("no run is called `nothing`").sees("dagdeck ls");

@@ -136,7 +136,7 @@ fn changes_are_undone_and_done_again(deck: &mut Terminal) {
 fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) {
     deck.send("r").sees("a model is needed, and none is connected").send(ESC).loses("none is connected");
     deck.goes_to("writer").send("d").sees("plan, 4 nodes");
-    deck.send("r").sees("run 1/1 waiting").sees("◆ 1 waiting").sees("3/4 done");
+    deck.send("r").sees("run 1/1 waiting").sees("◆ 1 gate").sees("3/4 done");
     let row = deck.screen().lines().find(|line| line.contains("write_file")).unwrap_or_default().to_owned();
     assert!(row.contains("◆") && row.contains("waiting"), "{row}");
     assert!(!program.workspace().join("longest.md").exists());
@@ -145,7 +145,7 @@ fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) 
     deck.sees("+ | src/f.rs | 120 |").decides("a").sees("press again to confirm");
     deck.send("JJJJ").sees("the exact payload").sees("\"path\": \"longest.md\"");
     assert!(!program.workspace().join("longest.md").exists());
-    deck.decides("a").loses("◆ 1 waiting").sees("approved by tester").sees("succeeded:");
+    deck.decides("a").loses("◆ 1 gate").sees("approved by tester").sees("succeeded:");
 
     let mut longest = LINES.to_vec();
     longest.sort_by_key(|(_, lines)| std::cmp::Reverse(*lines));
@@ -162,18 +162,13 @@ fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
     deck.sees("arguments of run_command").send(&DOWN.repeat(9)).send(UP_TO_END_OF_LINE).send(LEFT).send("sleep 600").sees("\"sleep 600\"");
     deck.send(TAKE).loses("ctrl-s").goes_to("count_words").send("p").sees("count_words asks you: before").send("r").sees("◆ 2 waiting");
 
-    deck.goes_to("run_command").send("o").sees("$ sleep 600").decides("a").sees("approved run_command").sees("◆ 1 waiting");
+    deck.goes_to("run_command").send("o").sees("$ sleep 600").decides("a").sees("approved run_command").sees("◆ 1 gate");
     deck.send(ESC).sees("1 running").goes_to("run_command").send("X").sees("Cancel the branch at run_command?");
     deck.sees("stops at work: run_command")
         .send("y")
         .until("the row cancelled", |screen| screen.lines().any(|line| line.contains("run_command") && line.contains("cancelled")));
 
-    deck.goes_to("count_words")
-        .send("o")
-        .sees("count_words: may it start?")
-        .sees("because the plan asks")
-        .decides("a")
-        .loses("◆ 1 waiting");
+    deck.goes_to("count_words").send("o").sees("count_words: may it start?").sees("because the plan asks").decides("a").loses("◆ 1 gate");
     deck.send(ESC).sees("run 2/2 partial").sees("2/3 done");
 }
 
@@ -219,7 +214,7 @@ fn text_pasted_without_brackets_is_text_and_decides_nothing() {
     let file = program.file("plan.json", plan);
     program.run(&["run", &file]).code(7);
     let mut deck = program.console_with(&["console", "--run", "last"], (80, 24));
-    deck.sees("waiting").send("!").sees("Resume this run?").send("y").sees("1 waiting").send("i").sees("keys active");
+    deck.sees("waiting").send("!").sees("Continue this run?").send("y").sees("1 waiting").send("i").sees("keys active");
     deck.send("approve it now").sees("you can't paste here").sees("keys active");
     assert!(!program.workspace().join("o.txt").exists());
 }

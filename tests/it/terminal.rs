@@ -35,7 +35,7 @@ fn planned(program: &Program, size: (u16, u16)) -> Terminal {
 /// The console with a run that waits for an approval.
 fn waiting(program: &Program) -> Terminal {
     let mut deck = planned(program, (80, 24));
-    deck.send("r").sees("◆ 1 waiting").sees("3/4 done");
+    deck.send("r").sees("◆ 1 gate").sees("3/4 done");
     deck
 }
 
@@ -168,7 +168,7 @@ fn a_suspended_console_leaves_the_shell_alone_and_comes_back_as_it_was() {
 fn an_editor_borrows_the_terminal_and_gives_it_back() {
     let program = machine().env("EDITOR", "printf 'the editor is here\\n'; sed -i s/10/3/");
     let mut deck = planned(&program, (80, 24));
-    deck.send("\x05").sees("u undo").send("r").sees("◆ 1 waiting").send("G").sees("── write_file ─");
+    deck.send("\x05").sees("u undo").send("r").sees("◆ 1 gate").send("G").sees("── write_file ─");
     assert!(String::from_utf8_lossy(&deck.raw).contains("the editor is here"));
     assert!(!deck.screen().contains("the editor is here"), "{}", deck.screen());
     let shown = program.json(&["show", "last", "--json"]);
@@ -227,7 +227,7 @@ fn nothing_is_written_and_nobody_wakes_while_nothing_happens() {
     silent(&mut deck, "an empty console");
     deck.send(REQUEST).send("\r").sees("read the plan, then");
     silent(&mut deck, "a plan");
-    deck.send("r").sees("◆ 1 waiting").sees("3/4 done");
+    deck.send("r").sees("◆ 1 gate").sees("3/4 done");
     silent(&mut deck, "a run that waits");
     deck.send("2").sees("keys active");
     silent(&mut deck, "an open gate");
@@ -264,7 +264,7 @@ fn pasted_text_is_text_and_never_keys() {
     deck.send("\x1b[200~d\nr\nq\ny\n\x1b[201~").sees("press n for a new request");
     assert!(deck.screen().contains("plan, 4 nodes"), "{}", deck.screen());
     // In the inbox a pasted key decides nothing, not even long after the last one.
-    deck.send("r").sees("◆ 1 waiting").send("GJJ2").sees("1 open gate").send("JJ").sees("the exact payload").sees("keys active");
+    deck.send("r").sees("◆ 1 gate").send("GJJ2").sees("1 open gate").send("JJ").sees("the exact payload").sees("keys active");
     deck.send("\x1b[200~a\x1b[201~").sees("press n for a new request");
     deck.sees("keys active").send("q").sees("Cancel it and quit?");
 }

@@ -117,7 +117,7 @@ fn a_gate_and_a_rule_go_by_the_tool_and_never_by_an_alias() {
     let ended = program.run(&["run", &plan, "--approve", "read_notes"]).code(7);
     ended.says(&[
         "gate at a (run_command)",
-        "warning: `--approve read_notes` matches no node and no tool; that is another name of `run_command`",
+        "warning: `--approve read_notes` matches no node and no tool of this run; that is another name of `run_command`",
     ]);
     assert!(!program.workspace().join("made").exists());
     program.run(&["run", &plan, "--approve", "run_command"]).code(0);

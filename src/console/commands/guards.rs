@@ -180,13 +180,13 @@ pub fn node_live(model: &Model) -> Result<(), DisabledReason> {
 /// Why a run of a run file doesn't go on, and what does.
 const IMPORTED: &str = "it was imported from a run file: replay it, then branch off to continue";
 
-/// The shown run was interrupted.
+/// No process drives the shown run, and it isn't over.
 pub fn interrupted(model: &Model) -> Result<(), DisabledReason> {
     let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
     resumes(&run.driver, run.newest().run.outcome().is_some(), model.runs.is_imported(&run.id))
 }
 
-/// The run that is selected in the list was interrupted.
+/// The same for the run that is selected in the list.
 pub fn interrupted_listed(model: &Model) -> Result<(), DisabledReason> {
     let summary = model.runs.selected().ok_or(Cow::Borrowed("no runs in this workspace yet"))?;
     resumes(&summary.driver, summary.outcome.is_some(), summary.imported.is_some())
@@ -218,7 +218,7 @@ pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
         (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
         (Driver::Nobody, None) => {
             let resume = model.hint("run.resume");
-            Err(format!("{}: press {resume} to resume it first", run.status().word()).into())
+            Err(format!("no process drives this run: press {resume} to continue it").into())
         }
     }
 }
@@ -276,6 +276,12 @@ fn no_gate(model: &Model) -> DisabledReason {
         1 => format!("no gate is selected: press {next} to select the open one").into(),
         many => format!("no gate is selected: press {next} to select the next of {many}").into(),
     }
+}
+
+/// No process drives the run of the selected gate, so that no reply reaches it.
+pub fn gate_left(model: &Model) -> Result<(), DisabledReason> {
+    let run = model.inbox.selected.as_ref().and_then(|key| model.runs.get(&key.run)).ok_or(Cow::Borrowed("no gate is selected"))?;
+    resumes(&run.driver, run.newest().run.outcome().is_some(), model.runs.is_imported(&run.id))
 }
 
 /// The run of the selected gate is looked at as it was.

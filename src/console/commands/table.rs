@@ -36,7 +36,7 @@ const APP: &[ConsoleCommand] = &[
     row("app.help_here", &["f1"], Always, ("Help", "help", "what works here, with keys"), when::always, actions::app::help),
     row("app.back", &["esc"], Global, ("One step back", "back", "closes what is open, then the run; never quits or decides"), when::always, actions::app::back),
     row("app.plan", &["1"], Global, ("Plan screen", "", "the tree with its inspector"), when::always, |model, _| model.go(Screen::Plan)),
-    row("app.inbox", &["2", "i"], Global, ("Inbox", "inbox", "all open gates of all runs, oldest first"), when::always, actions::app::inbox_screen),
+    row("app.inbox", &["2", "i"], Global, ("Inbox", "inbox", "open gates of the runs that this console drives"), when::always, actions::app::inbox_screen),
     row("app.runs", &["3"], Global, ("Runs", "runs", "running and earlier runs"), when::always, actions::app::runs_screen),
     row("app.log", &["5"], Global, ("Log", "log", "the events of the shown run as they happen"), when::some_run, |model, _| actions::run::screen(model, Screen::Log)),
     row("app.timeline", &["6"], Global, ("Timeline", "timeline", "when each node of the shown run waited and worked"), when::some_run, |model, _| actions::run::screen(model, Screen::Timeline)),
@@ -151,7 +151,7 @@ const RUN: &[ConsoleCommand] = &[
     row("act.again", &["r"], Run, ("Retry, or run again", "again", "retries a failed node; else reruns it and all after it"), when::node_present, act::again),
     row("act.guide", &["\""], Run, ("Guide", "guide", "adds your words to the node's next turn"), when::node_live, act::guide),
     row("act.why", &["W"], Run, ("Why it isn't running", "why", "lists what it waits for and takes you there"), when::node_shown, actions::why::open),
-    row("run.resume", &["!"], Run, ("Resume the shown run", "resume", "continues a run that was interrupted"), when::interrupted, actions::branch::resume),
+    row("run.resume", &["!"], Run, ("Continue the run", "continue", "drives a run on that no process drives"), when::interrupted, actions::branch::resume),
     row("run.compare", &["="], Run, ("Compare with another run", "compare", "plans and results side by side"), when::run_shown, actions::branch::ask_other),
     row("act.undo", &["u"], Run, ("Undo the last action", "undo", "works until the action takes effect"), when::can_take_back, act::undo),
     row("run.cancel_node", &["x"], Run, ("Cancel the node", "", "stops it now; shows first what else that ends"), when::node_live, |model, turn| act::at_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Node(node) })),
@@ -220,11 +220,12 @@ const INBOX: &[ConsoleCommand] = &[
     row("gate.edit", &["e"], Inbox, ("Edit or answer", "edit/answer", "edits the payload or writes the answer; sends nothing yet"), when::gate, gates::edit),
     row("gate.edit_outside", &["E"], Inbox, ("Edit in $EDITOR", "", "edits the payload in your editor; sends nothing yet"), when::gate, gates::edit_outside),
     row("gate.reject", &["x"], Inbox, ("Reject with a reason", "reject", "write why, then press it again to send"), when::gate, gates::reject),
-    row("gate.skip", &["s"], Inbox, ("Skip the node", "skip", "the node does not run"), when::gate, |model, turn| gates::decide(model, turn, Intent::Skip)),
+    row("gate.skip", &["s"], Inbox, ("Skip the node", "skip", "the node does not run; shows what changes, asks again"), when::gate, |model, turn| gates::decide(model, turn, Intent::Skip)),
     row("gate.cancel_branch", &["X"], Inbox, ("Cancel the branch", "cancel branch", "ends the node and what only it feeds; asks again first"), when::gate, |model, turn| gates::decide(model, turn, Intent::CancelBranch)),
     row("gate.drop", &["u"], Inbox, ("Discard your draft", "discard draft", "discards the edited payload, answer or reason"), when::draft, gates::drop_draft),
     row("gate.node", &["enter", "o"], Inbox, ("To its node", "to node", "shows the node in its run"), when::gate, gates::to_node),
     row("gate.now", &["$"], Inbox, ("End the replay of its run", "to now", "ends the replay, so that you can reply"), when::gate_replayed, gates::now),
+    row("gate.go_on", &["!"], Inbox, ("Continue its run", "continue", "no process drives it; continue it, then reply"), when::gate_left, gates::go_on),
     row("gate.copy", &["y"], Inbox, ("Copy the payload", "", "copies it to the clipboard"), when::gate, gates::copy),
     row("gate.zoom", &["z"], Inbox, ("Zoom", "zoom", "the payload alone, without borders"), when::gate, gates::zoom),
 ];
@@ -232,7 +233,7 @@ const INBOX: &[ConsoleCommand] = &[
 #[rustfmt::skip]
 const RUNS: &[ConsoleCommand] = &[
     row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; starts nothing"), when::has_runs, actions::run::open_listed),
-    row("runs.resume", &["!"], Runs, ("Resume the selected run", "resume", "continues a run that was interrupted"), when::interrupted_listed, actions::branch::resume_listed),
+    row("runs.resume", &["!"], Runs, ("Continue the selected run", "continue", "drives a run on that no process drives"), when::interrupted_listed, actions::branch::resume_listed),
 ];
 
 #[rustfmt::skip]

@@ -153,14 +153,6 @@ impl Inbox {
     }
 }
 
-/// Whether a gate wants an answer that has to be written, so that a yes is none.
-pub fn wants_answer(gate: &Gate) -> bool {
-    match &gate.kind {
-        GateKind::Question { options, fields, call, .. } => call.is_some() || !options.is_empty() || !fields.is_empty(),
-        GateKind::Before | GateKind::After | GateKind::Tool { .. } => false,
-    }
-}
-
 /// Whether a gate wants an answer rather than a yes.
 pub fn is_question(gate: &Gate) -> bool {
     matches!(gate.kind, GateKind::Question { .. })

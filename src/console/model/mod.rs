@@ -41,7 +41,7 @@ pub use doc::Doc;
 pub use drawing::{FoldedGraph, address};
 pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, Review, Version};
 pub use field::{Lines, TextField};
-pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question, wants_answer};
+pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question};
 pub use inspector::{Inspector, Scroll, Tab};
 pub use key::{Key, KeyContext, Keymap, Offered};
 pub use list::{ListPlace, MoveBy, around, scrolled, turned};

@@ -280,7 +280,7 @@ pub fn run_name(run: &RunId) -> &str {
 pub fn status_role(status: RunStatus) -> Role {
     match status {
         RunStatus::Running => Role::Running,
-        RunStatus::Pausing | RunStatus::Paused | RunStatus::Held => Role::Held,
+        RunStatus::Pausing | RunStatus::Paused | RunStatus::Held | RunStatus::NotUnderWay => Role::Held,
         RunStatus::Waiting => Role::Waiting,
         RunStatus::Interrupted | RunStatus::Frozen => Role::Unknown,
         RunStatus::Succeeded => Role::Succeeded,

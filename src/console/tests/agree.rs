@@ -160,7 +160,7 @@ fn compare(story: &Story, driver: Driver, home: &tempfile::TempDir) {
     assert!(!view.goes_on() || deck.model.inbox.gates.len() == open);
     if view.goes_on() {
         let farewell = app::summary(&deck.model, deck.now, RunStatus::Interrupted)[0].as_str().to_owned();
-        let left = status.without_driver();
+        let left = view.newest().run.status_without_driver();
         let counts = view.newest().run.counts(left).label();
         assert!(farewell.starts_with(left.word()) && farewell.contains(counts.as_str()) && farewell.contains(elapsed), "{farewell}");
     }

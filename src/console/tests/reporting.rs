@@ -116,7 +116,7 @@ fn a_run_that_only_breakpoints_keep_says_so_in_the_header() {
     deck.done("count", json!("1"));
     assert!(deck.sees("run 1/1 held"), "{}", deck.screen());
     deck.keys("<");
-    assert!(deck.sees("1 run is held (>)"), "{}", deck.screen());
+    assert!(deck.sees("1 run is held (key >)"), "{}", deck.screen());
     deck.keys("5");
     assert!(deck.sees("held at a breakpoint"), "the log of the run that goes on: {}", deck.screen());
 }
@@ -125,7 +125,7 @@ fn a_run_that_only_breakpoints_keep_says_so_in_the_header() {
 fn a_replay_tells_the_run_and_what_waits_as_they_were_and_the_way_back_from_the_inbox() {
     let mut deck = Deck::waiting(120, 40);
     deck.keys("H 0");
-    assert!(deck.sees("running") && deck.sees("1 waiting now (2)"), "{}", deck.screen());
+    assert!(deck.sees("running") && deck.sees("1 gate now (key 2)"), "{}", deck.screen());
     deck.keys("2");
     assert!(deck.sees("replay at event 1, keys inactive: press $ to return to now"), "{}", deck.screen());
     deck.keys("$");

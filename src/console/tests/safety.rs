@@ -152,6 +152,16 @@ fn another_key_takes_the_question_back() {
 }
 
 #[test]
+fn a_skip_tells_what_it_changes_and_wants_the_key_again() {
+    let mut deck = Deck::waiting(100, 24);
+    deck.keys("i s");
+    assert_eq!(deck.engine().open_gates().count(), 1);
+    assert!(deck.sees("skips: write") && deck.sees("press again to skip write"), "{}", deck.screen());
+    deck.keys("s");
+    assert_eq!(deck.engine().open_gates().count(), 0);
+}
+
+#[test]
 fn the_palette_decides_nothing() {
     let mut deck = Deck::waiting(80, 24);
     deck.keys("i :");

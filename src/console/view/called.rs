@@ -1,6 +1,6 @@
 //! What the state calls for: the commands that come first among the hints, those that could not be meant, and what they are called now.
 
-use crate::console::model::{Model, PlanScreen, ReplyDraft, Screen, is_question, wants_answer};
+use crate::console::model::{Model, PlanScreen, ReplyDraft, Screen, is_question};
 use crate::engine::{Action, NodeState, Pace};
 
 /// The commands that help most here, in the order in which the state calls for them: help first, as everywhere.
@@ -44,7 +44,7 @@ fn failed(model: &Model) -> bool {
 /// Whether the key of a gate would only be refused: a question is answered, and not approved.
 fn is_refused(model: &Model, id: &str) -> bool {
     let Some((_, gate)) = model.selected_gate() else { return false };
-    id == "gate.approve" && wants_answer(gate) && !matches!(model.selected_draft(), Some(ReplyDraft::Answer(_)))
+    id == "gate.approve" && gate.kind.wants_answer() && !matches!(model.selected_draft(), Some(ReplyDraft::Answer(_)))
 }
 
 /// What a command is called as things stand; nothing where it is called as always.

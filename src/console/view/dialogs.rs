@@ -195,7 +195,7 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
         pieces.extend(sentence::row(&Plain::summary(&finding.message), Role::Text));
         pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
         let fix = match &finding.fix {
-            Some(fix) => Plain::line("fix: ").then(&Plain::summary(&fix.title)),
+            Some(fix) => Plain::line(&format!("{}: ", fix.kind.label())).then(&Plain::summary(&fix.title)),
             None if finding.edge.is_some() => Plain::line("no automatic fix: edit the edge"),
             None if finding.node.is_some() => Plain::line("no automatic fix: edit the node"),
             None => Plain::line("no automatic fix: edit the plan"),

@@ -7,6 +7,7 @@ use super::{doc, sentence};
 use crate::console::model::{GateKey, GateShown, Model, RunView, ScreenLayout, docs};
 use crate::console::theme::Role;
 use crate::engine::{Decided, Time};
+use crate::host::client::{Driver, RunSummary};
 use crate::text::{Glyph, Plain, clock};
 
 /// Draws the inbox.
@@ -18,10 +19,11 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &ScreenLayout, 
 fn list(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let gates = &model.inbox.gates;
     let words = match gates.len() {
-        0 => "no open gates".to_owned(),
+        0 => "no open gate here".to_owned(),
         1 => "1 open gate".to_owned(),
         many => format!("{many} open gates, oldest first"),
     };
+    let words = others(model).map(|others| format!("{words}; {others}")).unwrap_or(words);
     pen.title(area, &[(Plain::line(&words), Role::Title)], true);
     pen.list(below(area), (model.inbox.top, gates.len()), model.inbox.place(), true, |pen, at, line| entry(model, &gates[at], pen, line));
 }
@@ -60,7 +62,7 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
             let words = if model.inbox.asked.is_some() { "press again to confirm, any other key to cancel" } else { "keys active" };
             (Plain::line(&format!("{} {words}", pen.theme.glyph(Glyph::Active))), Role::Active)
         }
-        (None, false) => (Plain::line("keys not active yet"), Role::Dim),
+        (None, false) => (Plain::line("keys not active yet: wait half a second"), Role::Dim),
     };
     pen.title(area, &[mark, seen.label()], false);
 }
@@ -70,13 +72,41 @@ fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let gate = model.inbox.selected.as_ref().and_then(|key| model.runs.get(&key.run)?.newest().run.gate(key.gate));
     let words = match gate {
         Some((gate, Some(decided))) => docs::gate_title(gate).then(&Plain::blank(2)).then(&outcome(decided)),
-        Some((gate, None)) => docs::gate_title(gate).then(&Plain::line("  closed, no reply is needed any more")),
+        Some((gate, None)) => docs::gate_title(gate).then(&Plain::line(&open_elsewhere(model))),
         None if model.inbox.gates.is_empty() => {
-            Plain::line(&format!("Gates of all runs appear here. Press {} to go back.", model.hint("app.back")))
+            let back = model.hint("app.back");
+            Plain::line(&format!("Gates of the runs that this console drives appear here. Press {back} to go back."))
         }
         None => Plain::line(&format!("Press {} or {} to select a gate.", model.hint("move.down"), model.hint("move.up"))),
     };
     pen.lines(area, &sentence::rows(&words, Role::Dim, usize::from(area.width)));
+}
+
+/// Why an open gate of the selected run can't be replied to here, or that it is no longer open.
+fn open_elsewhere(model: &Model) -> String {
+    let Some((key, run)) = model.inbox.selected.as_ref().and_then(|key| Some((key, model.runs.get(&key.run)?))) else {
+        return String::new();
+    };
+    if !run.newest().run.open_gates().any(|gate| gate.id == key.gate) {
+        return "  closed, no reply is needed any more".to_owned();
+    }
+    match &run.driver {
+        Driver::Elsewhere(who) => format!("  open, but the run is under way in {who}: reply there"),
+        Driver::Here | Driver::Nobody => {
+            format!("  open, but no process drives the run: press {} to continue it, then reply", model.hint("gate.go_on"))
+        }
+    }
+}
+
+/// How many listed runs wait that this console doesn't drive, and where they are.
+fn others(model: &Model) -> Option<String> {
+    let waits = |run: &&RunSummary| !run.driver.is_here() && run.imported.is_none() && !run.waiting.is_empty();
+    let key = model.hint("app.runs");
+    match model.runs.listing.iter().filter(waits).count() {
+        0 => None,
+        1 => Some(format!("1 other run waits (key {key})")),
+        many => Some(format!("{many} other runs wait (key {key})")),
+    }
 }
 
 fn outcome(decided: &Decided) -> Plain {

@@ -45,7 +45,7 @@ fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), pen: &mut Pe
     let imported = if run.imported.is_some() { "imported: " } else { "" };
     let pieces = [
         (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role),
-        (Plain::line(word).pad(12), role),
+        (Plain::line(word).pad(14), role),
         (began.then(&Plain::blank(1)), Role::Dim),
         (took.pad_start(13), Role::Dim),
         (Plain::line(&nodes), Role::Dim),

@@ -42,7 +42,7 @@ fn what_depends_on_a_rehearsed_node_is_rehearsed_and_runs_no_tool_and_no_code_an
     assert_eq!(result(&world, "q"), &json!("[rehearsed] would ask: send a text?"));
     world.done("free", json!("x"));
     assert_eq!(world.outcome(), Some(Outcome::Rehearsed));
-    assert_eq!(world.ended_by().unwrap(), "what needs a model was only rehearsed");
+    assert_eq!(world.ended_by().unwrap(), "what needs a model or would change something was only rehearsed");
 }
 
 #[test]

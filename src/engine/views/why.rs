@@ -167,7 +167,10 @@ impl RunState {
             | NodeState::Passed
             | NodeState::Failed
             | NodeState::FailedSafe
-            | NodeState::Cancelled => BlockerNotes::new(format!("`{id}` {}{because}", node.state.word()), Obstacle::Nothing),
+            | NodeState::Cancelled => {
+                let stale = node.stale.as_ref().map(|why| format!(", but its result is stale: {}", why.message())).unwrap_or_default();
+                BlockerNotes::new(format!("`{id}` {}{because}{stale}", node.state.word()), Obstacle::Nothing)
+            }
         }
     }
 

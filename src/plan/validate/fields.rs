@@ -31,7 +31,12 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
             of_kind(check, at, name, value);
             continue;
         }
-        let form = if dialect == Dialect::Native { "a plan".to_owned() } else { format!("the {} format", dialect.name()) };
+        let form = match (dialect, part) {
+            (Dialect::Native, DocumentPart::Plan) => "a plan".to_owned(),
+            (Dialect::Native, DocumentPart::Node) => "a node".to_owned(),
+            (Dialect::Native, DocumentPart::Edge) => "an edge".to_owned(),
+            _ => format!("the {} format", dialect.name()),
+        };
         if is_field(dialect, part, name) {
             if dialect == Dialect::Native {
                 check.find(Code::UnknownField, place, name, format!("`{name}` has no effect on this kind of node"), None);

@@ -84,6 +84,14 @@ impl FixKind {
             Self::Guess => "guess",
         }
     }
+
+    /// In front of a fix's title.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Safe => "fix",
+            Self::Guess => "guess",
+        }
+    }
 }
 
 /// Whether a run may start with these findings.

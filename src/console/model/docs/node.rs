@@ -50,7 +50,7 @@ fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
         let edge = model.editor.edge_of(finding).map(|edge| format!("edge from {}: ", edge.from)).unwrap_or_default();
         doc.line(role, Plain::line(&format!("{word}: {edge}{} ({})", finding.message, finding.code)));
         if let Some(fix) = &finding.fix {
-            doc.line(Role::Dim, Plain::line("  fix: ").then(&Plain::summary(&fix.title)));
+            doc.line(Role::Dim, Plain::line(&format!("  {}: ", fix.kind.label())).then(&Plain::summary(&fix.title)));
         }
     }
     if !doc.is_empty() {

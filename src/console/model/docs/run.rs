@@ -195,7 +195,7 @@ pub fn timing(run: &RunView, id: &NodeId, mut doc: Doc<'static>) -> Doc<'static>
     doc.field("attempts", &Plain::line(&node.attempt.to_string()));
     if node.generation > 1 {
         let times = counted(node.generation as usize - 1, "time");
-        doc.field("generation", &Plain::line(&format!("{}: it was run again {times}", node.generation)));
+        doc.field("run again", &Plain::line(&times));
     }
     let lineage = &node.lineage;
     let spent = node.spent();

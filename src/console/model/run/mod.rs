@@ -229,11 +229,10 @@ impl RunView {
 
     /// How it is now.
     pub fn status(&self) -> RunStatus {
-        let status = self.newest.run.status();
         match self.newest.run.outcome() {
             None if self.frozen.is_some() => RunStatus::Frozen,
-            None if self.driver == Driver::Nobody => status.without_driver(),
-            Some(_) | None => status,
+            None if self.driver == Driver::Nobody => self.newest.run.status_without_driver(),
+            Some(_) | None => self.newest.run.status(),
         }
     }
 

@@ -50,6 +50,7 @@ pub fn inbox_screen(model: &mut Model, turn: &mut UpdateTurn) {
         let oldest = model.inbox.gates.first().cloned();
         model.inbox.select(oldest);
     }
+    turn.send(Request::ListRuns);
     turn.effects.push(ConsoleEffect::Attention { waiting: model.inbox.gates.len(), ring: false });
 }
 
@@ -84,7 +85,7 @@ pub fn model(model: &mut Model, turn: &mut UpdateTurn) {
             lines.push(Plain::default());
             lines.push(Plain::line(
                 "Until then, plans that need none run for real. A plan that needs one asks you first: answer in the model's place, or \
-                 rehearse, which shows what every node would do and changes nothing.",
+                 rehearse: nodes that need a model, or would change something, only show what they would do.",
             ));
             model.dialogs.push(Dialog::reader(Reading::Words { title: Plain::line("connect a model"), lines }, 0));
         }
@@ -102,7 +103,7 @@ pub fn models(model: &mut Model, names: &[String]) {
     }
     let detail = |name: &str| match name {
         OPERATOR => "you answer in the model's place",
-        REHEARSAL => "nothing is sent or changed: nodes show what they would do",
+        REHEARSAL => "nodes that need a model or would change something only show it",
         _ => "",
     };
     let items = names.iter().map(|name| PickItem::new(PickThen::Model(name.clone()), name, detail(name)));
@@ -210,7 +211,7 @@ pub fn summary(model: &Model, now: Time, left: RunStatus) -> Vec<Plain> {
     for run in &live[earlier..] {
         lines.push(run_line(run, now, left, model.place.size.0));
         let next = match status_when_left(run, left) {
-            RunStatus::Paused | RunStatus::Interrupted => "resume",
+            RunStatus::Paused | RunStatus::Interrupted | RunStatus::NotUnderWay => "resume",
             _ => "show",
         };
         lines.push(Plain::line(&format!("  dagdeck {next} {}", texts::run_name(&run.id))));
@@ -219,7 +220,11 @@ pub fn summary(model: &Model, now: Time, left: RunStatus) -> Vec<Plain> {
 }
 
 fn status_when_left(run: &RunView, left: RunStatus) -> RunStatus {
-    if run.goes_on() && left != RunStatus::Interrupted { left } else { run.status().without_driver() }
+    match run.goes_on() {
+        true if left != RunStatus::Interrupted => left,
+        true if run.frozen.is_none() => run.newest().run.status_without_driver(),
+        true | false => run.status(),
+    }
 }
 
 /// A run on one line of so many columns.

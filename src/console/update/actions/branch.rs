@@ -119,12 +119,13 @@ pub fn resume_listed(model: &mut Model, _: &mut UpdateTurn) {
     }
 }
 
-fn ask_resume(model: &mut Model, run: RunId, goal: &Plain) {
+/// The same for a run by its id.
+pub fn ask_resume(model: &mut Model, run: RunId, goal: &Plain) {
     let lines = vec![
-        Plain::line("Resume this run?"),
+        Plain::line("Continue this run?"),
         Plain::summary(&run.0).then(&Plain::line("  ")).then(goal),
         Plain::line(
-            "It continues where it was interrupted. Finished nodes stay. Interrupted nodes run again if that is safe; where an effect may have happened, you are asked first.",
+            "Finished nodes stay. Nodes that were at work run again if that is safe; where an effect may have happened, you are asked first.",
         ),
     ];
     model.dialogs.push(Dialog::confirm(lines, Confirmed::Resume(run)));
@@ -203,8 +204,11 @@ pub fn say_interrupted(model: &mut Model, id: &RunId) {
             let (replay, branch) = (model.hint("replay.toggle"), model.hint("replay.branch"));
             format!("this run was imported and is not over: press {replay} to replay it, then {branch} to branch off and continue")
         } else {
-            let how = RunStatus::Interrupted.label(view.newest().run.interrupted_by());
-            format!("this run was {how}: press {} to resume it", model.hint("run.resume"))
+            let how = match view.status() {
+                RunStatus::Interrupted => format!("this run was {}", RunStatus::Interrupted.label(view.newest().run.interrupted_by())),
+                _ => "no process drives this run".to_owned(),
+            };
+            format!("{how}: press {} to continue it", model.hint("run.resume"))
         }));
     }
 }

@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::super::{ConsoleEffect, UpdateTurn, actions::inspector::copy_text};
 use crate::console::model::{
     Asked, Asks, Dialog, EditThen, FormDialog, GateKey, Intent, LineThen, Model, PickItem, PickThen, PlanScreen, Reading, ReplyDraft,
-    Screen, Status, TextField, docs, texts, wants_answer,
+    Screen, Status, TextField, docs, texts,
 };
-use crate::engine::{Command, Gate, GateKind, GateReply, OPTION, form_has_option};
+use crate::engine::{Action, Command, Gate, GateKind, GateReply, OPTION, Time, form_has_option};
 use crate::host::client::Request;
 use crate::plan::{Field, FieldKind};
 use crate::text::{Plain, counted};
@@ -37,7 +37,7 @@ pub fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
         Err(why) => return model.status = Some(Status::warn(why)),
     };
     let asked = Asked { key: key.clone(), revision, intent };
-    if let Some(question) = once_more(model, key, gate, revision, intent)
+    if let Some(question) = once_more(model, key, gate, revision, (intent, turn.now))
         && model.inbox.asked.as_ref() != Some(&asked)
     {
         model.status = Some(Status::warn(&question));
@@ -68,7 +68,7 @@ fn may_decide(model: &Model, turn: &UpdateTurn) -> Result<(), &'static str> {
 }
 
 /// What must be asked once more before this decision, if anything.
-fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: Intent) -> Option<String> {
+fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, (intent, now): (Intent, Time)) -> Option<String> {
     match intent {
         Intent::Approve if !model.safety.whole(key, revision) => {
             let (down, up) = (model.hint("move.detail_down"), model.hint("move.detail_up"));
@@ -84,12 +84,18 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: I
             let more = if ends.len() > names.len() { ", …" } else { "" };
             Some(format!("this ends {} ({}{more}): press again to cancel the branch", counted(ends.len(), "node"), names.join(", ")))
         }
-        Intent::Approve | Intent::Reject | Intent::Skip => None,
+        Intent::Skip => {
+            let action = Action::Skip { node: gate.node.clone() };
+            let impact = model.runs.get(&key.run).map(|run| run.newest().run.impact(&action, now)).unwrap_or_default();
+            let changes: Vec<String> = impact.lines().into_iter().map(|(_, line)| line.into_string()).collect();
+            Some(format!("{}: press again to skip {}", changes.join("; "), gate.node))
+        }
+        Intent::Approve | Intent::Reject => None,
     }
 }
 
 fn reply(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<GateReply, &'static str> {
-    let asks = wants_answer(gate);
+    let asks = gate.kind.wants_answer();
     match (intent, draft) {
         (Intent::Approve, Some(ReplyDraft::Words(_))) => Err("you wrote a reason to reject: send it, or discard it first"),
         (Intent::Approve, Some(ReplyDraft::Answer(value))) => Ok(GateReply::Answer { value: value.clone() }),
@@ -285,6 +291,13 @@ pub fn to_node(model: &mut Model, _: &mut UpdateTurn) {
         view.grow();
     }
     model.reveal(&node);
+}
+
+/// Asks whether to drive the run of the selected gate on, so that it can be replied to.
+pub fn go_on(model: &mut Model, _: &mut UpdateTurn) {
+    let Some(run) = model.inbox.selected.as_ref().and_then(|key| model.runs.get(&key.run)) else { return };
+    let (id, goal) = (run.id.clone(), run.goal());
+    super::branch::ask_resume(model, id, &goal);
 }
 
 /// Ends the replay of the gate's run, so that it can be decided.

@@ -33,7 +33,7 @@ pub fn start(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
         let items = [
             (PickThen::Command("app.model"), "connect one", "shows how"),
             (PickThen::StartWith(OPERATOR, first.clone()), "answer yourself", "each prompt comes to your inbox"),
-            (PickThen::StartWith(REHEARSAL, first), "rehearse", "every node shows what it would do; nothing is changed"),
+            (PickThen::StartWith(REHEARSAL, first), "rehearse", "nodes that need a model or would change something only show it"),
         ];
         let items = items.map(|(then, label, detail)| PickItem::new(then, label, detail)).into();
         return model.dialogs.push(Dialog::pick(&title, items));

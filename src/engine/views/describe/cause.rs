@@ -8,7 +8,7 @@ impl Cause {
     pub fn message(&self) -> String {
         match self {
             Self::None => String::new(),
-            Self::Rehearsed => "what needs a model was only rehearsed".to_string(),
+            Self::Rehearsed => "what needs a model or would change something was only rehearsed".to_string(),
             Self::Text { text } => text.clone(),
             Self::Lock { lock, holder } => format!("waits for lock `{lock}`, which `{holder}` holds"),
             Self::NoSlot => "answered; waits for a slot to go on".to_string(),

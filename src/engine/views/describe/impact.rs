@@ -65,8 +65,10 @@ impl Impact {
         let nodes = kinds.map(|kind| (ImpactLine::Nodes(kind), Plain::summary(&format!("{}: {}", kind.label(), names(self.nodes(kind))))));
         let ends = self.ends.map(|outcome| (ImpactLine::Ends(outcome), Plain::line(&format!("ends the run: {}", outcome.word()))));
         let is_lost = self.lost.tokens > 0 || self.lost.cost_usd > 0.0 || self.lost.work_ms.is_some_and(|ms| ms > 0);
-        let lost = is_lost.then(|| self.lost.label());
-        nodes.chain(ends).chain(lost.map(|lost| (ImpactLine::Lost, Plain::line("lost or repeated: ").then(&lost)))).collect()
+        let again = !self.nodes(NodeImpact::Reruns).is_empty();
+        let word = if again { "repeats " } else { "discards " };
+        let lost = is_lost.then(|| Plain::line(word).then(&self.lost.label()));
+        nodes.chain(ends).chain(lost.map(|lost| (ImpactLine::Lost, lost))).collect()
     }
 }
 
@@ -93,10 +95,9 @@ mod tests {
             impact.add(kind, node.into());
         }
         assert!(NodeImpact::all().enumerate().all(|(at, kind)| kind as usize == at), "the table has a row for every kind");
-        let expected =
-            ["ends early, with what they have: a, b", "leaves stale: c", "ends the run: failed", "lost or repeated: work 0ms, 7 tokens"];
+        let expected = ["ends early, with what they have: a, b", "leaves stale: c", "ends the run: failed", "discards work 0ms, 7 tokens"];
         assert_eq!(lines(&impact), expected);
         let work = Impact { lost: Totals { work_ms: Some(1_200), ..Totals::default() }, ..Impact::default() };
-        assert_eq!(lines(&work), ["lost or repeated: work 1.2s"]);
+        assert_eq!(lines(&work), ["discards work 1.2s"]);
     }
 }

@@ -17,8 +17,10 @@ pub enum RunStatus {
     Waiting,
     /// All that is left is held by breakpoints or people, and no gate is open.
     Held,
-    /// It is not over, was not paused and doesn't wait, but no process drives it.
+    /// The process that drove it ended in the middle of work.
     Interrupted,
+    /// No process drives it, and none ended in the middle of work: what is left starts once somebody continues it.
+    NotUnderWay,
     /// Its journal can't be written, so nothing of it goes on.
     Frozen,
     Succeeded,
@@ -50,6 +52,7 @@ impl RunStatus {
             Self::Waiting => "waiting",
             Self::Held => "held",
             Self::Interrupted => "interrupted",
+            Self::NotUnderWay => "not under way",
             Self::Frozen => "frozen",
             Self::Succeeded => "succeeded",
             Self::Partial => "partial",
@@ -68,7 +71,7 @@ impl RunStatus {
     pub fn glyph(self) -> Glyph {
         match self {
             Self::Running => Glyph::Running,
-            Self::Pausing | Self::Paused | Self::Held => Glyph::Held,
+            Self::Pausing | Self::Paused | Self::Held | Self::NotUnderWay => Glyph::Held,
             Self::Waiting => Glyph::Waiting,
             Self::Interrupted | Self::Frozen => Glyph::Unknown,
             Self::Succeeded => Glyph::Succeeded,
@@ -93,24 +96,6 @@ impl RunStatus {
     pub fn elapsed_ms(self, created: Time, last: Time, now: Time) -> u64 {
         self.moment(last, now).since(created)
     }
-
-    /// The status of the same run when no process drives it: what the journal calls under way is interrupted.
-    #[must_use]
-    pub fn without_driver(self) -> Self {
-        match self {
-            Self::Running | Self::Pausing => Self::Interrupted,
-            Self::Paused
-            | Self::Waiting
-            | Self::Held
-            | Self::Interrupted
-            | Self::Frozen
-            | Self::Succeeded
-            | Self::Partial
-            | Self::Rehearsed
-            | Self::Failed
-            | Self::Cancelled => self,
-        }
-    }
 }
 
 impl RunState {
@@ -123,6 +108,15 @@ impl RunState {
             (None, Pace::Going | Pace::Pausing) if self.is_parked() => RunStatus::Held,
             (None, Pace::Pausing) => RunStatus::Pausing,
             (None, Pace::Going) => RunStatus::Running,
+        }
+    }
+
+    /// How the run is if no process drives it: interrupted if the last one ended in the middle of work.
+    pub fn status_without_driver(&self) -> RunStatus {
+        match self.status() {
+            RunStatus::Running | RunStatus::Pausing if self.is_idle() && self.interrupted_by().is_none() => RunStatus::NotUnderWay,
+            RunStatus::Running | RunStatus::Pausing => RunStatus::Interrupted,
+            status => status,
         }
     }
 }
