@@ -19,7 +19,11 @@ use async_trait::async_trait;
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
-use std::{borrow::Cow, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 use tokio::{sync::OnceCell, time::timeout};
 
 pub use self::{api::Api, features::CapParameter, learned::Learned};
@@ -129,6 +133,8 @@ pub struct ModelClient {
     knowledge: Knowledge,
     /// What `auto` means here.
     auto: OnceCell<String>,
+    /// Set once the server is known to run on one machine.
+    known_local: OnceLock<()>,
 }
 
 impl ModelClient {
@@ -145,7 +151,7 @@ impl ModelClient {
         let host = base.host_str().unwrap_or_default();
         let host = base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let endpoint = Endpoint { host, address_from, key_from, has_key: !matches!(key, ApiKey::None) };
-        Ok(Self { http, base, endpoint, key, limits, traits, knowledge, auto: OnceCell::new() })
+        Ok(Self { http, base, endpoint, key, limits, traits, knowledge, auto: OnceCell::new(), known_local: OnceLock::new() })
     }
 
     fn url(&self, path: &str) -> String {

@@ -83,7 +83,7 @@ impl Default for ProviderLimits {
 pub struct TimeoutsConfig {
     /// Time to connect.
     pub connect_s: f64,
-    /// Time until the first part of an answer.
+    /// Time until the first part of an answer; five times as much for servers that are known to run on one machine, such as Ollama.
     pub first_s: f64,
     /// Time between two parts of an answer.
     pub between_s: f64,
@@ -93,7 +93,7 @@ pub struct TimeoutsConfig {
 
 impl Default for TimeoutsConfig {
     fn default() -> Self {
-        let CallLimits { connect, first, between, overall, .. } = CallLimits::default();
+        let CallLimits { connect, first, between, overall } = CallLimits::default();
         let [connect_s, first_s, between_s, overall_s] = [connect, first, between, overall].map(|limit| limit.as_secs_f64());
         Self { connect_s, first_s, between_s, overall_s }
     }
@@ -327,7 +327,6 @@ fn limits(config: &TimeoutsConfig) -> Result<CallLimits, NotConnected> {
         first: duration("first_s", config.first_s)?,
         between: duration("between_s", config.between_s)?,
         overall: duration("overall_s", config.overall_s)?,
-        ..CallLimits::default()
     })
 }
 

@@ -14,7 +14,16 @@ const FEW: u32 = 2;
 /// How long such a server may take to say what it is.
 const PROBE: Duration = Duration::from_secs(2);
 
+/// One machine takes so many times as long to read a prompt.
+const PATIENCE: u32 = 5;
+
 impl ModelClient {
+    /// How long the first piece of an answer may take.
+    pub(super) fn first_limit(&self) -> Duration {
+        let is_local = self.traits.is_local || self.known_local.get().is_some();
+        if is_local { self.limits.first * PATIENCE } else { self.limits.first }
+    }
+
     /// How many calls a server of one machine works at once; none of other servers, which are not asked where the address says so.
     pub(super) async fn local_slots(&self) -> Option<u32> {
         if self.base.scheme() != "http" {
@@ -22,6 +31,8 @@ impl ModelClient {
         }
         let models = timeout(PROBE, self.fetch_text("models")).await.ok()?.ok()?;
         let owner = owner(&models)?;
+        // Whoever came first has said the same.
+        let _ = self.known_local.set(());
         if owner != LLAMA_CPP {
             return Some(FEW);
         }

@@ -105,8 +105,8 @@ impl ModelClient {
             Api::Openai => request,
             Api::Anthropic => request.header("anthropic-version", anthropic::VERSION),
         };
-        let response = match timeout(self.limits.first, request.send()).await {
-            Err(_elapsed) => return Err(failure::silent(&self.endpoint, self.limits.first, Begun::No)),
+        let response = match timeout(self.first_limit(), request.send()).await {
+            Err(_elapsed) => return Err(failure::silent(&self.endpoint, self.first_limit(), Begun::No)),
             Ok(Err(error)) => return Err(failure::of_transport(&self.endpoint, error, Begun::No)),
             Ok(Ok(response)) => response,
         };
@@ -123,8 +123,8 @@ impl ModelClient {
     async fn first_piece(&self, response: &mut Response) -> Result<Vec<u8>, TryFailure> {
         let mut first = Vec::new();
         while first.iter().all(u8::is_ascii_whitespace) && first.len() < MAX_ERROR {
-            match timeout(self.limits.first, response.chunk()).await {
-                Err(_elapsed) => return Err(failure::silent(&self.endpoint, self.limits.first, Begun::No)),
+            match timeout(self.first_limit(), response.chunk()).await {
+                Err(_elapsed) => return Err(failure::silent(&self.endpoint, self.first_limit(), Begun::No)),
                 Ok(Err(error)) => return Err(failure::of_transport(&self.endpoint, error, Begun::Yes)),
                 Ok(Ok(None)) => break,
                 Ok(Ok(Some(bytes))) => first.extend_from_slice(&bytes),
@@ -174,7 +174,7 @@ impl ModelClient {
             }
             let wait = match (finished, reading.assembly.is_empty()) {
                 (true, _) => self.limits.between.min(GRACE),
-                (false, true) => self.limits.first,
+                (false, true) => self.first_limit(),
                 (false, false) => self.limits.between,
             };
             let next = timeout(wait, response.chunk()).await;

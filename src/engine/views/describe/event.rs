@@ -122,6 +122,17 @@ impl EventLine {
 }
 
 impl NodeFact {
+    /// What happens to a model call between its start and its end.
+    fn of_try(&self) -> (What, EventTone) {
+        match self {
+            Self::ModelWaits { reason, .. } => (because("call held", &reason.message()), EventTone::Held),
+            Self::ModelSent { number, .. } if *number > 1 => (just(&format!("call sent, try {number}")), EventTone::Dim),
+            Self::ModelSent { .. } => (just("call sent"), EventTone::Dim),
+            Self::ModelTryFailed { number, failed, next_at, .. } => tried(*number, failed, *next_at),
+            _ => (just("answer begins"), EventTone::Dim),
+        }
+    }
+
     fn describe(&self, node: &NodeId, run: &RunState) -> Parts {
         let none = Plain::default;
         match self {
@@ -184,11 +195,10 @@ impl NodeFact {
                 let what = if *wrap_up { "last model call started, to wrap up" } else { "model call started" };
                 ("model", because(what, &guidance.join(" ")), Plain::summary(model), EventTone::Dim)
             }
-            Self::ModelWaits { reason, .. } => ("model", because("call held", &reason.message()), none(), EventTone::Held),
-            Self::ModelSent { number: 1, .. } => ("model", just("call sent"), none(), EventTone::Dim),
-            Self::ModelSent { number, .. } => ("model", just(&format!("call sent, try {number}")), none(), EventTone::Dim),
-            Self::ModelAnswers { .. } => ("model", just("answer begins"), none(), EventTone::Dim),
-            Self::ModelTryFailed { number, failed, next_at, .. } => tried(*number, failed, *next_at),
+            Self::ModelWaits { .. } | Self::ModelSent { .. } | Self::ModelAnswers { .. } | Self::ModelTryFailed { .. } => {
+                let (what, tone) = self.of_try();
+                ("model", what, none(), tone)
+            }
             Self::ModelCalled { call } => {
                 let what = format!("model call, {} tokens in {}", count(call.usage.total()), duration(call.duration_ms));
                 ("model", because(&what, &call.finish), Plain::summary(&call.model), EventTone::Text)
@@ -283,14 +293,14 @@ fn replied(gate: u32, reply: &GateReply) -> What {
     }
 }
 
-fn tried(number: u32, failed: &FailedTry, next_at: Option<Time>) -> Parts {
+fn tried(number: u32, failed: &FailedTry, next_at: Option<Time>) -> (What, EventTone) {
     let what = match (next_at, failed.refused) {
         (Some(at), true) => format!("call refused, sent again at {}", clock(at.0)),
         (Some(at), false) => format!("try {number} failed, the next at {}", clock(at.0)),
         (None, _) => format!("try {number} failed, no other follows"),
     };
     let tone = if next_at.is_some() { EventTone::Retrying } else { EventTone::Error };
-    ("model", because(&what, &failed.message), Plain::default(), tone)
+    (because(&what, &failed.message), tone)
 }
 
 fn settled(outcome: Outcome) -> &'static str {
