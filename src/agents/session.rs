@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 use super::attempt::{AttemptLimits, millis};
 use super::{Port, tokens};
-use crate::engine::{ErrorKind, ModelCall, NodeError, TokenUsage, TryVerdict};
+use crate::engine::{ErrorKind, ModelCall, NodeError, REASONING, TokenUsage, TryVerdict};
 use crate::models::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
 };
@@ -234,7 +234,7 @@ impl<'a> ModelSession<'a> {
         let took = started.elapsed();
         // Thoughts are for people to read: they are on record, and in no conversation.
         if !thoughts.trim().is_empty() {
-            port.message("reasoning", &thoughts);
+            port.message(REASONING, &thoughts);
         }
         self.too_long = matches!(&answered, Some(Err(error)) if error.kind == ModelErrorKind::ContextTooLong);
         let reply = match answered {

@@ -106,10 +106,10 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun, interrupted: bool) -> Value
     json!({
         "id": id, "state": node.state.word(), "final": run.is_final(id), "interrupted": interrupted, "reason": run.reason(id), "result": node.result, "mark": node.mark, "private": lineage.private,
         "error": node.error, "generation": node.generation, "stale": node.stale.as_ref().map(Cause::message), "attempts": node.attempt,
-        "started_at": node.span.started, "finished_at": node.span.finished, "tokens": spent.tokens.total(), "cost_usd": spent.cost_usd,
+        "started_at": node.span.started, "finished_at": node.span.finished, "tokens": spent.tokens.total(), "estimated": spent.estimated, "cost_usd": spent.known_cost(),
         "metadata": {
             "sources": lineage.sources, "files_accessed": lineage.files, "dependencies_used": depends, "tools_called": tools,
-            "tokens": {"prompt": lineage.tokens.prompt, "completion": lineage.tokens.completion, "total": lineage.tokens.total()},
+            "tokens": {"prompt": lineage.spent.tokens.prompt, "completion": lineage.spent.tokens.completion, "total": lineage.spent.tokens.total()},
             "duration_ms": took, "started_at": node.span.started, "completed_at": node.span.finished,
         },
     })

@@ -57,7 +57,7 @@ fn made(step: &TraceStep) -> String {
     words.extend((made.attempts > 1).then(|| format!("{} attempts", made.attempts)));
     words.extend((made.generation > 1).then(|| format!("run {} of it", made.generation)));
     words.extend(made.stale.as_ref().map(|why| format!("stale: {why}")));
-    let took = Totals { tokens: made.tokens.total(), cost_usd: made.cost_usd, elapsed_ms: None, work_ms: made.took_ms }.label();
+    let took = Totals { work_ms: made.took_ms, ..made.took() }.label();
     words.extend(Some(took.into_string()).filter(|took| !took.is_empty()));
     words.join(", ")
 }

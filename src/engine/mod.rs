@@ -50,7 +50,9 @@ pub use privacy::PLANNED_BY;
 pub use record::{EdgeId, ModelSlots, Outcome, Record, RunId, RunSettings};
 pub use rehearse::{OPERATOR, REHEARSAL, REHEARSED};
 pub use renames::{NewNames, Renames, carry};
-pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, TryVerdict, WorkSpan};
+pub use report::{
+    DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, REASONING, TokenUsage, ToolCall, ToolReport, TryVerdict, WorkSpan,
+};
 pub use run::RunState;
 pub use state::{EdgeState, Inside, Lineage, NodeRun, NodeState, SkippedBy, Spent};
 pub use step::Batch;

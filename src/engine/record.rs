@@ -82,7 +82,7 @@ impl RunSettings {
     /// What planning took.
     pub fn planning_spent(&self) -> Spent {
         self.planning.iter().fold(Spent::default(), |mut all, call| {
-            all.add(Spent { tokens: call.usage, cost_usd: call.cost_usd.unwrap_or_default(), model_calls: 1, attempts: 0 });
+            all.add(Spent::of(call));
             all
         })
     }

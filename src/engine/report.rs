@@ -70,10 +70,13 @@ impl TokenUsage {
     }
 }
 
+/// The role of a message that is what a model thought: it is on record, and part of no conversation and no result.
+pub const REASONING: &str = "reasoning";
+
 /// One finished model call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelCall {
-    /// Model name as sent.
+    /// The model's name as the answer carries it.
     pub model: String,
     /// Provider, for people; `rehearsal` and `operator` are providers too.
     pub provider: String,

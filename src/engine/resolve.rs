@@ -308,7 +308,7 @@ impl RunState {
             model: lineage.model.clone(),
             sources: lineage.sources.clone(),
             files: lineage.files.clone(),
-            tokens: lineage.tokens.total(),
+            tokens: lineage.spent.tokens.total(),
         }
     }
 

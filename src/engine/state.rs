@@ -1,6 +1,6 @@
 //! `NodeState` and `NodeRun`: the state of one node of a run. Read by views; changed only by `Run::evolve`.
 
-use super::{Cause, DataSource, FileAccess, GateId, Mark, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan};
+use super::{Cause, DataSource, FileAccess, GateId, Mark, ModelCall, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -179,9 +179,8 @@ impl NodeRun {
 
     /// What all its generations took together.
     pub fn spent(&self) -> Spent {
-        let Lineage { tokens, cost_usd, model_calls, .. } = self.lineage;
         let mut spent = self.earlier;
-        spent.add(Spent { tokens, cost_usd, model_calls, attempts: self.attempt });
+        spent.add(Spent { attempts: self.attempt, ..self.lineage.spent });
         spent
     }
 }
@@ -217,15 +216,38 @@ pub struct Spent {
     pub model_calls: u32,
     /// Attempts started.
     pub attempts: u32,
+    /// Whether tokens were counted here, because a provider didn't report them.
+    pub estimated: bool,
+    /// Whether the price of a call is unknown, so that the dollars are not all.
+    pub unpriced: bool,
 }
 
 impl Spent {
+    /// What one model call took. People cost nothing.
+    pub fn of(call: &ModelCall) -> Self {
+        Self {
+            tokens: call.usage,
+            cost_usd: call.cost_usd.unwrap_or_default(),
+            model_calls: 1,
+            attempts: 0,
+            estimated: call.estimated,
+            unpriced: call.cost_usd.is_none() && call.usage.total() > 0,
+        }
+    }
+
+    /// US dollars, if every price is known.
+    pub fn known_cost(&self) -> Option<f64> {
+        (!self.unpriced).then_some(self.cost_usd)
+    }
+
     /// Adds what other work took.
     pub fn add(&mut self, other: Self) {
         self.tokens.add(other.tokens);
         self.cost_usd += other.cost_usd;
         self.model_calls += other.model_calls;
         self.attempts += other.attempts;
+        self.estimated |= other.estimated;
+        self.unpriced |= other.unpriced;
     }
 }
 
@@ -245,12 +267,8 @@ pub struct Inside {
 /// What a node used and touched (seed 000's metadata).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lineage {
-    /// Tokens of its model calls.
-    pub tokens: TokenUsage,
-    /// US dollars, as far as prices are known.
-    pub cost_usd: f64,
-    /// Model calls made.
-    pub model_calls: u32,
+    /// What its model calls took.
+    pub spent: Spent,
     /// The model that was asked last.
     pub model: Option<String>,
     /// Tool calls in order, with what they gave once they ended.

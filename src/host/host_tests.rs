@@ -475,7 +475,7 @@ async fn an_agent_without_a_model_is_rehearsed_and_marked() {
     assert_eq!(settled(&end), Some(Outcome::Rehearsed));
     let node = end.state.node(&NodeId::new("write")).unwrap();
     assert_eq!((node.state, node.mark.as_ref().map(Mark::as_str)), (NodeState::Rehearsed, Some("rehearsal")));
-    assert_eq!((node.lineage.model_calls, node.lineage.tokens.total()), (0, 0), "an estimate is not spent");
+    assert_eq!((node.lineage.spent.model_calls, node.lineage.spent.tokens.total()), (0, 0), "an estimate is not spent");
 }
 
 #[tokio::test]

@@ -160,5 +160,8 @@ async fn the_model_call_of_a_tool_is_held_and_counted_like_any_other() {
     assert!(server.asked().is_empty());
     seat.act(Action::Resume);
     let (node, _, _folder) = seat.end().await;
-    assert_eq!((node.result.as_deref(), node.lineage.model_calls, node.lineage.tokens.total()), (Some(&json!("Short.")), 1, 18));
+    assert_eq!(
+        (node.result.as_deref(), node.lineage.spent.model_calls, node.lineage.spent.tokens.total()),
+        (Some(&json!("Short.")), 1, 18)
+    );
 }

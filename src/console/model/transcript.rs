@@ -35,7 +35,7 @@ pub struct NodeConversation {
 /// One message of a conversation.
 #[derive(Clone, Debug)]
 pub struct ConversationMessage {
-    /// `system`, `user`, `assistant` or `tool`.
+    /// `system`, `user`, `assistant`, `tool` or `reasoning`.
     pub role: Plain,
     pub lines: Vec<Plain>,
 }

@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 use super::pen::Pen;
 use crate::console::model::{Model, PlanScreen, RunView, Screen, texts};
 use crate::console::theme::Role;
-use crate::engine::{RunStatus, Time, elapsed};
+use crate::engine::{RunStatus, Time, Totals, elapsed};
 use crate::host::client::Driver;
-use crate::text::{Glyph, Plain, cost, count, counted, duration};
+use crate::text::{Glyph, Plain, counted, duration};
 
 /// Draws the first row.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
@@ -131,12 +131,11 @@ fn run(model: &Model, view: &RunView, now: Time) -> HeaderPieces {
         Driver::Nobody => parts.push((Plain::line("  not under way"), Role::Dim)),
     }
     let mut may = Vec::new();
-    if view.seen().tokens > 0 {
-        may.push((Plain::line("  ").then(&count(view.seen().tokens)).then(&Plain::line(" tokens")), Role::Dim));
+    let spent = Totals::from(view.seen().spent);
+    if spent.tokens > 0 {
+        may.push((Plain::line("  ").then(&spent.tokens_label()).then(&Plain::line(" tokens")), Role::Dim));
     }
-    if view.seen().cost_usd > 0.0 {
-        may.push((Plain::line("  ").then(&cost(view.seen().cost_usd)), Role::Dim));
-    }
+    may.extend(spent.money_label().map(|money| (Plain::line("  ").then(&money), Role::Dim)));
     if view.replay().is_none() {
         let ms = view.elapsed_ms(now);
         let shown = if view.works() { ms / 1000 * 1000 } else { ms };

@@ -6,9 +6,9 @@ use super::pen::{Pen, Shown};
 use super::{empty, request, sentence};
 use crate::console::model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, texts};
 use crate::console::theme::{Role, of_state};
-use crate::engine::{ImpactLine, Inside, NodeRun, NodeState, REHEARSED, Time, arguments};
+use crate::engine::{ImpactLine, Inside, NodeRun, NodeState, REHEARSED, Time, Totals, arguments};
 use crate::plan::{Node, nest, tree::Orientation};
-use crate::text::{Glyph, Plain, count, duration};
+use crate::text::{Glyph, Plain, duration};
 
 /// Draws the tree below its title.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
@@ -287,10 +287,10 @@ impl RowDrawing<'_> {
         }
         pen.text(x, rest.y, 6, &took(node, self.now).pad_start(6), Role::Dim);
         x += 8;
-        if view.seen().tokens > 0 && rest.right() > x + 30 {
-            let tokens = node.spent().tokens.total();
-            let tokens = if tokens == 0 { Plain::default() } else { count(tokens).then(&Plain::line(" tok")) };
-            pen.text(x, rest.y, 8, &tokens.pad_start(8), Role::Dim);
+        if view.seen().spent.tokens.total() > 0 && rest.right() > x + 30 {
+            let spent = Totals::from(node.spent());
+            let tokens = if spent.tokens == 0 { Plain::default() } else { spent.tokens_label().then(&Plain::line(" tok")) };
+            pen.text(x - 1, rest.y, 9, &tokens.pad_start(9), Role::Dim);
             x += 10;
         }
         if node.stale.is_some() {

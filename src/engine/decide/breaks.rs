@@ -107,8 +107,8 @@ impl Decider<'_> {
             ("args", seen.args.unwrap_or_default()),
             ("output", seen.output.unwrap_or_default()),
             ("error", text(seen.error)),
-            ("cost_usd", Value::from(node.lineage.cost_usd)),
-            ("tokens", Value::from(node.lineage.tokens.total())),
+            ("cost_usd", Value::from(node.lineage.spent.cost_usd)),
+            ("tokens", Value::from(node.lineage.spent.tokens.total())),
             ("attempt", Value::from(attempt)),
             ("first_use", first_use.map_or(Value::Null, Value::from)),
         ])

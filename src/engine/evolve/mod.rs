@@ -11,7 +11,7 @@ pub(super) mod undo;
 mod worker;
 
 use crate::engine::{
-    Cause, Decided, EdgeId, EdgeState, Event, Job, Kept, Mark, NodeError, NodeFact, NodeState, Record, SkippedBy, Time, WorkSpan,
+    Cause, Decided, EdgeId, EdgeState, Event, Job, Kept, Mark, NodeError, NodeFact, NodeState, Record, SkippedBy, Spent, Time, WorkSpan,
     evolve::bodies::times,
     evolve::count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
@@ -195,9 +195,7 @@ impl RunState {
             NodeFact::ModelCalled { call } if call.provider == REHEARSAL => {}
             NodeFact::ModelCalled { call } => {
                 let lineage = &mut self.nodes[ix].lineage;
-                lineage.tokens.add(call.usage);
-                lineage.cost_usd += call.cost_usd.unwrap_or(0.0);
-                lineage.model_calls += 1;
+                lineage.spent.add(Spent::of(call));
                 lineage.model = Some(call.model.clone());
             }
             NodeFact::ToolProposed { call } => self.tool_proposed(ix, call),

@@ -59,7 +59,10 @@ fn a_rerun_downstream_resets_what_depends_on_it_and_nothing_else() {
     world.act(rerun("b", RerunReach::Downstream));
     assert_eq!(world.states(), "a succeeded, b running, c succeeded, d pending");
     assert_eq!((world.node("b").generation, world.node("d").generation, world.node("c").generation), (2, 2, 1));
-    assert_eq!(world.node("d").earlier, Spent { tokens: TokenUsage::of(5, 0), cost_usd: 0.5, model_calls: 1, attempts: 1 });
+    assert_eq!(
+        world.node("d").earlier,
+        Spent { tokens: TokenUsage::of(5, 0), cost_usd: 0.5, model_calls: 1, attempts: 1, ..Spent::default() }
+    );
     let stopped = |effect: &Effect| matches!(effect, Effect::Abort { node, generation: 1, .. } if *node == "d".into());
     assert!(world.effects.iter().any(stopped), "{:?}", world.effects);
     let late = Input::Work { node: "d".into(), generation: 1, attempt: 1, fact: WorkerFact::Done(Done { result: json!(0), mark: None }) };

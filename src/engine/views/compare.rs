@@ -1,7 +1,7 @@
 //! `Comparison`: two runs side by side, node by node: what became of each, what it gave, and what it took. What differs in their plans is
 //! told by `plan::diff`.
 
-use crate::engine::{Mark, NodeRun, RunSettings, Time, run::RunState};
+use crate::engine::{Mark, NodeRun, RunSettings, Spent, Time, run::RunState};
 use crate::plan::NodeId;
 use serde::Serialize;
 use serde_json::Value;
@@ -66,12 +66,28 @@ pub struct Totals {
     pub tokens: u64,
     /// US dollars, as far as prices are known.
     pub cost_usd: f64,
+    /// Whether tokens were counted here, because a provider didn't report them.
+    pub estimated: bool,
+    /// Whether the price of a call is unknown, so that the dollars are not all.
+    pub unpriced: bool,
     /// Of a run that is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
     /// Of a node or run that is over.
     #[serde(rename = "time_ms")]
     pub work_ms: Option<u64>,
+}
+
+impl From<Spent> for Totals {
+    fn from(spent: Spent) -> Self {
+        Self {
+            tokens: spent.tokens.total(),
+            cost_usd: spent.cost_usd,
+            estimated: spent.estimated,
+            unpriced: spent.unpriced,
+            ..Self::default()
+        }
+    }
 }
 
 impl Comparison {
@@ -102,14 +118,13 @@ fn versus(id: &NodeId, left: Option<&NodeRun>, right: Option<&NodeRun>) -> NodeC
 }
 
 fn side(node: &NodeRun) -> Side {
-    let lineage = &node.lineage;
     Side {
         state: node.state.word(),
         result: node.result.clone(),
         error: node.error.as_ref().map(|error| error.message.clone()),
         mark: node.mark.clone(),
         attempts: node.attempt,
-        took: Totals { tokens: lineage.tokens.total(), cost_usd: lineage.cost_usd, elapsed_ms: None, work_ms: node.work_ms() },
+        took: Totals { work_ms: node.work_ms(), ..node.lineage.spent.into() },
     }
 }
 
@@ -120,10 +135,5 @@ fn totals(run: &RunState) -> Totals {
         all
     });
     let over = run.outcome().is_some();
-    Totals {
-        tokens: spent.tokens.total(),
-        cost_usd: spent.cost_usd,
-        elapsed_ms: over.then(|| run.elapsed_ms(Time::default())),
-        work_ms: over.then(|| run.work_ms()),
-    }
+    Totals { elapsed_ms: over.then(|| run.elapsed_ms(Time::default())), work_ms: over.then(|| run.work_ms()), ..spent.into() }
 }

@@ -217,8 +217,11 @@ impl RunState {
     /// What a node has taken so far. A composite one has taken what those inside it have.
     fn weigh_loss(&self, ix: NodeIx, now: Time, impact: &mut Impact) {
         let node = &self.nodes[ix];
-        impact.lost.tokens += node.lineage.tokens.total();
-        impact.lost.cost_usd += node.lineage.cost_usd;
+        let spent = &node.lineage.spent;
+        impact.lost.tokens += spent.tokens.total();
+        impact.lost.cost_usd += spent.cost_usd;
+        impact.lost.estimated |= spent.estimated;
+        impact.lost.unpriced |= spent.unpriced;
         if self.flows[ix].bodies.is_none() {
             *impact.lost.work_ms.get_or_insert(0) += node.work_ms_by(now).unwrap_or_default();
         }

@@ -2,7 +2,7 @@
 //! roots. Each node is in it once; wherever else it went in, a row says so.
 
 use crate::engine::{
-    Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, NodeState, Time, TokenUsage, Transcript, TranscriptEntry,
+    Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, NodeState, Time, TokenUsage, Totals, Transcript, TranscriptEntry,
     graph::NodeIx,
     inner_run::InnerRunIx,
     run::{GateEnd, GateRun, RunState},
@@ -79,10 +79,27 @@ pub struct Made {
     pub tokens: TokenUsage,
     /// US dollars, as far as prices are known.
     pub cost_usd: f64,
+    /// Whether tokens were counted here, because a provider didn't report them.
+    pub estimated: bool,
+    /// Whether the price of a call is unknown, so that the dollars are not all.
+    pub unpriced: bool,
     pub started_at: Option<Time>,
     pub finished_at: Option<Time>,
     /// How long its own work took, once it is over.
     pub took_ms: Option<u64>,
+}
+
+impl Made {
+    /// What it took, without times.
+    pub fn took(&self) -> Totals {
+        Totals {
+            tokens: self.tokens.total(),
+            cost_usd: self.cost_usd,
+            estimated: self.estimated,
+            unpriced: self.unpriced,
+            ..Totals::default()
+        }
+    }
 }
 
 /// A result that went into another node.
@@ -232,8 +249,10 @@ impl RunState {
                 generation: node.generation,
                 attempts: node.attempt,
                 stale: node.stale.as_ref().map(crate::engine::Cause::message),
-                tokens: lineage.tokens,
-                cost_usd: lineage.cost_usd,
+                tokens: lineage.spent.tokens,
+                cost_usd: lineage.spent.cost_usd,
+                estimated: lineage.spent.estimated,
+                unpriced: lineage.spent.unpriced,
                 started_at: node.span.started,
                 finished_at: node.span.finished,
                 took_ms: node.work_ms(),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum TranscriptEntry {
-    /// Of a conversation; `role` is `system`, `user`, `assistant` or `tool`.
+    /// Of a conversation; `role` is `system`, `user`, `assistant`, `tool` or `reasoning`.
     Message { at: Time, role: String, content: String },
     /// A line of the log, or what held or interrupted the node.
     Log { at: Time, text: String },

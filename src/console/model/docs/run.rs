@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::says;
 use crate::console::model::{Doc, Model, RunView, texts};
 use crate::console::theme::Role;
-use crate::engine::{Kept, Mark, NextCall, NodeError, NodeState, ToolCall, ToolReport};
+use crate::engine::{Kept, Mark, NextCall, NodeError, NodeState, REASONING, ToolCall, ToolReport, Totals};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, counted, duration};
 
@@ -140,7 +140,8 @@ pub fn prompt<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
     let mut doc = Doc::default();
     for message in messages {
         doc.heading(message.role.as_str());
-        doc.lines(Role::Text, &message.lines);
+        let role = if message.role.as_str() == REASONING { Role::Dim } else { Role::Text };
+        doc.lines(role, &message.lines);
     }
     doc
 }
@@ -202,8 +203,9 @@ pub fn timing(run: &RunView, id: &NodeId, mut doc: Doc<'static>) -> Doc<'static>
     if spent.model_calls > 0 {
         doc.field("model calls", &count(u64::from(spent.model_calls)));
         let tokens = count(spent.tokens.prompt).then(&Plain::line(" in, ")).then(&count(spent.tokens.completion));
-        doc.field("tokens", &tokens.then(&Plain::line(" out")));
-        doc.field("cost", &cost(spent.cost_usd));
+        let counted_here = if spent.estimated { " out (~: not all was reported by the provider)" } else { " out" };
+        doc.field("tokens", &Plain::line(if spent.estimated { "~" } else { "" }).then(&tokens).then(&Plain::line(counted_here)));
+        doc.field("cost", &Totals::from(spent).money_label().unwrap_or_else(|| cost(0.0)));
     }
     if !lineage.files.is_empty() || !lineage.sources.is_empty() {
         doc.heading("touched");

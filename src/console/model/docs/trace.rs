@@ -2,7 +2,7 @@
 
 use crate::console::model::{Doc, TraceLine, TraceView, Traced, texts};
 use crate::console::theme::Role;
-use crate::engine::{Doing, Run, TimelineChart, Totals, TraceStep, arguments};
+use crate::engine::{Doing, Run, TimelineChart, TraceStep, arguments};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, duration};
 
@@ -107,8 +107,7 @@ fn of_step(step: &TraceStep, doc: &mut Doc<'static>) {
         doc.field("model", &Plain::summary(model));
     }
     if step.made.tokens.total() > 0 {
-        let took = Totals { tokens: step.made.tokens.total(), cost_usd: step.made.cost_usd, ..Totals::default() };
-        doc.field("took", &took.label());
+        doc.field("took", &step.made.took().label());
     }
     for came in &step.came {
         doc.field("made of", &Plain::summary(&format!("{} {}", came.node, came.how.label())));

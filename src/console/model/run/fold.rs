@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::console::model::NodeConversation;
-use crate::engine::{Action, Event, NodeFact, NodeState, Record, Renames, Run, Time, Timeline, Topic, carry};
+use crate::engine::{Action, Event, NodeFact, NodeState, Record, Renames, Run, Spent, Time, Timeline, Topic, carry};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -14,10 +14,8 @@ pub struct Fold {
     pub run: Run,
     transcripts: BTreeMap<NodeId, Arc<NodeConversation>>,
     renames: Renames,
-    /// Tokens that models took so far.
-    pub tokens: u64,
-    /// US dollars so far, as far as prices are known.
-    pub cost_usd: f64,
+    /// What models took so far.
+    pub spent: Spent,
     /// What nodes waited for and did, by time.
     pub timeline: Timeline,
     /// When its last event happened.
@@ -40,9 +38,7 @@ impl Fold {
         carry(&mut self.transcripts, &self.renames.fold(record));
         match &record.event {
             Event::RunCreated { settings, .. } => {
-                let planning = settings.planning_spent();
-                self.tokens += planning.tokens.total();
-                self.cost_usd += planning.cost_usd;
+                self.spent.add(settings.planning_spent());
                 self.shape += 1;
             }
             // An undone action leaves all as it was before.
@@ -57,10 +53,7 @@ impl Fold {
                 transcript.give(job);
             }
             Event::Node { node_id, fact: NodeFact::Output { text }, .. } => self.transcript_mut(node_id).stream(text),
-            Event::Node { fact: NodeFact::ModelCalled { call }, .. } => {
-                self.tokens += call.usage.total();
-                self.cost_usd += call.cost_usd.unwrap_or_default();
-            }
+            Event::Node { fact: NodeFact::ModelCalled { call }, .. } => self.spent.add(Spent::of(call)),
             Event::Node { node_id, fact: NodeFact::Message { role, content }, .. } => self.transcript_mut(node_id).say(role, content),
             Event::LogLine { node_id, text } => self.transcript_mut(node_id).note(text),
             Event::Node { node_id, fact: NodeFact::Completed { result, .. }, .. } => self.transcript_mut(node_id).finish(result),

@@ -7,9 +7,27 @@ use crate::text::{Plain, cost, count, counted, duration};
 impl Totals {
     /// `elapsed 6.1s, work 45ms, 1.2k tokens, $0.01`, without what is nothing.
     pub fn label(&self) -> Plain {
-        let tokens = (self.tokens > 0).then(|| count(self.tokens).then(&Plain::line(" tokens")));
-        let money = (self.cost_usd > 0.0).then(|| cost(self.cost_usd));
-        listed([self.elapsed_ms.map(elapsed), self.work_ms.map(work), tokens, money].into_iter().flatten())
+        let tokens = (self.tokens > 0).then(|| self.tokens_label().then(&Plain::line(" tokens")));
+        listed([self.elapsed_ms.map(elapsed), self.work_ms.map(work), tokens, self.money_label()].into_iter().flatten())
+    }
+
+    /// `1.2k`, or `~1.2k` where not all was reported by the provider.
+    pub fn tokens_label(&self) -> Plain {
+        self.approximately().then(&count(self.tokens))
+    }
+
+    /// `$0.01`, `~$0.01` where the tokens were not all reported, `cost ?` or `$0.01 + ?` where a price is unknown; nothing for nothing.
+    pub fn money_label(&self) -> Option<Plain> {
+        let known = (self.cost_usd > 0.0).then(|| self.approximately().then(&cost(self.cost_usd)));
+        match (known, self.unpriced) {
+            (known, false) => known,
+            (Some(known), true) => Some(known.then(&Plain::line(" + ?"))),
+            (None, true) => Some(Plain::line("cost ?")),
+        }
+    }
+
+    fn approximately(&self) -> Plain {
+        Plain::line(if self.estimated { "~" } else { "" })
     }
 }
 
@@ -20,21 +38,15 @@ impl Spent {
             return Plain::default();
         }
         let calls = Plain::line(&counted(self.model_calls as usize, "model call"));
-        let totals = Totals { tokens: self.tokens.total(), cost_usd: self.cost_usd, ..Totals::default() }.label();
-        listed([calls, totals].into_iter().filter(|part| !part.is_empty()))
+        listed([calls, Totals::from(*self).label()].into_iter().filter(|part| !part.is_empty()))
     }
 }
 
-/// `3 model calls, ~1.2k tokens, $0.01`: `~` where not all was reported by the provider, `cost ?` where a price is unknown.
+/// `3 model calls, ~1.2k tokens, $0.01`
 pub fn calls_label(calls: &[ModelCall]) -> Plain {
-    let tokens = calls.iter().map(|call| call.usage.total()).sum();
-    let mark = if calls.iter().any(|call| call.estimated) { "~" } else { "" };
-    let money: Option<f64> = calls.iter().map(|call| call.cost_usd).sum();
-    listed([
-        Plain::line(&counted(calls.len(), "model call")),
-        Plain::line(mark).then(&count(tokens)).then(&Plain::line(" tokens")),
-        money.map_or_else(|| Plain::line("cost ?"), |money| Plain::line(mark).then(&cost(money))),
-    ])
+    let mut spent = Spent::default();
+    calls.iter().for_each(|call| spent.add(Spent::of(call)));
+    spent.label()
 }
 
 impl TimelineChart {
@@ -58,5 +70,32 @@ impl Side {
         let mark = self.mark.as_ref().map(|mark| format!(" ({})", mark.label())).unwrap_or_default();
         let state = Plain::summary(&format!("{}{mark}", self.state));
         listed([state, self.took.label()].into_iter().filter(|part| !part.is_empty()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_that_was_counted_here_and_an_unknown_price_are_marked_in_every_sum() {
+        let call = |cost_usd, estimated| ModelCall {
+            model: "m".into(),
+            provider: "p".into(),
+            usage: crate::engine::TokenUsage::of(1_000, 200),
+            estimated,
+            cost_usd,
+            duration_ms: 1,
+            finish: "stop".into(),
+        };
+        for (calls, expected) in [
+            (vec![call(Some(0.5), false)], "1 model call, 1.2k tokens, $0.50"),
+            (vec![call(Some(0.5), false), call(Some(0.5), true)], "2 model calls, ~2.4k tokens, ~$1.00"),
+            (vec![call(None, false)], "1 model call, 1.2k tokens, cost ?"),
+            (vec![call(None, true), call(Some(0.5), false)], "2 model calls, ~2.4k tokens, ~$0.50 + ?"),
+            (vec![call(Some(0.0), false)], "1 model call, 1.2k tokens"),
+        ] {
+            assert_eq!(calls_label(&calls).as_str(), expected);
+        }
     }
 }
