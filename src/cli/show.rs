@@ -3,8 +3,8 @@
 use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline};
 use crate::{
     engine::{
-        Cause, Decided, Gate, GateKind, NodeRun, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, calls_label, elapsed,
-        listed, value_text, work,
+        Cause, Decided, Gate, GateKind, NodeRun, Record, Run, RunId, RunStatus, Time, Totals, Transcript, TranscriptEntry, calls_label,
+        elapsed, listed, value_text, work,
     },
     host::{Clock, SystemClock},
     plan::{NodeId, nest},
@@ -147,7 +147,9 @@ pub(super) fn print(run: &Run, (id, status): (&str, RunStatus), now: Time, io: &
     let counts = run.counts(status).label();
     let goal = if goal.trim().is_empty() { Plain::default() } else { Plain::line(": ").then(&Plain::summary(goal)) };
     let (label, elapsed) = (status.label(run.interrupted_by()), elapsed(run.elapsed_ms(now)));
-    io.line(&format!("{} {label}, {counts}, {elapsed}, {}{goal}", short(id), work(run.work_ms())))?;
+    let spent = Totals::from(run.spent()).label();
+    let took = listed([elapsed, work(run.work_ms()), spent].into_iter().filter(|part| !part.is_empty()));
+    io.line(&format!("{} {label}, {counts}, {took}{goal}", short(id)))?;
     if let Some((_, reason)) = run.outcome().filter(|(_, reason)| **reason != Cause::None) {
         io.line(&format!("  {}", Plain::line(&reason.message())))?;
     }

@@ -479,6 +479,17 @@ async fn an_agent_without_a_model_is_rehearsed_and_marked() {
 }
 
 #[tokio::test]
+async fn a_human_agent_asks_a_person_where_there_is_no_model() {
+    let bed = Bed::new(&[]);
+    let mut seat = Seat::take(&bed);
+    seat.start(plan(json!([{ "id": "ask", "agent": "operator", "objective": "Which colour?" }])));
+    let gate = seat.gate().await;
+    seat.decide(&gate, GateReply::Answer { value: json!("blue") });
+    assert_eq!(seat.end().await, Outcome::Succeeded);
+    assert_eq!(seat.run.node(&NodeId::new("ask")).unwrap().result.as_deref(), Some(&json!("blue")));
+}
+
+#[tokio::test]
 async fn what_was_rehearsed_runs_again_for_real_with_the_model_that_a_person_chose_since() {
     let bed = Bed::new(&[]);
     let mut seat = Seat::take(&bed);

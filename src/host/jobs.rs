@@ -13,8 +13,8 @@ use super::{
     worker_tool::{self, ToolCaller},
     workers::{Assignment, JobRunner, WorkerPort},
 };
-use crate::agents::{self, AgentRegistry, AttemptEnd, Cards, Execution, Responder};
-use crate::engine::{AgentJob, Dep, Job, NodeError, WorkerFact};
+use crate::agents::{self, AgentRegistry, AttemptEnd, CardKind, Cards, Execution, Responder};
+use crate::engine::{AgentJob, Dep, Job, NodeError, REHEARSAL, WorkerFact};
 use crate::models::{ChatModel, client::Learned, config::Lookup};
 use crate::plan::Catalog;
 use crate::tools::{KnownSecrets, ToolContext, ToolRegistry, sandbox::SandboxConfig};
@@ -108,10 +108,18 @@ impl Jobs {
     async fn agent(&self, job: &AgentJob, deps: &[Dep], caller: ToolCaller<'_>) -> Result<WorkerFact, NodeError> {
         // Cards are looked up now, so that an edited one takes effect for the next node that starts.
         let card = self.kit.cards().for_job(job)?;
+        let run = self.model.as_deref();
         let call = Arc::<CurrentCall>::default();
-        let responder = match job.rehearsed {
-            true => Responder::Rehearsal,
-            false => self.kit.models.responder(self.model.as_deref(), job.model.as_deref())?,
+        let responder = match card.kind {
+            _ if job.rehearsed => Responder::Rehearsal,
+            // A person is there whether a model is or not.
+            CardKind::Human if run != Some(REHEARSAL) => Responder::Operator,
+            CardKind::Human | CardKind::Llm | CardKind::Class(_) => {
+                if let Some(line) = self.kit.models.stand_in(run, job.model.as_deref()) {
+                    caller.port.report(WorkerFact::Log(line));
+                }
+                self.kit.models.responder(run, job.model.as_deref())?
+            }
         };
         let responder = match responder {
             Responder::Model { provider, name, settings } => {
@@ -120,9 +128,6 @@ impl Jobs {
             }
             Responder::Operator | Responder::Rehearsal => responder,
         };
-        if let Some(line) = self.kit.models.stand_in(self.model.as_deref(), job.model.as_deref()) {
-            caller.port.report(WorkerFact::Log(line));
-        }
         let catalog = self.kit.catalog(None);
         let tools = card.narrow(&catalog, job.tools.as_deref());
         let window = match &responder {

@@ -128,12 +128,18 @@ fn side(node: &NodeRun) -> Side {
     }
 }
 
+impl RunState {
+    /// What planning and all nodes took.
+    pub fn spent(&self) -> Spent {
+        let planning = self.settings().map(RunSettings::planning_spent).unwrap_or_default();
+        self.nodes().fold(planning, |mut all, (_, node)| {
+            all.add(node.spent());
+            all
+        })
+    }
+}
+
 fn totals(run: &RunState) -> Totals {
-    let planning = run.settings().map(RunSettings::planning_spent).unwrap_or_default();
-    let spent = run.nodes().fold(planning, |mut all, (_, node)| {
-        all.add(node.spent());
-        all
-    });
     let over = run.outcome().is_some();
-    Totals { elapsed_ms: over.then(|| run.elapsed_ms(Time::default())), work_ms: over.then(|| run.work_ms()), ..spent.into() }
+    Totals { elapsed_ms: over.then(|| run.elapsed_ms(Time::default())), work_ms: over.then(|| run.work_ms()), ..run.spent().into() }
 }
