@@ -4,6 +4,7 @@ use super::{CliError, Common, log};
 use crate::{
     engine::REHEARSAL,
     host::{LocalHost, Places, Survey, config::Config},
+    models::{local, providers::LOCAL_SERVER},
     store::Store,
 };
 use std::{future::Future, path::Path, time::Duration};
@@ -102,7 +103,9 @@ impl CliContext {
     }
 }
 
-/// Looks an environment variable up; an empty one counts as absent.
+/// Looks an environment variable up; an empty one counts as absent. A model's server on this machine is looked for where the variable
+/// that would name it is not set.
 pub(super) fn env(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
+    let value = std::env::var(name).ok().filter(|value| !value.is_empty());
+    if name == LOCAL_SERVER { value.or_else(local::find) } else { value }
 }

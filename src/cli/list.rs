@@ -92,7 +92,7 @@ pub async fn models(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Res
         return Ok(Exit::Success);
     }
     if used == Some(AUTO) {
-        io.say("no model is set, so the first chat model of this list is used; --model or OPENAI_MODEL sets one");
+        io.say("no model is set, so the model that runs there is used, or else the first that the server lists; --model or OPENAI_MODEL sets one");
     }
     for name in &names {
         let mark = if Some(name.as_str()) == used { "*" } else { " " };

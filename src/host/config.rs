@@ -20,10 +20,11 @@ use toml::{Table, Value};
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Settings that only the user's own file may have, with everything under them.
-pub(super) const USER_ONLY: [&[&str]; 8] = [
+pub(super) const USER_ONLY: [&[&str]; 9] = [
     &["models", "base_url"],
     &["models", "api_key_env"],
     &["models", "api_key_command"],
+    &["models", "providers"],
     &["permissions", "allow"],
     &["tools", "fetch", "private_hosts"],
     &["tools", "search", "url"],
@@ -325,7 +326,12 @@ mod tests {
 
     #[test]
     fn a_project_can_not_run_commands_or_say_where_keys_go() {
-        for text in ["[models]\napi_key_command = \"x\"", "[models]\nbase_url = \"http://x\"", "[permissions]\nallow = [\"*\"]"] {
+        for text in [
+            "[models]\napi_key_command = \"x\"",
+            "[models]\nbase_url = \"http://x\"",
+            "[models]\nproviders.x.base_url = \"http://x\"",
+            "[permissions]\nallow = [\"*\"]",
+        ] {
             let error = load("", text).unwrap_err();
             assert_eq!(error.line, Some(2));
             assert!(error.message.contains("a project can't set"), "{error}");

@@ -9,7 +9,7 @@ use super::{
 use crate::agents;
 use crate::models::{
     client::Learned,
-    config::{Lookup, ModelsConfig},
+    config::{AUTO, Lookup, ModelsConfig},
 };
 use crate::plan::SandboxLimits;
 use crate::store::{RunFilter, Store};
@@ -73,7 +73,8 @@ pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> 
         Err(error) => DoctorCheck::broken("configuration", error.clone()),
     };
     let config = loaded.unwrap_or_default();
-    vec![
+    let models = Models::new(config.models.clone(), env, Learned::open(&places.home));
+    let mut checks = vec![
         workspace(&places.workspace),
         configuration,
         journal(&places.home),
@@ -81,8 +82,21 @@ pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> 
         sandbox(&config.tools.sandbox).await,
         search(env),
         classes(&config.models),
-        model(&Models::new(config.models, env, Learned::open(&places.home)), wanted).await,
-    ]
+        model(&models, wanted).await,
+    ];
+    checks.extend(further(&models).await);
+    checks
+}
+
+/// Servers beside the usual one.
+async fn further(models: &Models) -> Vec<DoctorCheck> {
+    let servers = tokio::time::timeout(PATIENCE, models.further()).await;
+    let slow = || vec![DoctorCheck::broken("model servers", Problem::new("the further servers of models didn't answer in time"))];
+    let check = |(name, listed): (String, Result<usize, Problem>)| match listed {
+        Ok(count) => DoctorCheck::fine("model server", format!("{name}, {}", counted(count, "model"))),
+        Err(problem) => DoctorCheck::broken("model server", Problem { message: format!("{name}: {}", problem.message), ..problem }),
+    };
+    servers.map_or_else(|_| slow(), |servers| servers.into_iter().map(check).collect())
 }
 
 /// The files that count; else where they would be. Of the workspace's file `trusted` is what counts.
@@ -174,7 +188,14 @@ async fn model(models: &Models, wanted: Option<&str>) -> DoctorCheck {
         ModelStatus::Operator => DoctorCheck::fine("model", "the operator answers for the model"),
         ModelStatus::Connected { model, provider } => match tokio::time::timeout(PATIENCE, models.list()).await {
             Ok(Ok(names)) if names.contains(&model) => DoctorCheck::fine("model", format!("`{model}` at {provider}")),
-            Ok(Ok(_)) => DoctorCheck::fine("model", format!("`{model}` at {provider}, which answers but doesn't list it")),
+            Ok(Ok(_)) if model == AUTO => {
+                let found = format!("at {provider}; none is named, so the one that runs there is used, or else the first that it lists");
+                DoctorCheck { remedy: Some("--model or OPENAI_MODEL names one".to_owned()), ..DoctorCheck::fine("model", found) }
+            }
+            Ok(Ok(_)) => {
+                let found = format!("`{model}` at {provider}, which answers but doesn't list it");
+                DoctorCheck { remedy: Some("`dagdeck models` shows what it lists".to_owned()), ..DoctorCheck::fine("model", found) }
+            }
             Ok(Err(error)) => DoctorCheck::broken("model", error),
             Err(_) => DoctorCheck::broken(
                 "model",

@@ -1,7 +1,7 @@
 //! `Models`: who answers where a model is needed: the configured server, rehearsal, or the operator.
 
 use super::{
-    client::ModelStatus,
+    client::{ModelStatus, Problem},
     provider::Provider,
     tries::{LoneModel, Tries},
 };
@@ -10,13 +10,17 @@ use crate::engine::{ModelSlots, NodeError, OPERATOR, REHEARSAL};
 use crate::models::{
     ChatModel, ModelError,
     client::{Knowledge, Learned},
-    config::{AUTO, CLASSES, Connected, Lookup, ModelChoice, ModelsConfig, NotConnected, connect},
+    config::{AUTO, CLASSES, Connected, Lookup, ModelChoice, ModelsConfig, NotConnected},
     prices::Prices,
+    servers::Servers,
 };
 use crate::plan::ModelFacts;
 use crate::tools::KnownSecrets;
 use secrecy::ExposeSecret;
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// A real model: where it is asked, and its name there.
 pub(super) type Real = (Arc<dyn ChatModel>, String);
@@ -24,9 +28,9 @@ pub(super) type Real = (Arc<dyn ChatModel>, String);
 /// The models of one host. A choice is a model's name, `operator`, `rehearsal`, or nothing, where none is connected.
 pub(super) struct Models {
     config: ModelsConfig,
-    server: Result<Connected, NotConnected>,
-    /// The way to the server, for all runs.
-    way: Arc<Provider>,
+    servers: Servers,
+    /// The way to each server, by its name for people: for all runs.
+    ways: Mutex<BTreeMap<String, Arc<Provider>>>,
     prices: Arc<Prices>,
 }
 
@@ -35,10 +39,8 @@ impl Models {
     pub(super) fn new(config: ModelsConfig, env: Lookup<'_>, learned: Learned) -> Self {
         let prices = Arc::new(Prices::with(&config.prices, &config.windows));
         let knowledge = Knowledge { learned: Arc::new(learned), prices: prices.clone() };
-        let server = connect(&config, None, env, knowledge);
-        let name = server.as_ref().map(|server| server.provider.clone()).unwrap_or_default();
-        let way = Arc::new(Provider::new(name, config.limits.clone()));
-        Self { config, server, way, prices }
+        let servers = Servers::new(&config, env, knowledge);
+        Self { config, servers, ways: Mutex::default(), prices }
     }
 
     /// The choice that holds until somebody makes one: what was wanted on the command line, else the configured model.
@@ -47,17 +49,18 @@ impl Models {
             Some(ModelChoice::Rehearsal) => Some(REHEARSAL.into()),
             Some(ModelChoice::Operator) => Some(OPERATOR.into()),
             Some(ModelChoice::Real { model }) => Some(self.config.resolve(&model)),
-            None => match &self.server {
-                Ok(server) => Some(server.name.clone()),
-                Err(not) => (!not.is_absent).then(|| AUTO.into()),
+            None => match self.servers.connect(self.servers.usual()) {
+                Ok(_) => Some(self.servers.usual().to_owned()),
+                Err(not) => (!not.is_absent).then(|| self.servers.usual().to_owned()),
             },
         }
     }
 
-    /// Makes the key of the server known as a secret, once it is known here: a command may have printed it.
+    /// Makes the keys of the servers known as secrets, once they are known here: a command may have printed one.
     pub(super) fn teach(&self, secrets: &KnownSecrets) {
-        if let Some(key) = self.server.as_ref().ok().and_then(|server| server.model.key()) {
-            secrets.learn("api_key", key.expose_secret());
+        for (name, key) in self.servers.keys() {
+            let name = name.map_or_else(|| "api_key".to_owned(), |name| format!("api_key of {name}"));
+            secrets.learn(&name, key.expose_secret());
         }
     }
 
@@ -77,7 +80,14 @@ impl Models {
 
     /// How a model is asked: every call of runs and planning goes this way.
     pub(super) fn tries(&self, model: Arc<dyn ChatModel>) -> Tries {
-        Tries { model, provider: self.way.clone() }
+        let provider = self.way(model.provider());
+        Tries { model, provider }
+    }
+
+    fn way(&self, server: &str) -> Arc<Provider> {
+        let mut ways = self.ways.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(Provider::new(server.to_owned(), self.config.limits.clone()));
+        ways.entry(server.to_owned()).or_insert_with(new).clone()
     }
 
     pub(super) fn config(&self) -> &ModelsConfig {
@@ -85,15 +95,19 @@ impl Models {
     }
 
     pub(super) fn status(&self, choice: Option<&str>) -> ModelStatus {
-        match (choice, &self.server) {
-            (Some(OPERATOR), _) => ModelStatus::Operator,
-            (Some(REHEARSAL), _) => ModelStatus::Rehearsal,
-            (Some(model), Ok(server)) => ModelStatus::Connected { model: model.to_owned(), provider: server.provider.clone() },
+        let model = match choice {
+            Some(OPERATOR) => return ModelStatus::Operator,
+            Some(REHEARSAL) => return ModelStatus::Rehearsal,
+            Some(model) => self.config.resolve(model),
+            None => self.servers.usual().to_owned(),
+        };
+        match (choice, self.servers.connect(&model)) {
+            (Some(model), Ok(server)) => ModelStatus::Connected { model: model.to_owned(), provider: server.provider },
             (None, Ok(server)) => {
                 ModelStatus::Absent { how: format!("choose a model, for example `{}` at {}", server.name, server.provider) }
             }
-            (None, Err(not)) if not.is_absent => ModelStatus::Absent { how: not.how.clone() },
-            (Some(_) | None, Err(not)) => ModelStatus::Broken { why: not.why.clone(), how: not.how.clone() },
+            (None, Err(not)) if not.is_absent => ModelStatus::Absent { how: not.how },
+            (Some(_) | None, Err(not)) => ModelStatus::Broken { why: not.why, how: not.how },
         }
     }
 
@@ -109,14 +123,15 @@ impl Models {
     /// How many calls the server works at once, where the choice is a real model.
     pub(super) async fn slots(&self, choice: Option<&str>) -> Option<ModelSlots> {
         let (model, _) = self.server_of(choice).ok().flatten()?;
-        Some(ModelSlots { provider: self.way.name().to_owned(), slots: self.way.slots(model.as_ref()).await })
+        let way = self.way(model.provider());
+        Some(ModelSlots { provider: way.name().to_owned(), slots: way.slots(model.as_ref()).await })
     }
 
     /// The server and the model's name there.
     fn server_of(&self, choice: Option<&str>) -> Result<Option<Real>, NotConnected> {
         let Some(name) = choice.filter(|name| ![OPERATOR, REHEARSAL].contains(name)) else { return Ok(None) };
-        let server = self.server.as_ref().map_err(Clone::clone)?;
-        Ok(Some((server.model.clone(), self.config.resolve(name))))
+        let Connected { model, name, .. } = self.servers.connect(&self.config.resolve(name))?;
+        Ok(Some((model, name)))
     }
 
     /// Who answers for a node: its own model where it names one, else the run's; the run's too for a class that no model is known for.
@@ -147,15 +162,36 @@ impl Models {
         ))
     }
 
-    /// Names of the models on offer, with the ways to do without.
+    /// The further servers by name, with how many models each lists, or why it can't be asked.
+    pub(super) async fn further(&self) -> Vec<(String, Result<usize, Problem>)> {
+        let mut all = Vec::new();
+        for (name, client) in self.servers.clients() {
+            let Some(name) = name else { continue };
+            let listed = match client {
+                Ok(client) => client.list().await.map(|names| names.len()).map_err(Problem::from),
+                Err(not) => Err(Problem::new(not.why).hint(not.how)),
+            };
+            all.push((name.to_owned(), listed));
+        }
+        all
+    }
+
+    /// Names of the models on offer, with the ways to do without. Those of further servers begin with the server's name.
     ///
     /// # Errors
-    /// When the server can't be asked.
+    /// When a server can't be asked.
     pub(super) async fn list(&self) -> Result<Vec<String>, ModelError> {
-        let mut names = match &self.server {
-            Ok(server) => server.model.list().await?,
-            Err(_) => Vec::new(),
-        };
+        let mut names = Vec::new();
+        for (server, client) in self.servers.clients() {
+            let Ok(client) = client else { continue };
+            let offered = match client.list().await {
+                Ok(offered) => offered,
+                // `dagdeck doctor` says what is wrong with a further server.
+                Err(_) if server.is_some() => continue,
+                Err(error) => return Err(error),
+            };
+            names.extend(offered.into_iter().map(|name| server.map_or_else(|| name.clone(), |server| format!("{server}/{name}"))));
+        }
         names.extend([OPERATOR.to_owned(), REHEARSAL.to_owned()]);
         Ok(names)
     }

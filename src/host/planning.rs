@@ -75,7 +75,11 @@ impl Shared {
         sink: &mut dyn PlanSink,
     ) -> Option<Result<Planned, Problem>> {
         let models = &self.kit.models;
-        let (model, name) = models.real(self.chosen().as_deref()).ok().flatten()?;
+        // With a wrong setting nothing is planned in another way than the person asked for.
+        let (model, name) = match models.real(self.chosen().as_deref()) {
+            Ok(real) => real?,
+            Err(not) => return Some(Err(Problem::new(not.why).hint(not.how))),
+        };
         let ids = match models.config().positional_plans {
             Some(true) => Ids::Positional,
             Some(false) => Ids::Free,

@@ -32,7 +32,7 @@ use self::{
     features::{Features, RefusedPart, UNKNOWN_OUTPUT},
     learned::Lasting,
 };
-use super::config::{AUTO, DEFAULT_MODEL};
+use super::config::AUTO;
 use super::{ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, http, json, prices::Prices, tokens};
 use crate::engine::{TokenUsage, TryVerdict};
 
@@ -70,6 +70,8 @@ pub enum ApiKey {
     },
 }
 
+/// How long a server may take to say which models it has, after it refused one.
+const NEAREST: Duration = Duration::from_secs(5);
 /// A shorter key is part of too many words to be looked for in a text.
 const SHORTEST_SECRET: usize = 8;
 /// Sends of one call that leave out or change a part, each after a refusal.
@@ -89,7 +91,8 @@ pub enum Auth {
 }
 
 /// How a provider's servers are spoken to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(default)]
 pub struct ServerTraits {
     pub api: Api,
     pub auth: Auth,
@@ -119,6 +122,8 @@ pub struct Server {
     pub key_from: String,
     pub limits: CallLimits,
     pub traits: ServerTraits,
+    /// A small model of its provider, which `auto` means where it is offered.
+    pub small: Option<String>,
 }
 
 /// A client for one server.
@@ -131,10 +136,19 @@ pub struct ModelClient {
     limits: CallLimits,
     traits: ServerTraits,
     knowledge: Knowledge,
+    small: Option<String>,
     /// What `auto` means here.
-    auto: OnceCell<String>,
+    auto: OnceCell<Choice>,
     /// Set once the server is known to run on one machine.
     known_local: OnceLock<()>,
+}
+
+/// A model that nobody named.
+#[derive(Clone, Debug)]
+struct Choice {
+    model: String,
+    /// Why this one, for people.
+    why: String,
 }
 
 impl ModelClient {
@@ -143,7 +157,7 @@ impl ModelClient {
     /// # Errors
     /// When TLS can't be set up.
     pub fn new(server: Server, knowledge: Knowledge) -> Result<Self, ModelError> {
-        let Server { base, address_from, key, key_from, limits, traits } = server;
+        let Server { base, address_from, key, key_from, limits, traits, small } = server;
         let http = http::client(limits.connect, http::proxies_for(&base)).map_err(|error| {
             let message = format!("can't set up secure connections: {}", http::causes(&error));
             ModelError::new(ModelErrorKind::NoRoute, TryVerdict::Never, message).hint("install the system's CA certificates")
@@ -151,7 +165,7 @@ impl ModelClient {
         let host = base.host_str().unwrap_or_default();
         let host = base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let endpoint = Endpoint { host, address_from, key_from, has_key: !matches!(key, ApiKey::None) };
-        Ok(Self { http, base, endpoint, key, limits, traits, knowledge, auto: OnceCell::new(), known_local: OnceLock::new() })
+        Ok(Self { http, base, endpoint, key, limits, traits, knowledge, small, auto: OnceCell::new(), known_local: OnceLock::new() })
     }
 
     fn url(&self, path: &str) -> String {
@@ -179,24 +193,93 @@ impl ModelClient {
         own.map(|own| features.cap_now.map_or(own, |now| own.min(now)))
     }
 
-    /// What `auto` means: OpenAI's default where it is offered (a gateway), else the first model that chats.
-    async fn choose(&self) -> Result<String, ModelError> {
-        let names = self.list().await?;
-        let chats = |name: &&String| !["embed", "whisper", "tts", "rerank", "moderation"].iter().any(|other| name.contains(other));
-        let chosen = names.iter().find(|name| *name == DEFAULT_MODEL).or_else(|| names.iter().find(chats));
-        chosen.cloned().ok_or_else(|| {
-            let message = format!("`{}` lists no chat model", self.endpoint.host);
-            ModelError::new(ModelErrorKind::UnknownModel, TryVerdict::Never, message).hint("load a model there, or choose one with --model")
-        })
+    /// What `auto` means: the provider's small model where it is offered; else what runs by now; else the only model that chats, or the
+    /// first in the server's own order.
+    async fn choose(&self) -> Result<Choice, ModelError> {
+        let names = self.offered().await?;
+        let host = &self.endpoint.host;
+        let chats = |name: &&String| {
+            let name = name.to_lowercase();
+            !["embed", "whisper", "tts", "rerank", "moderation", "dall-e", "bge-"].iter().any(|other| name.contains(other))
+        };
+        let chosen = |model: &String, why: String| Ok(Choice { model: model.clone(), why });
+        if let Some(small) = names.iter().find(|name| Some(*name) == self.small.as_ref()) {
+            return chosen(small, format!("no model is named, so the small one of {host} is used: `{small}`"));
+        }
+        let running = if self.traits.is_local { self.running().await } else { Vec::new() };
+        if let Some(running) = running.iter().find(chats) {
+            return chosen(running, format!("no model is named, so the one that runs at {host} is used: `{running}`"));
+        }
+        let fit: Vec<&String> = names.iter().filter(chats).collect();
+        match fit[..] {
+            [only] => chosen(only, format!("no model is named, so the only one that {host} offers is used: `{only}`")),
+            [first, ..] => chosen(
+                first,
+                format!("no model is named, so the first of {} that {host} lists is used: `{first}`; --model names another", fit.len()),
+            ),
+            [] => {
+                let message = format!("`{host}` lists no chat model");
+                Err(ModelError::new(ModelErrorKind::UnknownModel, TryVerdict::Never, message)
+                    .hint("load a model there, or choose one with --model"))
+            }
+        }
     }
 
-    /// The request with a model's real name.
-    async fn named<'r>(&self, request: &'r ChatRequest) -> Result<Cow<'r, ChatRequest>, ModelError> {
-        if request.model != AUTO {
-            return Ok(Cow::Borrowed(request));
+    /// Models that a server on the user's machine has in memory, by Ollama's and LM Studio's own interfaces.
+    async fn running(&self) -> Vec<String> {
+        let root = |path: &str| self.base.join(path).map(String::from).unwrap_or_default();
+        let text = |value: &Value, field: &str| value.get(field).and_then(Value::as_str).map(str::to_owned);
+        let mut running = Vec::new();
+        for (path, list) in [("/api/ps", "models"), ("/api/v0/models", "data")] {
+            let Ok(body) = self.fetch_from(&root(path)).await else { continue };
+            let body: Value = serde_json::from_str(&body).unwrap_or_default();
+            let entries = body.get(list).and_then(Value::as_array).into_iter().flatten();
+            // Ollama lists what is in memory; LM Studio lists all, with a state.
+            let loaded = entries.filter(|entry| text(entry, "state").is_none_or(|state| state == "loaded"));
+            running.extend(loaded.filter_map(|entry| text(entry, "name").or_else(|| text(entry, "id"))));
         }
-        let model = self.auto.get_or_try_init(|| self.choose()).await?.clone();
-        Ok(Cow::Owned(ChatRequest { model, ..request.clone() }))
+        running
+    }
+
+    /// Names of the models that the server lists, in its order.
+    async fn offered(&self) -> Result<Vec<String>, ModelError> {
+        let text = self.fetch_text("models").await.map_err(|failure| self.clean(*failure.error))?;
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        let entries = value.get("data").or_else(|| value.get("models")).and_then(Value::as_array);
+        // Ollama without models sends null.
+        let entries = match entries {
+            Some(entries) => entries.as_slice(),
+            None if value.get("object").is_some_and(|object| object == "list") => &[],
+            None => return Err(*failure::nonsense(&self.endpoint, "something that is not a list of models", &text).error),
+        };
+        let name = |entry: &Value| ["id", "name", "model"].iter().find_map(|field| entry.get(field)?.as_str().map(str::to_owned));
+        // Google's list says `models/` before each.
+        Ok(entries.iter().filter_map(name).map(|name| name.strip_prefix("models/").map(str::to_owned).unwrap_or(name)).collect())
+    }
+
+    /// Adds to an unknown model's error what the server offers instead: the names that are nearest.
+    async fn with_nearest(&self, model: &str, error: ModelError) -> ModelError {
+        if error.kind != ModelErrorKind::UnknownModel {
+            return error;
+        }
+        let Ok(Ok(mut names)) = timeout(NEAREST, self.offered()).await else { return error };
+        let distance = |name: &String| strsim::damerau_levenshtein(&name.to_lowercase(), &model.to_lowercase());
+        names.sort_by_key(|name| (distance(name), name.clone()));
+        names.truncate(3);
+        match names.is_empty() {
+            true => error,
+            false => error.hint(format!("it offers {}; `dagdeck models` lists all; choose one with --model", quoted(&names))),
+        }
+    }
+
+    /// The request with a model's real name, and why that one where nobody named it and this is the first call.
+    async fn named<'r>(&self, request: &'r ChatRequest) -> Result<(Cow<'r, ChatRequest>, Option<String>), ModelError> {
+        if request.model != AUTO {
+            return Ok((Cow::Borrowed(request), None));
+        }
+        let is_first = !self.auto.initialized();
+        let Choice { model, why } = self.auto.get_or_try_init(|| self.choose()).await?.clone();
+        Ok((Cow::Owned(ChatRequest { model, ..request.clone() }), is_first.then_some(why)))
     }
 
     /// Sends the call, and once more for each part that the server refuses, without that.
@@ -334,6 +417,10 @@ impl ModelClient {
     }
 }
 
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 #[async_trait]
 impl ChatModel for ModelClient {
     fn provider(&self) -> &str {
@@ -349,7 +436,16 @@ impl ChatModel for ModelClient {
     }
 
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
-        let call = async { self.converse(&*self.named(request).await?, sink).await };
+        let call = async {
+            let (request, why) = self.named(request).await?;
+            match self.converse(&request, sink).await {
+                Ok(mut reply) => {
+                    reply.notes.extend(why);
+                    Ok(reply)
+                }
+                Err(error) => Err(self.with_nearest(&request.model, error).await),
+            }
+        };
         match timeout(self.limits.overall, call).await {
             Ok(outcome) => outcome,
             Err(_elapsed) => {
@@ -364,13 +460,7 @@ impl ChatModel for ModelClient {
     }
 
     async fn list(&self) -> Result<Vec<String>, ModelError> {
-        let text = self.fetch_text("models").await.map_err(|failure| self.clean(*failure.error))?;
-        let value: Value = serde_json::from_str(&text).unwrap_or_default();
-        let Some(entries) = value.get("data").or_else(|| value.get("models")).and_then(Value::as_array) else {
-            return Err(*failure::nonsense(&self.endpoint, "something that is not a list of models", &text).error);
-        };
-        let name = |entry: &Value| ["id", "name", "model"].iter().find_map(|field| entry.get(field)?.as_str().map(str::to_owned));
-        let mut names: Vec<String> = entries.iter().filter_map(name).collect();
+        let mut names = self.offered().await?;
         names.sort();
         names.dedup();
         Ok(names)

@@ -5,9 +5,12 @@ pub mod client;
 pub mod config;
 pub mod http;
 pub mod json;
+pub mod local;
 mod openai;
 pub mod prices;
+pub mod providers;
 pub mod rehearsal;
+pub mod servers;
 pub mod tokens;
 pub mod waits;
 

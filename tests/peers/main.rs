@@ -27,6 +27,12 @@ impl Bench {
         Self::new(vec![("LITELLM_PROXY_BASE_URL", url), ("LITELLM_PROXY_API_KEY", key)])
     }
 
+    /// The same proxy by its form of Anthropic's messages.
+    fn anthropic() -> Self {
+        let url = std::env::var("DAGDECK_PEER_LITELLM").expect("started by .ci/peers");
+        Self::new(vec![("ANTHROPIC_BASE_URL", url), ("ANTHROPIC_API_KEY", "sk-dagdeck-test".to_string())])
+    }
+
     fn llama() -> Self {
         let url = std::env::var("DAGDECK_PEER_LLM").expect("started by .ci/peers");
         Self::new(vec![("OPENAI_BASE_URL", url)])
@@ -88,6 +94,21 @@ fn an_agent_answers_through_the_litellm_proxy() {
     let shown = bench.json(&["show", "last", "--json"]);
     assert_eq!(node(&shown, "answer")["result"], "Hello from behind the proxy.");
     assert!(node(&shown, "answer")["tokens"].as_u64().unwrap() > 0, "{shown}");
+}
+
+#[test]
+#[ignore = "needs the LiteLLM proxy"]
+fn an_agent_answers_by_anthropics_messages() {
+    let mut bench = Bench::anthropic();
+    let plan = bench.plan_file(&one_agent("say hello"));
+    let output = bench.dagdeck(&["run", &plan, "--model", "fake-text"]);
+    assert!(output.status.success(), "{}", words(&output));
+    let shown = bench.json(&["show", "last", "--json"]);
+    assert_eq!(node(&shown, "answer")["result"], "Hello from behind the proxy.");
+    assert!(node(&shown, "answer")["tokens"].as_u64().unwrap() > 0, "{shown}");
+    bench.env[1].1 = "sk-wrong".into();
+    let output = bench.dagdeck(&["run", &plan, "--model", "fake-text"]);
+    assert!(words(&output).contains("refused the key") && words(&output).contains("ANTHROPIC_API_KEY"), "{}", words(&output));
 }
 
 #[test]

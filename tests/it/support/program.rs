@@ -94,6 +94,8 @@ impl Program {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dagdeck"));
         command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C.UTF-8").env("USER", "tester");
         command.env("HOME", self.home()).env("DAGDECK_HOME", self.home().join("state"));
+        // Whatever runs on the machine of the tests is none of theirs.
+        command.env("DAGDECK_LOCAL_SERVER", "none");
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command.current_dir(self.workspace()).args(args).timeout(DEADLINE);
         command

@@ -27,6 +27,7 @@ fn client(address: &str, limits: CallLimits) -> ModelClient {
         key_from: "OPENAI_API_KEY".into(),
         limits,
         traits: ServerTraits::default(),
+        small: None,
     };
     ModelClient::new(server, Knowledge::default()).unwrap()
 }
@@ -136,8 +137,6 @@ async fn other_refusals_are_never_repeated_and_say_what_to_do() {
             ModelErrorKind::WrongKey,
             "OPENAI_API_KEY",
         ),
-        (404, refused("The model `m` does not exist", json!("model_not_found")), ModelErrorKind::UnknownModel, "dagdeck models"),
-        (400, refused("Invalid model name passed in model=m", json!("400")), ModelErrorKind::UnknownModel, "dagdeck models"),
         (400, refused("maximum context length is 8192 tokens", json!(null)), ModelErrorKind::ContextTooLong, "less context"),
         (404, json!({"detail": "Not Found"}), ModelErrorKind::BadRequest, "/v1"),
         (400, refused("messages: empty", json!(null)), ModelErrorKind::BadRequest, "prompt"),
@@ -165,6 +164,7 @@ async fn without_a_key_a_refusal_says_which_one_to_set() {
         key_from: "OPENAI_API_KEY".into(),
         limits: limits(),
         traits: ServerTraits::default(),
+        small: None,
     };
     let error = ModelClient::new(server, Knowledge::default()).unwrap().chat(&request(), &mut |_| ()).await.unwrap_err();
     assert_eq!((error.kind, error.hint.as_deref()), (ModelErrorKind::NoKey, Some("set OPENAI_API_KEY")));
@@ -456,7 +456,6 @@ async fn anthropics_errors_are_sorted_by_what_they_say() {
         (Reply::stream(&[start.clone(), overloaded()]), ModelErrorKind::Server, true),
         (Reply::stream(&[start, error("rate_limit_error", "slow down")]), ModelErrorKind::RateLimit, true),
         (Reply::json(401, &error("authentication_error", "invalid x-api-key")), ModelErrorKind::WrongKey, false),
-        (Reply::json(404, &error("not_found_error", "model: claude-none")), ModelErrorKind::UnknownModel, false),
         (
             Reply::json(400, &error("invalid_request_error", "Your credit balance is too low to access the Anthropic API")),
             ModelErrorKind::RateLimit,
@@ -502,6 +501,7 @@ async fn the_key_is_taken_from_a_command_once() {
         key_from: "k".into(),
         limits: limits(),
         traits: ServerTraits::default(),
+        small: None,
     };
     let client = ModelClient::new(server, Knowledge::default()).unwrap();
     for _ in 0..2 {
@@ -521,6 +521,7 @@ async fn a_key_command_that_fails_is_an_error_without_what_it_printed() {
         key_from: "k".into(),
         limits: limits(),
         traits: ServerTraits::default(),
+        small: None,
     };
     let error = ModelClient::new(server, Knowledge::default()).unwrap().chat(&request(), &mut |_| ()).await.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::NoKey);
@@ -540,16 +541,44 @@ async fn models_are_listed_by_name() {
     assert_eq!(client.list().await.unwrap_err().kind, ModelErrorKind::Nonsense);
 }
 
-#[tokio::test]
-async fn auto_means_what_the_server_offers_and_is_asked_once() {
-    let list = Reply::json(200, &json!({"data": [{"id": "a-embed"}, {"id": "b-chat"}]}));
-    let script = Script::play(vec![list, Reply::text("x"), Reply::text("y")]).await;
-    let client = client(&script.address, limits());
+/// What `auto` means to a client of a server that answers so; and why.
+async fn chosen(replies: Vec<Reply>, is_local: bool, small: Option<&str>) -> (String, String) {
+    let script = Script::play(replies.into_iter().chain([Reply::text("x"), Reply::text("y")]).collect()).await;
+    let traits = ServerTraits { is_local, ..ServerTraits::default() };
+    let client = ModelClient { traits, small: small.map(str::to_owned), ..client(&script.address, limits()) };
     let request = ChatRequest { model: AUTO.into(), ..request() };
-    for _ in 0..2 {
-        assert_eq!(client.chat(&request, &mut |_| ()).await.unwrap().model, "b-chat");
+    let first = client.chat(&request, &mut |_| ()).await.unwrap();
+    let second = client.chat(&request, &mut |_| ()).await.unwrap();
+    assert_eq!((first.notes.len(), second.notes.len()), (1, 0));
+    assert_eq!(script.seen().last().unwrap().body["model"], first.model.as_str());
+    (first.model, first.notes[0].clone())
+}
+
+#[tokio::test]
+async fn auto_means_what_runs_or_is_the_only_one_and_says_why() {
+    let list = |names: &[&str]| Reply::json(200, &json!({"data": names.iter().map(|name| json!({"id": name})).collect::<Vec<_>>()}));
+    let none = || Reply::json(404, &json!({"error": "not found"}));
+    let ollama = vec![list(&["a-embed", "b", "c"]), Reply::json(200, &json!({"models": [{"name": "nomic-embed"}, {"name": "c"}]})), none()];
+    let studio = json!({"data": [{"id": "b", "state": "not-loaded"}, {"id": "c", "state": "loaded"}]});
+    for (replies, is_local, small, model, why) in [
+        (ollama, true, None, "c", "runs at"),
+        (vec![list(&["b", "c"]), none(), Reply::json(200, &studio)], true, None, "c", "runs at"),
+        (vec![list(&["z", "b"]), none(), none()], true, None, "z", "first of 2"),
+        (vec![list(&["a-embed", "z"])], false, None, "z", "only one"),
+        (vec![list(&["z", "s"])], false, Some("s"), "s", "small one"),
+    ] {
+        let (chosen, reason) = chosen(replies, is_local, small).await;
+        assert!(chosen == model && reason.contains(why), "{chosen}: {reason}");
     }
-    assert_eq!(script.seen()[2].body["model"], "b-chat");
+}
+
+#[tokio::test]
+async fn an_unknown_model_is_answered_with_the_nearest_names() {
+    let unknown = Reply::json(404, &refused("The model `m` does not exist", json!("model_not_found")));
+    let list = Reply::json(200, &json!({"data": [{"id": "zzzzzz"}, {"id": "m2"}, {"id": "other"}, {"id": "models/m3"}]}));
+    let error = error_of(vec![unknown, list]).await;
+    assert_eq!(error.kind, ModelErrorKind::UnknownModel);
+    assert!(error.hint.as_deref().unwrap().starts_with("it offers `m2`, `m3`, `other`;"), "{error:?}");
 }
 
 #[tokio::test]

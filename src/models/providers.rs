@@ -1,0 +1,404 @@
+//! Known providers, and which servers are configured: by the `[models]` table, by the environment, or one found on this machine. The
+//! environment comes in as a function, so that nothing here reads it by itself; nothing is sent.
+
+use reqwest::Url;
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use std::sync::LazyLock;
+use tokio::sync::OnceCell;
+
+use super::client::{Api, ApiKey, ServerTraits};
+use super::config::{Lookup, ModelsConfig, NotConnected};
+
+/// Holds the address of a server on this machine, which is used where nothing else is configured.
+pub const LOCAL_SERVER: &str = "DAGDECK_LOCAL_SERVER";
+
+/// A provider of the shipped table.
+#[derive(Debug, Deserialize)]
+pub struct KnownProvider {
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    pub address: Option<String>,
+    #[serde(default)]
+    pub address_env: Vec<String>,
+    /// What an address without a path means.
+    pub path: Option<String>,
+    #[serde(default)]
+    pub key_env: Vec<String>,
+    pub model_env: Option<String>,
+    /// The model where nobody names one.
+    pub default: Option<String>,
+    /// How the names of its models begin.
+    #[serde(default)]
+    pub families: Vec<String>,
+    /// Its models are named with their own provider.
+    #[serde(default)]
+    pub is_gateway: bool,
+    #[serde(flatten)]
+    pub traits: ServerTraits,
+}
+
+#[derive(Deserialize)]
+struct ProviderTable {
+    provider: Vec<KnownProvider>,
+}
+
+/// The shipped table.
+pub fn known() -> &'static [KnownProvider] {
+    // The file is part of the program and a test reads it, so the default is never used.
+    static KNOWN: LazyLock<Vec<KnownProvider>> =
+        LazyLock::new(|| toml::from_str::<ProviderTable>(include_str!("providers.toml")).map(|table| table.provider).unwrap_or_default());
+    &KNOWN
+}
+
+/// One more server, for models that are named with it: `work/big-model`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProviderConfig {
+    /// Its address; for a provider that dagdeck knows, the usual one without it.
+    pub base_url: Option<String>,
+    /// Name of the environment variable that holds its key.
+    pub api_key_env: Option<String>,
+    /// Shell command that prints its key.
+    pub api_key_command: Option<String>,
+    /// The form in which it is spoken to: `openai`, or `anthropic`.
+    pub api: Option<Api>,
+}
+
+/// A server that is configured.
+#[derive(Debug)]
+pub struct FoundServer {
+    /// What names of its models may begin with.
+    pub name: String,
+    pub base: Url,
+    /// What set the address, for messages.
+    pub address_from: String,
+    pub key: ApiKey,
+    /// What gave the key, or what would, for messages.
+    pub key_from: String,
+    pub traits: ServerTraits,
+    /// The provider that this address is known for.
+    pub provider: Option<&'static KnownProvider>,
+    /// The model that the environment names for it.
+    pub model: Option<String>,
+}
+
+/// Every server that is configured, the one first that is used where a name says nothing else. A wrong setting is an error of its
+/// server alone.
+pub fn configured(config: &ModelsConfig, env: Lookup<'_>) -> Vec<Result<FoundServer, NotConnected>> {
+    let mut found = Vec::new();
+    if config.base_url.is_some() || config.api_key_env.is_some() || config.api_key_command.is_some() {
+        found.push(by_models_table(config, env));
+    }
+    let is_listed = |provider: &&KnownProvider| !config.providers.contains_key(&provider.name);
+    found.extend(known().iter().filter(is_listed).filter_map(|provider| by_environment(provider, env)));
+    found.extend(config.providers.iter().map(|(name, own)| by_provider_table(name, own, env)));
+    if found.is_empty()
+        && let Some(address) = set(env, LOCAL_SERVER).filter(|address| address != "none")
+    {
+        found.push(found_at(&address, "a server found on this machine", None, "OPENAI_API_KEY".to_owned(), ApiKey::None, env));
+    }
+    found
+}
+
+fn by_environment(provider: &'static KnownProvider, env: Lookup<'_>) -> Option<Result<FoundServer, NotConnected>> {
+    let address = provider.address_env.iter().find_map(|name| Some((set(env, name)?, name.as_str())));
+    let key = provider.key_env.iter().find_map(|name| Some((set(env, name)?, name.as_str())));
+    let (address, address_from) = match (address, &provider.address, &key) {
+        (Some((address, from)), ..) => (address, from),
+        (None, Some(address), Some(_)) => (address.clone(), provider.address_env.first().map_or("providers", String::as_str)),
+        (None, None, Some((_, variable))) => {
+            let wanted = provider.address_env.first().map(String::as_str).unwrap_or_default();
+            return Some(Err(NotConnected {
+                why: format!("{variable} is set, but the address of {} is missing", provider.title),
+                how: format!("set {wanted}, for example to http://localhost:4000"),
+                is_absent: false,
+            }));
+        }
+        (None, _, None) => return None,
+    };
+    let key_from = key.as_ref().map(|(_, name)| *name).or(provider.key_env.first().map(String::as_str)).unwrap_or("OPENAI_API_KEY");
+    let key = key.map_or(ApiKey::None, |(key, _)| ApiKey::Given(SecretString::from(key)));
+    Some(found_at(&address, address_from, Some(provider), key_from.to_owned(), key, env))
+}
+
+/// The server of `base_url`, `api_key_env` and `api_key_command` themselves.
+fn by_models_table(config: &ModelsConfig, env: Lookup<'_>) -> Result<FoundServer, NotConnected> {
+    let openai = known().iter().find(|provider| provider.name == "openai");
+    let (address, from) = match (&config.base_url, set(env, "OPENAI_BASE_URL")) {
+        (Some(address), _) => (address.clone(), "base_url of [models]"),
+        (None, Some(address)) => (address, "OPENAI_BASE_URL"),
+        (None, None) => (openai.and_then(|openai| openai.address.clone()).unwrap_or_default(), "base_url of [models]"),
+    };
+    let own = ProviderConfig {
+        base_url: Some(address),
+        api_key_env: config.api_key_env.clone(),
+        api_key_command: config.api_key_command.clone(),
+        api: None,
+    };
+    found_by(&own, None, from, "[models]", env)
+}
+
+fn by_provider_table(name: &str, own: &ProviderConfig, env: Lookup<'_>) -> Result<FoundServer, NotConnected> {
+    let provider = known().iter().find(|provider| provider.name == name);
+    let table = format!("[models.providers.{name}]");
+    let from = format!("base_url of {table}");
+    let found = found_by(own, provider, &from, &table, env)?;
+    Ok(FoundServer { name: name.to_owned(), ..found })
+}
+
+/// A server by what a table of the configuration says.
+fn found_by(
+    own: &ProviderConfig,
+    provider: Option<&'static KnownProvider>,
+    from: &str,
+    table: &str,
+    env: Lookup<'_>,
+) -> Result<FoundServer, NotConnected> {
+    let Some(address) = own.base_url.clone().or_else(|| provider?.address.clone()) else {
+        return Err(NotConnected {
+            why: format!("{table} has no address"),
+            how: format!("write base_url under {table} in config.toml"),
+            is_absent: false,
+        });
+    };
+    let base = address_of(&address, from, provider)?;
+    let provider = at(&base).or(provider);
+    let (key, key_from) = if let Some(line) = &own.api_key_command {
+        (ApiKey::Command { line: line.clone(), printed: OnceCell::new() }, format!("api_key_command of {table}"))
+    } else if let Some(variable) = &own.api_key_env {
+        let key = set(env, variable).ok_or_else(|| NotConnected {
+            why: format!("{variable} should hold the key (api_key_env of {table}), but it isn't set"),
+            how: format!("set {variable}, or change api_key_env under {table} in config.toml"),
+            is_absent: false,
+        })?;
+        (ApiKey::Given(SecretString::from(key)), variable.clone())
+    } else {
+        // Without a word about keys a provider's usual variable serves at its own address only: its key is not for other servers.
+        let usual = at(&base).map_or(&[][..], |provider| &provider.key_env);
+        let key = usual.iter().find_map(|name| set(env, name)).or_else(|| set(env, "DAGDECK_API_KEY"));
+        let name = usual.first().map_or("DAGDECK_API_KEY", String::as_str);
+        let key_from = format!("{name}, or set api_key_env of {table} to another variable");
+        (key.map_or(ApiKey::None, |key| ApiKey::Given(SecretString::from(key))), key_from)
+    };
+    let mut found = found_at(&address, from, provider, key_from, key, env)?;
+    if let Some(api) = own.api {
+        found.traits.api = api;
+    }
+    Ok(found)
+}
+
+fn found_at(
+    address: &str,
+    from: &str,
+    provider: Option<&'static KnownProvider>,
+    key_from: String,
+    key: ApiKey,
+    env: Lookup<'_>,
+) -> Result<FoundServer, NotConnected> {
+    let base = address_of(address, from, provider)?;
+    // Whose variables named the address says nothing about what answers there.
+    let there = at(&base).or(provider.filter(|provider| provider.name != "openai"));
+    let named = provider.or(there);
+    Ok(FoundServer {
+        name: named.map_or_else(|| "server".to_owned(), |provider| provider.name.clone()),
+        traits: there.map(|provider| provider.traits.clone()).unwrap_or_default(),
+        model: set(env, named.and_then(|provider| provider.model_env.as_deref()).unwrap_or("OPENAI_MODEL")),
+        base,
+        address_from: from.to_owned(),
+        key,
+        key_from,
+        provider: there,
+    })
+}
+
+/// The provider whose usual address has this host, and this port on this machine.
+fn at(base: &Url) -> Option<&'static KnownProvider> {
+    let place = |url: &Url| {
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let is_here = matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]");
+        (if is_here { "localhost".to_owned() } else { host }, url.port_or_known_default())
+    };
+    known().iter().find(|provider| {
+        provider.address.as_ref().and_then(|usual| Url::parse(usual).ok()).is_some_and(|usual| place(&usual) == place(base))
+    })
+}
+
+fn address_of(address: &str, from: &str, provider: Option<&KnownProvider>) -> Result<Url, NotConnected> {
+    parse_address(address, provider).map_err(|why| NotConnected {
+        why: format!("the address in {from} is wrong: {why}"),
+        how: "write it like http://localhost:8080/v1".to_owned(),
+        is_absent: false,
+    })
+}
+
+/// A variable that is set and not blank.
+pub fn set(env: Lookup<'_>, name: &str) -> Option<String> {
+    env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// Corrects what people leave out or write too much of: the scheme, Ollama's port, the path, `/chat/completions`, credentials.
+fn parse_address(address: &str, provider: Option<&KnownProvider>) -> Result<Url, String> {
+    let address = address.trim();
+    let is_ollama = provider.is_some_and(|provider| provider.name == "ollama");
+    let with_scheme = if address.contains("://") {
+        address.to_owned()
+    } else {
+        let local = ["localhost", "127.", "0.0.0.0", "[::1]", "192.168.", "10."].iter().any(|start| address.starts_with(start));
+        format!("{}://{address}", if local || is_ollama { "http" } else { "https" })
+    };
+    let mut url = Url::parse(&with_scheme).map_err(|error| error.to_string())?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(format!("`{}` is neither http nor https", url.scheme()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("it contains a user name or password; use a key instead".to_owned());
+    }
+    // Ollama's own variable says where it listens: everywhere, and a port only where it isn't the usual one.
+    if url.host_str() == Some("0.0.0.0") {
+        url.set_host(Some("localhost")).map_err(|error| error.to_string())?;
+    }
+    if is_ollama && url.port().is_none() && url.scheme() == "http" {
+        url.set_port(Some(11434)).map_err(|()| "it takes no port".to_owned())?;
+    }
+    url.set_query(None);
+    url.set_fragment(None);
+    let path = url.path().trim_end_matches('/');
+    let path = ["/chat/completions", "/messages"].iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path).to_owned();
+    let usual = provider.and_then(|provider| provider.path.as_deref()).unwrap_or("/v1");
+    url.set_path(if path.is_empty() { usual } else { &path });
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use secrecy::ExposeSecret;
+    use std::collections::BTreeMap;
+
+    fn env<'a>(pairs: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
+        move |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+    }
+
+    /// Name, address and key of a server, or why it can't be used.
+    type Shown = Result<(String, String, Option<String>), String>;
+
+    fn servers(config: &ModelsConfig, pairs: &[(&str, &str)]) -> Vec<Shown> {
+        let key = |key: &ApiKey| match key {
+            ApiKey::None => None,
+            ApiKey::Given(key) => Some(key.expose_secret().to_owned()),
+            ApiKey::Command { line, .. } => Some(format!("$({line})")),
+        };
+        let shown = |found: FoundServer| (found.name, found.base.to_string(), key(&found.key));
+        configured(config, &env(pairs)).into_iter().map(|found| found.map(shown).map_err(|not| not.why)).collect()
+    }
+
+    fn at(name: &str, address: &str, key: Option<&str>) -> Shown {
+        Ok((name.to_owned(), address.to_owned(), key.map(str::to_owned)))
+    }
+
+    #[test]
+    fn every_known_provider_works_by_being_set() {
+        let none = ModelsConfig::default();
+        for (pairs, expected) in [
+            (vec![("OPENAI_API_KEY", "k")], at("openai", "https://api.openai.com/v1", Some("k"))),
+            (vec![("OPENAI_API_KEY", "k"), ("OPENAI_API_BASE", "http://h/v1")], at("openai", "http://h/v1", Some("k"))),
+            (vec![("OPENAI_BASE_URL", "http://h")], at("openai", "http://h/v1", None)),
+            (vec![("LITELLM_PROXY_BASE_URL", "http://l"), ("LITELLM_PROXY_API_KEY", "lk")], at("litellm", "http://l/v1", Some("lk"))),
+            (vec![("ANTHROPIC_API_KEY", "k")], at("anthropic", "https://api.anthropic.com/v1", Some("k"))),
+            (vec![("GEMINI_API_KEY", "k")], at("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", Some("k"))),
+            (vec![("OPENROUTER_API_KEY", "k")], at("openrouter", "https://openrouter.ai/api/v1", Some("k"))),
+            (vec![("MISTRAL_API_KEY", "k")], at("mistral", "https://api.mistral.ai/v1", Some("k"))),
+            (vec![("GROQ_API_KEY", "k")], at("groq", "https://api.groq.com/openai/v1", Some("k"))),
+            (vec![("DEEPSEEK_API_KEY", "k")], at("deepseek", "https://api.deepseek.com/v1", Some("k"))),
+            (
+                vec![("AZURE_OPENAI_ENDPOINT", "https://me.openai.azure.com/"), ("AZURE_OPENAI_API_KEY", "k")],
+                at("azure", "https://me.openai.azure.com/openai/v1", Some("k")),
+            ),
+            (vec![("OLLAMA_HOST", "0.0.0.0")], at("ollama", "http://localhost:11434/v1", None)),
+            (vec![("OLLAMA_HOST", "big-machine:8000")], at("ollama", "http://big-machine:8000/v1", None)),
+            (vec![(LOCAL_SERVER, "http://127.0.0.1:1234/v1")], at("lmstudio", "http://127.0.0.1:1234/v1", None)),
+        ] {
+            assert_eq!(servers(&none, &pairs), [expected], "{pairs:?}");
+        }
+        assert!(servers(&none, &[("OPENAI_API_KEY", " "), (LOCAL_SERVER, "none")]).is_empty());
+        assert!(known().iter().all(|provider| provider.default.is_some() || provider.traits.is_local || provider.address.is_none()));
+    }
+
+    #[test]
+    fn the_first_of_the_table_is_used_and_a_server_on_this_machine_only_alone() {
+        let pairs = [("ANTHROPIC_API_KEY", "a"), ("OPENAI_API_KEY", "o"), (LOCAL_SERVER, "http://127.0.0.1:1234/v1")];
+        let names: Vec<String> = servers(&ModelsConfig::default(), &pairs).into_iter().map(|found| found.unwrap().0).collect();
+        assert_eq!(names, ["openai", "anthropic"]);
+    }
+
+    #[test]
+    fn traits_follow_the_address_and_not_the_variable_that_gave_it() {
+        let traits = |pairs: &[(&str, &str)]| configured(&ModelsConfig::default(), &env(pairs)).remove(0).unwrap().traits;
+        assert_eq!(traits(&[("OPENAI_BASE_URL", "http://elsewhere/v1")]), ServerTraits::default());
+        assert!(traits(&[("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")]).is_local);
+        assert_eq!(traits(&[("OPENAI_BASE_URL", "https://api.anthropic.com")]).api, Api::Anthropic);
+        assert_eq!(traits(&[("ANTHROPIC_BASE_URL", "http://127.0.0.1:18110"), ("ANTHROPIC_API_KEY", "k")]).api, Api::Anthropic);
+    }
+
+    #[test]
+    fn half_a_setting_says_what_is_missing() {
+        let half = servers(&ModelsConfig::default(), &[("LITELLM_PROXY_API_KEY", "k")]).remove(0).unwrap_err();
+        assert!(half.contains("LITELLM_PROXY_API_KEY") && half.contains("address"), "{half}");
+        assert!(servers(&ModelsConfig::default(), &[("OPENAI_BASE_URL", "ftp://x")]).remove(0).unwrap_err().contains("neither http"));
+    }
+
+    #[test]
+    fn the_configuration_comes_first_and_names_what_it_misses() {
+        let config = ModelsConfig { base_url: Some("http://own/v1".into()), api_key_env: Some("OWN_KEY".into()), ..Default::default() };
+        let first = |config: &ModelsConfig, pairs: &[(&str, &str)]| servers(config, pairs).remove(0);
+        assert_eq!(first(&config, &[("OPENAI_API_KEY", "k"), ("OWN_KEY", "o")]), at("server", "http://own/v1", Some("o")));
+        assert!(first(&config, &[("OPENAI_API_KEY", "k")]).unwrap_err().contains("OWN_KEY"));
+        let command = ModelsConfig { api_key_command: Some("pass show x".into()), ..Default::default() };
+        assert_eq!(first(&command, &[]), at("openai", "https://api.openai.com/v1", Some("$(pass show x)")));
+        // OpenAI's key is not for other servers.
+        let config = ModelsConfig { base_url: Some("http://own/v1".into()), ..Default::default() };
+        assert_eq!(first(&config, &[("OPENAI_API_KEY", "k")]), at("server", "http://own/v1", None));
+    }
+
+    #[test]
+    fn further_servers_are_named_in_the_configuration() {
+        let own = ProviderConfig { base_url: Some("http://work:8000".into()), api_key_env: Some("WORK".into()), ..Default::default() };
+        let providers = BTreeMap::from([("work".to_owned(), own), ("groq".to_owned(), ProviderConfig::default())]);
+        let config = ModelsConfig { providers, ..Default::default() };
+        let found = servers(&config, &[("WORK", "w"), ("GROQ_API_KEY", "g"), ("OPENAI_API_KEY", "o")]);
+        assert_eq!(
+            found,
+            [
+                at("openai", "https://api.openai.com/v1", Some("o")),
+                at("groq", "https://api.groq.com/openai/v1", Some("g")),
+                at("work", "http://work:8000/v1", Some("w")),
+            ]
+        );
+    }
+
+    #[test]
+    fn addresses_are_corrected_or_refused() {
+        let corrected = |address: &str| parse_address(address, None).map(|url| url.to_string());
+        for (written, meant) in [
+            ("localhost:11434", "http://localhost:11434/v1"),
+            ("http://localhost:4000/", "http://localhost:4000/v1"),
+            ("https://api.openai.com/v1/", "https://api.openai.com/v1"),
+            ("https://h/openai/v1/chat/completions", "https://h/openai/v1"),
+            ("api.example.com/v1", "https://api.example.com/v1"),
+        ] {
+            assert_eq!(corrected(written), Ok(meant.to_owned()), "{written}");
+        }
+        for bad in ["", "ftp://h", "http://", "http://user:pass@h/v1"] {
+            assert!(corrected(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn keys_are_never_shown() {
+        let key = ApiKey::Given(SecretString::from("sk-secret"));
+        assert!(!format!("{key:?}").contains("sk-secret"));
+    }
+}

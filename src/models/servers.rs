@@ -1,0 +1,234 @@
+//! The servers of one host, and which of them a model's name means. Clients are made when they are first needed; nothing is sent here.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use secrecy::SecretString;
+
+use super::client::{ApiKey, CallLimits, Knowledge, ModelClient, Server};
+use super::config::{AUTO, Connected, Lookup, ModelsConfig, NotConnected, limits, model_name};
+use super::providers::{FoundServer, KnownProvider, configured, known};
+use super::{ChatModel, ModelError};
+
+/// A client, or why there is none.
+type ReadyClient = Result<Arc<dyn ChatModel>, NotConnected>;
+
+/// The servers that are configured, the usual one first.
+pub struct Servers {
+    all: Vec<Result<OneServer, NotConnected>>,
+    /// The model where nobody chose one.
+    usual: String,
+    limits: CallLimits,
+    knowledge: Knowledge,
+}
+
+struct OneServer {
+    name: String,
+    provider: Option<&'static KnownProvider>,
+    /// Until its client is made.
+    found: Mutex<Option<FoundServer>>,
+    client: OnceLock<ReadyClient>,
+}
+
+impl Servers {
+    /// Makes ready what is configured.
+    pub fn new(config: &ModelsConfig, env: Lookup<'_>, knowledge: Knowledge) -> Self {
+        let found = configured(config, env);
+        let usual =
+            model_name(config, None, env).or_else(|| found.first()?.as_ref().ok().and_then(usual_model)).unwrap_or_else(|| AUTO.to_owned());
+        let (limits, wrong_limits) = match limits(&config.timeouts) {
+            Ok(limits) => (limits, None),
+            Err(not) => (CallLimits::default(), Some(not)),
+        };
+        let ready = |found: Result<FoundServer, NotConnected>| {
+            if let Some(not) = &wrong_limits {
+                return Err(not.clone());
+            }
+            let FoundServer { name, provider, .. } = found.as_ref().map_err(Clone::clone)?;
+            let (name, provider) = (name.clone(), *provider);
+            Ok(OneServer { name, provider, found: Mutex::new(found.ok()), client: OnceLock::new() })
+        };
+        Self { all: found.into_iter().map(ready).collect(), usual, limits, knowledge }
+    }
+
+    /// The model where nobody chose one.
+    pub fn usual(&self) -> &str {
+        &self.usual
+    }
+
+    /// Where a model of this name is asked, with its name there.
+    ///
+    /// # Errors
+    /// When nothing is configured, or what is can't work.
+    pub fn connect(&self, model: &str) -> Result<Connected, NotConnected> {
+        let first = self.all.first().ok_or_else(absent)?;
+        let (server, name) = self.route(first, model)?;
+        let client = self.client(server)?;
+        let provider = client.provider().to_owned();
+        Ok(Connected { model: client, name: name.to_owned(), provider })
+    }
+
+    /// Clients of every server that works, the usual one first, with the name of the others.
+    pub fn clients(&self) -> Vec<(Option<&str>, ReadyClient)> {
+        let mut clients = Vec::new();
+        for (at, server) in self.all.iter().enumerate() {
+            let name = server.as_ref().ok().filter(|_| at > 0).map(|server| server.name.as_str());
+            clients.push((name, self.client(server)));
+        }
+        clients
+    }
+
+    /// The keys that are known by now, the usual server's first, with the name of the others. No client is made for that.
+    pub fn keys(&self) -> Vec<(Option<&str>, SecretString)> {
+        let mut keys = Vec::new();
+        for (at, server) in self.all.iter().enumerate() {
+            let Ok(server) = server else { continue };
+            let key = match server.client.get() {
+                Some(Ok(client)) => client.key().cloned(),
+                Some(Err(_)) => None,
+                None => match server.found.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|found| &found.key) {
+                    Some(ApiKey::Given(key)) => Some(key.clone()),
+                    Some(ApiKey::None | ApiKey::Command { .. }) | None => None,
+                },
+            };
+            keys.extend(key.map(|key| ((at > 0).then_some(server.name.as_str()), key)));
+        }
+        keys
+    }
+
+    /// A name may begin with its server's (`anthropic/claude-sonnet-4-5`); else the family of a known provider says where it is, unless
+    /// the usual server has it; else it is of the usual server. The names of a gateway begin with a provider of their own.
+    fn route<'s, 'm>(
+        &'s self,
+        first: &'s Result<OneServer, NotConnected>,
+        model: &'m str,
+    ) -> Result<(&'s Result<OneServer, NotConnected>, &'m str), NotConnected> {
+        let usual = first.as_ref().ok().and_then(|server| server.provider);
+        let is_gateway = usual.is_some_and(|usual| usual.is_gateway);
+        if let Some((prefix, name)) = model.split_once('/')
+            && !name.is_empty()
+        {
+            let named = |server: &&Result<OneServer, NotConnected>| server.as_ref().is_ok_and(|server| server.name == prefix);
+            let is_own = |server: &OneServer| server.provider.is_none_or(|provider| provider.name != prefix);
+            match self.all.iter().find(named) {
+                Some(Ok(server)) if is_gateway && first.as_ref().is_ok_and(|first| first.name != prefix) && !is_own(server) => {}
+                Some(server) => return Ok((server, name)),
+                None => {
+                    let vendor = usual.filter(|usual| !usual.families.is_empty());
+                    if let (Some(_), Some(provider)) = (vendor, known().iter().find(|provider| provider.name == prefix)) {
+                        return Err(not_configured(provider, model));
+                    }
+                }
+            }
+        }
+        let fits = |provider: Option<&KnownProvider>| {
+            provider.is_some_and(|provider| provider.families.iter().any(|family| model.starts_with(family.as_str())))
+        };
+        let is_elsewhere = usual.is_some_and(|usual| !usual.families.is_empty()) && !fits(usual);
+        let other = self.all.iter().find(|server| server.as_ref().is_ok_and(|server| fits(server.provider)));
+        Ok((other.filter(|_| is_elsewhere).unwrap_or(first), model))
+    }
+
+    fn client(&self, server: &Result<OneServer, NotConnected>) -> ReadyClient {
+        let server = server.as_ref().map_err(Clone::clone)?;
+        server.client.get_or_init(|| self.make(server)).clone()
+    }
+
+    fn make(&self, server: &OneServer) -> ReadyClient {
+        let found = server.found.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(FoundServer { base, address_from, key, key_from, traits, provider, .. }) = found else { return Err(absent()) };
+        let small = provider.and_then(|provider| provider.default.clone());
+        let server = Server { base, address_from, key, key_from, limits: self.limits.clone(), traits, small };
+        let broken = |error: ModelError| NotConnected { why: error.message, how: error.hint.unwrap_or_default(), is_absent: false };
+        Ok(Arc::new(ModelClient::new(server, self.knowledge.clone()).map_err(broken)?))
+    }
+}
+
+fn usual_model(found: &FoundServer) -> Option<String> {
+    found.model.clone().or_else(|| found.provider?.default.clone())
+}
+
+fn not_configured(provider: &KnownProvider, model: &str) -> NotConnected {
+    let variable = provider.key_env.first().or(provider.address_env.first()).map(String::as_str).unwrap_or_default();
+    NotConnected {
+        why: format!("`{model}` is a model of {}, which is not configured", provider.title),
+        how: format!("set {variable}, or write [models.providers.{}] in config.toml", provider.name),
+        is_absent: false,
+    }
+}
+
+fn absent() -> NotConnected {
+    NotConnected {
+        why: "no model is configured".to_owned(),
+        how: "set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or another provider's key; or OPENAI_BASE_URL to any OpenAI-compatible server; \
+              or start Ollama or LM Studio on this machine; or write base_url under [models] in config.toml. OPENAI_MODEL or --model names the model"
+            .to_owned(),
+        is_absent: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn servers(table: &str, pairs: &[(&str, &str)]) -> Servers {
+        let env = |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        Servers::new(&toml::from_str(table).unwrap(), &env, Knowledge::default())
+    }
+
+    fn asked(servers: &Servers, model: &str) -> String {
+        match servers.connect(model) {
+            Ok(Connected { name, provider, .. }) => format!("{name} at {provider}"),
+            Err(not) => not.why,
+        }
+    }
+
+    #[test]
+    fn nothing_configured_says_how_to_connect() {
+        let not = servers("", &[]).connect(AUTO).err().unwrap();
+        assert!(not.is_absent && not.how.contains("OPENAI_API_KEY") && not.how.contains("ANTHROPIC_API_KEY"), "{}", not.how);
+    }
+
+    #[test]
+    fn without_a_name_a_provider_has_a_small_model_and_other_servers_are_asked() {
+        for (pairs, usual) in [
+            (vec![("OPENAI_API_KEY", "k")], "gpt-4o-mini"),
+            (vec![("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "m")], "m"),
+            (vec![("ANTHROPIC_API_KEY", "k")], "claude-haiku-4-5"),
+            (vec![("OPENAI_BASE_URL", "localhost:11434")], AUTO),
+            (vec![("OPENAI_BASE_URL", "http://h"), ("OPENAI_MODEL", "m")], "m"),
+            (vec![("LITELLM_PROXY_BASE_URL", "http://h"), ("OPENAI_MODEL", "m")], "m"),
+        ] {
+            assert_eq!(servers("", &pairs).usual(), usual, "{pairs:?}");
+        }
+        assert_eq!(servers("default = \"anthropic/claude-x\"", &[("OPENAI_API_KEY", "k")]).usual(), "anthropic/claude-x");
+    }
+
+    #[test]
+    fn a_models_name_says_which_server_is_asked() {
+        let both = servers("", &[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "a")]);
+        for (model, expected) in [
+            ("gpt-4o", "gpt-4o at api.openai.com"),
+            ("claude-x", "claude-x at api.anthropic.com"),
+            ("anthropic/claude-x", "claude-x at api.anthropic.com"),
+            ("openai/gpt-4o", "gpt-4o at api.openai.com"),
+            ("ft:own", "ft:own at api.openai.com"),
+            ("groq/llama", "`groq/llama` is a model of Groq, which is not configured"),
+        ] {
+            assert_eq!(asked(&both, model), expected);
+        }
+        let gateway = servers("", &[("LITELLM_PROXY_BASE_URL", "http://l"), ("OPENAI_API_KEY", "k")]);
+        assert_eq!(asked(&gateway, "openai/gpt-4o"), "openai/gpt-4o at l");
+        assert_eq!(asked(&gateway, "litellm/openai/gpt-4o"), "openai/gpt-4o at l");
+        let plain = servers("[providers.work]\nbase_url = \"http://work\"", &[("OPENAI_BASE_URL", "http://h")]);
+        assert_eq!(asked(&plain, "work/big"), "big at work");
+        assert_eq!(asked(&plain, "mistral/own-name"), "mistral/own-name at h");
+    }
+
+    #[test]
+    fn a_wrong_setting_is_an_error_where_its_server_is_asked() {
+        let broken = servers("[providers.work]\nbase_url = \"http://work\"", &[("OPENAI_BASE_URL", "ftp://x")]);
+        assert!(asked(&broken, "m").contains("neither http nor https"));
+        assert_eq!(asked(&broken, "work/big"), "big at work");
+        assert!(asked(&servers("[timeouts]\nfirst_s = 0", &[("OPENAI_API_KEY", "k")]), "m").contains("first_s"));
+    }
+}
