@@ -220,7 +220,7 @@ fn node_at(node: &mut Value, shape: &DocumentShape, path: &str, at: Option<usize
         }
     }
     settle(map, (shape, path), &mut notes, |value| (shape.read_node)(value, path));
-    if shape.dialect == Dialect::Native {
+    if shape.dialect == Dialect::Native && !notes.is_empty() {
         as_written_again(map, path, &mut notes);
     }
     note_all(map, notes, stands_in);
@@ -228,9 +228,6 @@ fn node_at(node: &mut Value, shape: &DocumentShape, path: &str, at: Option<usize
 
 /// What was read, as a native node is written again: with the defaults of an object and the form of a number.
 fn as_written_again(map: &Map<String, Value>, path: &str, notes: &mut [FieldReading]) {
-    if notes.is_empty() {
-        return;
-    }
     let Ok(node) = node_from_value(Value::Object(map.clone()), path) else { return };
     let fields = object(node_to_value(&node));
     for note in notes.iter_mut().filter(|note| note.list.is_none() && note.read.is_some()) {

@@ -191,10 +191,7 @@ impl NodeFact {
                 ("tool", because(&what, &value_text(&report.value)), tool_of(run, node, call), tone)
             }
             Self::QuestionAnswered { value, .. } => ("gate", because("got an answer", &value_text(value)), none(), EventTone::Accent),
-            Self::ModelStarted { model, guidance, wrap_up, .. } => {
-                let what = if *wrap_up { "last model call started, to wrap up" } else { "model call started" };
-                ("model", because(what, &guidance.join(" ")), Plain::summary(model), EventTone::Dim)
-            }
+            Self::ModelStarted { model, guidance, wrap_up, .. } => started_call(model, guidance, *wrap_up),
             Self::ModelWaits { .. } | Self::ModelSent { .. } | Self::ModelAnswers { .. } | Self::ModelTryFailed { .. } => {
                 let (what, tone) = self.of_try();
                 ("model", what, none(), tone)
@@ -207,6 +204,11 @@ impl NodeFact {
             Self::Output { text } => ("text", because("says", text), none(), EventTone::Dim),
         }
     }
+}
+
+fn started_call(model: &str, guidance: &[String], wrap_up: bool) -> Parts {
+    let what = if wrap_up { "last model call started, to wrap up" } else { "model call started" };
+    ("model", because(what, &guidance.join(" ")), Plain::summary(model), EventTone::Dim)
 }
 
 /// A tool's arguments: `path: notes.md  mode: append`.
