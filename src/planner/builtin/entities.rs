@@ -125,7 +125,11 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         "rest" => rest(words, at, request, words.len()),
         "expression" => (at + 1..=words.len()).filter_map(|end| Some((end, expression(&request[word.from..words[end - 1].to])?))).collect(),
         "command" if word.quoted => vec![(at + 1, text(word))],
-        "command" if lists::has("programs", &word.lower) || word.text.starts_with("./") => rest(words, at, request, words.len()),
+        // Words of English behind a program are no arguments that anybody meant.
+        "command" if lists::has("programs", &word.lower) || word.text.starts_with("./") => {
+            let says = words[at + 1..].iter().any(|word| !word.quoted && lists::has("function_words", &word.lower));
+            if says { Vec::new() } else { rest(words, at, request, words.len()) }
+        }
         _ => Vec::new(),
     }
 }

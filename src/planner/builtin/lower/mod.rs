@@ -88,6 +88,12 @@ impl<'a> Lowering<'a> {
                 self.after = self.finals();
             }
         }
+        // Entries of a log are shown as they are written there.
+        for given in unwritten {
+            if let Some(log) = &given.log {
+                self.log_lines(&given.id, log, &format!("show the lines of {log}"));
+            }
+        }
     }
 
     /// Adds a node under a free id. A node without dependencies waits for the effects before it.

@@ -122,7 +122,7 @@ impl Lowering<'_> {
     }
 
     /// Lines of a log as they are in the file.
-    fn log_lines(&mut self, id: &str, log: &str, title: &str) -> Given {
+    pub(super) fn log_lines(&mut self, id: &str, log: &str, title: &str) -> Given {
         let read = self.add("read_log", json!({ "title": format!("read {log}"), "tool": "read_file", "args": { "path": literal(log) } }));
         let code = format!(
             "const lines = deps.{read}.output.split(/\\r?\\n/);\nreturn deps.{id}.output.rows.map((row) => lines[row.line - 1] + \"\\n\").join(\"\");"
@@ -257,14 +257,15 @@ fn ordered(query: &Query) -> String {
         }
         code.push_str(&format!("rows.sort((a, b) => (a.{field} < b.{field} ? {less} : a.{field} > b.{field} ? {more} : 0));\n"));
     }
-    if query.reverse {
-        code.push_str("rows.reverse();\n");
-    }
     match query.part {
         None => {}
         Some(Range::First(count)) => code.push_str(&format!("rows = rows.slice(0, {count});\n")),
         Some(Range::Last(count)) => code.push_str(&format!("rows = rows.slice(-{count});\n")),
         Some(Range::Lines(from, to)) => code.push_str(&format!("rows = rows.slice({}, {to});\n", from - 1)),
+    }
+    // `the last 3 lines in reverse` are the last ones.
+    if query.reverse {
+        code.push_str("rows.reverse();\n");
     }
     code
 }
