@@ -96,6 +96,8 @@ pub enum PickThen {
     Rival(usize),
     /// Use that model.
     Model(String),
+    /// Type the name of a model.
+    OtherModel,
     /// Start the plan with that model, and these actions first.
     StartWith(&'static str, Vec<Action>),
     /// Show what that file would change, and ask.
@@ -167,6 +169,8 @@ pub enum LineThen {
     SaveForm(String),
     /// The file of a plan to compare with.
     CompareFile,
+    /// The name of a model that isn't listed.
+    ModelName,
     /// What an event is to say.
     FindEvent,
     /// Why an action is asked for.

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::Deck;
-use crate::console::model::Screen;
+use crate::console::{model::Screen, update::ConsoleEffect};
+use crate::host::client::{Notice, Request};
 use crate::plan::{Node, NodeId};
 
 #[test]
@@ -38,4 +39,18 @@ fn several_plans_are_listed_one_is_taken_and_the_others_stay_at_hand() {
     assert!(deck.sees("plan 2 is here"), "{}", deck.screen());
     deck.keys("V");
     assert!(deck.sees("which one?"), "{}", deck.screen());
+}
+
+#[test]
+fn a_model_that_is_not_listed_can_be_named_and_the_one_in_use_is_marked() {
+    let mut deck = Deck::new(80, 24);
+    deck.keys("esc M");
+    assert_eq!(deck.asked.pop(), Some(ConsoleEffect::Send(Request::ListModels)));
+    deck.notice(Notice::Models(vec!["test-model".into(), "operator".into()]));
+    let screen = deck.screen();
+    assert!(screen.contains("in use") && screen.contains("another name"), "{screen}");
+    deck.keys("down down enter");
+    deck.type_text("own-model");
+    deck.keys("enter");
+    assert_eq!(deck.asked.pop(), Some(ConsoleEffect::Send(Request::UseModel(Some("own-model".into())))));
 }

@@ -2,8 +2,8 @@
 
 use super::super::{ConsoleEffect, Parting, UpdateTurn};
 use crate::console::model::{
-    Confirm, Confirmed, Dialog, Doc, Focus, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen, Status, around,
-    contexts, texts,
+    Confirm, Confirmed, Dialog, Doc, Focus, LineThen, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen,
+    Status, TextField, around, contexts, texts,
 };
 use crate::console::theme::Theme;
 use crate::engine::{OPERATOR, REHEARSAL, RunStatus, Time, elapsed};
@@ -101,13 +101,34 @@ pub fn models(model: &mut Model, names: &[String]) {
     if model.types() {
         return;
     }
+    let used = match &model.session.model {
+        Some(ModelStatus::Connected { model, .. }) => model.as_str(),
+        Some(ModelStatus::Operator) => OPERATOR,
+        Some(ModelStatus::Rehearsal) => REHEARSAL,
+        Some(ModelStatus::Absent { .. } | ModelStatus::Broken { .. }) | None => "",
+    };
     let detail = |name: &str| match name {
+        name if name == used => "in use",
         OPERATOR => "you answer in the model's place",
         REHEARSAL => "nodes that need a model or would change something only show it",
         _ => "",
     };
     let items = names.iter().map(|name| PickItem::new(PickThen::Model(name.clone()), name, detail(name)));
-    model.dialogs.push(Dialog::pick("model", items.collect()));
+    let other = PickItem::new(PickThen::OtherModel, "another name …", "servers know models that they don't list");
+    model.dialogs.push(Dialog::pick("model", items.chain([other]).collect()));
+}
+
+/// Asks for the name of a model that isn't listed.
+pub fn ask_model(model: &mut Model) {
+    let note = "as its server knows it; the next plan and run use it";
+    model.dialogs.push(Dialog::line("name of the model", TextField::line(""), note, LineThen::ModelName));
+}
+
+/// The name of a model was typed.
+pub fn named_model(turn: &mut UpdateTurn, name: &str) {
+    if !name.is_empty() {
+        turn.send(Request::UseModel(Some(name.to_owned())));
+    }
 }
 
 /// Asks which files of the workspace count only if they are trusted.

@@ -43,6 +43,7 @@ fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &s
         LineThen::CompareFile => compare::read_file(model, turn, text),
         LineThen::FindEvent => replay::found(model, text),
         LineThen::Why => act::keep_why(model, text),
+        LineThen::ModelName => app::named_model(turn, text),
         LineThen::SaveFile => save::to_file(model, turn, text),
         LineThen::Reject(gate) => gates::keep_draft(model, turn, gate, ReplyDraft::Words(text.to_owned())),
     }
@@ -176,6 +177,7 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::Rival(number) => request::take_rival(model, number),
         PickThen::Theme(name) => turn.effects.push(ConsoleEffect::UseTheme(name)),
         PickThen::Model(name) => turn.send(Request::UseModel(Some(name))),
+        PickThen::OtherModel => app::ask_model(model),
         PickThen::StartWith(name, first) => run::start_with(model, turn, first, Some(name)),
         PickThen::Trust(item) => app::ask_trust(model, item),
         PickThen::Answer(gate, option) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::from(option))),
