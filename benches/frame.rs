@@ -16,7 +16,7 @@ use dagdeck::{
         view,
     },
     engine::{Actor, Command, Effect, Input, Record, Run, RunId, RunSettings, Time, WorkerFact},
-    host::client::{Driver, Notice, PlanningId},
+    host::client::{Driver, MadePlan, Notice, PlanningId},
     plan::{CodeNode, Node, NodeId, NodeKind, Plan, SandboxLimits},
 };
 use divan::{Bencher, counter::BytesCount};
@@ -93,7 +93,8 @@ impl Screen {
         let mut screen = Self { model, terminal: blank(&line, width, height), line, now: Time(1_750_000_000_000), run: Run::default() };
         screen.model.request.field.set("measure");
         screen.key("enter");
-        let ready = Notice::PlanReady { id: PlanningId(1), plan: Box::new(plan(nodes)), origin: "bench".into(), remarks: Vec::new() };
+        let made = Box::new(MadePlan { plan: plan(nodes), origin: "bench".into(), ..MadePlan::default() });
+        let ready = Notice::PlanReady { id: PlanningId(1), made };
         screen.send(Msg::Notice(Box::new(ready)));
         screen
     }

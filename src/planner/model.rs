@@ -109,7 +109,7 @@ pub async fn plan_by_model(
             }
         }
     }
-    session.finish()
+    session.finish().map_err(|failed| *failed)
 }
 
 /// Whether a plan can run.
@@ -216,14 +216,14 @@ impl PlanningSession<'_> {
         }
     }
 
-    fn finish(self) -> Result<Planned, (ModelError, Vec<ModelCall>)> {
+    fn finish(self) -> Result<Planned, Box<(ModelError, Vec<ModelCall>)>> {
         let name = self.model_name();
         let Some(PlanDraft { mut plan, ids, faults, is_cut, remarks: added }) = self.best else {
             let error = self.failure.unwrap_or_else(|| {
                 ModelError::new(ModelErrorKind::Nonsense, TryVerdict::Never, format!("{name} answered with a plan without any nodes"))
                     .hint("say more of what should be done, or choose a larger model")
             });
-            return Err((error, self.calls));
+            return Err(Box::new((error, self.calls)));
         };
         let origin = name.trim_matches('`').to_owned();
         plan.metadata.insert(PLANNED_BY.to_owned(), Value::from(origin.as_str()));
