@@ -40,7 +40,8 @@ pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<
     }
     let totals = listed([elapsed(run.elapsed_ms(chart.end)), chart.label()]);
     io.line(totals.as_str())?;
-    let signs: Vec<String> = Doing::ALL.into_iter().map(|doing| format!("{} {}", sign(doing), doing.label())).collect();
+    let occurs = |doing: &Doing| chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == *doing);
+    let signs: Vec<String> = Doing::ALL.into_iter().filter(occurs).map(|doing| format!("{} {}", sign(doing), doing.label())).collect();
     io.say(&format!("* critical path  {}", signs.join("  ")));
     Ok(())
 }

@@ -108,7 +108,7 @@ fn a_call_proposed_again_after_its_rejection_is_capped_not_endless() {
     let shown = run_agent(&program, &["--deny", "write_file"], 5);
     assert_eq!(shown["gates"].as_array().unwrap().len(), 2, "from the third time nobody is asked: {shown}");
     assert!(server.requests().len() <= 8, "{}", server.requests().len());
-    assert!(told(server.requests().last().unwrap()).last().unwrap().contains("don't propose it again"));
+    assert!(told(server.requests().last().unwrap()).last().unwrap().contains("not made: `write_file` was called"));
     assert!(!program.workspace().join("out.txt").exists());
 }
 

@@ -503,7 +503,7 @@ const LISTED: [&str; 12] = [
 ];
 
 /// What `show --json` tells of a node.
-const SHOWN: [&str; 17] = [
+const SHOWN: [&str; 18] = [
     "id",
     "state",
     "final",
@@ -519,6 +519,7 @@ const SHOWN: [&str; 17] = [
     "started_at",
     "finished_at",
     "tokens",
+    "estimated",
     "cost_usd",
     "metadata",
 ];
@@ -546,7 +547,7 @@ fn ls_and_show_tell_about_runs() {
     let listed = program.json(&["ls", "--json"]);
     assert_eq!(keys(&listed[0]), LISTED);
     let shown = program.json(&["show", "last", "--json"]);
-    assert_eq!(keys(&shown), ["run", "status", "interrupted_by", "reason", "goal", "counts", "nodes", "edges", "gates"]);
+    assert_eq!(keys(&shown), ["run", "status", "interrupted_by", "reason", "goal", "counts", "planning", "nodes", "edges", "gates"]);
     assert_eq!(keys(&shown["nodes"][1]), SHOWN);
     assert_eq!((&shown["nodes"][1]["result"], &shown["run"]), (&json!(42), &listed[0]["run"]));
 
@@ -667,7 +668,7 @@ fn plan_prints_a_plan_that_validates_and_fits_the_published_schema() {
     let program = Program::new();
     let schema = program.run(&["schema"]).code(0).json();
     let planned = program.run(&["plan", "count the lines of every file and write them to lines.md", "--json"]).code(0).json();
-    assert_eq!(keys(&planned), ["plan", "origin", "remarks", "valid", "findings"]);
+    assert_eq!(keys(&planned), ["plan", "origin", "remarks", "calls", "changes", "valid", "findings"]);
     let faults: Vec<String> = jsonschema::validator_for(&schema).unwrap().iter_errors(&planned["plan"]).map(|e| e.to_string()).collect();
     assert_eq!(faults, Vec::<String>::new());
     let text = program.run(&["plan", "count the lines of every file and write them to lines.md"]).code(0).says(&["planned by "]);

@@ -160,7 +160,7 @@ fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
     deck.send("n").send("Count the words in notes.md").send(ENTER).sees("plan, 2 nodes");
     deck.send("a").sees("what kind?").send("tool").send(ENTER).sees("┌ tool").send("run_command").send(ENTER);
     deck.sees("arguments of run_command").send(&DOWN.repeat(9)).send(UP_TO_END_OF_LINE).send(LEFT).send("sleep 600").sees("\"sleep 600\"");
-    deck.send(TAKE).loses("ctrl-s").goes_to("count_words").send("p").sees("count_words asks you: before").send("r").sees("◆ 2 waiting");
+    deck.send(TAKE).loses("ctrl-s").goes_to("count_words").send("p").sees("count_words asks you: before").send("r").sees("◆ 2 gates");
 
     deck.goes_to("run_command").send("o").sees("$ sleep 600").decides("a").sees("approved run_command").sees("◆ 1 gate");
     deck.send(ESC).sees("1 running").goes_to("run_command").send("X").sees("Cancel the branch at run_command?");

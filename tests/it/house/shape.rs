@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// More fields than this are several things in one struct.
 const MOST_FIELDS: usize = 12;
 
-/// Types of published JSON: their fields are flat because other programs read and write them.
-const WIRE_TYPES: [&str; 1] = ["Policy"];
+/// Types of published JSON and tables of the configuration: their fields are flat because other programs and people write them so.
+const WIRE_TYPES: [&str; 2] = ["ModelsConfig", "Policy"];
 
 /// Structs that still have more fields.
 const WIDE_STRUCTS: [&str; 1] = ["AgentJob"];
