@@ -38,12 +38,14 @@ impl Bench {
         Self::new(vec![("OPENAI_BASE_URL", url)])
     }
 
-    /// Models answer the same each time, and never ramble on. Without any chance in it, a small model would go in circles.
+    /// Models answer the same each time, and never ramble on. Without any chance in it, a small model would go in circles. A provider that
+    /// refuses calls for their rate is waited for so long, and not for ten minutes.
     fn new(env: Vec<(&'static str, String)>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join(".config/dagdeck");
         std::fs::create_dir_all(&config).unwrap();
-        std::fs::write(config.join("config.toml"), "[models.settings]\ntemperature = 0.7\nseed = 1\nmax_tokens = 250\n").unwrap();
+        let settings = "[models.settings]\ntemperature = 0.7\nseed = 1\nmax_tokens = 250\n[models.limits]\nrefused_s = 5\n";
+        std::fs::write(config.join("config.toml"), settings).unwrap();
         Self { folder, env }
     }
 
