@@ -211,13 +211,13 @@ impl<'a> ModelSession<'a> {
                 port.output(&text);
             }
             (Delta::Reasoning(text), StreamAudience::Show | StreamAudience::Hide) => thoughts.push_str(&text),
-            (Delta::Restart { why }, StreamAudience::Show) => {
+            (Delta::Restart { why, .. }, StreamAudience::Show) => {
                 heard.clear();
                 thoughts.clear();
                 port.output(&format!("\n[trying again: {why}]\n"));
                 port.log(&format!("trying the model again: {why}"));
             }
-            (Delta::Restart { why }, StreamAudience::Hide) => {
+            (Delta::Restart { why, .. }, StreamAudience::Hide) => {
                 thoughts.clear();
                 port.log(&format!("trying the model again: {why}"));
             }

@@ -83,11 +83,12 @@ impl Tries {
                 used += 1;
             }
             let failed = FailedTry { message: error.message.clone(), verdict: error.verdict, refused, usage: error.usage };
+            let is_counted = error.usage.is_some();
             lost.add(error.usage.unwrap_or_default());
             error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
             let Some(wait) = record.failed(failed).await else { return Err(spent(error, used)) };
             if begun {
-                sink(Delta::Restart { why: error.message });
+                sink(Delta::Restart { why: error.message, is_counted });
             }
             // The provider itself knows when it takes a call that it refused.
             if !refused {

@@ -315,6 +315,7 @@ impl ModelClient {
                 }
                 Err(failure) => failure,
             };
+            let is_counted = failure.error.usage.is_some();
             lost.add(failure.error.usage.unwrap_or_default());
             failure.error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
             let less = (lesser_sends < LESSER_SENDS).then(|| self.less(request, &features, cap, &failure)).flatten();
@@ -323,7 +324,7 @@ impl ModelClient {
             lesser_sends += 1;
             holds = Some(if holds == Some(Lasting::ForNow) { Lasting::ForNow } else { found });
             if streamed {
-                sink(Delta::Restart { why: self.clean(*failure.error).message });
+                sink(Delta::Restart { why: self.clean(*failure.error).message, is_counted });
             }
         }
     }

@@ -139,6 +139,8 @@ pub enum Delta {
     /// The call is being retried; text streamed so far is void.
     Restart {
         why: String,
+        /// What the void part took was reported, and comes with the reply or the error.
+        is_counted: bool,
     },
 }
 

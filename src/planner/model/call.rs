@@ -60,8 +60,11 @@ pub(super) async fn ask(
             }
         }
         Delta::Reasoning(text) => written += tokens::count(&text),
-        Delta::Restart { why } => {
-            bill.broken(None, std::mem::take(&mut written));
+        Delta::Restart { why, is_counted } => {
+            let written = std::mem::take(&mut written);
+            if !is_counted {
+                bill.broken(None, written);
+            }
             scanner = scan::AnswerScanner::default();
             nodes.clear();
             sink.progress(&format!("starting over: {why}"));

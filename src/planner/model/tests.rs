@@ -224,12 +224,16 @@ async fn nonsense_all_the_way_is_an_error() {
 async fn a_restart_voids_the_nodes_that_had_come() {
     let first = json!({"nodes": [node("old", "writer", &[])]}).to_string();
     let second = json!({"nodes": [node("new", "writer", &[])]}).to_string();
-    let deltas = vec![Delta::Text(first), Delta::Restart { why: "the stream was cut".into() }, Delta::Text(second.clone())];
-    let outcome = plan(vec![(deltas, Ok(second))]).await;
+    let restarted = |is_counted| {
+        let restart = Delta::Restart { why: "the stream was cut".into(), is_counted };
+        vec![(vec![Delta::Text(first.clone()), restart, Delta::Text(second.clone())], Ok(second.clone()))]
+    };
+    let outcome = plan(restarted(false)).await;
     assert_eq!(outcome.ids(), ["new"]);
     assert!(outcome.told.progress.contains(&"starting over: the stream was cut".to_owned()));
     let estimated: Vec<bool> = outcome.planned.unwrap().calls.iter().map(|call| call.estimated).collect();
     assert_eq!(estimated, [true, false], "the part that was cut counts too");
+    assert_eq!(plan(restarted(true)).await.planned.unwrap().calls.len(), 1, "and once only where it was reported");
 }
 
 #[tokio::test]
