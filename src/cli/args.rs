@@ -9,7 +9,7 @@ use super::{
     UndoArgs,
 };
 use crate::{
-    host::Unknown,
+    host::{Unknown, client::read_price},
     plan::{Moment, dialect::Format},
 };
 use clap::{
@@ -136,8 +136,8 @@ pub enum Subcommand {
     Agents(ListArgs),
     /// List the tools, their risk, and which need approval
     Tools(ListArgs),
-    /// List the models you can use
-    Models(ListArgs),
+    /// List the models you can use, or set one up
+    Models(ModelsArgs),
     /// List what the workspace brings along, and trust it
     Trust(TrustArgs),
     /// Check the set-up: what works, what is missing, how to fix it
@@ -388,6 +388,54 @@ pub struct AboutArgs {
 #[derive(Debug, Args)]
 pub struct ListArgs {
     /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_value_name = "setup", disable_help_subcommand = true)]
+pub struct ModelsArgs {
+    #[command(flatten)]
+    pub list: ListArgs,
+    #[command(subcommand)]
+    pub action: Option<ModelsAction>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum ModelsAction {
+    /// Set up a model: try it, and make it the default
+    ///
+    /// What you leave out is asked if you are at a terminal. Your `config.toml` keeps its comments.
+    Setup(SetupArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct SetupArgs {
+    /// A provider (`openai`, `anthropic`, …), or the address of a server with an OpenAI-compatible API
+    #[arg(value_name = "PROVIDER|ADDRESS")]
+    pub server: Option<String>,
+    /// The model, as its server knows it; it need not be listed
+    #[arg(value_name = "MODEL")]
+    pub name: Option<String>,
+    /// Address of the provider, in place of its usual one
+    #[arg(long, value_name = "ADDRESS")]
+    pub address: Option<String>,
+    /// Read the key from stdin; it is kept in a file that only you can read
+    #[arg(long, group = "key")]
+    pub key_stdin: bool,
+    /// Shell command that prints the key
+    #[arg(long, value_name = "COMMAND", group = "key")]
+    pub key_command: Option<String>,
+    /// Variable of the environment that holds the key
+    #[arg(long, value_name = "NAME", group = "key")]
+    pub key_env: Option<String>,
+    /// Tokens that the model takes in, if dagdeck doesn't know
+    #[arg(long, value_name = "N")]
+    pub window: Option<u64>,
+    /// US dollars per million tokens of prompts and of answers, as `0.15,0.6`
+    #[arg(long, value_name = "IN,OUT", value_parser = read_price)]
+    pub price: Option<(f64, f64)>,
+    /// Print what was set up as JSON
     #[arg(long)]
     pub json: bool,
 }

@@ -87,7 +87,7 @@ impl CliContext {
     /// # Errors
     /// When the configuration or the journal can't be used.
     pub fn host(&self) -> Result<LocalHost, CliError> {
-        let host = LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), &env)?;
+        let host = LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), env)?;
         log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
         Ok(host)
     }
@@ -97,7 +97,7 @@ impl CliContext {
     /// # Errors
     /// When the configuration can't be used, or the journal can't be read.
     pub fn host_to_look(&self) -> Result<LocalHost, CliError> {
-        let host = LocalHost::open_to_look(self.places.clone(), self.config()?, self.model.as_deref(), &env)?;
+        let host = LocalHost::open_to_look(self.places.clone(), self.config()?, self.model.as_deref(), env)?;
         log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
         Ok(host)
     }

@@ -2,9 +2,7 @@
 
 use super::{CliContext, CliError, Exit, Io, ListArgs};
 use crate::{
-    engine::{OPERATOR, REHEARSAL},
     host::client::ModelStatus,
-    models::config::AUTO,
     plan::{Risk, Verdict},
     text::Plain,
 };
@@ -66,45 +64,46 @@ pub fn tools(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exi
     Ok(Exit::Success)
 }
 
-/// Lists the models on offer, and which one is used.
+/// Lists the models on offer, which one is used, and why.
 ///
 /// # Errors
-/// When the provider can't be asked.
+/// When the configuration can't be used.
 pub async fn models(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let survey = place.survey()?;
     let status = survey.model();
+    let list = survey.models().await;
+    let is_broken = list.usual_problem.is_some() || matches!(status, ModelStatus::Broken { .. });
+    let exit = if is_broken { Exit::Error } else { Exit::Success };
     if let ModelStatus::Absent { how } | ModelStatus::Broken { how, .. } = status {
         io.say(match status {
             ModelStatus::Broken { why, .. } => why,
             _ => "no model is connected: you can answer in its place, or rehearse a plan that needs one",
         });
         io.say(&format!("hint: {}", Plain::line(how)));
+    } else if let Some(problem) = list.usual_problem {
+        io.say(&CliError::from(problem).to_string());
     }
-    let names = survey.models().await?;
-    let used = match status {
-        ModelStatus::Absent { .. } | ModelStatus::Broken { .. } => None,
-        ModelStatus::Rehearsal => Some(REHEARSAL),
-        ModelStatus::Operator => Some(OPERATOR),
-        ModelStatus::Connected { model, .. } => Some(model.as_str()),
-    };
+    for problem in list.problems {
+        io.say(&CliError::from(problem).to_string());
+    }
     if args.json {
-        io.json(&json!({"used": used, "models": names, "classes": survey.classes()}))?;
-        return Ok(Exit::Success);
+        io.json(&json!({"used": list.used, "why": list.why, "models": list.names, "classes": survey.classes()}))?;
+        return Ok(exit);
     }
-    if used == Some(AUTO) {
-        io.say("no model is set, so the model that runs there is used, or else the first that the server lists; --model or OPENAI_MODEL sets one");
+    if let (Some(used), Some(why)) = (&list.used, &list.why) {
+        io.say(&format!("in use: {used} ({why}); `dagdeck models setup` sets up another one"));
     }
-    for name in &names {
-        let mark = if Some(name.as_str()) == used { "*" } else { " " };
+    for name in &list.names {
+        let mark = if list.used.as_ref() == Some(name) { "*" } else { " " };
         io.line(&format!("{mark} {}", Plain::line(name)))?;
     }
     // A class is no model, so it goes where the words for people go.
     for (class, model) in survey.classes() {
         let model = model.map_or_else(
-            || format!("the run's model ([models.classes] {} = \"model\" in config.toml sets another)", Plain::line(class)),
+            || format!("the run's model ([models.classes] {} = \"model\" in config.toml sets another)", Plain::line(&class)),
             |model| Plain::line(&model).to_string(),
         );
-        io.say(&format!("class {}: {model}", Plain::line(class)));
+        io.say(&format!("class {}: {model}", Plain::line(&class)));
     }
-    Ok(Exit::Success)
+    Ok(exit)
 }

@@ -28,6 +28,7 @@ mod resume;
 mod rivals;
 mod run;
 mod schema;
+mod setup;
 mod show;
 mod source;
 mod steering;
@@ -40,8 +41,8 @@ mod why;
 
 use args::moments;
 pub use args::{
-    AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, PlanArgs,
-    ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, TrustArgs, ValidateArgs,
+    AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, ModelsAction,
+    ModelsArgs, PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, SetupArgs, ShowArgs, Subcommand, TrustArgs, ValidateArgs,
 };
 pub use context::CliContext;
 use context::block_on;
@@ -180,7 +181,10 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Trace(args)) => trace::trace(args, &place()?, io),
         Some(Subcommand::Agents(args)) => list::agents(args, &place()?, io),
         Some(Subcommand::Tools(args)) => list::tools(args, &place()?, io),
-        Some(Subcommand::Models(args)) => block_on(list::models(args, &place()?, io))?,
+        Some(Subcommand::Models(args)) => match &args.action {
+            Some(ModelsAction::Setup(args)) => block_on(setup::setup(args, &place()?, io))?,
+            None => block_on(list::models(&args.list, &place()?, io))?,
+        },
         Some(Subcommand::Trust(args)) => trust::trust(args, &place()?, io),
         Some(Subcommand::Doctor(args)) => block_on(doctor::doctor(args, &place()?, io))?,
         Some(Subcommand::Schema(args)) => schema::schema(args, io),

@@ -4,6 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
+pub use super::model_setup::{
+    KeptModel, ModelOffer, ModelSetup, ModelTrial, ProviderOffer, SetupFailure, SetupFault, SetupKey, SetupNews, SetupStep, TypedKey,
+    read_price,
+};
 pub use super::trust::{TrustItem, TrustState};
 use crate::engine::{Action, Command, GateId, ModelCall, Outcome, Record, RunId, RunStatus, Time};
 use crate::plan::{Catalog, Node, NodeId, Plan};
@@ -75,8 +79,16 @@ pub enum Request {
     },
     /// Use this model for plans and runs from now on; `None` is none.
     UseModel(Option<String>),
-    /// Names of the models on offer; answered by `Models`.
+    /// The models on offer; answered by `Models`.
     ListModels,
+    /// The providers that a model can be set up of; answered by `Providers`.
+    ListProviders,
+    /// A step of setting up a model; answered by `SetUp` with the same number.
+    SetUp {
+        id: u64,
+        step: SetupStep,
+        setup: Box<ModelSetup>,
+    },
     /// Files of the workspace that count only if they are trusted; answered by `Trust`.
     ListTrust,
     /// Trust a file as it was listed; answered by `Catalog` or `Problem`.
@@ -217,8 +229,13 @@ pub enum Notice {
         gate: GateId,
         preview: crate::engine::Preview,
     },
-    /// Names of the models on offer.
-    Models(Vec<String>),
+    Models(ModelList),
+    Providers(Vec<ProviderOffer>),
+    /// What came of a step of setting up a model.
+    SetUp {
+        id: u64,
+        news: SetupNews,
+    },
     /// Files that are not trusted as they are.
     Trust(Vec<TrustItem>),
     /// Something that was asked for could not be done.
@@ -280,6 +297,21 @@ pub enum ModelStatus {
         model: String,
         provider: String,
     },
+}
+
+/// The models on offer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ModelList {
+    /// With the ways to do without one.
+    pub names: Vec<String>,
+    /// The name that the used one has here.
+    pub used: Option<String>,
+    /// Who chose the model that is used now, for people.
+    pub why: Option<String>,
+    /// Why the usual server can't be asked.
+    pub usual_problem: Option<Problem>,
+    /// Further servers that can't be asked.
+    pub problems: Vec<Problem>,
 }
 
 /// Something that went wrong, for people.

@@ -108,6 +108,7 @@ impl Config {
     /// # Errors
     /// The first thing that is wrong, with file and line.
     pub fn load(user: Option<&Path>, project: &Path) -> Result<Self, ConfigError> {
+        let folder = user.and_then(Path::parent);
         let user = user.map(read).transpose()?.flatten();
         let project = read(project)?;
         if let Some(source) = &project {
@@ -115,17 +116,23 @@ impl Config {
         }
         let parsed = |source: &Option<ConfigFile>| source.as_ref().map(ConfigFile::config).transpose();
         let (user_config, project_config) = (parsed(&user)?.unwrap_or_default(), parsed(&project)?);
-        let Some((over, narrower)) = project.zip(project_config) else { return Ok(user_config.settled()) };
+        let Some((over, narrower)) = project.zip(project_config) else { return Ok(user_config.settled(folder)) };
         let mut table = user.map(|source| source.table).unwrap_or_default();
         merge(&mut table, over.table.clone());
         let mut config: Self = Value::Table(table).try_into().map_err(|error: toml::de::Error| over.fault(&error))?;
         config.permissions = narrowed(user_config.permissions, &narrower.permissions, &over.table);
-        Ok(config.settled())
+        Ok(config.settled(folder))
     }
 
-    /// `[permissions]` is a table of its own; the tools take it with the rest of their settings.
-    fn settled(mut self) -> Self {
+    /// `[permissions]` is a table of its own; the tools take it with the rest of their settings. Files of keys are named from the folder
+    /// of the user's file.
+    fn settled(mut self, folder: Option<&Path>) -> Self {
         self.tools.permissions = self.permissions.clone();
+        if let Some(folder) = folder {
+            for file in self.models.providers.values_mut().filter_map(|provider| provider.api_key_file.as_mut()) {
+                *file = folder.join(&*file).to_string_lossy().into_owned();
+            }
+        }
         self
     }
 }
@@ -310,6 +317,15 @@ mod tests {
         assert!(load("[limits]\nqqq = 1", "").unwrap_err().hint.starts_with("the settings here are: slots, "));
         let error = load("[limits\n", "").unwrap_err();
         assert_eq!(error.line, Some(1), "{error}");
+    }
+
+    #[test]
+    fn a_file_of_a_key_is_named_from_the_folder_of_the_users_file() {
+        let config =
+            load("[models.providers.openai]\napi_key_file = \"keys/openai\"\n[models.providers.x]\napi_key_file = \"/k\"", "").unwrap();
+        let file = |name: &str| config.models.providers[name].api_key_file.clone().unwrap();
+        assert!(Path::new(&file("openai")).is_absolute() && file("openai").ends_with("/keys/openai"));
+        assert_eq!(file("x"), "/k");
     }
 
     #[test]

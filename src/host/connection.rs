@@ -1,7 +1,7 @@
 //! One client's connection: requests in, notices out. Two tasks: requests are never held up by a screen that is slow to take notices.
 
 use super::{
-    client::{Client, Connection, Hello, Notice, PlanningId, Problem, Request, There},
+    client::{Client, Connection, Hello, ModelSetup, Notice, PlanningId, Problem, Request, SetupNews, SetupStep, There},
     follow::{SeenRuns, follow},
     gates::{self, TurnedAway},
     local::{LocalHost, NewRun, Shared},
@@ -123,6 +123,8 @@ impl ClientSession {
             Request::Preview { run, gate, payload } => self.preview(run, gate, payload),
             Request::UseModel(model) => self.shared.choose(model.as_deref()),
             Request::ListModels => self.list_models(),
+            Request::ListProviders => self.notify(Notice::Providers(self.shared.set_up().providers())),
+            Request::SetUp { id, step, setup } => self.set_up(id, step, setup),
             Request::ListTrust => self.list_trust(),
             Request::Trust(item) => self.trust(&item),
             Request::AllowHost(host) => {
@@ -233,12 +235,24 @@ impl ClientSession {
     fn list_models(&mut self) {
         let (shared, listener) = (self.shared.clone(), self.listener.clone());
         self.tasks.spawn(async move {
-            let notice = match shared.kit.models.list().await {
-                Ok(names) => Notice::Models(names),
-                Err(error) => Notice::Problem(error.into()),
-            };
+            let list = shared.kit.models().list(shared.chosen().as_deref()).await;
             // A client that has gone needs no list.
-            let _ = listener.send(notice);
+            let _ = listener.send(Notice::Models(list));
+        });
+    }
+
+    /// A model that is made the default is used from now on.
+    fn set_up(&mut self, id: u64, step: SetupStep, setup: Box<ModelSetup>) {
+        let (shared, listener) = (self.shared.clone(), self.listener.clone());
+        self.tasks.spawn(async move {
+            let set_up = shared.set_up();
+            let news = set_up.step(step, &setup).await;
+            if let (SetupNews::Kept(kept), Ok(models)) = (&news, set_up.again()) {
+                shared.kit.set_models(models);
+                shared.choose(Some(&kept.model));
+            }
+            // A client that has gone hears nothing.
+            let _ = listener.send(Notice::SetUp { id, news });
         });
     }
 

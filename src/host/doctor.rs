@@ -1,7 +1,7 @@
 //! `examine`: what is configured, what is missing, and how to mend it. Each check stands alone, so that one fault hides no other.
 
 use super::{
-    client::{ModelStatus, Problem},
+    client::{ModelList, ModelStatus, Problem},
     config::Config,
     models::Models,
     places::Places,
@@ -179,24 +179,27 @@ fn classes(config: &ModelsConfig) -> DoctorCheck {
 }
 
 async fn model(models: &Models, wanted: Option<&str>) -> DoctorCheck {
-    match models.status(models.preset(wanted).as_deref()) {
+    let choice = models.preset(wanted);
+    match models.status(choice.as_deref()) {
         ModelStatus::Absent { how } => {
             DoctorCheck::absent("model", "none; you can answer in its place, or rehearse a plan that needs one", how)
         }
         ModelStatus::Broken { why, how } => DoctorCheck::broken("model", Problem::new(why).hint(how)),
         ModelStatus::Rehearsal => DoctorCheck::fine("model", "none is asked: what needs one is rehearsed"),
         ModelStatus::Operator => DoctorCheck::fine("model", "the operator answers for the model"),
-        ModelStatus::Connected { model, provider } => match tokio::time::timeout(PATIENCE, models.list()).await {
-            Ok(Ok(names)) if names.contains(&model) => DoctorCheck::fine("model", format!("`{model}` at {provider}")),
-            Ok(Ok(_)) if model == AUTO => {
-                let found = format!("at {provider}; none is named, so the one that runs there is used, or else the first that it lists");
-                DoctorCheck { remedy: Some("--model or OPENAI_MODEL names one".to_owned()), ..DoctorCheck::fine("model", found) }
+        ModelStatus::Connected { model, provider } => match tokio::time::timeout(PATIENCE, models.list(choice.as_deref())).await {
+            Ok(ModelList { usual_problem: Some(problem), .. }) => DoctorCheck::broken("model", problem),
+            Ok(list) if model == AUTO => {
+                let found = format!("at {provider}; {}", list.why.unwrap_or_default());
+                DoctorCheck { remedy: Some("`dagdeck models setup` makes one the default".to_owned()), ..DoctorCheck::fine("model", found) }
             }
-            Ok(Ok(_)) => {
+            Ok(list) if list.used.as_ref().is_some_and(|used| list.names.contains(used)) => {
+                DoctorCheck::fine("model", format!("`{model}` at {provider}"))
+            }
+            Ok(_) => {
                 let found = format!("`{model}` at {provider}, which answers but doesn't list it");
                 DoctorCheck { remedy: Some("`dagdeck models` shows what it lists".to_owned()), ..DoctorCheck::fine("model", found) }
             }
-            Ok(Err(error)) => DoctorCheck::broken("model", error),
             Err(_) => DoctorCheck::broken(
                 "model",
                 Problem::new(format!("{provider} didn't answer within {} s", PATIENCE.as_secs())).hint("check the address and the network"),

@@ -30,7 +30,7 @@ impl Bed {
         for (path, text) in files {
             std::fs::write(places.workspace.join(path), text).unwrap();
         }
-        let host = LocalHost::open(places.clone(), Config::default(), None, &|_| None).unwrap();
+        let host = LocalHost::open(places.clone(), Config::default(), None, |_: &str| None).unwrap();
         Self { _folder: folder, places, host }
     }
 
@@ -569,7 +569,7 @@ async fn a_shown_run_that_another_process_changed_is_noticed_at_once() {
     let mut watcher = Seat::take(&bed);
     watcher.ask(Request::OpenRun(id.clone()));
     watcher.until(|_, notice| matches!(notice, Notice::RunOpened { driver: Driver::Nobody, .. }).then_some(())).await;
-    let other = LocalHost::open(bed.places.clone(), Config::default(), None, &|_| None).unwrap();
+    let other = LocalHost::open(bed.places.clone(), Config::default(), None, |_: &str| None).unwrap();
     let flags = flags(&["*"], &[], Yes::Absent);
     let ended = other.continue_headless((&id, ContinueFrom::End), Vec::new(), &flags, &mut nobody(), &mut |_| {}).await.unwrap();
     watcher.until(|run, _| run.outcome().map(drop)).await;
@@ -611,7 +611,7 @@ async fn a_run_is_driven_by_one_host_at_a_time_and_the_other_says_which() {
     seat.start(copy_plan());
     seat.gate().await;
     let run = seat.id.clone().unwrap();
-    let other = Bed { host: LocalHost::open(bed.places.clone(), Config::default(), None, &|_| None).unwrap(), ..Bed::new(&[]) };
+    let other = Bed { host: LocalHost::open(bed.places.clone(), Config::default(), None, |_: &str| None).unwrap(), ..Bed::new(&[]) };
     let who = format!("process {} (console)", std::process::id());
     assert_eq!(other.host.shared().runs().unwrap()[0].driver, Driver::Elsewhere(who.clone()));
     let mut guest = Seat::take(&other);
@@ -626,7 +626,7 @@ async fn a_run_of_another_workspace_is_not_driven_by_the_tools_of_this_one() {
     let bed = Bed::new(&[("in.txt", "hello")]);
     let parked = bed.headless(copy_plan(), Flags::default()).await;
     let places = Places { workspace: bed.places.home.clone(), ..bed.places.clone() };
-    let other = Bed { host: LocalHost::open(places, Config::default(), None, &|_| None).unwrap(), ..Bed::new(&[]) };
+    let other = Bed { host: LocalHost::open(places, Config::default(), None, |_: &str| None).unwrap(), ..Bed::new(&[]) };
     let mut guest = Seat::take(&other);
     guest.ask(Request::Resume(parked.run.clone()));
     let hint = format!("resume it there: --workspace {}", bed.places.workspace.display());

@@ -21,7 +21,7 @@ use crate::tools::{KnownSecrets, ToolContext, ToolRegistry, sandbox::SandboxConf
 use async_trait::async_trait;
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
 
 /// What work is done with: the same for all runs of a host.
@@ -29,7 +29,8 @@ pub(super) struct Kit {
     pub(super) workspace: PathBuf,
     pub(super) registry: ToolRegistry,
     pub(super) cards: Mutex<AgentRegistry>,
-    pub(super) models: Models,
+    /// Replaced when a model is set up.
+    models: RwLock<Arc<Models>>,
     pub(super) sandbox: SandboxConfig,
     /// Most tokens that results of earlier steps take in an agent's prompt, where people set a limit.
     pub(super) context_tokens: Option<u64>,
@@ -56,7 +57,7 @@ impl Kit {
             workspace: places.workspace.clone(),
             registry,
             cards,
-            models,
+            models: RwLock::new(Arc::new(models)),
             sandbox: config.tools.sandbox,
             context_tokens: config.limits.context_tokens,
             previews: Arc::default(),
@@ -65,10 +66,21 @@ impl Kit {
         })
     }
 
+    /// The models as they are set up now.
+    pub(super) fn models(&self) -> Arc<Models> {
+        self.models.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes another configuration of models.
+    pub(super) fn set_models(&self, models: Models) {
+        models.teach(&self.secrets);
+        *self.models.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(models);
+    }
+
     /// What plans may name, where `model` works for agents that name none.
     pub(super) fn catalog(&self, model: Option<&str>) -> Catalog {
         let aliases = self.registry.aliases().map(|(from, to)| (from.to_owned(), to.to_owned())).collect();
-        let models = self.models.facts(model, self.context_tokens.unwrap_or_default());
+        let models = self.models().facts(model, self.context_tokens.unwrap_or_default());
         Catalog { agents: self.cards().infos(), tools: self.registry.infos(), aliases, models, checks: self.registry.checks() }
     }
 
@@ -110,20 +122,21 @@ impl Jobs {
         let card = self.kit.cards().for_job(job)?;
         let run = self.model.as_deref();
         let call = Arc::<CurrentCall>::default();
+        let models = self.kit.models();
         let responder = match card.kind {
             _ if job.rehearsed => Responder::Rehearsal,
             // A person is there whether a model is or not.
             CardKind::Human if run != Some(REHEARSAL) => Responder::Operator,
             CardKind::Human | CardKind::Llm | CardKind::Class(_) => {
-                if let Some(line) = self.kit.models.stand_in(run, job.model.as_deref()) {
+                if let Some(line) = models.stand_in(run, job.model.as_deref()) {
                     caller.port.report(WorkerFact::Log(line));
                 }
-                self.kit.models.responder(run, job.model.as_deref())?
+                models.responder(run, job.model.as_deref())?
             }
         };
         let responder = match responder {
             Responder::Model { provider, name, settings } => {
-                let model = AgentModel { tries: self.kit.models.tries(provider), port: caller.port.clone(), call: call.clone() };
+                let model = AgentModel { tries: models.tries(provider), port: caller.port.clone(), call: call.clone() };
                 Responder::Model { provider: Arc::new(model), name, settings }
             }
             Responder::Operator | Responder::Rehearsal => responder,
@@ -134,7 +147,7 @@ impl Jobs {
             Responder::Model { name, .. } => catalog.models.window(name),
             Responder::Operator | Responder::Rehearsal => None,
         };
-        let port = AgentPort { caller, prices: self.kit.models.prices(), call };
+        let port = AgentPort { caller, prices: models.prices(), call };
         let execution = Execution { card, responder, tools, window, context_tokens: self.kit.context_tokens };
         Ok(match agents::run(job, deps, &execution, &port).await? {
             AttemptEnd::Done(done) => WorkerFact::Done(done),
@@ -163,9 +176,10 @@ impl Jobs {
             Job::Agent(job) => job.model.as_deref(),
             Job::Tool { .. } | Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. } => None,
         };
-        let model = match self.kit.models.responder(self.model.as_deref(), node) {
+        let models = self.kit.models();
+        let model = match models.responder(self.model.as_deref(), node) {
             Ok(Responder::Model { provider, name, .. }) => {
-                let model = ToolModel { tries: self.kit.models.tries(provider), port: port.clone(), kit: self.kit.clone() };
+                let model = ToolModel { tries: models.tries(provider), port: port.clone(), kit: self.kit.clone() };
                 Some((Arc::new(model) as Arc<dyn ChatModel>, name))
             }
             Ok(Responder::Operator | Responder::Rehearsal) | Err(_) => None,
@@ -178,9 +192,10 @@ impl Jobs {
 impl JobRunner for Jobs {
     async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact {
         let context = self.context(&task.job, &port);
+        let models = self.kit.models();
         let caller = ToolCaller {
             registry: &self.kit.registry,
-            models: &self.kit.models,
+            models: &models,
             secrets: &self.kit.secrets,
             previews: &self.kit.previews,
             context: &context,

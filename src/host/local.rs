@@ -9,10 +9,11 @@ use super::{
     places::Places,
     planning::NumberedModels,
     session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
+    setup::SetUp,
 };
 use crate::agents;
 use crate::engine::{Action, ActionTarget, Actor, Command, ModelCall, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time};
-use crate::models::config::Lookup;
+use crate::models::config::Environment;
 use crate::plan::{
     Catalog, Plan, nest,
     validate::{Severity, validate},
@@ -46,6 +47,7 @@ pub(super) struct Shared {
     sessions: Mutex<HashMap<RunId, RunSession>>,
     news: News,
     pub(super) numbered: NumberedModels,
+    env: Environment,
 }
 
 /// A run that is to start.
@@ -65,6 +67,10 @@ pub struct NewRun {
     pub planning: Vec<ModelCall>,
 }
 
+/// Looks variables of the environment up.
+pub trait Variables: Fn(&str) -> Option<String> + Send + Sync + 'static {}
+impl<F: Fn(&str) -> Option<String> + Send + Sync + 'static> Variables for F {}
+
 /// What changes while a host lives, with those who wait for it.
 struct News {
     /// The model chosen for plans and runs, if there is one.
@@ -80,7 +86,7 @@ impl LocalHost {
     ///
     /// # Errors
     /// When the journal can't be used, or the configuration holds a list of tools that can't be read.
-    pub fn open(places: Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
+    pub fn open(places: Places, config: Config, model: Option<&str>, env: impl Variables) -> Result<Self, Problem> {
         let store = Store::open(&places.home);
         Self::open_on(store?, places, config, model, env)
     }
@@ -89,15 +95,15 @@ impl LocalHost {
     ///
     /// # Errors
     /// When the journal can't be read, or the configuration holds a list of tools that can't be.
-    pub fn open_to_look(places: Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
+    pub fn open_to_look(places: Places, config: Config, model: Option<&str>, env: impl Variables) -> Result<Self, Problem> {
         let store = Store::open_to_look(&places.home);
         Self::open_on(store?, places, config, model, env)
     }
 
-    fn open_on(store: Store, places: Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
+    fn open_on(store: Store, places: Places, config: Config, model: Option<&str>, env: impl Variables) -> Result<Self, Problem> {
         let slots = config.limits.slots;
-        let kit = Kit::new(&places, config, env)?;
-        let chosen = kit.models.preset(model);
+        let kit = Kit::new(&places, config, &env)?;
+        let chosen = kit.models().preset(model);
         let shared = Shared {
             places,
             kit: Arc::new(kit),
@@ -108,6 +114,7 @@ impl LocalHost {
             sessions: Mutex::default(),
             news: News { model: watch::Sender::new(chosen), is_picked: AtomicBool::new(false), cards: watch::Sender::new(0) },
             numbered: NumberedModels::default(),
+            env: Arc::new(env),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -198,7 +205,7 @@ impl Shared {
         refuse_wrong(&plan, &catalog)?;
         let rehearse = model.as_deref() == Some(REHEARSAL);
         let model = model.filter(|_| !rehearse);
-        let model_slots = self.kit.models.slots(model.as_deref()).await.filter(|model| model.slots < self.slots);
+        let model_slots = self.kit.models().slots(model.as_deref()).await.filter(|model| model.slots < self.slots);
         let settings = RunSettings {
             catalog,
             slots: self.slots,
@@ -332,8 +339,13 @@ impl Shared {
         self.kit.catalog(self.chosen().as_deref())
     }
 
+    /// For setting up a model.
+    pub(super) fn set_up(&self) -> SetUp {
+        SetUp { places: self.places.clone(), models: self.kit.models(), env: self.env.clone() }
+    }
+
     pub(super) fn choose(&self, model: Option<&str>) {
-        let chosen = model.and_then(|name| self.kit.models.preset(Some(name)));
+        let chosen = model.and_then(|name| self.kit.models().preset(Some(name)));
         self.news.model.send_replace(chosen);
         self.news.is_picked.store(true, Ordering::Relaxed);
     }
@@ -344,7 +356,7 @@ impl Shared {
     }
 
     pub(super) fn model(&self) -> ModelStatus {
-        self.kit.models.status(self.chosen().as_deref())
+        self.kit.models().status(self.chosen().as_deref())
     }
 
     pub(super) fn watch_model(&self) -> watch::Receiver<Option<String>> {

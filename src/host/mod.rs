@@ -3,6 +3,7 @@
 pub mod client;
 mod clock;
 pub mod config;
+mod config_text;
 mod connection;
 mod doctor;
 mod follow;
@@ -14,6 +15,7 @@ mod host_tests;
 mod jobs;
 mod link;
 mod local;
+mod model_setup;
 mod models;
 mod places;
 mod planning;
@@ -25,6 +27,9 @@ mod session;
 #[cfg(test)]
 mod session_tests;
 mod settings;
+mod setup;
+#[cfg(test)]
+mod setup_tests;
 mod shown_previews;
 mod streams;
 mod survey;
@@ -47,5 +52,6 @@ pub use local::{LocalHost, NewRun};
 pub use places::Places;
 pub use save::text as write_text;
 pub use settings::document as configuration_document;
+pub use setup::SetUp;
 pub use survey::Survey;
 pub use trust::{Trust, TrustItem, TrustState};

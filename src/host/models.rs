@@ -1,14 +1,14 @@
 //! `Models`: who answers where a model is needed: the configured server, rehearsal, or the operator.
 
 use super::{
-    client::{ModelStatus, Problem},
+    client::{ModelList, ModelStatus, Problem},
     provider::Provider,
     tries::{LoneModel, Tries},
 };
 use crate::agents::Responder;
 use crate::engine::{ModelSlots, NodeError, OPERATOR, REHEARSAL};
 use crate::models::{
-    ChatModel, ModelError,
+    ChatModel,
     client::{Knowledge, Learned},
     config::{AUTO, CLASSES, Connected, Lookup, ModelChoice, ModelsConfig, NotConnected},
     prices::Prices,
@@ -30,17 +30,24 @@ pub(super) struct Models {
     config: ModelsConfig,
     servers: Servers,
     /// The way to each server, by its name for people: for all runs.
-    ways: Mutex<BTreeMap<String, Arc<Provider>>>,
-    prices: Arc<Prices>,
+    ways: Arc<Mutex<BTreeMap<String, Arc<Provider>>>>,
+    knowledge: Knowledge,
 }
 
 impl Models {
     /// Makes ready what is configured; nothing is sent yet.
     pub(super) fn new(config: ModelsConfig, env: Lookup<'_>, learned: Learned) -> Self {
-        let prices = Arc::new(Prices::with(&config.prices, &config.windows));
-        let knowledge = Knowledge { learned: Arc::new(learned), prices: prices.clone() };
-        let servers = Servers::new(&config, env, knowledge);
-        Self { config, servers, ways: Mutex::default(), prices }
+        Self::knowing(config, env, Arc::new(learned), Arc::default())
+    }
+
+    /// The same by another configuration: what was learned stays, and calls go the ways that are there.
+    pub(super) fn again(&self, config: ModelsConfig, env: Lookup<'_>) -> Self {
+        Self::knowing(config, env, self.knowledge.learned.clone(), self.ways.clone())
+    }
+
+    fn knowing(config: ModelsConfig, env: Lookup<'_>, learned: Arc<Learned>, ways: Arc<Mutex<BTreeMap<String, Arc<Provider>>>>) -> Self {
+        let knowledge = Knowledge { learned, prices: Arc::new(Prices::with(&config.prices, &config.windows)) };
+        Self { servers: Servers::new(&config, env, knowledge.clone()), config, ways, knowledge }
     }
 
     /// The choice that holds until somebody makes one: what was wanted on the command line, else the configured model.
@@ -65,13 +72,17 @@ impl Models {
     }
 
     pub(super) fn prices(&self) -> &Prices {
-        &self.prices
+        &self.knowledge.prices
+    }
+
+    pub(super) fn servers(&self) -> &Servers {
+        &self.servers
     }
 
     /// What plans are checked against, where `choice` works for agents that name no model.
     pub(super) fn facts(&self, choice: Option<&str>, context_tokens: u64) -> ModelFacts {
         let preset = choice.filter(|name| ![OPERATOR, REHEARSAL, AUTO].contains(name)).map(str::to_owned);
-        let windows = self.prices.windows.clone();
+        let windows = self.knowledge.prices.windows.clone();
         // A class that no model is known for is worked by the model of the run.
         let open = CLASSES.iter().filter(|class| self.config.is_open_class(class)).map(|class| (*class).to_owned());
         let stand_in = open.filter_map(|class| Some((class, preset.clone()?)));
@@ -176,24 +187,51 @@ impl Models {
         all
     }
 
-    /// Names of the models on offer, with the ways to do without. Those of further servers begin with the server's name.
-    ///
-    /// # Errors
-    /// When a server can't be asked.
-    pub(super) async fn list(&self) -> Result<Vec<String>, ModelError> {
-        let mut names = Vec::new();
+    /// The models on offer, with the ways to do without. Those of further servers begin with the server's name.
+    pub(super) async fn list(&self, choice: Option<&str>) -> ModelList {
+        let used = choice.and_then(|choice| self.servers.place(&self.config.resolve(choice)));
+        let usual = used.as_ref().and_then(|(server, _)| *server);
+        let in_list = |server: Option<&str>, name: String| server.map_or_else(|| name.clone(), |server| format!("{server}/{name}"));
+        let mut list = ModelList::default();
         for (server, client) in self.servers.clients() {
-            let Ok(client) = client else { continue };
-            let offered = match client.list().await {
-                Ok(offered) => offered,
-                // `dagdeck doctor` says what is wrong with a further server.
-                Err(_) if server.is_some() => continue,
-                Err(error) => return Err(error),
+            let offered = match client {
+                Ok(client) => client.list().await.map_err(Problem::from),
+                Err(not) => Err(Problem::new(not.why).hint(not.how)),
             };
-            names.extend(offered.into_iter().map(|name| server.map_or_else(|| name.clone(), |server| format!("{server}/{name}"))));
+            match offered {
+                Ok(offered) => list.names.extend(offered.into_iter().map(|name| in_list(server, name))),
+                Err(problem) if server == usual => list.usual_problem = Some(problem),
+                Err(problem) => {
+                    let message = server.map_or_else(|| problem.message.clone(), |server| format!("{server}: {}", problem.message));
+                    list.problems.push(Problem { message, ..problem });
+                }
+            }
         }
-        names.extend([OPERATOR.to_owned(), REHEARSAL.to_owned()]);
-        Ok(names)
+        list.used = match choice {
+            Some(OPERATOR | REHEARSAL) => choice.map(str::to_owned),
+            _ => used.map(|(server, name)| in_list(server, name)),
+        };
+        list.names.extend([OPERATOR.to_owned(), REHEARSAL.to_owned()]);
+        list.why = self.why(choice).await;
+        list
+    }
+
+    /// Why another model is used where nobody chooses one.
+    pub(super) fn overruled(&self, model: &str) -> Option<String> {
+        let usual = self.servers.usual();
+        (usual != model).then(|| format!("the next start uses `{usual}`: {}", self.servers.usual_by()))
+    }
+
+    /// Who chose the model that is used; of `auto` also which one that is.
+    async fn why(&self, choice: Option<&str>) -> Option<String> {
+        let choice = choice.filter(|name| ![OPERATOR, REHEARSAL].contains(name))?;
+        if choice == AUTO
+            && let Ok(Connected { model, .. }) = self.servers.connect(AUTO)
+            && let Some(auto) = model.auto().await
+        {
+            return Some(auto.why);
+        }
+        Some(if choice == self.servers.usual() { self.servers.usual_by().to_owned() } else { "chosen for this session".to_owned() })
     }
 }
 

@@ -74,7 +74,7 @@ impl Shared {
         facts: &WorkspaceFacts,
         sink: &mut dyn PlanSink,
     ) -> Option<Result<Planned, Problem>> {
-        let models = &self.kit.models;
+        let models = self.kit.models();
         // With a wrong setting nothing is planned in another way than the person asked for.
         let (model, name) = match models.real(self.chosen().as_deref()) {
             Ok(real) => real?,

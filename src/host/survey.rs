@@ -1,12 +1,13 @@
 //! `Survey`: what there is to plan with: agents, tools, models. It needs no journal, so it works where nothing may be written.
 
 use super::{
-    client::{ModelStatus, Problem},
+    client::{ModelList, ModelStatus, Problem},
     config::Config,
     jobs::Kit,
     places::Places,
+    setup::SetUp,
 };
-use crate::models::config::Lookup;
+use crate::models::config::{Environment, Lookup};
 use crate::plan::Catalog;
 use std::collections::BTreeMap;
 
@@ -24,8 +25,8 @@ impl Survey {
     /// When the configuration holds a list of tools that can't be read.
     pub fn new(places: &Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
         let kit = Kit::new(places, config, env)?;
-        let chosen = kit.models.preset(model);
-        let model = kit.models.status(chosen.as_deref());
+        let chosen = kit.models().preset(model);
+        let model = kit.models().status(chosen.as_deref());
         Ok(Self { kit, chosen, model })
     }
 
@@ -50,15 +51,17 @@ impl Survey {
     }
 
     /// Classes that plans may ask for, and the model behind each, if there is one.
-    pub fn classes(&self) -> BTreeMap<&str, Option<String>> {
-        self.kit.models.config().all_classes()
+    pub fn classes(&self) -> BTreeMap<String, Option<String>> {
+        self.kit.models().config().all_classes().into_iter().map(|(class, model)| (class.to_owned(), model)).collect()
     }
 
-    /// Names of the models on offer, with the ways to do without.
-    ///
-    /// # Errors
-    /// When the server can't be asked.
-    pub async fn models(&self) -> Result<Vec<String>, Problem> {
-        self.kit.models.list().await.map_err(Problem::from)
+    /// The models on offer, with the ways to do without.
+    pub async fn models(&self) -> ModelList {
+        self.kit.models().list(self.chosen.as_deref()).await
+    }
+
+    /// For setting up a model.
+    pub fn set_up(&self, places: &Places, env: Environment) -> SetUp {
+        SetUp { places: places.clone(), models: self.kit.models(), env }
     }
 }

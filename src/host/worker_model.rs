@@ -76,7 +76,7 @@ impl ChatModel for ToolModel {
             provider: self.provider().to_owned(),
             usage: reply.usage,
             estimated: reply.estimated,
-            cost_usd: reply.cost_usd.or_else(|| self.kit.models.prices().cost(&reply.model, reply.usage)),
+            cost_usd: reply.cost_usd.or_else(|| self.kit.models().prices().cost(&reply.model, reply.usage)),
             duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             finish: reply.finish.word().to_owned(),
         }));

@@ -21,7 +21,10 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::{
     borrow::Cow,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 use tokio::{sync::OnceCell, time::timeout};
@@ -33,7 +36,7 @@ use self::{
     learned::Lasting,
 };
 use super::config::AUTO;
-use super::{ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, http, json, prices::Prices, tokens};
+use super::{AutoModel, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, http, json, prices::Prices, tokens};
 use crate::engine::{TokenUsage, TryVerdict};
 
 /// How long one try of a call may take.
@@ -138,17 +141,11 @@ pub struct ModelClient {
     knowledge: Knowledge,
     small: Option<String>,
     /// What `auto` means here.
-    auto: OnceCell<Choice>,
+    auto: OnceCell<AutoModel>,
+    /// Set once it was said what that is.
+    said_auto: AtomicBool,
     /// Set once the server is known to run on one machine.
     known_local: OnceLock<()>,
-}
-
-/// A model that nobody named.
-#[derive(Clone, Debug)]
-struct Choice {
-    model: String,
-    /// Why this one, for people.
-    why: String,
 }
 
 impl ModelClient {
@@ -165,7 +162,19 @@ impl ModelClient {
         let host = base.host_str().unwrap_or_default();
         let host = base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let endpoint = Endpoint { host, address_from, key_from, has_key: !matches!(key, ApiKey::None) };
-        Ok(Self { http, base, endpoint, key, limits, traits, knowledge, small, auto: OnceCell::new(), known_local: OnceLock::new() })
+        Ok(Self {
+            http,
+            base,
+            endpoint,
+            key,
+            limits,
+            traits,
+            knowledge,
+            small,
+            auto: OnceCell::new(),
+            said_auto: AtomicBool::new(false),
+            known_local: OnceLock::new(),
+        })
     }
 
     fn url(&self, path: &str) -> String {
@@ -195,14 +204,14 @@ impl ModelClient {
 
     /// What `auto` means: the provider's small model where it is offered; else what runs by now; else the only model that chats, or the
     /// first in the server's own order.
-    async fn choose(&self) -> Result<Choice, ModelError> {
+    async fn choose(&self) -> Result<AutoModel, ModelError> {
         let names = self.offered().await?;
         let host = &self.endpoint.host;
         let chats = |name: &&String| {
             let name = name.to_lowercase();
             !["embed", "whisper", "tts", "rerank", "moderation", "dall-e", "bge-"].iter().any(|other| name.contains(other))
         };
-        let chosen = |model: &String, why: String| Ok(Choice { model: model.clone(), why });
+        let chosen = |model: &String, why: String| Ok(AutoModel { name: model.clone(), why });
         if let Some(small) = names.iter().find(|name| Some(*name) == self.small.as_ref()) {
             return chosen(small, format!("no model is named, so the small one of {host} is used: `{small}`"));
         }
@@ -277,8 +286,8 @@ impl ModelClient {
         if request.model != AUTO {
             return Ok((Cow::Borrowed(request), None));
         }
-        let is_first = !self.auto.initialized();
-        let Choice { model, why } = self.auto.get_or_try_init(|| self.choose()).await?.clone();
+        let AutoModel { name: model, why } = self.auto.get_or_try_init(|| self.choose()).await?.clone();
+        let is_first = !self.said_auto.swap(true, Ordering::Relaxed);
         Ok((Cow::Owned(ChatRequest { model, ..request.clone() }), is_first.then_some(why)))
     }
 
@@ -458,6 +467,10 @@ impl ChatModel for ModelClient {
 
     async fn slots(&self) -> Option<u32> {
         self.local_slots().await
+    }
+
+    async fn auto(&self) -> Option<AutoModel> {
+        timeout(NEAREST, self.auto.get_or_try_init(|| self.choose())).await.ok()?.ok().cloned()
     }
 
     async fn list(&self) -> Result<Vec<String>, ModelError> {

@@ -4,12 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use super::{
-    ChatModel, ModelSettings,
-    client::CallLimits,
-    prices::Price,
-    providers::{ProviderConfig, set},
-};
+use super::{ChatModel, ModelSettings, client::CallLimits, prices::Price, providers::ProviderConfig};
 
 /// Means whatever another server offers, when no model is named: the client asks at the first call.
 pub const AUTO: &str = "auto";
@@ -143,11 +138,8 @@ pub struct NotConnected {
 /// Looks a variable up.
 pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The name to ask for: as wanted, else as dagdeck's own variable or the configuration says; aliases resolved.
-pub fn model_name(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) -> Option<String> {
-    let name = wanted.map(str::to_owned).or_else(|| set(env, "DAGDECK_MODEL")).or_else(|| config.default.clone())?;
-    Some(config.resolve(&name))
-}
+/// The same, for as long as somebody may look.
+pub type Environment = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 impl ModelsConfig {
     /// A name with class and alias resolved: a class may be worked by an alias. An alias of an alias is not followed.
@@ -193,25 +185,6 @@ pub(super) fn limits(config: &TimeoutsConfig) -> Result<CallLimits, NotConnected
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn env<'a>(pairs: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
-        move |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
-    }
-
-    #[test]
-    fn the_models_name_is_taken_from_the_nearest_word() {
-        let config = ModelsConfig {
-            default: Some("from-config".into()),
-            aliases: BTreeMap::from([("haiku".into(), "small-1".into())]),
-            ..Default::default()
-        };
-        let variables = [("DAGDECK_MODEL", "from-env")];
-        let name = |config: &ModelsConfig, wanted, variables| model_name(config, wanted, &env(variables));
-        assert_eq!(name(&config, Some("haiku"), &variables).as_deref(), Some("small-1"));
-        assert_eq!(name(&config, None, &variables).as_deref(), Some("from-env"));
-        assert_eq!(name(&config, None, &variables[1..]).as_deref(), Some("from-config"));
-        assert_eq!(name(&ModelsConfig::default(), None, &[]), None);
-    }
 
     #[test]
     fn a_class_means_a_model_or_its_alias() {

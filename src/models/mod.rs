@@ -45,11 +45,24 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// The model that `auto` means there, and why, where the server can be asked.
+    async fn auto(&self) -> Option<AutoModel> {
+        None
+    }
+
     /// Names of the models that the provider offers, if it can say.
     ///
     /// # Errors
     /// When the provider can't be asked.
     async fn list(&self) -> Result<Vec<String>, ModelError>;
+}
+
+/// A model that nobody named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AutoModel {
+    pub name: String,
+    /// Why this one, for people.
+    pub why: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,15 +1,16 @@
 //! Known providers, and which servers are configured: by the `[models]` table, by the environment, or one found on this machine. The
-//! environment comes in as a function, so that nothing here reads it by itself; nothing is sent.
+//! environment comes in as a function, so that nothing here reads it by itself; only files of keys are read, and nothing is sent.
 
 use reqwest::Url;
 use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
-use std::sync::LazyLock;
+use std::{os::unix::fs::PermissionsExt, path::Path, sync::LazyLock};
 use tokio::sync::OnceCell;
 
 use super::client::{Api, ApiKey, ServerTraits};
 use super::config::{Lookup, ModelsConfig, NotConnected};
+use crate::files;
 
 /// Holds the address of a server on this machine, which is used where nothing else is configured.
 pub const LOCAL_SERVER: &str = "DAGDECK_LOCAL_SERVER";
@@ -45,6 +46,9 @@ struct ProviderTable {
     provider: Vec<KnownProvider>,
 }
 
+/// The largest file of a key.
+const KEY_FILE: u64 = 16 << 10;
+
 /// The shipped table.
 pub fn known() -> &'static [KnownProvider] {
     // The file is part of the program and a test reads it, so the default is never used.
@@ -63,6 +67,8 @@ pub struct ProviderConfig {
     pub api_key_env: Option<String>,
     /// Shell command that prints its key.
     pub api_key_command: Option<String>,
+    /// File that holds its key and that only you can read, named from the folder of `config.toml`. `dagdeck models setup` writes it.
+    pub api_key_file: Option<String>,
     /// The form in which it is spoken to: `openai`, or `anthropic`.
     pub api: Option<Api>,
 }
@@ -83,6 +89,8 @@ pub struct FoundServer {
     pub provider: Option<&'static KnownProvider>,
     /// The model that the environment names for it.
     pub model: Option<String>,
+    /// The configuration names it, so that its name before a model's means it and no gateway.
+    pub is_listed: bool,
 }
 
 /// Every server that is configured, the one first that is used where a name says nothing else. A wrong setting is an error of its
@@ -104,7 +112,7 @@ pub fn configured(config: &ModelsConfig, env: Lookup<'_>) -> Vec<Result<FoundSer
 }
 
 fn by_environment(provider: &'static KnownProvider, env: Lookup<'_>) -> Option<Result<FoundServer, NotConnected>> {
-    let address = provider.address_env.iter().find_map(|name| Some((set(env, name)?, name.as_str())));
+    let address = address_by_environment(provider, env);
     let key = provider.key_env.iter().find_map(|name| Some((set(env, name)?, name.as_str())));
     let (address, address_from) = match (address, &provider.address, &key) {
         (Some((address, from)), ..) => (address, from),
@@ -136,17 +144,31 @@ fn by_models_table(config: &ModelsConfig, env: Lookup<'_>) -> Result<FoundServer
         base_url: Some(address),
         api_key_env: config.api_key_env.clone(),
         api_key_command: config.api_key_command.clone(),
-        api: None,
+        ..ProviderConfig::default()
     };
     found_by(&own, None, from, "[models]", env)
 }
 
-fn by_provider_table(name: &str, own: &ProviderConfig, env: Lookup<'_>) -> Result<FoundServer, NotConnected> {
+/// The server that a table of this name means.
+///
+/// # Errors
+/// When it has no address, or a setting is wrong.
+pub fn by_provider_table(name: &str, own: &ProviderConfig, env: Lookup<'_>) -> Result<FoundServer, NotConnected> {
     let provider = known().iter().find(|provider| provider.name == name);
     let table = format!("[models.providers.{name}]");
     let from = format!("base_url of {table}");
-    let found = found_by(own, provider, &from, &table, env)?;
-    Ok(FoundServer { name: name.to_owned(), ..found })
+    let has_key = own.api_key_file.is_some() || own.api_key_command.is_some() || own.api_key_env.is_some();
+    // A key that somebody gave goes where they said, not where a variable points.
+    let moved = provider.filter(|_| own.base_url.is_none() && !has_key).and_then(|provider| address_by_environment(provider, env));
+    let found = match moved {
+        Some((address, from)) => found_by(&ProviderConfig { base_url: Some(address), ..own.clone() }, provider, from, &table, env)?,
+        None => found_by(own, provider, &from, &table, env)?,
+    };
+    Ok(FoundServer { name: name.to_owned(), is_listed: true, ..found })
+}
+
+fn address_by_environment(provider: &'static KnownProvider, env: Lookup<'_>) -> Option<(String, &'static str)> {
+    provider.address_env.iter().find_map(|name| Some((set(env, name)?, name.as_str())))
 }
 
 /// A server by what a table of the configuration says.
@@ -166,7 +188,9 @@ fn found_by(
     };
     let base = address_of(&address, from, provider)?;
     let provider = at(&base).or(provider);
-    let (key, key_from) = if let Some(line) = &own.api_key_command {
+    let (key, key_from) = if let Some(file) = &own.api_key_file {
+        (ApiKey::Given(key_in(Path::new(file), table)?), format!("api_key_file of {table}"))
+    } else if let Some(line) = &own.api_key_command {
         (ApiKey::Command { line: line.clone(), printed: OnceCell::new() }, format!("api_key_command of {table}"))
     } else if let Some(variable) = &own.api_key_env {
         let key = set(env, variable).ok_or_else(|| NotConnected {
@@ -211,7 +235,27 @@ fn found_at(
         key,
         key_from,
         provider: there,
+        is_listed: false,
     })
+}
+
+/// The key in a file, which nobody else may read.
+fn key_in(file: &Path, table: &str) -> Result<SecretString, NotConnected> {
+    let not = |why: String, how: &str| NotConnected {
+        why: format!("the file of the key (api_key_file of {table}) {why}"),
+        how: how.to_owned(),
+        is_absent: false,
+    };
+    let unreadable = |error: std::io::Error| not(format!("can't be read: {error}"), "give the key again: `dagdeck models setup`");
+    let text = files::read_text(file, KEY_FILE).map_err(unreadable)?;
+    let mode = std::fs::metadata(file).map_err(unreadable)?.permissions().mode();
+    if mode & 0o077 != 0 {
+        return Err(not("can be read by others".to_owned(), &format!("chmod 600 {}", file.display())));
+    }
+    match text.trim() {
+        "" => Err(not("is empty".to_owned(), "give the key again: `dagdeck models setup`")),
+        key => Ok(SecretString::from(key.to_owned())),
+    }
 }
 
 /// The provider whose usual address has this host, and this port on this machine.
@@ -224,6 +268,29 @@ fn at(base: &Url) -> Option<&'static KnownProvider> {
     known().iter().find(|provider| {
         provider.address.as_ref().and_then(|usual| Url::parse(usual).ok()).is_some_and(|usual| place(&usual) == place(base))
     })
+}
+
+/// The name for a server at an address that a person gave: of the provider that is known there, else the first word of the host that says
+/// something and is nobody else's.
+///
+/// # Errors
+/// When it is no address.
+pub fn name_for(address: &str, config: &ModelsConfig) -> Result<String, NotConnected> {
+    let base = address_of(address, "the address that you gave", None)?;
+    if let Some(provider) = at(&base) {
+        return Ok(provider.name.clone());
+    }
+    let host = base.host_str().unwrap_or_default().to_lowercase();
+    let is_word =
+        |label: &&str| label.starts_with(|first: char| first.is_ascii_alphabetic()) && !["api", "www", "localhost"].contains(label);
+    let stem = host.split('.').find(is_word).unwrap_or("local").to_owned();
+    let is_free = |name: &String| {
+        let same =
+            |own: &ProviderConfig| own.base_url.as_ref().is_some_and(|other| parse_address(other, None).is_ok_and(|other| other == base));
+        known().iter().all(|provider| provider.name != *name) && config.providers.get(name).is_none_or(same)
+    };
+    let numbered = (2..100).map(|number| format!("{stem}-{number}"));
+    Ok(std::iter::once(stem.clone()).chain(numbered).find(is_free).unwrap_or(stem))
 }
 
 fn address_of(address: &str, from: &str, provider: Option<&KnownProvider>) -> Result<Url, NotConnected> {
@@ -377,6 +444,45 @@ mod tests {
                 at("work", "http://work:8000/v1", Some("w")),
             ]
         );
+    }
+
+    #[test]
+    fn a_key_in_a_file_is_taken_if_nobody_else_can_read_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("key");
+        let own = ProviderConfig { api_key_file: Some(file.display().to_string()), ..Default::default() };
+        let config = ModelsConfig { providers: BTreeMap::from([("openai".to_owned(), own)]), ..Default::default() };
+        // A key that somebody gave for a server stays there.
+        let first = || servers(&config, &[("OPENAI_API_KEY", "other"), ("OPENAI_BASE_URL", "http://elsewhere")]).remove(0);
+        assert!(first().unwrap_err().contains("can't be read"));
+        for (text, mode, expected) in
+            [("kept-key\n", 0o600, None), ("kept-key", 0o640, Some("read by others")), (" \n", 0o600, Some("is empty"))]
+        {
+            std::fs::write(&file, text).unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+            match expected {
+                None => assert_eq!(first(), at("openai", "https://api.openai.com/v1", Some("kept-key"))),
+                Some(why) => assert!(first().unwrap_err().contains(why)),
+            }
+        }
+    }
+
+    #[test]
+    fn a_server_is_called_by_what_is_known_there_or_by_its_host() {
+        let work = ProviderConfig { base_url: Some("http://work:1/v1".into()), ..Default::default() };
+        let config = ModelsConfig { providers: BTreeMap::from([("work".to_owned(), work)]), ..Default::default() };
+        for (address, name) in [
+            ("localhost:11434", "ollama"),
+            ("https://api.anthropic.com", "anthropic"),
+            ("http://127.0.0.1:18080/v1", "local"),
+            ("https://api.llm.example.com/v1", "llm"),
+            ("openai.example.com", "openai-2"),
+            ("http://work:1", "work"),
+            ("http://work:2", "work-2"),
+        ] {
+            assert_eq!(name_for(address, &config), Ok(name.to_owned()), "{address}");
+        }
+        assert!(name_for("ftp://x", &config).unwrap_err().why.contains("neither http nor https"));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use secrecy::SecretString;
 
 use super::client::{ApiKey, CallLimits, Knowledge, ModelClient, Server};
-use super::config::{AUTO, Connected, Lookup, ModelsConfig, NotConnected, limits, model_name};
-use super::providers::{FoundServer, KnownProvider, configured, known};
+use super::config::{AUTO, Connected, Lookup, ModelsConfig, NotConnected, limits};
+use super::providers::{FoundServer, KnownProvider, configured, known, set};
 use super::{ChatModel, ModelError};
 
 /// A client, or why there is none.
@@ -15,8 +15,8 @@ type ReadyClient = Result<Arc<dyn ChatModel>, NotConnected>;
 /// The servers that are configured, the usual one first.
 pub struct Servers {
     all: Vec<Result<OneServer, NotConnected>>,
-    /// The model where nobody chose one.
-    usual: String,
+    /// The model where nobody chose one, and who says so.
+    usual: (String, String),
     limits: CallLimits,
     knowledge: Knowledge,
 }
@@ -24,6 +24,7 @@ pub struct Servers {
 struct OneServer {
     name: String,
     provider: Option<&'static KnownProvider>,
+    is_listed: bool,
     /// Until its client is made.
     found: Mutex<Option<FoundServer>>,
     client: OnceLock<ReadyClient>,
@@ -33,8 +34,7 @@ impl Servers {
     /// Makes ready what is configured.
     pub fn new(config: &ModelsConfig, env: Lookup<'_>, knowledge: Knowledge) -> Self {
         let found = configured(config, env);
-        let usual =
-            model_name(config, None, env).or_else(|| found.first()?.as_ref().ok().and_then(usual_model)).unwrap_or_else(|| AUTO.to_owned());
+        let usual = usual_model(config, found.first().and_then(|first| first.as_ref().ok()), env);
         let (limits, wrong_limits) = match limits(&config.timeouts) {
             Ok(limits) => (limits, None),
             Err(not) => (CallLimits::default(), Some(not)),
@@ -43,16 +43,21 @@ impl Servers {
             if let Some(not) = &wrong_limits {
                 return Err(not.clone());
             }
-            let FoundServer { name, provider, .. } = found.as_ref().map_err(Clone::clone)?;
-            let (name, provider) = (name.clone(), *provider);
-            Ok(OneServer { name, provider, found: Mutex::new(found.ok()), client: OnceLock::new() })
+            let FoundServer { name, provider, is_listed, .. } = found.as_ref().map_err(Clone::clone)?;
+            let (name, provider, is_listed) = (name.clone(), *provider, *is_listed);
+            Ok(OneServer { name, provider, is_listed, found: Mutex::new(found.ok()), client: OnceLock::new() })
         };
         Self { all: found.into_iter().map(ready).collect(), usual, limits, knowledge }
     }
 
     /// The model where nobody chose one.
     pub fn usual(&self) -> &str {
-        &self.usual
+        &self.usual.0
+    }
+
+    /// Who says that this is the usual model, for people.
+    pub fn usual_by(&self) -> &str {
+        &self.usual.1
     }
 
     /// Where a model of this name is asked, with its name there.
@@ -65,6 +70,14 @@ impl Servers {
         let client = self.client(server)?;
         let provider = client.provider().to_owned();
         Ok(Connected { model: client, name: name.to_owned(), provider })
+    }
+
+    /// The server that a model of this name is asked at, named as `clients` does, and its name there.
+    pub fn place(&self, model: &str) -> Option<(Option<&str>, String)> {
+        let first = self.all.first()?;
+        let (server, name) = self.route(first, model).ok()?;
+        let is_further = !std::ptr::eq(server, first);
+        Some((server.as_ref().ok().filter(|_| is_further).map(|server| server.name.as_str()), name.to_owned()))
     }
 
     /// Clients of every server that works, the usual one first, with the name of the others.
@@ -108,7 +121,7 @@ impl Servers {
             && !name.is_empty()
         {
             let named = |server: &&Result<OneServer, NotConnected>| server.as_ref().is_ok_and(|server| server.name == prefix);
-            let is_own = |server: &OneServer| server.provider.is_none_or(|provider| provider.name != prefix);
+            let is_own = |server: &OneServer| server.is_listed || server.provider.is_none_or(|provider| provider.name != prefix);
             match self.all.iter().find(named) {
                 Some(Ok(server)) if is_gateway && first.as_ref().is_ok_and(|first| first.name != prefix) && !is_own(server) => {}
                 Some(server) => return Ok((server, name)),
@@ -135,7 +148,15 @@ impl Servers {
 
     fn make(&self, server: &OneServer) -> ReadyClient {
         let found = server.found.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(FoundServer { base, address_from, key, key_from, traits, provider, .. }) = found else { return Err(absent()) };
+        self.client_for(found.ok_or_else(absent)?)
+    }
+
+    /// A client for a server that need not be configured.
+    ///
+    /// # Errors
+    /// When TLS can't be set up.
+    pub fn client_for(&self, found: FoundServer) -> ReadyClient {
+        let FoundServer { base, address_from, key, key_from, traits, provider, .. } = found;
         let small = provider.and_then(|provider| provider.default.clone());
         let server = Server { base, address_from, key, key_from, limits: self.limits.clone(), traits, small };
         let broken = |error: ModelError| NotConnected { why: error.message, how: error.hint.unwrap_or_default(), is_absent: false };
@@ -143,8 +164,23 @@ impl Servers {
     }
 }
 
-fn usual_model(found: &FoundServer) -> Option<String> {
-    found.model.clone().or_else(|| found.provider?.default.clone())
+/// The model where nobody chose one, by the nearest word, with who says so.
+fn usual_model(config: &ModelsConfig, first: Option<&FoundServer>, env: Lookup<'_>) -> (String, String) {
+    if let Some(name) = set(env, "DAGDECK_MODEL") {
+        return (config.resolve(&name), "DAGDECK_MODEL names it".to_owned());
+    }
+    if let Some(name) = &config.default {
+        return (config.resolve(name), "it is the default in config.toml".to_owned());
+    }
+    let provider = first.and_then(|first| first.provider);
+    if let Some(name) = first.and_then(|first| first.model.clone()) {
+        let variable = provider.and_then(|provider| provider.model_env.as_deref()).unwrap_or("OPENAI_MODEL");
+        return (name, format!("{variable} names it"));
+    }
+    match provider.and_then(|provider| Some((provider.default.clone()?, &provider.title))) {
+        Some((name, title)) => (name, format!("no model is named, so the small one of {title} is used")),
+        None => (AUTO.to_owned(), "no model is named, so the server is asked".to_owned()),
+    }
 }
 
 fn not_configured(provider: &KnownProvider, model: &str) -> NotConnected {
@@ -159,7 +195,7 @@ fn not_configured(provider: &KnownProvider, model: &str) -> NotConnected {
 fn absent() -> NotConnected {
     NotConnected {
         why: "no model is configured".to_owned(),
-        how: "set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or another provider's key; or OPENAI_BASE_URL to any OpenAI-compatible server; \
+        how: "`dagdeck models setup` sets one up (`M` in the console); or set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or another provider's key; or OPENAI_BASE_URL to any OpenAI-compatible server; \
               or start Ollama or LM Studio on this machine; or write base_url under [models] in config.toml. OPENAI_MODEL or --model names the model"
             .to_owned(),
         is_absent: true,
@@ -204,6 +240,22 @@ mod tests {
     }
 
     #[test]
+    fn the_models_name_is_taken_from_the_nearest_word() {
+        let usual = |table: &str, pairs: &[(&str, &str)]| {
+            let servers = servers(table, pairs);
+            (servers.usual().to_owned(), servers.usual_by().to_owned())
+        };
+        let table = "default = \"haiku\"\n[aliases]\nhaiku = \"small-1\"";
+        let named = |name: &str, by: &str| (name.to_owned(), by.to_owned());
+        let all = [("DAGDECK_MODEL", "from-env"), ("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "m")];
+        assert_eq!(usual(table, &all), named("from-env", "DAGDECK_MODEL names it"));
+        assert_eq!(usual(table, &all[1..]), named("small-1", "it is the default in config.toml"));
+        assert_eq!(usual("", &all[1..]), named("m", "OPENAI_MODEL names it"));
+        assert_eq!(usual("", &all[1..2]), named("gpt-4o-mini", "no model is named, so the small one of OpenAI is used"));
+        assert_eq!(usual("", &[]), named(AUTO, "no model is named, so the server is asked"));
+    }
+
+    #[test]
     fn a_models_name_says_which_server_is_asked() {
         let both = servers("", &[("OPENAI_API_KEY", "k"), ("ANTHROPIC_API_KEY", "a")]);
         for (model, expected) in [
@@ -219,6 +271,8 @@ mod tests {
         let gateway = servers("", &[("LITELLM_PROXY_BASE_URL", "http://l"), ("OPENAI_API_KEY", "k")]);
         assert_eq!(asked(&gateway, "openai/gpt-4o"), "openai/gpt-4o at l");
         assert_eq!(asked(&gateway, "litellm/openai/gpt-4o"), "openai/gpt-4o at l");
+        let listed = servers("[providers.openai]", &[("LITELLM_PROXY_BASE_URL", "http://l"), ("OPENAI_API_KEY", "k")]);
+        assert_eq!(asked(&listed, "openai/gpt-4o"), "gpt-4o at api.openai.com", "what a person set up is meant");
         let plain = servers("[providers.work]\nbase_url = \"http://work\"", &[("OPENAI_BASE_URL", "http://h")]);
         assert_eq!(asked(&plain, "work/big"), "big at work");
         assert_eq!(asked(&plain, "mistral/own-name"), "mistral/own-name at h");

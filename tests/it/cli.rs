@@ -704,7 +704,7 @@ fn agents_tools_models_and_doctor_list_what_there_is() {
     assert!(program.run(&["tools"]).code(0).out.contains("run_command"));
     assert_eq!(
         program.json(&["models", "--json"]),
-        json!({"used": null, "models": ["operator", "rehearsal"], "classes": {"haiku": null, "opus": null, "sonnet": null}})
+        json!({"used": null, "why": null, "models": ["operator", "rehearsal"], "classes": {"haiku": null, "opus": null, "sonnet": null}})
     );
     program.run(&["models"]).code(0).says(&["no model is connected", "OPENAI_API_KEY"]);
     let checks = program.run(&["doctor", "--json"]).json();

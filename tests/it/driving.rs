@@ -37,7 +37,7 @@ impl Seat {
             "OPENAI_API_KEY" => Some("sk-test".to_string()),
             _ => None,
         };
-        let host = LocalHost::open(places, Config::default(), Some("test-model"), &env).unwrap();
+        let host = LocalHost::open(places, Config::default(), Some("test-model"), env).unwrap();
         let connection = host.connect();
         let plan: Plan = serde_json::from_value(json!({ "goal": "test", "nodes": [node] })).unwrap();
         connection

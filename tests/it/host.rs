@@ -36,7 +36,7 @@ impl Bed {
     }
 
     fn host(&self) -> LocalHost {
-        LocalHost::open(self.places.clone(), self.config.clone(), None, &|_| None).unwrap()
+        LocalHost::open(self.places.clone(), self.config.clone(), None, |_: &str| None).unwrap()
     }
 
     async fn run(&self, nodes: Value, yes: Yes) -> Headless {

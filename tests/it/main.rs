@@ -25,6 +25,7 @@ mod refusals;
 mod rehearsing;
 mod requests;
 mod sandbox;
+mod setting_up;
 mod stored;
 mod story;
 mod support;

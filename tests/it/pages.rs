@@ -88,6 +88,7 @@ fn subcommand(made: &mut String, command: &Command) {
         made.push('\n');
         arguments(made, own.into_iter());
     }
+    command.get_subcommands().for_each(|inner| subcommand(made, inner));
 }
 
 fn is_usual(argument: &Arg) -> bool {

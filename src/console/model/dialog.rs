@@ -1,7 +1,7 @@
 //! `Dialog`: what can lie over the screens, as a stack. A dialog carries what it was opened for; none of them decides a gate.
 
 use super::field::{Lines, TextField};
-use super::{Doc, GateKey, KeyContext, Offer, Proposal, fuzzy};
+use super::{Doc, GateKey, KeyContext, Offer, Proposal, SetupChoice, SetupLine, fuzzy};
 use crate::engine::{Action, BreakId, RunId};
 use crate::host::client::TrustItem;
 use crate::plan::{Dialect, Edge, Field, Node, NodeId, NodeKind, Plan};
@@ -41,6 +41,8 @@ pub enum ListOf {
 pub struct Pick {
     /// What is picked.
     pub title: Plain,
+    /// What to know before; may be empty.
+    pub note: Plain,
     /// What is searched for.
     pub query: TextField,
     /// All there is.
@@ -98,6 +100,8 @@ pub enum PickThen {
     Model(String),
     /// Type the name of a model.
     OtherModel,
+    /// Go on with setting up a model.
+    SetUp(SetupChoice),
     /// Start the plan with that model, and these actions first.
     StartWith(&'static str, Vec<Action>),
     /// Show what that file would change, and ask.
@@ -119,7 +123,7 @@ impl Pick {
     /// A list of which everything is shown.
     pub fn new(title: &str, items: Vec<PickItem>) -> Self {
         let shown = (0..items.len()).collect();
-        Self { title: Plain::summary(title), query: TextField::line(""), items, shown, selected: 0 }
+        Self { title: Plain::summary(title), note: Plain::default(), query: TextField::line(""), items, shown, selected: 0 }
     }
 
     /// Searches again, after the query changed.
@@ -171,6 +175,8 @@ pub enum LineThen {
     CompareFile,
     /// The name of a model that isn't listed.
     ModelName,
+    /// What a model is set up with.
+    SetUp(SetupLine),
     /// What an event is to say.
     FindEvent,
     /// Why an action is asked for.
@@ -361,6 +367,11 @@ impl Dialog {
     /// Asks to pick one of these.
     pub fn pick(title: &str, items: Vec<PickItem>) -> Self {
         Self::Pick(Pick::new(title, items))
+    }
+
+    /// The same, with something to know before.
+    pub fn noted_pick(title: &str, note: &str, items: Vec<PickItem>) -> Self {
+        Self::Pick(Pick { note: Plain::line(note), ..Pick::new(title, items) })
     }
 
     /// Asks whether to do something.

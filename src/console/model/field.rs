@@ -14,6 +14,8 @@ pub struct TextField {
     before: String,
     /// Whether the text is only offered: what is typed first takes its place.
     offered: bool,
+    /// Whether each letter is drawn as a star, unless a sign at the start says that it is no key.
+    hidden: bool,
     /// Place among the texts that were typed before, while going through them, and what was there first.
     browsing: Option<(usize, String)>,
 }
@@ -36,7 +38,7 @@ pub enum Lines {
 impl TextField {
     /// A field with this text, the cursor behind it.
     pub fn new(lines: Lines, text: &str) -> Self {
-        let mut field = Self { area: TextArea::default(), lines, before: String::new(), offered: false, browsing: None };
+        let mut field = Self { area: TextArea::default(), lines, before: String::new(), offered: false, hidden: false, browsing: None };
         field.set(text);
         field
     }
@@ -44,6 +46,16 @@ impl TextField {
     /// A line with this text, the cursor behind it.
     pub fn line(text: &str) -> Self {
         Self::new(Lines::One, text)
+    }
+
+    /// An empty line whose text nobody may see.
+    pub fn hidden() -> Self {
+        Self { hidden: true, ..Self::line("") }
+    }
+
+    /// Whether nobody may see the text.
+    pub fn is_hidden(&self) -> bool {
+        self.hidden
     }
 
     /// A line with a text that is offered: what is typed first takes its place, a key that moves the cursor keeps it.
@@ -161,7 +173,10 @@ impl TextField {
 
     /// Lines as they may be drawn.
     pub fn shown(&self) -> impl Iterator<Item = Plain> + '_ {
-        self.area.lines().iter().map(|line| Plain::line(line))
+        let drawn = |line: &String| {
+            if self.hidden && !line.starts_with(['$', '!']) { Plain::line(&"*".repeat(line.chars().count())) } else { Plain::line(line) }
+        };
+        self.area.lines().iter().map(drawn)
     }
 
     /// Number of lines.
@@ -174,7 +189,7 @@ impl TextField {
         let at = self.area.cursor();
         let (row, column) = (at.0, at.1);
         let before: String = self.area.lines().get(row).map(|line| line.chars().take(column).collect()).unwrap_or_default();
-        (row, Plain::line(&before).width())
+        (row, if self.hidden && !before.starts_with(['$', '!']) { column } else { Plain::line(&before).width() })
     }
 
     fn admitted(&self, text: &str) -> String {

@@ -22,6 +22,7 @@ mod run;
 mod runs;
 mod safety;
 mod session;
+mod setup;
 mod trace;
 mod transcript;
 mod tree;
@@ -53,6 +54,7 @@ pub use run::{Fold, Replay, RunRecords, RunView, SearchMark, Standing};
 pub use runs::Runs;
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::HostStatus;
+pub use setup::{SetupChoice, SetupDraft, SetupLine};
 pub use trace::{TraceLine, TraceView, Traced};
 pub use transcript::{ConversationMessage, NodeConversation, lines};
 pub use tree::{Columns, LEVELS, TreeRow, TreeRowKind, TreeView};
@@ -82,6 +84,8 @@ pub struct Model {
     pub inbox: Inbox,
     /// What lies over the screens, the topmost last.
     pub dialogs: Vec<Dialog>,
+    /// A model that is being set up.
+    pub setup: SetupDraft,
     /// What a key may decide.
     pub safety: Safety,
     /// Theme and keys.
@@ -102,6 +106,7 @@ impl Model {
             request: RequestLine::default(),
             inbox: Inbox::default(),
             dialogs: Vec::new(),
+            setup: SetupDraft::default(),
             safety: Safety::default(),
             look,
             status: None,
@@ -300,6 +305,8 @@ impl Model {
     /// The line of text that takes the keys, if one does whose texts are kept.
     pub fn line(&self) -> Option<TypedLine> {
         match (self.dialogs.last(), self.place.screen, self.place.focus) {
+            // A key that was typed is not offered again.
+            (Some(Dialog::Line(line)), _, _) if line.field.is_hidden() => None,
             (Some(Dialog::Line(line)), _, _) => Some(TypedLine::of(&line.then)),
             (None, Screen::Plan, Focus::Request) => Some(TypedLine::Request),
             (None, Screen::Plan, Focus::Filter) => Some(TypedLine::Filter),

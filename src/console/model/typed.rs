@@ -2,7 +2,7 @@
 
 use std::mem::{Discriminant, discriminant};
 
-use super::LineThen;
+use super::{LineThen, SetupLine};
 
 /// Texts that are kept of each line.
 const KEPT: usize = 100;
@@ -18,12 +18,17 @@ pub enum TypedLine {
     LogFilter,
     /// A dialog that asks for this sort of thing.
     Dialog(Discriminant<LineThen>),
+    /// A line of setting up a model.
+    SetUp(SetupLine),
 }
 
 impl TypedLine {
     /// The line of a dialog.
     pub fn of(then: &LineThen) -> Self {
-        Self::Dialog(discriminant(then))
+        match then {
+            LineThen::SetUp(line) => Self::SetUp(*line),
+            other => Self::Dialog(discriminant(other)),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Deck;
 use crate::console::{model::Screen, update::ConsoleEffect};
-use crate::host::client::{Notice, Request};
+use crate::host::client::{ModelList, Notice, Request};
 use crate::plan::{Node, NodeId};
 
 #[test]
@@ -46,9 +46,12 @@ fn a_model_that_is_not_listed_can_be_named_and_the_one_in_use_is_marked() {
     let mut deck = Deck::new(80, 24);
     deck.keys("esc M");
     assert_eq!(deck.asked.pop(), Some(ConsoleEffect::Send(Request::ListModels)));
-    deck.notice(Notice::Models(vec!["test-model".into(), "operator".into()]));
+    let why = Some("OPENAI_MODEL names it".to_owned());
+    let list =
+        ModelList { names: vec!["test-model".into(), "operator".into()], used: Some("test-model".into()), why, ..Default::default() };
+    deck.notice(Notice::Models(list));
     let screen = deck.screen();
-    assert!(screen.contains("in use") && screen.contains("another name"), "{screen}");
+    assert!(screen.contains("In use: test-model (OPENAI_MODEL names it).") && screen.contains("another name"), "{screen}");
     deck.keys("down down enter");
     deck.type_text("own-model");
     deck.keys("enter");

@@ -57,7 +57,9 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::PlanRead { path, plan } => actions::compare::with(model, &path, *plan),
         Notice::PlanSaved { path, plan } => actions::save::saved(model, &path, &plan),
         Notice::PlanThere { path, plan, form } => actions::save::is_there(model, path, plan, form),
-        Notice::Models(names) => actions::app::models(model, &names),
+        Notice::Models(list) => actions::app::models(model, &list),
+        Notice::Providers(offers) => actions::setup::providers(model, offers),
+        Notice::SetUp { id, news } => actions::setup::news(model, id, news),
         Notice::Trust(items) => actions::app::untrusted(model, items),
         Notice::Problem(problem) => {
             // It may say that the run which is awaited can't be opened.

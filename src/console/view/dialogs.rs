@@ -8,7 +8,7 @@ use super::request::field;
 use super::{act, doc, sentence};
 use crate::console::model::{
     Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, ListOf, Model, Pick, PickItem, READING,
-    ReaderDialog, Reading, ScreenLayout, TypedLine, box_width, docs, scrolled, texts,
+    ReaderDialog, Reading, ScreenLayout, box_width, docs, scrolled, texts,
 };
 use crate::console::theme::Role;
 use crate::text::Plain;
@@ -87,7 +87,11 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     let marked = sentence::rows(&pick.marked().map(item_description).unwrap_or_default(), Role::Text, columns);
     // A reason that takes two lines doesn't move the list: there is always room for it.
     let below = 1 + u16::from(pick.items.iter().any(|item| item_description(item).width() > columns));
-    let inside = boxed_rows(pen, pick.items.len() + usize::from(3 + below), &pick.title);
+    let note = if pick.note.is_empty() { Vec::new() } else { sentence::rows(&pick.note, Role::Text, columns) };
+    let above = u16::try_from(note.len()).unwrap_or(u16::MAX);
+    let inside = boxed_rows(pen, pick.items.len() + usize::from(3 + below + above), &pick.title);
+    pen.lines(inside, &note);
+    let inside = Rect { y: inside.y + above.min(inside.height), height: inside.height.saturating_sub(above), ..inside };
     pen.words(inside.x, inside.y, 1, ">", Role::Key);
     let query = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
     field(pen, query, &pick.query, true, shown);
@@ -137,7 +141,7 @@ fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Sh
     let inside = boxed_rows(pen, note.len() + 2, &line.title);
     field(pen, row(inside, 0), &line.field, true, shown);
     pen.lines(rows_from(inside, inside.y + 1), &note);
-    let before = model.request.typed.before(TypedLine::of(&line.then));
+    let before = model.line().map_or(&[][..], |line| model.request.typed.before(line));
     let hints = [("line.keep", "OK"), ("line.cancel", "cancel"), ("line.older", "earlier")];
     keys(model, pen, last_row(inside), &hints[..if before.is_empty() { 2 } else { 3 }]);
 }

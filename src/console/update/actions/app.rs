@@ -3,11 +3,11 @@
 use super::super::{ConsoleEffect, Parting, UpdateTurn};
 use crate::console::model::{
     Confirm, Confirmed, Dialog, Doc, Focus, LineThen, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen,
-    Status, TextField, around, contexts, texts,
+    SetupChoice, Status, TextField, around, contexts, texts,
 };
 use crate::console::theme::Theme;
 use crate::engine::{OPERATOR, REHEARSAL, RunStatus, Time, elapsed};
-use crate::host::client::{ModelStatus, Request, TrustItem};
+use crate::host::client::{ModelList, ModelStatus, Request, TrustItem};
 use crate::text::Plain;
 
 /// Most runs that the farewell tells of.
@@ -76,19 +76,7 @@ pub fn focus(model: &mut Model, by: isize) {
 /// Which model is used, and how to use another one.
 pub fn model(model: &mut Model, turn: &mut UpdateTurn) {
     match &model.session.model {
-        Some(status @ (ModelStatus::Absent { how } | ModelStatus::Broken { how, .. })) => {
-            let mut lines = match status {
-                ModelStatus::Broken { why, .. } => vec![Plain::line("The model can't be used:"), Plain::summary(why), Plain::default()],
-                _ => vec![Plain::line("No model is connected. To connect one:"), Plain::default()],
-            };
-            lines.extend(Plain::block(how));
-            lines.push(Plain::default());
-            lines.push(Plain::line(
-                "Until then, plans that need none run for real. A plan that needs one asks you first: answer in the model's place, or \
-                 rehearse: nodes that need a model, or would change something, only show what they would do.",
-            ));
-            model.dialogs.push(Dialog::reader(Reading::Words { title: Plain::line("connect a model"), lines }, 0));
-        }
+        Some(ModelStatus::Absent { .. } | ModelStatus::Broken { .. }) => super::setup::begin(model, turn),
         Some(ModelStatus::Rehearsal | ModelStatus::Operator | ModelStatus::Connected { .. }) | None => {
             model.status = Some(Status::note("looking for models"));
             turn.send(Request::ListModels);
@@ -97,25 +85,26 @@ pub fn model(model: &mut Model, turn: &mut UpdateTurn) {
 }
 
 /// The models on offer came.
-pub fn models(model: &mut Model, names: &[String]) {
+pub fn models(model: &mut Model, list: &ModelList) {
     if model.types() {
         return;
     }
-    let used = match &model.session.model {
-        Some(ModelStatus::Connected { model, .. }) => model.as_str(),
-        Some(ModelStatus::Operator) => OPERATOR,
-        Some(ModelStatus::Rehearsal) => REHEARSAL,
-        Some(ModelStatus::Absent { .. } | ModelStatus::Broken { .. }) | None => "",
-    };
-    let detail = |name: &str| match name {
-        name if name == used => "in use",
+    model.status = None;
+    let why = list.why.as_deref().unwrap_or("in use");
+    let detail = |name: &String| match name.as_str() {
+        _ if Some(name) == list.used.as_ref() => why,
         OPERATOR => "you answer in the model's place",
         REHEARSAL => "nodes that need a model or would change something only show it",
         _ => "",
     };
-    let items = names.iter().map(|name| PickItem::new(PickThen::Model(name.clone()), name, detail(name)));
+    let listed = list.names.iter().map(|name| PickItem::new(PickThen::Model(name.clone()), name, detail(name)));
     let other = PickItem::new(PickThen::OtherModel, "another name …", "servers know models that they don't list");
-    model.dialogs.push(Dialog::pick("model", items.chain([other]).collect()));
+    let set_up =
+        PickItem::new(PickThen::SetUp(SetupChoice::Begin), "set up a model …", "another provider, server or key; makes it the default");
+    let used = list.used.as_ref().map(|used| format!("In use: {used} ({why})."));
+    let broken = list.usual_problem.iter().chain(&list.problems).map(|problem| format!("{}.", problem.message));
+    let note = used.into_iter().chain(broken).collect::<Vec<_>>().join(" ");
+    model.dialogs.push(Dialog::noted_pick("model", &note, listed.chain([other, set_up]).collect()));
 }
 
 /// Asks for the name of a model that isn't listed.

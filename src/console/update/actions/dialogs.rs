@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
 use super::change::change;
-use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, request, run, save, typing};
+use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, request, run, save, setup, typing};
 use crate::console::model::{
     Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, docs, texts, turned,
 };
@@ -36,6 +36,7 @@ fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &s
         LineThen::Rename(node) => return plan::keep_id(model, turn, node, text),
         LineThen::Goal => return plan::keep_goal(model, turn, text),
         LineThen::SaveForm(path) => return save::in_form(model, turn, path, text),
+        LineThen::SetUp(line) => return setup::typed(model, turn, *line, text),
         LineThen::Break(id) => return breaks::keep(model, turn, *id, text),
         LineThen::Condition(edge) => {
             return change(model, turn, |plan| Ok(plan.set_condition(edge, (!text.is_empty()).then_some(text)))).map(drop);
@@ -156,7 +157,10 @@ pub fn take(model: &mut Model, turn: &mut UpdateTurn) {
         return model.status = Some(Status::warn(&format!("{}: {}", item.label.as_str(), why.as_str())));
     }
     let then = item.then.clone();
-    model.dialogs.pop();
+    // The steps of setting up a model lie over each other: esc goes one back.
+    if !matches!(then, PickThen::SetUp(_)) {
+        model.dialogs.pop();
+    }
     follow(model, turn, then);
 }
 
@@ -176,8 +180,12 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::Rewind(node, to) => act::ask_feedback(model, node, to),
         PickThen::Rival(number) => request::take_rival(model, number),
         PickThen::Theme(name) => turn.effects.push(ConsoleEffect::UseTheme(name)),
-        PickThen::Model(name) => turn.send(Request::UseModel(Some(name))),
+        PickThen::Model(name) => {
+            setup::leave(model);
+            turn.send(Request::UseModel(Some(name)));
+        }
         PickThen::OtherModel => app::ask_model(model),
+        PickThen::SetUp(choice) => setup::chosen(model, turn, choice),
         PickThen::StartWith(name, first) => run::start_with(model, turn, first, Some(name)),
         PickThen::Trust(item) => app::ask_trust(model, item),
         PickThen::Answer(gate, option) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::from(option))),

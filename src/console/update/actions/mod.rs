@@ -20,6 +20,7 @@ pub mod replay;
 pub mod request;
 pub mod run;
 pub mod save;
+pub mod setup;
 pub mod tree;
 pub mod typing;
 pub mod why;

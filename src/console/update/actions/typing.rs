@@ -18,7 +18,7 @@ pub fn newer(model: &mut Model, turn: &mut UpdateTurn) {
     with_field(model, |field| went = field.newer(&texts));
     match line {
         TypedLine::Filter | TypedLine::LogFilter if !went => filter_done(model, turn),
-        TypedLine::Filter | TypedLine::LogFilter | TypedLine::Request | TypedLine::Dialog(_) => {}
+        TypedLine::Filter | TypedLine::LogFilter | TypedLine::Request | TypedLine::Dialog(_) | TypedLine::SetUp(_) => {}
     }
 }
 
