@@ -19,6 +19,14 @@ pub const RUN_FILE: u64 = 512 << 20;
 /// # Errors
 /// When there is none, it is something else (a folder, a pipe, a device), it is larger, or it isn't UTF-8. Links are followed.
 pub fn read_text(path: &Path, most: u64) -> Result<String, Error> {
+    text_of(read_bytes(path, most)?)
+}
+
+/// The same for a file that need not be text.
+///
+/// # Errors
+/// When there is none, it is something else (a folder, a pipe, a device), or it is larger. Links are followed.
+pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
     // Without NONBLOCK, opening a pipe waits for a writer for ever.
     let file = File::from(rustix::fs::open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?);
     let about = file.metadata()?;
@@ -28,7 +36,7 @@ pub fn read_text(path: &Path, most: u64) -> Result<String, Error> {
     if !about.is_file() {
         return Err(Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    read_capped(file, most)
+    capped(file, most)
 }
 
 /// The text of a stream, such as standard input, of at most `most` bytes.
@@ -36,12 +44,20 @@ pub fn read_text(path: &Path, most: u64) -> Result<String, Error> {
 /// # Errors
 /// When it is longer, can't be read, or isn't UTF-8.
 pub fn read_capped(from: impl Read, most: u64) -> Result<String, Error> {
+    text_of(capped(from, most)?)
+}
+
+fn capped(from: impl Read, most: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     from.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         let size = if most >= 1 << 20 { format!("{} MiB", most >> 20) } else { format!("{} KiB", most >> 10) };
         return Err(Error::new(ErrorKind::FileTooLarge, format!("it is larger than {size}")));
     }
+    Ok(bytes)
+}
+
+fn text_of(bytes: Vec<u8>) -> Result<String, Error> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to() + 1;
         Error::new(ErrorKind::InvalidData, format!("it is not text: byte {at} is not UTF-8"))

@@ -4,6 +4,7 @@
 use super::{CliContext, CliError, Exit, Io, TrustArgs};
 use crate::host::{Trust, TrustItem, TrustState};
 use crate::text::Plain;
+use crate::tools::unknown_secrets;
 use serde_json::json;
 
 /// Lists the files that count only if they are trusted, and the allowed hosts; or changes what is trusted.
@@ -55,8 +56,11 @@ fn list(items: &[TrustItem], hosts: &[String], as_json: bool, io: &mut Io<'_>) -
     Ok(Exit::Success)
 }
 
-/// Says what is left out of a run, or what `--trust` lets in.
+/// Says what is left out of a run, or what `--trust` lets in, and which secrets would not be hidden.
 pub(super) fn announce(place: &CliContext, io: &mut Io<'_>) {
+    if let Some(problem) = unknown_secrets(&place.places.workspace) {
+        io.say(&format!("warning: {}", Plain::line(&problem)));
+    }
     let trust = Trust::of(&place.places.home, &place.places.workspace);
     if place.places.settings == place.places.workspace {
         for item in trust.items().iter().filter(|item| item.state != TrustState::Trusted) {

@@ -17,7 +17,7 @@ use crate::agents::{self, AgentRegistry, AttemptEnd, CardKind, Cards, Execution,
 use crate::engine::{AgentJob, Dep, Job, NodeError, REHEARSAL, WorkerFact};
 use crate::models::{ChatModel, client::Learned, config::Lookup};
 use crate::plan::Catalog;
-use crate::tools::{KnownSecrets, ToolContext, ToolRegistry, sandbox::SandboxConfig};
+use crate::tools::{KnownSecrets, ToolContext, ToolRegistry, sandbox::SandboxConfig, unknown_secrets};
 use async_trait::async_trait;
 use std::{
     path::PathBuf,
@@ -89,10 +89,11 @@ impl Kit {
         self.lock_cards().cards()
     }
 
-    /// Cards that could not be read, and files that are left out because nobody trusted them.
+    /// Cards that could not be read, files that are left out because nobody trusted them, and secrets that are not known.
     pub(super) fn card_problems(&self) -> Vec<Problem> {
         let left_out = self.trust.iter().flat_map(Trust::left_out);
-        self.cards().problems().iter().map(Problem::from).chain(left_out).collect()
+        let unknown = unknown_secrets(&self.workspace).map(Problem::new);
+        self.cards().problems().iter().map(Problem::from).chain(left_out).chain(unknown).collect()
     }
 
     pub(super) fn lock_cards(&self) -> MutexGuard<'_, AgentRegistry> {

@@ -8,6 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use std::{
     collections::BTreeSet,
+    io::ErrorKind,
     path::{Path, PathBuf},
     sync::{PoisonError, RwLock, RwLockReadGuard},
 };
@@ -46,9 +47,11 @@ impl KnownSecrets {
         secrets
     }
 
-    /// Reads `.env` as it is now. One that can't be read has no secrets.
+    /// Reads `.env` as it is now. One that tools can't read either has no secrets.
     pub fn read_workspace(&self) {
-        for EnvVariable { name, value, spellings } in variables_of(&self.workspace) {
+        let bytes = read_env(&self.workspace).unwrap_or_default();
+        // Tools give bytes that are no text in the same way.
+        for EnvVariable { name, value, spellings } in variables_of(&String::from_utf8_lossy(&bytes)) {
             if is_secret(&name) && value.trim().len() >= SHORTEST {
                 self.learn(&name, &value);
                 spellings.iter().for_each(|spelling| self.know(&name, spelling, true));
@@ -63,7 +66,8 @@ impl KnownSecrets {
     /// Knows a value from now on, with the ways in which programs write it; too short ones and those that are known stay as they are.
     pub fn learn(&self, name: &str, value: &str) {
         let value = value.trim();
-        self.know(name, value, false);
+        // What stands for bytes that are no text is never put in.
+        self.know(name, value, value.contains(char::REPLACEMENT_CHARACTER));
         if value.len() >= SHORTEST {
             let spelled = percent_encoded(value);
             self.know(name, &spelled, true);
@@ -171,6 +175,16 @@ impl KnownSecrets {
     }
 }
 
+fn read_env(workspace: &Path) -> Result<Vec<u8>, std::io::Error> {
+    files::read_bytes(&workspace.join(".env"), ENV_BYTES)
+}
+
+/// Why the secrets in a workspace's `.env` aren't known, although tools can read it.
+pub fn unknown_secrets(workspace: &Path) -> Option<String> {
+    let error = read_env(workspace).err().filter(|error| error.kind() == ErrorKind::FileTooLarge)?;
+    Some(format!("the secrets in `.env` are not known, so they are not hidden: {error}"))
+}
+
 /// Names of the secrets in a value, each once.
 pub fn names_in(value: &Value) -> BTreeSet<String> {
     match value {
@@ -194,11 +208,10 @@ struct EnvVariable {
     spellings: Vec<String>,
 }
 
-/// The variables of a workspace's `.env`: `NAME=value`, perhaps behind `export`, perhaps in quotes, which may hold several lines.
-fn variables_of(workspace: &Path) -> Vec<EnvVariable> {
-    let text = files::read_text(&workspace.join(".env"), ENV_BYTES).unwrap_or_default();
+/// The variables of a `.env`: `NAME=value`, perhaps behind `export`, perhaps in quotes, which may hold several lines.
+fn variables_of(text: &str) -> Vec<EnvVariable> {
     let mut variables = Vec::new();
-    let mut rest = text.as_str();
+    let mut rest = text;
     while !rest.is_empty() {
         let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
         let Some((name, value)) =
@@ -349,11 +362,9 @@ mod tests {
 
     #[test]
     fn the_variables_of_an_env_file_are_read_however_they_are_written() {
-        let folder = tempfile::tempdir().unwrap();
         let text = "# X_KEY=no\nA_KEY=one=two\nexport B_TOKEN=\"with space\"\n C = 'x' \nJ_KEY=commented # prod\nQ_KEY=\"quoted\" # c\n\
             R_SECRET=\"es\\\"c\"\nZ_KEY=\"a\nb\"\nW_KEY=w\\ w\nK_KEY=`tick`\nOPEN_KEY=\"open\n";
-        std::fs::write(folder.path().join(".env"), text).unwrap();
-        let read: Vec<(String, String)> = variables_of(folder.path()).into_iter().map(|variable| (variable.name, variable.value)).collect();
+        let read: Vec<(String, String)> = variables_of(text).into_iter().map(|variable| (variable.name, variable.value)).collect();
         let pairs: Vec<(&str, &str)> = read.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let wanted = [
             ("A_KEY", "one=two"),

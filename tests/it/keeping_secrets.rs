@@ -65,6 +65,26 @@ fn a_known_secret_stands_raw_nowhere_after_its_file_was_read() {
 }
 
 #[test]
+fn a_secret_is_known_also_where_its_file_is_no_text() {
+    let program = program();
+    program.file(".env", [format!("# \u{e9}\nAPI_KEY={SECRET}\nOTHER_KEY=abcdefgh").as_bytes(), &[0xe9, b'\n']].concat());
+    let plan = planned(&program, json!([{"id": "a", "tool": "run_command", "args": {"command": "cat .env"}}]));
+    let run = program.run(&["run", &plan, "--yes"]).code(0);
+    assert!(run.out.contains("API_KEY=[secret API_KEY]\\nOTHER_KEY=[secret OTHER_KEY]"), "{run}");
+    assert_eq!(leaks(&program.home().join("state")), Vec::<String>::new());
+}
+
+#[test]
+fn a_file_of_secrets_that_is_too_large_is_told_of() {
+    let program = program();
+    std::fs::File::options().write(true).open(program.workspace().join(".env")).unwrap().set_len((64 << 20) + 1).unwrap();
+    let plan = planned(&program, json!([{"id": "a", "value": 1}]));
+    for how in [&["run", &plan][..], &["agents"]] {
+        program.run(how).code(0).says(&["the secrets in `.env` are not known, so they are not hidden: it is larger than 64 MiB"]);
+    }
+}
+
+#[test]
 fn a_secret_is_put_in_only_by_a_yes_that_names_it_and_never_into_an_address() {
     let program = program();
     let read = json!({"id": "a", "tool": "read_file", "args": {"path": ".env"}});
