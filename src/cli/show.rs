@@ -180,16 +180,17 @@ pub(super) fn payload_lines(gate: &Gate) -> Vec<Plain> {
         }
         None => Plain::block(&format!("{name}: {}", value_text(value))),
     };
-    if let GateKind::Question { options, fields, .. } = &gate.kind {
-        let names = |names: Vec<&str>, label: &str| (!names.is_empty()).then(|| Plain::line(&format!("{label}: {}", names.join(", "))));
-        let options = names(options.iter().map(String::as_str).collect(), "options");
-        let fields = names(fields.iter().map(|field| field.name.as_str()).collect(), "fields");
-        return options.into_iter().chain(fields).collect();
-    }
-    match &gate.payload {
+    let payload: Vec<Plain> = match &gate.payload {
         Value::Object(map) => map.iter().flat_map(field).collect(),
         payload => Plain::block(&value_text(payload)),
-    }
+    };
+    let GateKind::Question { text, options, fields, .. } = &gate.kind else { return payload };
+    let names = |names: Vec<&str>, label: &str| (!names.is_empty()).then(|| Plain::line(&format!("{label}: {}", names.join(", "))));
+    let options = names(options.iter().map(String::as_str).collect(), "options");
+    let fields = names(fields.iter().map(|field| field.name.as_str()).collect(), "fields");
+    let question = (*text != gate.why).then(|| Plain::block(text)).unwrap_or_default();
+    let known = if gate.payload.is_null() { Vec::new() } else { payload };
+    question.into_iter().chain(known).chain(options).chain(fields).collect()
 }
 
 fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, status: RunStatus) -> (Plain, Plain) {

@@ -278,7 +278,10 @@ fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
         why.contains("was at work when its run was interrupted") && why.contains("--unknown again|done|skip` says what happened"),
         "{why}"
     );
-    program.run(&["resume", "last"]).code(7);
+    let question = ["did the call of `run_command` in `long` take effect?", "tool: run_command", "(sleep 1000 & echo $!"];
+    program.run(&["resume", "last"]).code(7).says(&question);
+    let shown = program.run(&["show", "last"]).code(0).out;
+    assert!(question.iter().all(|words| shown.contains(words)), "{shown}");
     assert_eq!(left(), 0);
     let shown = program.json(&["show", "last", "--json"]);
     assert_eq!(shown["nodes"][0]["state"], "unknown");
