@@ -22,7 +22,7 @@ use std::path::Path;
 pub(super) fn is_path(argument: &str) -> bool {
     let ending = [".json", ".yaml", ".yml", ".toml"].iter().any(|ending| argument.ends_with(ending));
     let is_word = !argument.contains(char::is_whitespace);
-    argument == "-" || Path::new(argument).is_file() || is_word && (ending || argument.contains('/'))
+    argument == "-" || Path::new(argument).metadata().is_ok_and(|found| !found.is_dir()) || is_word && (ending || argument.contains('/'))
 }
 
 /// Whether a text is meant as a plan and not as a request, however wrong the plan may be.

@@ -72,6 +72,10 @@ impl Default for Tuning {
 /// Opens the database, making it and its folder if need be, both for the user alone, and brings its schema up to date.
 pub(super) fn open(path: &Path, tuning: Tuning) -> Result<Connection, StoreError> {
     make_private(path).map_err(|error| StoreError::io(path, &error))?;
+    // SQLite would wait on a pipe for ever. A folder it refuses by itself.
+    if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return Err(StoreError::Damaged { path: path.to_path_buf(), cause: "it is not a regular file".to_owned() });
+    }
     let mut db = Connection::open(path).map_err(|error| StoreError::sqlite(path, &error))?;
     if db.is_readonly("main").map_err(|error| StoreError::sqlite(path, &error))? {
         return Err(StoreError::Unusable { path: path.to_path_buf(), cause: "it can't be written".to_owned() });

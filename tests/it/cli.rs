@@ -164,13 +164,19 @@ fn files_that_can_not_be_read_are_named() {
 #[test]
 fn devices_and_pipes_are_refused_at_once_wherever_a_file_is_named() {
     let program = Program::new();
-    let pipe = program.workspace().join("pipe.json");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    let pipe =
+        |path: &std::path::Path| rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    pipe(&program.workspace().join("pipe"));
+    pipe(&program.workspace().join("pipe.json"));
+    program.run(&["run", "pipe"]).code(1).says(&["error: can't read `pipe`: it is not a regular file"]);
     for name in ["/dev/zero", "./pipe.json"] {
         for args in [&["validate", name][..], &["run", name], &["export", name, "--format", "native"], &["import", name]] {
             program.run(args).code(1).says(&["error: can't read", name, "it is not a regular file", "hint: "]);
         }
     }
+    std::fs::create_dir(program.workspace().join("state")).unwrap();
+    pipe(&program.workspace().join("state/journal.db"));
+    program.run(&["ls", "--home", "state"]).code(1).says(&["state/journal.db` is damaged: it is not a regular file", "hint: "]);
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::process::{ExitStatus, Stdio};
 
 use tokio::process::Command;
 
+use crate::files;
+
 /// Why an edited text did not come back. The text that was given stays.
 #[derive(Debug, thiserror::Error)]
 pub enum EditorError {
@@ -47,7 +49,7 @@ pub(super) async fn edit(editor: &str, text: &str, suffix: &str) -> Result<Strin
         return Err(EditorError::Failed { editor: editor.to_owned(), status });
     }
     // Read by name: many editors write a new file and move it into place.
-    Ok(std::fs::read_to_string(file.path())?)
+    Ok(files::read_text(file.path(), files::DOCUMENT)?)
 }
 
 /// Throws away what was typed and not read, so that keys meant for a child reach nothing of ours.

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use crate::files;
 use crate::tools::{
     ToolError, Workspace,
     sandbox::{self, Confined, ConfinedCommand, Feed, ProcessLimits, SandboxConfig},
@@ -13,6 +14,8 @@ use crate::tools::{
 
 /// Longest answer in bytes.
 const OUTPUT: usize = 2 << 20;
+/// Largest file that names a repository, in bytes.
+const POINTER_BYTES: u64 = 64 << 10;
 /// Longest time in seconds.
 const TIME_S: u64 = 30;
 
@@ -87,9 +90,9 @@ impl GitProcess {
         let (git, common) = if kind.is_dir() {
             (dot.clone(), dot)
         } else if kind.is_file() {
-            let text = std::fs::read_to_string(&dot).unwrap_or_default();
+            let text = files::read_text(&dot, POINTER_BYTES).unwrap_or_default();
             let git = real(root.join(text.strip_prefix("gitdir:").unwrap_or_default().trim()))?;
-            let line = |name: &str| std::fs::read_to_string(git.join(name)).map(|text| git.join(text.trim()));
+            let line = |name: &str| files::read_text(&git.join(name), POINTER_BYTES).map(|text| git.join(text.trim()));
             // A work tree beside the repository's own: the repository must know of it.
             let is_known = git.starts_with(&root) || line("gitdir").is_ok_and(|back| back.canonicalize().is_ok_and(|back| back == dot));
             if !is_known {
