@@ -116,6 +116,17 @@ pub struct Outgoing {
     pub asks_anyway: bool,
 }
 
+impl Outgoing {
+    /// What goes out, part by part, with the name of each.
+    pub fn parts(&self) -> Vec<(&'static str, String)> {
+        let place = if self.host == "*" { "any host that the call chooses" } else { &self.host };
+        let request = Some(&self.request).filter(|request| !request.is_empty());
+        let headers = self.headers.iter().map(|(name, value)| ("header", format!("{name}: {value}")));
+        let rest = request.map(|request| ("request", request.clone())).into_iter().chain(headers);
+        [("to", place.to_owned())].into_iter().chain(rest).chain(self.body.iter().map(|body| ("body", body.clone()))).collect()
+    }
+}
+
 /// Key of the option taken in the answer to a question that has a form as well.
 pub const OPTION: &str = "option";
 

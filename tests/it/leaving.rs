@@ -88,6 +88,17 @@ fn a_plan_that_reads_a_file_and_fetches_with_it_sends_nothing_before_the_host_is
 }
 
 #[test]
+fn the_shell_shows_host_address_and_headers_of_what_would_leave_and_how_far_a_yes_reaches() {
+    let (program, collector) = (program(), Collector::start(page));
+    let plan = trap(&program, &collector);
+    let (host, reach) = (format!("to: {}", collector.host), "a yes lets every node of this run send private data to 127.0.0.1:");
+    let shown = [host.as_str(), "request: GET http://127.0.0.1:", "quiet-and-private", "header: user-agent: dagdeck/", reach];
+    program.run(&["run", &plan]).code(7).says(&shown);
+    let show = program.run(&["show"]).code(0).out;
+    assert!(shown.iter().all(|words| show.contains(words)), "{show}");
+}
+
+#[test]
 fn an_agent_that_read_a_file_fetches_nothing_before_the_host_is_allowed() {
     let collector = Collector::start(page);
     let call = |tool: &str, args| Reply::Calls(vec![(tool.to_owned(), args)]);

@@ -121,21 +121,12 @@ fn question(kind: &GateKind, doc: &mut Doc<'static>) {
 /// What a call would send out, exactly.
 fn sends(kind: &GateKind, doc: &mut Doc<'static>) {
     let GateKind::Tool { leaves: Some(outgoing), .. } = kind else { return };
-    let place = if outgoing.host == "*" { "any host that the call chooses" } else { &outgoing.host };
     doc.heading("what it would send");
-    let mut line = |name: &str, text: &str| {
-        for (at, piece) in crate::console::model::lines(text).into_iter().enumerate() {
+    for (name, text) in outgoing.parts() {
+        for (at, piece) in crate::console::model::lines(&text).into_iter().enumerate() {
             let head = Plain::line(if at == 0 { name } else { "" }).pad(9);
             doc.line(Role::Code, head.then(&piece));
         }
-    };
-    line("to", place);
-    if !outgoing.request.is_empty() {
-        line("request", &outgoing.request);
-    }
-    outgoing.headers.iter().for_each(|(name, value)| line("header", &format!("{name}: {value}")));
-    if let Some(body) = &outgoing.body {
-        line("body", body);
     }
     doc.line(Role::Dim, Plain::line("a yes holds for this host and port in this run, or for good where you say so"));
 }
