@@ -50,6 +50,27 @@ fn what_a_folder_brings_counts_for_nothing_and_is_named_until_a_person_trusts_it
 }
 
 #[test]
+fn the_console_opened_in_a_folder_of_traps_names_each_and_widens_nothing() {
+    let program = trapped();
+    let plan = json!({"dagdeck": 1, "goal": "test", "nodes": [{"id": "a", "tool": "read_notes", "args": {"command": "touch made"}}]});
+    program.file("plan.json", plan.to_string());
+    let mut deck = program.console_with(&["console", "plan.json"], (120, 40));
+    deck.sees("is not trusted, so it is left out").sees("there is no tool").send("r").sees("the plan has errors");
+    deck.send(":").sees("commands").send("trust w").sees("> trust w").send("\r").sees("files to trust");
+    for trap in TRAPS {
+        deck.sees(trap);
+    }
+    deck.sees("new: replaces the shipped agent writer").sees("new: adds the agent linked").sees("sets limits.slots to 999; 2 more");
+    deck.send("config").sees("> config").send("\r").sees("trust .dagdeck/config.toml as it is now?");
+    deck.sees("sets tools.aliases.read_notes to \"run_command\"").sees("sets models.default to \"costly\"");
+    deck.send("n").loses("as it is now?");
+    drop(deck);
+    assert!(!program.workspace().join("made").exists());
+    assert_eq!((agent(&program, &[], "writer")["origin"].clone(), agent(&program, &[], "linked")), (json!("shipped"), Value::Null));
+    assert!(program.run(&["trust"]).code(0).out.contains("new      .dagdeck/config.toml"));
+}
+
+#[test]
 fn trusted_content_counts_and_stays_in_use_when_its_file_changes_or_goes() {
     let program = trapped();
     program.run(&["trust", "./.dagdeck/agents/writer.md"]).code(0).says(&["trusted .dagdeck/agents/writer.md"]);

@@ -124,7 +124,7 @@ fn run(model: &Model, view: &RunView, now: Time) -> HeaderPieces {
     parts.extend(counts.into_iter().map(|(what, count)| (Plain::blank(2).then(&count), texts::count_role(what))));
     match &view.driver {
         Driver::Here => {}
-        Driver::Elsewhere(who) => parts.push((Plain::summary(&format!("  under way in {who}")), Role::Dim)),
+        Driver::Elsewhere(who) => parts.push((Plain::line("  under way in ").then(&Plain::summary(who)), Role::Dim)),
         // Actions open one that is over again: of that there is no more to say than how it ended.
         Driver::Nobody if view.newest().run.outcome().is_some() => {}
         Driver::Nobody if matches!(status, RunStatus::NotUnderWay | RunStatus::Interrupted) => {}

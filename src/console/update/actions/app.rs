@@ -132,7 +132,8 @@ pub fn untrusted(model: &mut Model, items: Vec<TrustItem>) {
         return;
     }
     let item = |item: TrustItem| {
-        let detail = format!("{}: {}", item.state.word(), item.changes.first().map_or("", String::as_str));
+        let more = item.changes.len().checked_sub(2).map(|rest| format!("; {} more", rest + 1)).unwrap_or_default();
+        let detail = format!("{}: {}{more}", item.state.word(), item.changes.first().map_or("", String::as_str));
         let path = item.path.clone();
         PickItem::new(PickThen::Trust(Box::new(item)), &path, &detail)
     };
