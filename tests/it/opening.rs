@@ -42,7 +42,7 @@ fn every_wrong_shape_is_a_finding_with_its_path_all_at_once() {
         "wrong-shape nodes[7].body",
         "empty-plan nodes[7].body.nodes",
         "wrong-shape nodes[8]",
-        "wrong-shape edges[1].to",
+        "read-as edges[1].to",
         "wrong-shape edges[2].to",
         "read-as edges[3]",
         "wrong-shape edges[4]",
@@ -54,6 +54,50 @@ fn every_wrong_shape_is_a_finding_with_its_path_all_at_once() {
     program.run(&["run", "plan.json"]).code(3);
     let (code, found) = told(&program, &json!([1, 2]));
     assert_eq!((code, found), (3, vec!["no-plan ".to_owned()]), "nothing like nodes is refused");
+}
+
+#[test]
+fn a_list_at_the_end_of_an_edge_opens_as_several_edges_and_stays_as_written() {
+    let program = Program::new();
+    let nodes =
+        json!([{"id": "a", "value": 1}, {"id": "b", "value": 2}, {"id": "c", "value": "{{a}} {{b}}"}, {"id": "d", "value": "{{b}}"}]);
+    let edges = json!([{"from": ["a", "b"], "to": ["c", "d"], "id": "e", "when": "1 > 0"}, {"from": "c", "to": ["d", "none"]}]);
+    let document = json!({"dagdeck": 1, "goal": "g", "nodes": nodes, "edges": edges});
+    let (code, found) = told(&program, &document);
+    assert_eq!((code, &found[..]), (3, &["read-as edges[0].from".to_owned(), "unknown-dependency edges[1].to".to_owned()][..]));
+    assert_eq!(written(&program, &document, "native"), document, "what nobody repaired stays as it was");
+    let text = program.run(&["validate", "plan.json"]);
+    assert!(text.out.contains("`edges[0].from`, `edges[0].to`, `edges[1].to` are lists"), "{text}");
+    let read = written(&program, &document, "stages")["edges"].clone();
+    assert_eq!(read.as_array().map(|edges| edges.len()), Some(6), "{read}");
+    let good = json!({"dagdeck": 1, "goal": "g", "nodes": nodes, "edges": [edges[0], {"from": "c", "to": "d"}]});
+    program.file("plan.json", good.to_string());
+    program.run(&["validate", "--fix", "plan.json"]).code(0);
+    let fixed: Value = serde_json::from_str(&program.read("plan.json")).unwrap();
+    let pair = |from: &str, to: &str| json!({"from": from, "to": to, "when": "1 > 0"});
+    let mut first = pair("a", "c");
+    first["id"] = json!("e");
+    assert_eq!(fixed["edges"], json!([first, pair("a", "d"), pair("b", "c"), pair("b", "d"), {"from": "c", "to": "d"}]));
+    let walk = |target: Value| {
+        json!({"nodes": [{"id": "a", "agent_name": "writer", "is_entry": true}, {"id": "b", "agent_name": "writer", "is_exit": true},
+            {"id": "c", "agent_name": "writer", "is_exit": true}], "connections": [{"source_id": "a", "target_id": target}]})
+    };
+    assert!(told(&program, &walk(json!(["b", "c"]))).1.contains(&"read-as connections[0].target_id".to_owned()));
+    assert_eq!(written(&program, &walk(json!(["b", "c"])), "workflow"), walk(json!(["b", "c"])));
+}
+
+#[test]
+fn commas_before_closing_brackets_are_read_past_and_said() {
+    let program = Program::new();
+    program.file(
+        "plan.json",
+        "{\"dagdeck\": 1, \"goal\": \"g\", \"nodes\": [{\"id\": \"a\", \"value\": [1, 2,],},\n {\"id\": \"b\", \"vaule\": 2},],}",
+    );
+    let found = program.run(&["validate", "plan.json"]).code(3).out;
+    let line = "the text has commas before closing brackets: read without them; fix: write it without";
+    assert!(found.contains(line) && found.contains("plan.json:2:23: warning[unknown-field] nodes[1].vaule"), "{found}");
+    let document = json!({"dagdeck": 1, "goal": "g", "nodes": [{"id": "a", "value": [1, 2]}, {"id": "b", "vaule": 2}]});
+    assert_eq!(program.run(&["export", "plan.json"]).code(0).json(), document);
 }
 
 #[test]

@@ -46,6 +46,7 @@ pub(super) fn amend(document: &mut Value, path: &str, depth: usize) -> Result<Di
     version(map, &mut notes)?;
     let form = DocumentShape::of(map, shape);
     notes.extend(document_names(map, &form));
+    notes.extend(form.edges.and_then(|edges| super::spread::spread(map, edges, &form.end_names())));
     parts(map, &form, path, depth);
     // Fields under other names may have hidden whose nodes these are.
     let told = if shape == Dialect::Native { tell(document)? } else { shape };

@@ -3,6 +3,7 @@
 
 use super::aliases::{DEPENDS_ON, NATIVE_DOCUMENT, NATIVE_EDGE, NATIVE_NODE};
 use super::reading::{AS_WRITTEN, FieldReading};
+use super::spread::EndNames;
 use super::{hybrid, orchestration, stages, tools, workflow};
 use crate::plan::fields::{Slips, is_quiet};
 use crate::plan::native::{self, EDGE_FIELDS, PLAN_FIELDS, ShapeError, is_node_field};
@@ -124,7 +125,7 @@ pub(super) struct DocumentShape {
 
 const NATIVE: Slips = Slips { what: "a node", renamed: NATIVE_NODE, elsewhere: &[] };
 
-fn shape(dialect: Dialect) -> DocumentShape {
+pub(super) fn shape(dialect: Dialect) -> DocumentShape {
     let native = DocumentShape {
         dialect,
         is_literal: false,
@@ -197,6 +198,12 @@ impl DocumentShape {
         let is_literal = dialect == Dialect::Native && named.is_some_and(|name| name != Dialect::Native.name());
         let bare = shape(dialect);
         if is_literal { Self { is_literal, document_names: &[], node_names: &[], edge_names: &[], ..bare } } else { bare }
+    }
+
+    /// The names of the ends of its edges.
+    pub fn end_names(&self) -> EndNames {
+        self.ends
+            .map(|end| [end].into_iter().chain(self.edge_names.iter().filter(|(_, right)| *right == end).map(|(name, _)| *name)).collect())
     }
 
     /// The names of this node's fields, as an agent's differ from a tool's in hybrid plans.

@@ -19,6 +19,7 @@ mod orchestration;
 mod place;
 mod reading;
 mod source;
+mod spread;
 mod stages;
 #[cfg(test)]
 mod tests;
@@ -31,7 +32,7 @@ pub(in crate::plan) use aliases::plain;
 pub use draft::Loss;
 pub(in crate::plan) use forms::{DocumentPart, fields as known_fields, is_field, is_kept};
 pub use place::{locate, source_message, source_path, written_path};
-pub(in crate::plan) use reading::{FieldReading, is_stand_in, without};
+pub(in crate::plan) use reading::{FieldReading, ListForm, is_stand_in, without};
 pub use source::{ReadError, Syntax};
 pub(in crate::plan) use stages::{GRAPHS as STAGE_GRAPHS, implied as implied_stages};
 pub use write::{ExportedPlan, Format, write, write_as};
@@ -61,11 +62,10 @@ pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
 /// Amends what a text holds, and notes what the text is.
 fn amended(value: &mut Value, source: source::SourceText<'_>) -> Result<Dialect, ShapeError> {
     let shape = amend::amend(value, "", 0)?;
-    if let Value::Object(map) = value
-        && source.is_fenced()
-    {
-        let message = "the text is a block of Markdown code: read without its marks".to_owned();
-        reading::note(map, vec![FieldReading { message, list: Some(reading::ListForm::Fenced), ..FieldReading::default() }]);
+    if let Value::Object(map) = value {
+        let note =
+            |message: &str| FieldReading { message: message.to_owned(), list: Some(reading::ListForm::Surplus), ..FieldReading::default() };
+        reading::note(map, source.surplus().into_iter().map(note).collect());
     }
     Ok(shape)
 }

@@ -3,7 +3,7 @@
 
 use super::reading::{ListForm, readings};
 use super::source::SourceText;
-use super::{forms, stages};
+use super::{forms, spread, stages};
 use crate::plan::fields::step;
 use crate::plan::{Dialect, NodeKind, Plan, SubplanNode};
 use std::borrow::Cow;
@@ -59,6 +59,7 @@ fn place_of(plan: &Plan, shape: Dialect, path: &str) -> String {
         };
     }
     if let Some((at, rest)) = entry("edges", path) {
+        let at = spread::written_at(&plan.ext, &forms::shape(shape).end_names(), at);
         let (field, tail) = rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()));
         return match shape {
             Dialect::Workflow => {
@@ -69,7 +70,7 @@ fn place_of(plan: &Plan, shape: Dialect, path: &str) -> String {
                 let names = [("from", "from_stage_id"), ("to", "to_stage_id"), ("when", "condition"), ("id", "edge_id")];
                 under(&stages::edge_place(plan, at), called(&names, field), tail)
             }
-            Dialect::Native | Dialect::Orchestration | Dialect::Tools | Dialect::Hybrid => path.to_owned(),
+            Dialect::Native | Dialect::Orchestration | Dialect::Tools | Dialect::Hybrid => under(&format!("edges[{at}]"), field, tail),
         };
     }
     path.to_owned()

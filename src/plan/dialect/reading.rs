@@ -54,8 +54,11 @@ pub(in crate::plan) enum ListForm {
     Bare,
     /// The plan is one field of the document.
     Inside,
-    /// The text is a block of Markdown code. It is written without the marks of one.
-    Fenced,
+    /// Some edges of the list have lists as their ends.
+    Spread,
+    /// The text has more than the document: marks of a block of Markdown code, commas. It is written without them.
+    #[serde(alias = "fenced")]
+    Surplus,
 }
 
 impl FieldReading {
@@ -132,7 +135,13 @@ fn restored_object(mut map: Map<String, Value>) -> Value {
     let mut outside = None;
     for reading in held {
         match (reading.list, reading.written) {
-            (Some(ListForm::Fenced), _) => {}
+            (Some(ListForm::Surplus), _) => {}
+            (Some(ListForm::Spread), written) => {
+                let place = map.get_mut(&reading.field).filter(|list| Some(&**list) == reading.read.as_ref());
+                if let (Some(place), Some(written)) = (place, written) {
+                    *place = written;
+                }
+            }
             (Some(ListForm::Inside), written) => outside = Some((reading.name, reading.at, written)),
             // Nothing else can stand beside a list that is the whole document, and an empty one is no plan.
             (Some(ListForm::Bare), _) => {

@@ -60,6 +60,8 @@ pub(super) struct SourceText<'t> {
     syntax: Syntax,
     /// Lines before the text, where it is a block of Markdown code.
     fenced_after: Option<usize>,
+    /// Commas before a closing bracket make it YAML that is JSON but for them.
+    has_commas: bool,
 }
 
 impl<'t> SourceText<'t> {
@@ -78,7 +80,7 @@ impl<'t> SourceText<'t> {
         } else {
             Syntax::Yaml
         };
-        let source = Self { text, origin, syntax, fenced_after };
+        let source = Self { text, origin, syntax, fenced_after, has_commas: false };
         if text.trim().is_empty() {
             let line = text.matches('\n').count() + 1;
             let column = text.rsplit('\n').next().map_or(0, str::len).max(1);
@@ -97,6 +99,11 @@ impl<'t> SourceText<'t> {
                 Ok(value) => Ok((value.0, self)),
                 Err(error) => {
                     let message = error.to_string();
+                    if message.starts_with("trailing comma")
+                        && let Ok(value) = yaml::read(self.text)
+                    {
+                        return Ok((value, Self { has_commas: true, ..self }));
+                    }
                     // serde_json repeats the place at the end of its message.
                     let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
                     let message = if error.is_data() {
@@ -132,9 +139,11 @@ impl<'t> SourceText<'t> {
         places
     }
 
-    /// Whether the text is a block of Markdown code.
-    pub fn is_fenced(&self) -> bool {
-        self.fenced_after.is_some()
+    /// What is read past in the text.
+    pub fn surplus(&self) -> Vec<&'static str> {
+        let fence = self.fenced_after.map(|_| "the text is a block of Markdown code: read without its marks");
+        let commas = self.has_commas.then_some("the text has commas before closing brackets: read without them");
+        fence.into_iter().chain(commas).collect()
     }
 
     /// An error at a line and column of the text.

@@ -2,7 +2,7 @@
 //! is a warning with a safe fix, which writes it as it was read; what couldn't be read is an error.
 
 use super::{Code, FindingPlace, Fix, PlanCheck};
-use crate::plan::dialect::{FieldReading, Part, held, without};
+use crate::plan::dialect::{FieldReading, ListForm, Part, held, without};
 use crate::plan::edit::Edit;
 use crate::plan::{Dialect, Edge, Node, Plan};
 
@@ -36,6 +36,8 @@ fn find(check: &mut PlanCheck, place: FindingPlace, reading: FieldReading, edit:
         (true, Some(_)) => (Code::WrongShape, None),
         // No other form has such a field.
         (false, _) if is_gate && check.plan.dialect != Dialect::Native => (Code::ReadAs, None),
+        (false, _) if reading.list == Some(ListForm::Surplus) => (Code::ReadAs, Some(Fix::safe("write it without", edit))),
+        (false, _) if reading.list == Some(ListForm::Spread) => (Code::ReadAs, Some(Fix::safe("write each edge by itself", edit))),
         (false, _) if reading.field.is_empty() => (Code::ReadAs, Some(Fix::safe("write it as an object", edit))),
         (false, Some(value)) if reading.field == reading.name && (value.is_string() || value.is_number()) => {
             (Code::ReadAs, Some(Fix::safe(format!("write it as {value}"), edit)))
