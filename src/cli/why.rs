@@ -16,19 +16,11 @@ use serde_json::json;
 pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let (id, records) = show::records(&args.of.run, place)?;
     let run = Run::replay(&records);
-    let mut links = run.why(&named::node(&args.of.node, &id, &run, &records)?);
+    let node = named::node(&args.of.node, &id, &run, &records)?;
     let status = show::status(&run, &id, place)?;
     let is_left = run.outcome().is_none() && place.store()?.driver(&RunId(id.clone())).is_none();
-    let interrupted = |id: &NodeId| run.node(id).is_some_and(|node| node.state.is_interrupted(status));
     let resumed = run.without_driver(SystemClock.now());
-    for link in links.iter_mut().filter(|link| interrupted(&link.node)) {
-        if link.obstacle == Obstacle::Work {
-            link.sentence = broken_off(&link.node, &run, &resumed, short(&id));
-        } else if link.obstacle == Obstacle::Nodes {
-            let ended = run.node(&link.node).map_or(0, |node| node.inside.over);
-            link.sentence = format!("`{}` was interrupted: {ended} of {} inside had ended", link.node, run.count_inside(&link.node));
-        }
-    }
+    let mut links = run.why_in(&node, status, |node| broken_off(node, &run, &resumed, short(&id)));
     for link in links.iter_mut().filter(|link| is_left && link.obstacle == Obstacle::Slot) {
         link.sentence = format!("`{}` is ready, and no process drives the run", link.node);
         link.obstacle = Obstacle::Start;
@@ -82,6 +74,8 @@ fn hints((run, resumed): (&Run, &Run), links: &[Blocker], status: RunStatus, nam
         }),
         Obstacle::Hold | Obstacle::Breakpoint => Some(format!("`dagdeck release {name} {}` continues it", link.node)),
         Obstacle::Word => Some(format!("`dagdeck resume {name} --unknown again|done|skip` says what happened")),
+        // The sentence of what was interrupted says it.
+        Obstacle::Start if status == RunStatus::Interrupted => None,
         Obstacle::Start | Obstacle::Pause => Some(format!("`dagdeck resume {name}` continues the run")),
         Obstacle::Nothing => again(link, resumed, name),
         Obstacle::Nodes | Obstacle::Slot | Obstacle::Lock | Obstacle::Retry { .. } | Obstacle::Work => None,

@@ -136,7 +136,7 @@ fn changes_are_undone_and_done_again(deck: &mut Terminal) {
 fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) {
     deck.send("r").sees("a model is needed, and none is connected").send(ESC).loses("none is connected");
     deck.goes_to("writer").send("d").sees("plan, 4 nodes");
-    deck.send("r").sees("run 1/1 waiting").sees("◆ 1 gate").sees("3/4 done");
+    deck.send("r").sees("dagdeck  waiting").sees("◆ 1 gate").sees("3/4 done");
     let row = deck.screen().lines().find(|line| line.contains("write_file")).unwrap_or_default().to_owned();
     assert!(row.contains("◆") && row.contains("waiting"), "{row}");
     assert!(!program.workspace().join("longest.md").exists());
@@ -153,7 +153,7 @@ fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) 
     let rows: Vec<&str> = report.lines().filter(|line| line.contains(".rs |")).collect();
     let expected: Vec<String> = longest.iter().take(10).map(|(path, lines)| format!("| {path} | {lines} |")).collect();
     assert_eq!(rows, expected);
-    deck.send(ESC).sees("run 1/1 succeeded").sees("4/4 done");
+    deck.send(ESC).sees("dagdeck  succeeded").sees("4/4 done");
 }
 
 fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
@@ -169,7 +169,7 @@ fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
         .until("the row cancelled", |screen| screen.lines().any(|line| line.contains("run_command") && line.contains("cancelled")));
 
     deck.goes_to("count_words").send("o").sees("count_words: may it start?").sees("because the plan asks").decides("a").loses("◆ 1 gate");
-    deck.send(ESC).sees("run 2/2 partial").sees("2/3 done");
+    deck.send(ESC).sees("run 2 of 2 partial").sees("2/3 done");
 }
 
 fn the_terminal_is_given_back(deck: &mut Terminal) {

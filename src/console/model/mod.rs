@@ -62,6 +62,8 @@ pub use turns::Turns;
 pub use typed::{Typed, TypedLine};
 pub use versus::{CompareScreen, VersusRow};
 
+use std::cell::LazyCell;
+
 use crate::engine::{Blocker, Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
 
@@ -280,9 +282,27 @@ impl Model {
     /// What the node of the list "why" waits for, as it is seen.
     pub fn blockers(&self) -> Vec<Blocker> {
         match (self.dialogs.last(), self.shown_run()) {
-            (Some(Dialog::List { of: ListOf::Why(node), .. }), Some(view)) => view.seen().run.why(node),
+            (Some(Dialog::List { of: ListOf::Why(node), .. }), Some(view)) => self.why(view, node),
             (_, _) => Vec::new(),
         }
+    }
+
+    /// What a node waits for, and what continues one that was interrupted.
+    pub fn why(&self, view: &RunView, node: &NodeId) -> Vec<Blocker> {
+        let (resume, run) = (self.hint("run.resume"), &view.seen().run);
+        let resumed = LazyCell::new(|| run.without_driver(view.seen().last));
+        let broken_off = |node: &NodeId| {
+            let then = resumed.node(node).map(|node| &node.state);
+            let next = if then == Some(&NodeState::Unknown) {
+                "and asks what to do with it"
+            } else if then.is_some_and(NodeState::is_final) {
+                "and uses its result"
+            } else {
+                "and runs it again"
+            };
+            format!("`{node}` was interrupted; {resume} continues the run {next}")
+        };
+        run.why_in(node, view.seen_status(), broken_off)
     }
 
     /// Shows a screen; keys go to its list.

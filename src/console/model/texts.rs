@@ -335,11 +335,12 @@ pub fn event_role(tone: EventTone) -> Role {
 /// How what an action changes looks.
 pub fn impact_role(about: ImpactLine) -> Role {
     match about {
-        ImpactLine::Nodes(NodeImpact::Stale | NodeImpact::Void | NodeImpact::Wraps) => Role::Warning,
-        ImpactLine::Nodes(NodeImpact::Starts) => Role::Running,
-        ImpactLine::Nodes(NodeImpact::Holds) => Role::Held,
+        ImpactLine::Nodes(NodeImpact::Stale | NodeImpact::Void | NodeImpact::Wraps | NodeImpact::AsksAgain) => Role::Warning,
+        ImpactLine::Nodes(NodeImpact::Starts | NodeImpact::Finishes | NodeImpact::Runs) => Role::Running,
+        ImpactLine::Nodes(NodeImpact::Holds | NodeImpact::HoldsAfterGate) => Role::Held,
         ImpactLine::Nodes(NodeImpact::Skips) => Role::Skipped,
-        ImpactLine::Nodes(NodeImpact::Cancels) => Role::Cancelled,
+        ImpactLine::Nodes(NodeImpact::Rehearses | NodeImpact::RehearsesAgain) => Role::Rehearsed,
+        ImpactLine::Nodes(NodeImpact::Cancels | NodeImpact::CancelsAtWork) => Role::Cancelled,
         ImpactLine::Nodes(NodeImpact::Reruns) => Role::Retrying,
         ImpactLine::Nodes(NodeImpact::Succeeds) => Role::Succeeded,
         ImpactLine::Nodes(NodeImpact::Passes) => Role::Passed,

@@ -111,10 +111,10 @@ fn hints_begin_with_what_the_state_calls_for() {
 fn a_run_that_only_breakpoints_keep_says_so_in_the_header() {
     let mut deck = broken_at(Moment::After);
     deck.done("scan", json!(1));
-    assert!(deck.sees("run 1/1 running"), "others are at work");
+    assert!(deck.sees("dagdeck  running"), "others are at work");
     deck.done("list", json!("a.rs"));
     deck.done("count", json!("1"));
-    assert!(deck.sees("run 1/1 held"), "{}", deck.screen());
+    assert!(deck.sees("dagdeck  held"), "{}", deck.screen());
     deck.keys("<");
     assert!(deck.sees("1 run is held (key >)"), "{}", deck.screen());
     deck.keys("5");

@@ -231,3 +231,15 @@ fn feedback_is_offered_to_agents_only() {
     deck.keys("enter enter");
     assert!(deck.sees("what scan should do better"), "{}", deck.screen());
 }
+
+#[test]
+fn a_node_whose_run_was_interrupted_says_so_and_what_continues_it() {
+    let deck = Deck::running(120, 40);
+    let mut left = driven_by(&deck, Driver::Nobody);
+    let row = |screen: &str| screen.lines().find(|line| line.contains(" scan ") && line.contains("interrupted")).map(str::to_owned);
+    let screen = left.screen();
+    assert!(row(&screen).is_some_and(|row| row.contains("? ") && !row.contains('●')), "{screen}");
+    left.keys("W");
+    assert!(left.sees("scan was interrupted; ! continues the run and"), "{}", left.screen());
+    assert!(!left.sees("scan is running"), "{}", left.screen());
+}

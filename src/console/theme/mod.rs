@@ -13,7 +13,7 @@ mod tests;
 
 use ratatui::style::{Color, Modifier, Style};
 
-use crate::engine::NodeState;
+use crate::engine::{NodeState, RunStatus};
 use crate::text::{Glyph, GlyphSet};
 
 pub use colour::Depth;
@@ -59,6 +59,11 @@ impl Theme {
 }
 
 /// How a node's state looks.
+pub fn of_node(state: &NodeState, run: RunStatus) -> (Glyph, Role) {
+    if state.is_interrupted(run) { (run.glyph(), Role::Unknown) } else { of_state(state) }
+}
+
+/// The same of a node whose run goes on.
 pub fn of_state(state: &NodeState) -> (Glyph, Role) {
     match state {
         NodeState::Pending => (Glyph::Pending, Role::Pending),

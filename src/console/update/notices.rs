@@ -255,6 +255,11 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         Event::Acted { action, nodes, .. } => match (&**action, &nodes[..]) {
             (Action::Step { .. }, [node, ..]) if starts(model, id, node) => Status::good(&format!("started `{node}`")),
             (Action::Step { .. }, [node, ..]) => Status::good(&format!("continued `{node}`")),
+            (Action::Stop { target }, _) if !at_work(model, id).is_empty() => {
+                let left = at_work(model, id);
+                let run = if left.len() == 1 { "runs" } else { "run" };
+                Status::good(&format!("stopping {}: {} still {run}", target.label(), left.join(", ")))
+            }
             (action, _) => Status::good(&format!("done: {}", action.label())),
         },
         Event::Undone { action: undone, .. } => {
@@ -304,6 +309,13 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         | Event::Node { .. } => return,
     };
     model.status = Some(if shown { status } else { of_another(model, id, status) });
+}
+
+/// The nodes of a run that are at work.
+fn at_work(model: &Model, id: &RunId) -> Vec<String> {
+    let nodes = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.own_nodes());
+    let nodes = nodes.filter(|(_, node)| matches!(node.state, NodeState::Running | NodeState::Stopping));
+    nodes.map(|(id, _)| format!("`{id}`")).collect()
 }
 
 /// Whether the run pauses after each node, so that the end of one is news.

@@ -6,8 +6,8 @@ use ratatui::layout::Rect;
 
 use super::{empty, pen::Pen, tree::took};
 use crate::console::model::{Focus, Model, RunView, Standing, Turns, texts};
-use crate::console::theme::{Role, of_state};
-use crate::engine::{EdgeId, EdgeState, NodeRun, Time};
+use crate::console::theme::{Role, of_node};
+use crate::engine::{EdgeId, EdgeState, NodeRun, RunStatus, Time};
 use crate::plan::NodeId;
 use crate::plan::drawing::{ArrowLabel, BoxBody, EdgeStroke, GraphDrawing, Pane, VisibleBox, Window};
 use crate::text::{Glyph, GlyphSet, Plain};
@@ -215,7 +215,7 @@ impl NodeBox<'_> {
     fn head(&self, sheet: &mut Sheet<'_, '_>, id: &NodeId) -> u32 {
         let area = self.seen.area;
         let mark = match self.model.shown_run() {
-            Some(view) => view.seen().run.node(id).map(|node| self.state(sheet, node)),
+            Some(view) => view.seen().run.node(id).map(|node| self.state(sheet, node, view.seen_status())),
             None => self.model.editor.review.of_node(id).next().map(|finding| {
                 let (word, glyph, role) = texts::severity(finding.severity);
                 (format!(" {} {word} ", sheet.pen.theme.glyph(glyph)), role)
@@ -228,13 +228,13 @@ impl NodeBox<'_> {
     }
 
     /// A stale result is named as such; of a node that has none the state counts more.
-    fn state(&self, sheet: &Sheet<'_, '_>, node: &NodeRun) -> (String, Role) {
+    fn state(&self, sheet: &Sheet<'_, '_>, node: &NodeRun, run: RunStatus) -> (String, Role) {
         let theme = sheet.pen.theme;
         if node.stale.is_some() && Standing::of(&node.state) == Standing::Done {
             return (format!(" {} stale ", theme.glyph(Glyph::Stale)), Role::Stale);
         }
-        let (glyph, role) = of_state(&node.state);
-        (format!(" {} {} ", theme.glyph(glyph), node.state.word()), role)
+        let (glyph, role) = of_node(&node.state, run);
+        (format!(" {} {} ", theme.glyph(glyph), node.state.label(run)), role)
     }
 
     /// Says that the node asks.

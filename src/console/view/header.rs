@@ -7,7 +7,7 @@ use crate::console::model::{Model, PlanScreen, RunView, Screen, texts};
 use crate::console::theme::Role;
 use crate::engine::{RunStatus, Time, Totals, elapsed};
 use crate::host::client::Driver;
-use crate::text::{Glyph, Plain, counted, duration};
+use crate::text::{Glyph, Plain, clock, counted, duration};
 
 /// Draws the first row.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
@@ -112,7 +112,9 @@ fn run(model: &Model, view: &RunView, now: Time) -> HeaderPieces {
     let at = model.runs.number(&view.id).unwrap_or(1);
     let status = view.seen_status();
     let (word, role) = (Plain::line(status.word()), texts::status_role(status));
-    let mut parts = vec![(Plain::line(&format!("run {at}/{} ", model.runs.open.len())), Role::Heading)];
+    let all = model.runs.open.len();
+    let number = if all > 1 { format!("run {at} of {all} ") } else { String::new() };
+    let mut parts = vec![(Plain::line(&number), Role::Heading)];
     match view.replay() {
         Some(replay) => {
             parts.push((Plain::line(&format!(" replay {}/{} ", replay.at(), view.journal().len())), Role::Badge));
@@ -137,9 +139,14 @@ fn run(model: &Model, view: &RunView, now: Time) -> HeaderPieces {
     }
     may.extend(spent.money_label().map(|money| (Plain::line("  ").then(&money), Role::Dim)));
     if view.replay().is_none() {
-        let ms = view.elapsed_ms(now);
-        let shown = if view.works() { ms / 1000 * 1000 } else { ms };
-        may.push((Plain::blank(2).then(&elapsed(shown)), Role::Dim));
+        let (ms, run) = (view.elapsed_ms(now), &view.newest().run);
+        let time = match view.works() {
+            true => elapsed(ms / 1000 * 1000),
+            // Nothing is drawn while all of it waits, so a number would soon be false.
+            false if view.status().is_timed() => Plain::line("began ").then(&clock(run.began().0)),
+            false => elapsed(ms),
+        };
+        may.push((Plain::blank(2).then(&time), Role::Dim));
     }
     may.push((Plain::line("  ").then(&view.goal()), Role::Text));
     (parts, may)

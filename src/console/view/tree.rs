@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::pen::{Pen, Shown};
 use super::{empty, request, sentence};
 use crate::console::model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, texts};
-use crate::console::theme::{Role, of_state};
+use crate::console::theme::{Role, of_node};
 use crate::engine::{ImpactLine, Inside, NodeRun, NodeState, REHEARSED, Time, Totals, arguments};
 use crate::plan::{Node, nest, tree::Orientation};
 use crate::text::{Glyph, Plain, duration};
@@ -126,7 +126,7 @@ impl RowDrawing<'_> {
             _ if self.model.deps_target().is_some() => self.dependency_mark(),
             Some(view) => {
                 self.steer_mark(view, pen, line);
-                view.seen().run.node(&self.node.id).map(|node| of_state(&node.state)).filter(|_| self.is_node())
+                view.seen().run.node(&self.node.id).map(|node| of_node(&node.state, view.seen_status())).filter(|_| self.is_node())
             }
             None => self.finding_mark(),
         };
@@ -276,7 +276,7 @@ impl RowDrawing<'_> {
                 Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word())),
                 texts::impact_role(ImpactLine::Nodes(fate)),
             ),
-            None => (Plain::line(node.state.label(view.seen_status())), of_state(&node.state).1),
+            None => (Plain::line(node.state.label(view.seen_status())), of_node(&node.state, view.seen_status()).1),
         };
         let mut x = rest.x + pen.text(rest.x, rest.y, rest.width.min(11), &word, role).max(9) + 1;
         let worker = self.grid.worker;

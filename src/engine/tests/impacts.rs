@@ -131,8 +131,8 @@ proptest! {
             let run = &player.world.run;
             let told = |changes: &Changes| {
                 // Holds, wraps, marks of age and what acts again leave no event of their own.
-                let by_state = [NodeImpact::Holds, NodeImpact::Wraps, NodeImpact::Stale, NodeImpact::ActsAgain];
-                let changes = changes.iter().filter(|(kind, _)| !by_state.contains(kind));
+                let by_state = [NodeImpact::Holds, NodeImpact::Finishes, NodeImpact::Wraps, NodeImpact::Stale, NodeImpact::ActsAgain];
+                let changes = changes.iter().filter(|(kind, _)| !by_state.contains(kind) && kind.of().is_none());
                 changes.map(|(kind, nodes)| (*kind, nodes.clone())).collect::<Changes>()
             };
             prop_assert_eq!(told(&announced(&impact)), told(&done(&before, run, &action, &events)), "{:?}", action);
@@ -146,6 +146,10 @@ proptest! {
             }
         }
     }
+}
+
+fn lines(world: &World, action: &Action) -> Vec<String> {
+    world.run.impact(action, Time(world.now)).lines().into_iter().map(|(_, line)| line.into_string()).collect()
 }
 
 fn kinds(world: &World, action: &Action) -> Vec<(NodeImpact, Vec<String>)> {
@@ -197,6 +201,40 @@ fn the_impact_says_which_nodes_with_effects_act_again() {
     world.done("b", json!(1));
     let again = Action::Rerun { node: "a".into(), scope: RerunReach::Downstream };
     assert_eq!(kinds(&world, &again), [list(NodeImpact::Reruns, &["a", "s", "b"]), list(NodeImpact::ActsAgain, &["s", "b"])]);
-    let lines: Vec<String> = world.run.impact(&again, Time(world.now)).lines().into_iter().map(|(_, line)| line.into_string()).collect();
+    let lines = lines(&world, &again);
     assert!(lines.contains(&"changes things again: s, b".to_string()), "{lines:?}");
+}
+
+#[test]
+fn a_cancelled_run_cancels_what_runs_while_it_runs_and_the_rest_before_it_starts() {
+    let world = World::new(plan(vec![agent("build", &[]), agent("paint", &["build"])]));
+    let cancel = Action::Cancel { target: ActionTarget::Run };
+    let expected = ["cancels while running: build", "cancels before it starts: paint", "ends the run: cancelled"];
+    assert_eq!(lines(&world, &cancel), expected);
+}
+
+#[test]
+fn a_stop_names_what_runs_to_its_end_because_it_has_nothing_to_hand_back() {
+    let world = World::new(plan(vec![tool("build", "save", json!({}), &[]), agent("paint", &["build"])]));
+    let stop = Action::Stop { target: ActionTarget::Run };
+    assert_eq!(lines(&world, &stop), ["cancels before it starts: paint", "finishes: build"]);
+}
+
+#[test]
+fn a_retry_says_that_what_never_ran_runs_and_does_not_run_again() {
+    let mut world = World::new(plan(vec![agent("bad", &[]), agent("after", &["bad"])]));
+    world.fail("bad", ErrorKind::Permanent);
+    let retry = Action::Retry { node: "bad".into() };
+    assert_eq!(lines(&world, &retry)[..2], ["runs: after", "runs again: bad"]);
+}
+
+#[test]
+fn a_hold_of_the_run_names_the_node_that_waits_at_a_gate_and_says_when_it_is_held() {
+    let mut asks = agent("build", &[]);
+    asks.policy.approve = Some(Approve::Before);
+    let mut world = World::new(plan(vec![asks, agent("paint", &["build"])]));
+    let hold = Action::Hold { target: ActionTarget::Run };
+    assert_eq!(lines(&world, &hold), ["holds after its gate: build", "holds: paint"]);
+    world.act(hold);
+    assert!(world.run.reason(&"build".into()).ends_with(", then held by anna"), "{}", world.run.reason(&"build".into()));
 }

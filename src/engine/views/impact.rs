@@ -7,7 +7,7 @@ use crate::engine::{
     graph::{NodeIx, leaves_something},
     run::RunState,
 };
-use crate::plan::NodeId;
+use crate::plan::{NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an action changes at a node; the worst last.
@@ -19,8 +19,14 @@ pub enum NodeImpact {
     Void,
     Starts,
     Succeeds,
+    /// Of those that succeed: without a model, or in a run where nothing happens outside.
+    Rehearses,
     Passes,
     Holds,
+    /// Of those that are held: it waits at a gate first.
+    HoldsAfterGate,
+    /// It is at work, can hand nothing back before its end, and would go on until then.
+    Finishes,
     /// It is at work, and would hand back what it has.
     Wraps,
     /// Its join or its guard says so, or a person.
@@ -29,10 +35,18 @@ pub enum NodeImpact {
     Cancels,
     Fails,
     Reruns,
+    /// Of those that run again: it never ran.
+    Runs,
+    /// Of those that run again: it asks a person again.
+    AsksAgain,
+    /// Of those that run again: it is rehearsed again.
+    RehearsesAgain,
     /// It ran before, changed something outside, and would run again.
     ActsAgain,
     /// At work now.
     Stops,
+    /// Of those at work now: it ends as cancelled.
+    CancelsAtWork,
 }
 
 /// What an action would change at once. What follows later from nodes that still run is not known to anybody.
@@ -59,15 +73,26 @@ impl Impact {
     /// Whether nothing that was done or asked is lost.
     pub fn is_harmless(&self) -> bool {
         let harmless = |kind: &NodeImpact| match kind {
-            NodeImpact::Starts | NodeImpact::Succeeds | NodeImpact::Passes | NodeImpact::Holds | NodeImpact::Fails => true,
+            NodeImpact::Starts
+            | NodeImpact::Succeeds
+            | NodeImpact::Rehearses
+            | NodeImpact::Passes
+            | NodeImpact::Finishes
+            | NodeImpact::Holds
+            | NodeImpact::HoldsAfterGate
+            | NodeImpact::Fails => true,
             NodeImpact::Stale
             | NodeImpact::Void
             | NodeImpact::Wraps
             | NodeImpact::Skips
             | NodeImpact::Cancels
             | NodeImpact::Reruns
+            | NodeImpact::Runs
+            | NodeImpact::AsksAgain
+            | NodeImpact::RehearsesAgain
             | NodeImpact::ActsAgain
-            | NodeImpact::Stops => false,
+            | NodeImpact::Stops
+            | NodeImpact::CancelsAtWork => false,
         };
         self.nodes.iter().all(|(kind, nodes)| harmless(kind) || nodes.is_empty())
     }
@@ -103,6 +128,10 @@ impl RunState {
             }
         }
         voided.into_iter().for_each(|node| impact.add(NodeImpact::Void, node));
+        if let Action::Stop { target } = action {
+            let finishes = |ix: &NodeIx| self.is_at_work(*ix) && after.is_at_work(*ix) && !after.is_wrapping_up(*ix);
+            self.at_any_depth(target).into_iter().filter(finishes).for_each(|ix| impact.add(NodeImpact::Finishes, self.id_of(ix)));
+        }
         impact.ends = if self.stage.outcome.is_none() { after.outcome().map(|(outcome, _)| outcome) } else { None };
         impact
     }
@@ -127,12 +156,17 @@ impl RunState {
         let Some(kind) = after.again_as(ix, &self.nodes[ix].state).filter(|_| !is_given) else { return };
         match kind {
             NodeImpact::Reruns if self.has_acted(ix) => impact.add(NodeImpact::ActsAgain, id.clone()),
+            NodeImpact::Reruns if self.nodes[ix].state == NodeState::Rehearsed && after.rehearses(ix) => {
+                impact.add(NodeImpact::RehearsesAgain, id.clone());
+            }
             NodeImpact::Reruns if !self.has_begun(ix) => {
                 if after.nodes[ix].state == NodeState::Running {
                     impact.add(NodeImpact::Starts, id);
                 }
                 return;
             }
+            NodeImpact::Reruns if self.asks(ix) && self.has_asked(ix) => impact.add(NodeImpact::AsksAgain, id.clone()),
+            NodeImpact::Reruns if !self.has_started(ix) => impact.add(NodeImpact::Runs, id.clone()),
             _ => {}
         }
         impact.add(kind, id);
@@ -173,23 +207,34 @@ impl RunState {
         if then.stale.is_some() && node.stale.is_none() {
             impact.add(NodeImpact::Stale, id.clone());
         }
+        if after.flows[ix].halt.hold.is_some() && self.flows[ix].halt.hold.is_none() && !self.is_over(ix) {
+            if matches!(self.flows[ix].phase.part(), PhasePart::AtGate(_)) {
+                impact.add(NodeImpact::HoldsAfterGate, id.clone());
+            }
+            return impact.add(NodeImpact::Holds, id);
+        }
         if then.state == node.state && then.reason == node.reason {
             return;
         }
         if after.is_wrapping_up(ix) && !self.is_wrapping_up(ix) {
             return impact.add(NodeImpact::Wraps, id);
         }
-        if after.flows[ix].halt.hold.is_some() && self.flows[ix].halt.hold.is_none() {
-            return impact.add(NodeImpact::Holds, id);
-        }
         let is_given = then.mark == Some(Mark::Overridden);
         let kind = match &then.state {
             NodeState::Succeeded if is_given && self.is_at_work(ix) => NodeImpact::Stops,
-            NodeState::Skipped | NodeState::Cancelled if self.is_at_work(ix) => NodeImpact::Stops,
+            NodeState::Cancelled if self.is_at_work(ix) => {
+                impact.add(NodeImpact::CancelsAtWork, id.clone());
+                NodeImpact::Stops
+            }
+            NodeState::Skipped if self.is_at_work(ix) => NodeImpact::Stops,
             NodeState::Skipped => NodeImpact::Skips,
             NodeState::Cancelled => NodeImpact::Cancels,
             NodeState::Succeeded if is_given => return,
-            NodeState::Succeeded | NodeState::Rehearsed => NodeImpact::Succeeds,
+            NodeState::Rehearsed => {
+                impact.add(NodeImpact::Rehearses, id.clone());
+                NodeImpact::Succeeds
+            }
+            NodeState::Succeeded => NodeImpact::Succeeds,
             NodeState::Passed => NodeImpact::Passes,
             NodeState::Failed | NodeState::FailedSafe => NodeImpact::Fails,
             NodeState::Held => NodeImpact::Holds,
@@ -211,7 +256,8 @@ impl RunState {
         let catalog = self.settings().map(|settings| &settings.catalog);
         let leaves = |tool: &str| leaves_something(catalog.and_then(|catalog| catalog.tool(tool)));
         let called = || self.nodes[ix].lineage.tools.iter().any(|(call, report)| report.is_some() && leaves(&call.tool));
-        self.nodes[ix].attempt > 0 && (self.graph.nodes[ix].side_effects || called())
+        let node = &self.nodes[ix];
+        node.attempt > 0 && node.state != NodeState::Rehearsed && (self.graph.nodes[ix].side_effects || called())
     }
 
     /// What a node has taken so far. A composite one has taken what those inside it have.
@@ -235,6 +281,16 @@ impl RunState {
     /// Whether something of it is under way or done.
     fn has_begun(&self, ix: NodeIx) -> bool {
         self.is_over(ix) || self.has_started(ix)
+    }
+
+    /// Whether it is a question to a person.
+    fn asks(&self, ix: NodeIx) -> bool {
+        self.doc(ix).is_some_and(|node| matches!(node.kind, NodeKind::Approval(_)))
+    }
+
+    fn has_asked(&self, ix: NodeIx) -> bool {
+        let id = self.id_of(ix);
+        self.gates().any(|(gate, _)| gate.node == id)
     }
 
     /// Whether an attempt of it is under way.

@@ -1,7 +1,7 @@
 //! Why a node isn't running: all that it waits for, down to what a person can do something about.
 
 use crate::engine::{
-    Cause, EdgeState, GateId, NodeState, Time,
+    Cause, EdgeState, GateId, NodeState, RunStatus, Time,
     evolve::steer::Speed,
     flow::{Flow, PhasePart},
     graph::{NodeIx, Place},
@@ -120,12 +120,28 @@ impl RunState {
         links
     }
 
+    /// The same of a run that is so. What was at work when it was interrupted says that, in the words of whoever knows what continues it.
+    pub fn why_in(&self, node: &NodeId, status: RunStatus, broken_off: impl Fn(&NodeId) -> String) -> Vec<Blocker> {
+        let mut links = self.why(node);
+        for link in links.iter_mut().filter(|link| self.node(&link.node).is_some_and(|node| node.state.is_interrupted(status))) {
+            if link.obstacle == Obstacle::Work {
+                (link.sentence, link.obstacle) = (broken_off(&link.node), Obstacle::Start);
+            } else if link.obstacle == Obstacle::Nodes {
+                let ended = self.node(&link.node).map_or(0, |node| node.inside.over);
+                link.sentence = format!("`{}` was interrupted: {ended} of {} inside had ended", link.node, self.count_inside(&link.node));
+            }
+        }
+        links
+    }
+
     /// Why a node is in its state; may be empty. Of one that a lock kept it is what keeps it now.
     pub fn reason(&self, node: &NodeId) -> String {
         let Some(ix) = self.graph.find(node) else { return String::new() };
         let in_line = self.nodes[ix].state == NodeState::Held && self.flows[ix].phase.part() == PhasePart::InLine;
         if !in_line {
-            return self.nodes[ix].reason.message();
+            let at_gate = matches!(self.flows[ix].phase.part(), PhasePart::AtGate(_));
+            let hold = if at_gate { self.later_hold(ix) } else { String::new() };
+            return format!("{}{hold}", self.nodes[ix].reason.message());
         }
         let (waits, _) = self.taken_locks(ix);
         match (self.is_halted(), waits.is_empty()) {
@@ -185,7 +201,7 @@ impl RunState {
     }
 
     fn later_hold(&self, ix: NodeIx) -> String {
-        self.flows[ix].halt.hold.as_ref().map(|who| format!(", and is then held by {who}")).unwrap_or_default()
+        self.flows[ix].halt.hold.as_ref().map(|who| format!(", then held by {who}")).unwrap_or_default()
     }
 
     /// The first of these nodes, and how many more there are.

@@ -34,7 +34,7 @@ pub fn inspector(model: &Model) -> Doc<'_> {
     };
     match model.tab() {
         Tab::Output => {
-            let mut doc = run::output(run, &node.id, stale(model, run, &node.id), &going_on(model, run));
+            let mut doc = run::output((model, run), &node.id, stale(model, run, &node.id), &going_on(model, run));
             run::held(model, run, &node.id, &mut doc);
             doc
         }

@@ -11,7 +11,7 @@ use crate::text::{Plain, clock, cost, count, counted, duration};
 
 /// Streamed text, then the result or the error, behind what is to be said first.
 /// `go_on` says how a node goes on from a breakpoint.
-pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) -> Doc<'a> {
+pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'a>, go_on: &str) -> Doc<'a> {
     let Some(node) = run.seen().run.node(id) else { return says("this node is not in the run") };
     let mut doc = first;
     if let Some(problem) = &run.frozen {
@@ -57,7 +57,7 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
     if node.state.is_final() || matches!(node.state, NodeState::Running | NodeState::Stopping) && node.inside.nodes == 0 {
         doc.line(Role::Dim, Plain::line(&format!("{}: no output yet", node.state.label(run.seen_status()))));
     } else {
-        for link in run.seen().run.why(id) {
+        for link in model.why(run, id) {
             doc.text(Role::Hint, &format!("{}{}", "  ".repeat(link.depth), link.sentence));
         }
     }

@@ -217,7 +217,7 @@ impl RunView {
         if self.replay.is_none() && self.goes_on() { now } else { self.seen().last }
     }
 
-    /// How long the run takes: to now while its nodes work, else to its last event.
+    /// How long the run takes: to now while its time goes by, else to its last event.
     pub fn elapsed_ms(&self, now: Time) -> u64 {
         self.newest.run.elapsed_ms(self.status().moment(self.newest.last, now))
     }

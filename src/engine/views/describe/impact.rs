@@ -17,20 +17,27 @@ pub enum ImpactLine {
 
 impl NodeImpact {
     /// The worst last, each with its word for a row, its label before nodes, and its name in JSON.
-    const TABLE: [(Self, &'static str, &'static str, &'static str); 13] = [
+    const TABLE: [(Self, &'static str, &'static str, &'static str); 20] = [
         (Self::Stale, "stale", "leaves stale", "stale"),
         (Self::Void, "gate closes", "closes gates of", "voids"),
         (Self::Starts, "starts", "starts", "starts"),
-        (Self::Succeeds, "succeeds", "ends as succeeded", "succeeds"),
+        (Self::Succeeds, "runs", "runs", "succeeds"),
+        (Self::Rehearses, "rehearses", "rehearses", "rehearses"),
         (Self::Passes, "passes", "passes through", "passes"),
         (Self::Holds, "held", "holds", "holds"),
+        (Self::HoldsAfterGate, "held", "holds after its gate", "holds_after_gate"),
+        (Self::Finishes, "finishes", "finishes", "finishes"),
         (Self::Wraps, "wraps up", "ends early, with what they have", "wraps"),
         (Self::Skips, "skipped", "skips", "skips"),
-        (Self::Cancels, "cancelled", "cancels before start", "cancels"),
+        (Self::Cancels, "cancelled", "cancels before it starts", "cancels"),
         (Self::Fails, "fails", "fails", "fails"),
         (Self::Reruns, "again", "runs again", "reruns"),
+        (Self::Runs, "runs", "runs", "runs"),
+        (Self::AsksAgain, "asks again", "asks again", "asks_again"),
+        (Self::RehearsesAgain, "rehearses again", "rehearses again", "rehearses_again"),
         (Self::ActsAgain, "acts again", "changes things again", "acts_again"),
-        (Self::Stops, "stopped", "stops at work", "stops"),
+        (Self::Stops, "stopped", "stops while running", "stops"),
+        (Self::CancelsAtWork, "cancelled", "cancels while running", "cancels_at_work"),
     ];
 
     /// The worst last.
@@ -52,6 +59,17 @@ impl NodeImpact {
         self.row().2
     }
 
+    /// The wider kind of change whose nodes it names more exactly.
+    pub(in crate::engine) fn of(self) -> Option<Self> {
+        match self {
+            Self::Rehearses => Some(Self::Succeeds),
+            Self::Runs | Self::AsksAgain | Self::RehearsesAgain => Some(Self::Reruns),
+            Self::CancelsAtWork => Some(Self::Stops),
+            Self::HoldsAfterGate => Some(Self::Holds),
+            _ => None,
+        }
+    }
+
     /// In JSON.
     pub fn key(self) -> &'static str {
         self.row().3
@@ -61,8 +79,8 @@ impl NodeImpact {
 impl Impact {
     /// The worst first; none where nothing changes at once.
     pub fn lines(&self) -> Vec<(ImpactLine, Plain)> {
-        let kinds = NodeImpact::all().rev().filter(|&kind| !self.nodes(kind).is_empty());
-        let nodes = kinds.map(|kind| (ImpactLine::Nodes(kind), Plain::summary(&format!("{}: {}", kind.label(), names(self.nodes(kind))))));
+        let named = NodeImpact::all().rev().map(|kind| (kind, self.named(kind))).filter(|(_, nodes)| !nodes.is_empty());
+        let nodes = named.map(|(kind, nodes)| (ImpactLine::Nodes(kind), Plain::summary(&format!("{}: {}", kind.label(), names(&nodes)))));
         let ends = self.ends.map(|outcome| (ImpactLine::Ends(outcome), Plain::line(&format!("ends the run: {}", outcome.word()))));
         let is_lost = self.lost.tokens > 0 || self.lost.cost_usd > 0.0 || self.lost.work_ms.is_some_and(|ms| ms > 0);
         let again = !self.nodes(NodeImpact::Reruns).is_empty();
@@ -70,10 +88,17 @@ impl Impact {
         let lost = is_lost.then(|| Plain::line(word).then(&self.lost.label()));
         nodes.chain(ends).chain(lost.map(|lost| (ImpactLine::Lost, lost))).collect()
     }
+
+    /// The nodes of a kind that no narrower one names.
+    fn named(&self, kind: NodeImpact) -> Vec<&NodeId> {
+        let narrower: Vec<&NodeId> =
+            NodeImpact::all().filter(|other| other.of() == Some(kind)).flat_map(|other| self.nodes(other)).collect();
+        self.nodes(kind).iter().filter(|node| !narrower.contains(node)).collect()
+    }
 }
 
-fn names(nodes: &[NodeId]) -> String {
-    let named: Vec<&str> = nodes.iter().take(NAMED).map(NodeId::as_str).collect();
+fn names(nodes: &[&NodeId]) -> String {
+    let named: Vec<&str> = nodes.iter().take(NAMED).map(|node| node.as_str()).collect();
     let more = nodes.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", named.join(", "))

@@ -87,9 +87,24 @@ impl RunStatus {
         matches!(self, Self::Running | Self::Pausing)
     }
 
-    /// Until when the run's elapsed time counts: now while its nodes work, else when its last event happened.
+    /// Whether its time goes by: it is open, and somebody or something goes on with it. Waits and pauses are part of its time.
+    pub fn is_timed(self) -> bool {
+        match self {
+            Self::Running | Self::Pausing | Self::Paused | Self::Waiting | Self::Held => true,
+            Self::Interrupted
+            | Self::NotUnderWay
+            | Self::Frozen
+            | Self::Succeeded
+            | Self::Partial
+            | Self::Rehearsed
+            | Self::Failed
+            | Self::Cancelled => false,
+        }
+    }
+
+    /// Until when the run's elapsed time counts: now while its time goes by, else when its last event happened.
     pub fn moment(self, last: Time, now: Time) -> Time {
-        if self.is_at_work() { now } else { last }
+        if self.is_timed() { now } else { last }
     }
 
     /// How long a run takes or took that was created then and had its last event at `last`.

@@ -21,6 +21,10 @@ pub fn work(ms: u64) -> Plain {
 }
 
 impl RunState {
+    pub fn began(&self) -> Time {
+        self.stage.created
+    }
+
     /// Until its end, or until `now` while it is open.
     pub fn elapsed_ms(&self, now: Time) -> u64 {
         self.stage.ended.unwrap_or(now).since(self.stage.created)
