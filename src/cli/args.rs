@@ -21,7 +21,7 @@ use std::path::PathBuf;
 /// Operator console for agent DAGs: type a request, edit the plan, run it, decide what may happen, see the result.
 ///
 /// Without a subcommand the console opens. It works without a model: the built-in planner makes the plan, and a plan that needs a
-/// model can be rehearsed: steps that need one, or would change something, only show what they would do.
+/// model can be rehearsed: nodes that need one, or would change something, only show what they would do.
 #[derive(Debug, Parser)]
 #[command(name = "dagdeck", subcommand_value_name = "SUBCOMMAND", version, max_term_width = 100, propagate_version = true)]
 pub struct Cli {
@@ -246,7 +246,7 @@ pub struct RunArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Gates")]
 pub struct GateArgs {
-    /// Approve every gate that needs only a yes; no question that asks for more, and no private data to a host
+    /// Approve every gate that needs only a yes. It answers no question and lets no private data out
     #[arg(long)]
     pub yes: bool,
     /// Approve gates whose node or tool matches

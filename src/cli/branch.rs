@@ -8,7 +8,7 @@ use super::{
     named, source,
 };
 use crate::{
-    engine::{Action, Command, Record, Run},
+    engine::{Action, Command, Pace, Record, Run},
     host::{Clock, ContinueFrom, SystemClock},
 };
 use serde_json::json;
@@ -42,6 +42,9 @@ pub async fn branch(args: &BranchArgs, place: &CliContext, io: &mut Io<'_>) -> R
     }
     let host = place.host()?;
     io.say(&message(&stored, (at, seq), &kept));
+    if kept.pace() != Pace::Going && !args.go_on.pause {
+        io.say("the run is paused there, so the branch is paused too: `dagdeck resume last` continues it");
+    }
     let ended = stored.continue_from(ContinueFrom::Event(seq), &host, commands, &flags, io).await?;
     let exit = stored.finish(&ended, io)?;
     Ok(if args.go_on.pause && exit == Exit::Undecided { Exit::Success } else { exit })
@@ -59,8 +62,8 @@ fn dry_run(stored: &StoredRun, (at, seq): (u64, u64), kept: &Run, as_json: bool,
 
 /// Where it branches: after the step of the event `at`, which ends with `seq`.
 fn message(stored: &StoredRun, (at, seq): (u64, u64), kept: &Run) -> String {
-    let step = if seq > at { format!(" (the end of the step of event {at})") } else { String::new() };
-    format!("branches from {} after event {seq}{step}: {}", short(&stored.run.0), kept_nodes(kept))
+    let step = if seq > at { format!(", since events {at} to {seq} belong together") } else { String::new() };
+    format!("branches from {} after event {seq}{step}; {}", short(&stored.run.0), kept_nodes(kept))
 }
 
 fn kept_nodes(run: &Run) -> String {

@@ -27,7 +27,12 @@ fn list(run: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if as_json {
         io.json(&json!(points))?;
     } else if points.is_empty() {
-        io.say("no breakpoints; `dagdeck break NODE` sets one");
+        let is_over = run.outcome().is_some();
+        io.say(if is_over {
+            "no breakpoints, and none can be set: the run is over"
+        } else {
+            "no breakpoints; `dagdeck break NODE` sets one"
+        });
     }
     for (id, point) in run.breakpoints().filter(|_| !as_json) {
         io.line(&format!("{:>3}  {}", id.0, Plain::line(&point.label())))?;

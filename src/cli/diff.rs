@@ -53,7 +53,10 @@ pub fn diff(args: &DiffArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     if let Some((results, names)) = &results {
         print_results(results, names, io)?;
     }
-    io.say(&summary(&diff));
+    let others = results.as_ref().map_or(0, |(results, _)| results.changed().count());
+    let differ = if others == 1 { "result differs" } else { "results differ" };
+    let results = if others > 0 { format!("; {others} {differ}") } else { String::new() };
+    io.say(&format!("{}{results}", summary(&diff)));
     Ok(exit)
 }
 

@@ -83,9 +83,12 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let catalog = if asks { place.survey()?.catalog() } else { Catalog::default() };
     let written = dialect::write_as(plan, args.format, syntax, &catalog);
     io.out.write_all(written.text.as_bytes())?;
+    if !written.lost.is_empty() {
+        io.say(&format!("the {} format doesn't hold all of the plan:", args.format.name()));
+    }
     for loss in &written.lost {
         let (path, reason) = document.in_own_terms(&loss.path, &loss.reason);
-        io.say(&format!("left out `{}`: {}", Plain::line(&path), Plain::line(&reason)));
+        io.say(&format!("  {}: {}", Plain::line(&path), Plain::line(&reason)));
     }
     Ok(Exit::Success)
 }

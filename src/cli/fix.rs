@@ -23,11 +23,11 @@ pub(super) fn fix(
     document: PlanDocument,
     catalog: &Catalog,
     io: &mut Io<'_>,
-) -> Result<(PlanDocument, Vec<Fix>), CliError> {
+) -> Result<(PlanDocument, Vec<(String, Fix)>), CliError> {
     let most = if args.fix.as_deref() == Some("guess") { FixKind::Guess } else { FixKind::Safe };
     let made = fixes(&document.plan, catalog, most);
     let mut plan = document.plan.clone();
-    for fix in &made {
+    for (_, fix) in &made {
         fix.edit.apply(&mut plan).map_err(|error| CliError::new(error.to_string()))?;
     }
     let (format, syntax) = (Format::Document(document.shape), document.syntax());
@@ -51,9 +51,15 @@ pub(super) fn fix(
         }
         write_text(&text, Path::new(&args.file)).map_err(|error| CliError::new(format!("{}: can't be written: {error}", args.file)))?;
     }
-    for fix in &made {
-        let kind = if fix.kind == FixKind::Guess { "guessed" } else { "fixed" };
-        io.say(&Plain::line(&format!("{kind}: {}", fix.title)).into_string());
+    for (path, fix) in &made {
+        let kind = match (args.diff, fix.kind) {
+            (true, FixKind::Guess) => "would guess",
+            (true, FixKind::Safe) => "would fix",
+            (false, FixKind::Guess) => "guessed",
+            (false, FixKind::Safe) => "fixed",
+        };
+        let (path, title) = document.in_own_terms(path, &fix.title);
+        io.say(&Plain::line(&format!("{kind} {path}: {title}")).into_string());
     }
     let done = if args.diff { "would apply" } else { "applied" };
     io.say(&format!("{done} {}", counted(made.len(), "change")));

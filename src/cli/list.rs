@@ -21,7 +21,13 @@ pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
         let width = catalog.agents.iter().map(|agent| Plain::line(&agent.name).width()).max().unwrap_or(0);
         for agent in &catalog.agents {
             let name = Plain::line(&agent.name).pad(width);
-            io.line(&format!("{name}  {:<6}  {}  ({})", agent.kind, Plain::summary(&agent.description), Plain::line(&agent.origin)))?;
+            let how = match agent.kind.as_str() {
+                "llm" => "by a model",
+                "class" => "built in",
+                "human" => "by a person",
+                other => other,
+            };
+            io.line(&format!("{name}  {how:<11}  {}  ({})", Plain::summary(&agent.description), Plain::line(&agent.origin)))?;
         }
     }
     for problem in survey.card_problems() {

@@ -73,7 +73,10 @@ pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {
     let mut out = Listened::new(io.out);
     let io = &mut Io { out: &mut out, err: io.err, stdin: io.stdin, columns: io.columns };
     let mut command = help::command();
-    let args: Vec<OsString> = args.into_iter().collect();
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    if args.len() == 3 && args[1] == "help" && (args[2] == "--help" || args[2] == "-h") {
+        args.pop();
+    }
     let parsed = command.try_get_matches_from_mut(&args).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         let is_said = matches.value_source("model") == Some(ValueSource::CommandLine);
@@ -130,7 +133,8 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
                     format!("hint: `{name}` is a file: open it with `dagdeck console {name}`, or run it with `dagdeck run {name}`")
                 }
                 Some(near) => format!("hint: did you mean `dagdeck {near}`?"),
-                None => "hint: `dagdeck plan \"REQUEST\"` makes a plan, `dagdeck run \"REQUEST\"` makes one and runs it".to_owned(),
+                None => "hint: `dagdeck plan \"REQUEST\"` makes a plan, `dagdeck run \"REQUEST\"` makes one and runs it; `dagdeck --help` lists the subcommands"
+                    .to_owned(),
             });
         }
         Exit::Usage

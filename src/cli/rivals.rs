@@ -24,7 +24,8 @@ const NAMES: usize = 1000;
 
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct RivalArgs {
-    /// Make this many plans for the request and compare them; needs a model
+    /// Make this many plans for the request and compare them; needs a model. `plan` writes each to a file in the
+    /// folder unless `--pick` or `--json` is given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=5))]
     pub rivals: Option<u32>,
     /// Take this one of them [default: the one with the fewest findings, then the fewest nodes]

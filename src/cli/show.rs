@@ -205,9 +205,9 @@ fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, status: RunSta
         (None, Some(result)) => value_text(result),
         (None, None) => run.reason(id),
     };
-    let stale = node.stale.as_ref().map(|why| format!("stale, {why}: ")).unwrap_or_default();
+    let stale = node.stale.as_ref().map(|why| format!("  (stale: {why})")).unwrap_or_default();
     let mark = node.mark_label().map(|mark| format!("{mark}: ")).unwrap_or_default();
-    let last = Plain::line(&stale).then(&Plain::line(&mark)).then(&Plain::summary(&last));
+    let last = Plain::line(&mark).then(&Plain::summary(&last)).then(&Plain::line(&stale));
     let name = Plain::line(id);
     let gap = Plain::blank(width.saturating_sub(name.width()));
     (Plain::line(&format!("  {name}{gap}  {:<11}  {took:>7}  ", node.state.label(status))), last)

@@ -192,7 +192,8 @@ pub(super) fn settle(plan: &mut Plan, partial: bool) -> Result<(), CliError> {
     }
     let hint = match (partial, open.readings.is_empty()) {
         (false, true) if plan.nodes.len() > 1 => "say it in other words, or run what was understood with `--partial`",
-        (_, true) => "say it in other words, or connect a model: `dagdeck doctor` shows how",
+        (true, true) => "`--partial` leaves out what was not understood, and here nothing else is left: say it in other words",
+        (false, true) => "say it in other words, or connect a model: `dagdeck doctor` shows how",
         (_, false) => "say which one is meant, in other words",
     };
     let asks: Vec<_> = plan.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Approval(_))).map(|node| node.id.clone()).collect();
@@ -205,6 +206,7 @@ pub(super) fn settle(plan: &mut Plan, partial: bool) -> Result<(), CliError> {
     if partial && open.readings.is_empty() && open_nodes.len() < plan.nodes.len() {
         plan.nodes.retain(|node| !open_nodes.contains(&node.id));
         plan.edges.retain(|edge| !open_nodes.contains(&edge.from) && !open_nodes.contains(&edge.to));
+        plan.metadata.remove("open");
         return Ok(());
     }
     Err(CliError::invalid(format!("nothing was run: {}", open.messages().join("\n"))).hint(hint))

@@ -175,7 +175,7 @@ pub struct BreakArgs {
 pub struct OverrideArgs {
     #[command(flatten)]
     pub node: SkipArgs,
-    /// The result: JSON, or text that does not start like JSON [default: none, the node is done]
+    /// The result: JSON, or plain text. Without it the node is marked done
     #[arg(long, value_name = "VALUE")]
     pub value: Option<String>,
 }

@@ -55,7 +55,7 @@ fn made(step: &TraceStep) -> String {
     words.extend(step.mark.as_ref().map(|mark| mark.as_str().to_owned()));
     words.extend((!made.models.is_empty()).then(|| made.models.join(", ")));
     words.extend((made.attempts > 1).then(|| format!("{} attempts", made.attempts)));
-    words.extend((made.generation > 1).then(|| format!("run {} of it", made.generation)));
+    words.extend((made.generation > 1).then(|| format!("generation {}", made.generation)));
     words.extend(made.stale.as_ref().map(|why| format!("stale: {why}")));
     let took = Totals { work_ms: made.took_ms, ..made.took() }.label();
     words.extend(Some(took.into_string()).filter(|took| !took.is_empty()));

@@ -37,12 +37,16 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     let (document, made) = if fixing { fix::fix(args, document, &catalog, io)? } else { (document, Vec::new()) };
     let findings = source::findings(&document.plan, &catalog);
     let exit = source::verdict(&findings);
-    let (nodes, findings) = (document.plan.nodes.len(), document.place(findings));
+    let (nodes, mut findings) = (document.plan.nodes.len(), document.place(findings));
+    if args.diff {
+        // Their places are in a text that no file holds.
+        findings.iter_mut().for_each(|placed| placed.at = None);
+    }
     if args.json {
         let listed: Vec<Value> = findings.iter().map(placed_json).collect();
         let mut report = json!({"valid": exit == Exit::Success, "findings": listed});
         if fixing {
-            report["fixed"] = made.iter().map(|fix| json!({"title": fix.title, "kind": fix.kind})).collect();
+            report["fixed"] = made.iter().map(|(path, fix)| json!({"path": path, "title": fix.title, "kind": fix.kind})).collect();
         }
         io.json(&report)?;
         return Ok(exit);
@@ -57,9 +61,10 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     }
     let errors = findings.iter().filter(|placed| placed.finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;
+    let (would, not) = if args.diff { ("with these fixes ", "even with these fixes not ") } else { ("", "not ") };
     io.say(&match exit {
-        Exit::Success => format!("valid: {}, {}", counted(nodes, "node"), counted(warnings, "warning")),
-        _ => format!("not valid: {}, {}", counted(errors, "error"), counted(warnings, "warning")),
+        Exit::Success => format!("{would}valid: {}, {}", counted(nodes, "node"), counted(warnings, "warning")),
+        _ => format!("{not}valid: {}, {}", counted(errors, "error"), counted(warnings, "warning")),
     });
     Ok(exit)
 }

@@ -155,6 +155,9 @@ pub enum Cause {
     /// So many nodes failed or were cancelled.
     Bad {
         nodes: u32,
+        /// The first of them; of none in earlier journals.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        named: Vec<NodeId>,
     },
     /// A person skipped what was due.
     Forgone,

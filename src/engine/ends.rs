@@ -10,6 +10,9 @@ use super::{
 use crate::plan::{Dialect, Join};
 use std::collections::BTreeMap;
 
+/// Nodes that ended badly which are named one by one.
+const NAMED: usize = 4;
+
 /// Why a node was skipped; the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SkipCause {
@@ -32,6 +35,8 @@ pub(super) struct PlanEnd {
     pub badly: u32,
     /// Nodes that failed or were cancelled; those that failed safe only where they are final. Bodies that ended in part count too.
     pub failed: u32,
+    /// The first of these.
+    pub bad: Vec<NodeIx>,
     /// The first node that needed a branch that was not taken.
     pub unmet: Option<NodeIx>,
     /// A stage that is not terminal, at which a walk stopped.
@@ -61,6 +66,7 @@ impl RunState {
         let causes = self.skip_causes(inner);
         let last = self.last_of_walk(inner);
         for ix in inner.nodes() {
+            let before = end.failed;
             let shape = &self.graph.nodes[ix];
             let is_final = u32::from(shape.outs.is_empty() || self.is_terminal(ix) || last == Some(ix));
             let node = &self.nodes[ix];
@@ -95,6 +101,9 @@ impl RunState {
                 | NodeState::Stopping
                 | NodeState::Retrying { .. }
                 | NodeState::Unknown => {}
+            }
+            if end.failed > before && end.bad.len() < NAMED {
+                end.bad.push(ix);
             }
         }
         let has_terminals = inner.plan.dialect == Dialect::Stages && !inner.plan.edges.is_empty();

@@ -1,7 +1,7 @@
 //! Which nodes are only rehearsed, and what they give in place of a result: what they would do. Nothing of them happens.
 
 use super::{NodeState, graph::NodeIx, privacy::Taint, resolve::Ending, run::RunState};
-use crate::plan::{Dialect, Node, NodeKind, Path, needs_model, rehearsed};
+use crate::plan::{Dialect, Node, NodeId, NodeKind, Path, needs_model, rehearsed};
 use serde_json::Value;
 
 /// Provider of what no model was asked for, in journals.
@@ -24,6 +24,17 @@ impl RunState {
         let lacks_model = !answers && needs_model(policy.node, &settings.catalog);
         let acts = settings.rehearse && self.graph.nodes[ix].side_effects;
         lacks_model || acts || self.reaches(Taint::Rehearsed, ix)
+    }
+
+    /// Why a rehearsed node is only rehearsed.
+    pub fn rehearsed_because(&self, node: &NodeId) -> &'static str {
+        let lacks_model = |node: &Node| self.settings().is_some_and(|settings| needs_model(node, &settings.catalog));
+        let acts = |ix: NodeIx| self.settings().is_some_and(|settings| settings.rehearse) && self.graph.nodes[ix].side_effects;
+        match self.graph.find(node) {
+            Some(ix) if self.doc(ix).is_some_and(lacks_model) => "no model answered",
+            Some(ix) if acts(ix) => "it would change something outside",
+            Some(_) | None => "what it reads was only rehearsed",
+        }
     }
 
     /// Whether a condition of a node reads what is made up.

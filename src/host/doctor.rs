@@ -2,11 +2,10 @@
 
 use super::{
     client::{ModelList, ModelStatus, Problem},
-    config::Config,
+    config::{Config, check_project},
     models::Models,
     places::Places,
 };
-use crate::agents;
 use crate::models::{
     client::Learned,
     config::{AUTO, Lookup, ModelsConfig},
@@ -18,6 +17,7 @@ use crate::tools::{
     SearchProvider,
     sandbox::{SandboxConfig, confinement, javascript},
 };
+use crate::{agents, files};
 use serde::Serialize;
 use serde_json::json;
 use std::{path::Path, time::Duration};
@@ -66,10 +66,17 @@ impl DoctorCheck {
 pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> Vec<DoctorCheck> {
     let (user, project) = places.config_files();
     let loaded = Config::load(user.as_deref(), &project);
+    let of_project = places.workspace.join(".dagdeck/config.toml");
+    let unusable = files::read_text(&of_project, files::DOCUMENT).ok().and_then(|text| check_project(&of_project, &text).err());
     let configuration = match &loaded {
-        Ok(_) => {
-            DoctorCheck::fine("configuration", describe_files(user.as_deref(), &places.workspace.join(".dagdeck/config.toml"), &project))
+        Ok(_) if !project.exists() && unusable.is_some() => {
+            let why = unusable.map(|error| error.to_string()).unwrap_or_default();
+            DoctorCheck::broken(
+                "configuration",
+                Problem::new(why).hint("put that setting in your own file, and remove it from the project's"),
+            )
         }
+        Ok(_) => DoctorCheck::fine("configuration", describe_files(user.as_deref(), &of_project, &project)),
         Err(error) => DoctorCheck::broken("configuration", error.clone()),
     };
     let config = loaded.unwrap_or_default();
@@ -174,7 +181,7 @@ fn classes(config: &ModelsConfig) -> DoctorCheck {
         return DoctorCheck::fine("model classes", set.join(", "));
     }
     let set = set.iter().map(|class| format!("{class}, ")).collect::<String>();
-    let found = format!("{set}the run's model works for {}", open.join(", "));
+    let found = format!("{set}nodes of class {} use the run's model", open.join(", "));
     DoctorCheck::absent("model classes", found, format!("write {} = \"model\" under [models.classes] in config.toml", open[0]))
 }
 

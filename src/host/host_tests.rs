@@ -395,7 +395,7 @@ async fn whoever_decides_second_is_told_who_decided() {
     // The run may still be on its way out, or gone: either way there is an answer.
     second.decide(&gate, GateReply::Approve);
     let told = second.problem().await.message;
-    assert_eq!(told, format!("{} decided already: rejected", bed.host.shared().actor("").who));
+    assert_eq!(told, format!("gate 1 was already rejected by {}", bed.host.shared().actor("").who));
     assert_eq!(bed.read("out.txt"), None);
 }
 

@@ -80,7 +80,9 @@ impl StoreReader {
             let Ok(records) = self.all(&db, &run.run) else { continue };
             let state = Run::replay(&records);
             run.waiting = state.open_gates().map(|gate| gate.node.clone()).collect();
-            run.status = RowStatus { driven: state.status(), left: state.status_without_driver(), interrupted_by: state.interrupted_by() };
+            // What was imported goes on nowhere, however it was left.
+            let left = if run.imported.is_some() { RunStatus::NotUnderWay } else { state.status_without_driver() };
+            run.status = RowStatus { driven: state.status(), left, interrupted_by: state.interrupted_by() };
             run.nodes = state.counts(run.status.driven).all;
             run.last = records.last().map_or(run.created, |record| record.at);
         }

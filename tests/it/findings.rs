@@ -71,7 +71,7 @@ fn every_finding_of_a_fixture_tells_itself_and_mending_makes_it_no_worse() {
             }
             let mut mended = plan.clone();
             for fix in fixes(&plan, &catalog, FixKind::Guess) {
-                fix.edit.apply(&mut mended).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
+                fix.1.edit.apply(&mut mended).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
             }
             assert!(errors(&mended) <= errors(&plan), "{}", place.display());
         }

@@ -60,7 +60,7 @@ fn no_native_loop_outlives_the_limit() {
     }
     let error = run_within("console.log('begun'); while (true) {}", &limits).unwrap_err();
     assert_eq!(error, SandboxError::Time { ms: 500, logs: vec!["begun".into()] });
-    assert_eq!(error.to_string(), "the code ran longer than 500 ms");
+    assert_eq!(error.to_string(), "the code ran longer than its limit of 500ms");
 }
 
 #[test]

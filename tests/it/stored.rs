@@ -63,7 +63,7 @@ fn a_gate_is_decided_from_the_shell_and_the_run_goes_on() {
     assert_eq!(states(&program), ["succeeded", "cancelled", "succeeded", "skipped"]);
     let decided = events(&program).into_iter().find(|event| event["type"] == "gate_decided").unwrap();
     assert_eq!((&decided["by"]["who"], &decided["by"]["via"]), (&json!("tester"), &json!("cli")));
-    program.run(&["approve", "last", "1"]).code(1).says(&["tester decided already: rejected"]);
+    program.run(&["approve", "last", "1"]).code(1).says(&["gate 1 was already rejected by tester"]);
     assert_eq!(events(&program).into_iter().filter(|event| event["type"] == "node_started").count(), 2, "what is done isn't done again");
 }
 
@@ -97,7 +97,7 @@ fn subcommands_that_drive_the_run_exit_with_the_state_it_halts_in() {
     program.run(&["step"]).code(0).says(&["ran after (succeeded)", " succeeded, elapsed "]);
     program.run(&["step"]).code(1).says(&["can't step: the run is over"]);
     program.run(&["rerun", "write"]).code(7).says(&["gate at write"]);
-    program.run(&["reject", "1", "-m", "no"]).code(1).says(&["decided already"]);
+    program.run(&["reject", "1", "-m", "no"]).code(1).says(&["was already approved by tester"]);
     program.run(&["reject", "-m", "no"]).code(4);
     program.run(&["retry", "write", "--yes"]).code(7).says(&[" paused: "]);
     program.run(&["resume", "--yes"]).code(0);
@@ -194,8 +194,8 @@ fn a_result_made_of_one_that_ran_again_alone_is_told_as_stale_until_it_is_made_a
     };
     says(&["rerun", "last", "first", "--alone", "--dry-run"], &["runs again: first", "leaves stale: second"]);
     program.run(&["rerun", "last", "first", "--alone"]).code(0);
-    says(&["show", "last"], &["stale, `first` runs again since: 2"]);
-    let why = "stale: `first` runs again since; this uses its earlier result";
+    says(&["show", "last"], &["2  (stale: `first` ran again after it)"]);
+    let why = "stale: `first` ran again after it; this uses its earlier result";
     says(&["show", "last", "second"], &[why, " second` runs it again with all after it"]);
     program.run(&["rerun", "last", "second"]).code(0);
     let shown = program.run(&["show", "last"]).code(0).out;
@@ -225,7 +225,7 @@ fn a_branch_keeps_what_came_before_and_the_list_keeps_its_order_newest_first() {
     let parent = program.json(&["ls", "--json"])[0]["run"].as_str().unwrap().to_owned();
     program.run(&["branch", &parent, "--until", "read", "--deny", "write"]).code(4);
     let told = program.run(&["branch", &parent, "--at", "1", "--dry-run"]).code(0).out;
-    assert!(told.contains("(the end of the step of event 1): "), "{told}");
+    assert!(told.contains(", since events 1 to "), "{told}");
     let runs = program.json(&["ls", "--json"]);
     assert_eq!(runs[0]["parent"]["run"], json!(parent));
     assert_eq!(states(&program)[..2], ["succeeded", "cancelled"]);

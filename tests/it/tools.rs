@@ -368,7 +368,7 @@ fn an_agents_script_gives_value_and_logs_or_its_error() {
     let error = fixture.call("run_javascript", json!({"code": "console.log('here')\nreturn nothing"})).unwrap_err();
     assert_eq!(error.message, "ReferenceError: nothing is not defined (line 2); it logged before: here");
     let error = fixture.call("run_javascript", json!({"code": "while (true) {}", "time_ms": 200})).unwrap_err();
-    assert_eq!((error.message.as_str(), error.hint.is_some()), ("the code ran longer than 200 ms", true));
+    assert_eq!((error.message.as_str(), error.hint.is_some()), ("the code ran longer than its limit of 200ms", true));
 }
 
 #[test]

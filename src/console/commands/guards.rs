@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::console::model::{Confirm, Confirmed, Dialog, Model, PlanScreen, RunView};
 use crate::host::client::Driver;
 use crate::plan::{DecisionNode, NodeKind};
+use crate::text::counted;
 
 /// Why a command can't be used now, in words.
 pub type DisabledReason = Cow<'static, str>;
@@ -117,13 +118,17 @@ pub fn has_findings(model: &Model) -> Result<(), DisabledReason> {
     if !model.session.knows_catalog {
         return Err("agents and tools are still loading".into());
     }
+    has_nodes(model)?;
     if model.editor.findings().is_empty() { Err("there are no findings: the plan is valid".into()) } else { Ok(()) }
 }
 
 /// The plan can be started, or may turn out to be: then the start waits until that is known.
 pub fn can_run(model: &Model) -> Result<(), DisabledReason> {
     editing_nodes(model)?;
-    if model.editor.review.errors() > 0 { Err("the plan has errors: see the findings".into()) } else { Ok(()) }
+    match model.editor.review.errors() {
+        0 => Ok(()),
+        errors => Err(format!("{}; press {} to see", counted(errors, "error"), model.hint("plan.findings")).into()),
+    }
 }
 
 /// A run is shown, live or past.
@@ -226,6 +231,12 @@ pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
 /// The same, and a node is selected.
 pub fn node_present(model: &Model) -> Result<(), DisabledReason> {
     run_present(model)?;
+    node_shown(model)
+}
+
+/// The same, and the run isn't over.
+pub fn node_of_open_run(model: &Model) -> Result<(), DisabledReason> {
+    run_live(model)?;
     node_shown(model)
 }
 

@@ -1,6 +1,6 @@
 //! Help: what works here, made of the command table.
 
-use super::{ConsoleCommand, TITLE, all};
+use super::{ConsoleCommand, DisabledReason, TITLE, all};
 use crate::console::model::{Doc, KeyContext, Model};
 use crate::console::theme::{Role, Theme};
 use crate::text::{Glyph, Plain};
@@ -11,37 +11,41 @@ const WIDE: usize = 106;
 const KEYS: usize = 20;
 /// Columns of keys and title.
 const HEAD: usize = KEYS + TITLE + 2;
-/// With fewer columns behind the head, why a command can't be used is on a line of its own.
-const LEAST: usize = 24;
 
 /// Everything that works in these contexts, innermost first, with keys. A command all of whose keys mean something else further
 /// inside doesn't.
 pub fn lines(model: &Model, contexts: &[KeyContext]) -> Doc<'static> {
     let mut doc = Doc::default();
     let columns = model.place.reading_columns();
+    let mut refused: Vec<(DisabledReason, Vec<Plain>)> = Vec::new();
     for context in contexts {
         let keymap = &model.look.keymap;
         let is_reached = |command: &&ConsoleCommand| keymap.keys_of(command.id).is_empty() || keymap.reaching(contexts, command).is_some();
-        let mut commands = all().filter(|command| command.context == *context).filter(is_reached).peekable();
-        if commands.peek().is_none() {
-            continue;
-        }
-        doc.heading(context.title());
+        let commands = all().filter(|command| command.context == *context).filter(is_reached);
+        let mut is_first = true;
         for command in commands {
             let keys: Vec<String> = model.look.keymap.keys_of(command.id).iter().map(ToString::to_string).collect();
             let line = Plain::line(&keys.join(", ")).pad(KEYS).then(&Plain::line(command.title));
-            match (command.guard)(model) {
-                Ok(()) if columns >= WIDE => behind(&mut doc, Role::Text, &line, command.description, (HEAD, columns - HEAD)),
-                Ok(()) => doc.line(Role::Text, line),
-                Err(why) if columns >= HEAD + LEAST => {
-                    behind(&mut doc, Role::Dim, &line, &format!("not now: {why}"), (HEAD, columns - HEAD));
+            if let Err(why) = (command.guard)(model) {
+                match refused.iter_mut().find(|(other, _)| *other == why) {
+                    Some((_, lines)) => lines.push(line),
+                    None => refused.push((why, vec![line])),
                 }
-                Err(why) => {
-                    doc.line(Role::Dim, line);
-                    behind(&mut doc, Role::Dim, &Plain::default(), &format!("not now: {why}"), (2, columns.saturating_sub(2)));
-                }
+                continue;
+            }
+            if std::mem::take(&mut is_first) {
+                doc.heading(context.title());
+            }
+            if columns >= WIDE {
+                behind(&mut doc, Role::Text, &line, command.description, (HEAD, columns - HEAD));
+            } else {
+                doc.line(Role::Text, line);
             }
         }
+    }
+    for (why, lines) in refused {
+        doc.heading(&format!("not now: {why}"));
+        lines.into_iter().for_each(|line| doc.line(Role::Dim, line));
     }
     marks(&mut doc, &model.look.theme);
     doc.heading("Gates");
@@ -67,7 +71,7 @@ fn marks(doc: &mut Doc<'static>, theme: &Theme) {
         (Glyph::Stopping, Role::Running, "stopping", "returns what it has, because you stopped it"),
         (Glyph::Retrying, Role::Retrying, "retrying", "an attempt failed; the next one follows"),
         (Glyph::Succeeded, Role::Succeeded, "succeeded", "has a result"),
-        (Glyph::Rehearsed, Role::Rehearsed, "rehearsed", "no model answered: shows what would be done"),
+        (Glyph::Rehearsed, Role::Rehearsed, "rehearsed", "only shows what would be done: no model, or a rehearsal"),
         (Glyph::Passed, Role::Passed, "passed", "passes on its input without running"),
         (Glyph::Skipped, Role::Skipped, "skipped", "never ran"),
         (Glyph::Failed, Role::Failed, "failed", "failed for good"),

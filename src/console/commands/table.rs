@@ -145,7 +145,7 @@ const RUN: &[ConsoleCommand] = &[
     row("act.step", &["s"], Run, ("Step", "step", "runs the selected or the next node, then pauses"), when::run_live, act::step),
     row("act.into", &[","], Run, ("Step into", "", "halts before each model and tool call of the node"), when::node_live, act::into),
     row("act.run_to", &["'"], Run, ("Run to here", "run to here", "runs what the node needs, then pauses before it"), when::node_live, |model, turn| act::at_node(model, turn, |_, node| Action::RunTo { node })),
-    row("act.break", &["b"], Run, ("Breakpoint before the node", "breakpoint", "halts before the node; press again to remove"), when::node_present, breaks::toggle),
+    row("act.break", &["b"], Run, ("Breakpoint before the node", "breakpoint", "halts before the node; press again to remove"), when::node_of_open_run, breaks::toggle),
     row("act.breaks", &["B"], Run, ("Breakpoints", "", "lists them: add, change, remove, set conditions"), when::run_present, breaks::list),
     row("act.hold", &[";"], Run, ("Hold, or release", "hold", "keeps the node from starting until you release it"), when::node_live, act::hold),
     row("act.again", &["r"], Run, ("Retry, or run again", "again", "retries a failed node; else reruns it and all after it"), when::node_present, act::again),

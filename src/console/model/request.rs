@@ -7,10 +7,10 @@ use crate::host::client::{MadePlan, PlanningId};
 use crate::text::Plain;
 
 /// Requests that show on an empty screen. Each can be planned and run without a model.
-pub const EXAMPLES: [&str; 3] = [
-    "List the Rust files under src, count their lines, and write the ten longest to longest.md",
-    "Which files contain \"todo\"?",
-    "Summarize README.md and write the summary to summary.md",
+pub const EXAMPLES: [(&str, bool); 3] = [
+    ("List the Rust files under src, count their lines, and write the ten longest to longest.md", false),
+    ("Which files contain \"todo\"?", false),
+    ("Summarize README.md and write the summary to summary.md", true),
 ];
 
 /// What a person asks for.

@@ -191,3 +191,10 @@ fn why_tells_the_whole_chain_live_and_leads_to_whoever_is_in_the_way() {
     assert!(deck.sees("write: may it start?"), "{}", deck.screen());
     assert_eq!(deck.engine().open_gates().count(), 1);
 }
+
+#[test]
+fn the_key_bar_offers_no_step_while_only_a_gate_is_open() {
+    let mut deck = Deck::waiting(200, 50);
+    let bar = deck.screen().lines().last().unwrap().to_owned();
+    assert!(bar.contains("? help") && !bar.contains("s step"), "{bar}");
+}

@@ -104,7 +104,7 @@ fn findings_show_at_the_node_and_in_a_list_with_a_fix_to_apply() {
     deck.keys("enter");
     assert!(deck.model.editor.review.errors() > 0);
     deck.keys("r");
-    assert!(deck.sees("the plan has errors"), "{}", deck.screen());
+    assert!(deck.sees("Run: 2 errors; press F to see"), "{}", deck.screen());
     deck.keys("F");
     assert!(deck.sees("fix:"), "{}", deck.screen());
     deck.keys("f");

@@ -215,3 +215,24 @@ fn a_dialog_of_one_line_gives_back_what_was_typed_into_its_like() {
     deck.keys("x w");
     assert!(!deck.sees("up earlier"), "other lines have texts of their own: {}", deck.screen());
 }
+
+#[test]
+fn a_part_of_a_request_that_is_not_understood_is_named_and_nothing_of_its_plan_runs() {
+    let mut deck = Deck::new(120, 40);
+    let plan = json!({"dagdeck": 1, "goal": "list the files and dance", "nodes": [{"id": "ask", "ask": {"text": "What is meant?"}}],
+        "metadata": {"open": {"not_understood": ["dance"]}}});
+    deck.plan = serde_json::from_value(plan).unwrap();
+    deck.type_text("list the files and dance");
+    deck.keys("enter");
+    assert!(deck.sees("not understood: \"dance\"; nothing runs before") && deck.sees("plan, 1 node  1 error"), "{}", deck.screen());
+    assert!(!deck.sees("press r to run"), "{}", deck.screen());
+    deck.keys("r");
+    assert!(deck.model.runs.open.is_empty() && deck.sees("Run: 1 error; press F to see"), "{}", deck.screen());
+}
+
+#[test]
+fn findings_of_no_plan_are_not_called_valid() {
+    let mut deck = Deck::new(120, 40);
+    deck.keys("tab F");
+    assert!(!deck.sees("the plan is valid"), "{}", deck.screen());
+}

@@ -97,7 +97,7 @@ fn a_gate_inside_shows_on_the_folded_owner_and_is_decided_in_the_inbox() {
 #[test]
 fn each_kind_of_node_is_added_and_a_new_body_has_a_step_to_begin_with() {
     let mut deck = planned();
-    for (kind, id) in [("sub-plan", "plan"), ("map", "map"), ("loop", "loop")] {
+    for (kind, id) in [("subplan", "plan"), ("map", "map"), ("loop", "loop")] {
         deck.select("find");
         deck.keys("a");
         deck.type_text(kind);

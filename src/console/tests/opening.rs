@@ -37,5 +37,5 @@ fn a_plan_that_turns_out_to_be_wrong_does_not_start_and_says_so() {
     assert!(deck.sees("agents and tools are still loading"), "{}", deck.screen());
     deck.keys("r");
     deck.greet();
-    assert!(deck.runs.is_empty() && deck.sees("can't start: the plan has errors: see the findings"), "{}", deck.screen());
+    assert!(deck.runs.is_empty() && deck.sees("can't start: 1 error; press F to see"), "{}", deck.screen());
 }

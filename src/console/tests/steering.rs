@@ -222,7 +222,7 @@ fn feedback_is_offered_to_agents_only() {
     deck.keys("m");
     deck.type_text("reject with feedback");
     deck.keys("enter");
-    assert!(status(&deck).contains("only agents hear feedback"), "{}", status(&deck));
+    assert!(status(&deck).contains("is not an agent, so it can't take feedback"), "{}", status(&deck));
     deck.keys("esc");
     deck.done("scan", json!("todo"));
     deck.select("scan");

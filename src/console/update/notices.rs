@@ -4,7 +4,7 @@ use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Status, TreeView, Version, texts};
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
-use crate::plan::{Node, NodeId};
+use crate::plan::{Node, NodeId, validate::Severity};
 use crate::text::{Plain, counted};
 
 /// Takes in a notice.
@@ -134,6 +134,11 @@ pub fn take_plan(model: &mut Model, made: MadePlan) {
     let remarks: String = remarks.iter().map(|remark| format!(" · {remark}")).collect();
     model.status = Some(match model.editor.review.errors() {
         0 => Status::good(&format!("{count}: read the plan, then press {run} to run it{remarks}")),
+        1 => {
+            let error = model.editor.findings().iter().find(|finding| finding.severity == Severity::Error);
+            let message = error.map(|error| error.message.as_str()).unwrap_or_default();
+            Status::warn(&format!("{message} ({findings} shows the error){remarks}"))
+        }
         errors => Status::warn(&format!("{count}, {}: fix before you run; press {findings} to see{remarks}", counted(errors, "error"))),
     });
 }

@@ -1,7 +1,7 @@
 //! What the state calls for: the commands that come first among the hints, those that could not be meant, and what they are called now.
 
 use crate::console::model::{Model, PlanScreen, ReplyDraft, Screen, is_question};
-use crate::engine::{Action, NodeState, Pace};
+use crate::engine::{Action, Command, NodeState, Pace};
 
 /// The commands that help most here, in the order in which the state calls for them: help first, as everywhere.
 pub fn for_now(model: &Model, usual: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
@@ -41,8 +41,12 @@ fn failed(model: &Model) -> bool {
     matches!(state, Some(NodeState::Failed | NodeState::FailedSafe))
 }
 
-/// Whether the key of a gate would only be refused: a question is answered, and not approved.
+/// Whether the key would only be refused: nothing is left to step to, or a question is answered, and not approved.
 fn is_refused(model: &Model, id: &str) -> bool {
+    if id == "act.step" {
+        let step = Command::act(Action::Step { node: None });
+        return model.shown_run().is_some_and(|view| view.newest().run.is_parked() && view.newest().run.refusal(&step).is_some());
+    }
     let Some((_, gate)) = model.selected_gate() else { return false };
     id == "gate.approve" && gate.kind.wants_answer() && !matches!(model.selected_draft(), Some(ReplyDraft::Answer(_)))
 }

@@ -23,7 +23,10 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         doc.line(Role::Text, Plain::default());
         doc.line(Role::Dim, Plain::line("For example"));
         let bullet = Plain::line(pen.theme.glyph(Glyph::Bullet)).then(&Plain::blank(2));
-        EXAMPLES.iter().for_each(|example| doc.line(Role::Text, bullet.clone().then(&Plain::line(example))));
+        for (example, needs_model) in EXAMPLES {
+            let mark = if needs_model && model.session.lacks_model() { "  (needs a model)" } else { "" };
+            doc.line(Role::Text, bullet.clone().then(&Plain::line(example)).then(&Plain::line(mark)));
+        }
         if model.session.lacks_model() {
             let words = format!(
                 "No model is connected: plans come from the built-in planner, and tools run for real. Where a plan needs a model, you \

@@ -129,8 +129,8 @@ fn draw_bar(scale: &Scale, chart: &TimelineChart, bar: &Bar, name: u16, pen: &mu
 fn legend(chart: &TimelineChart, run: &Run, pen: &mut Pen<'_>, row: Rect) {
     let mut words = vec![
         (Glyph::BarFull, docs::doing_role(Doing::Working), "works"),
-        (Glyph::Pending, docs::doing_role(Doing::Inputs), "waits"),
-        (Glyph::Ready, docs::doing_role(Doing::Slot), "slot"),
+        (Glyph::Pending, docs::doing_role(Doing::Inputs), "waits for nodes"),
+        (Glyph::Ready, docs::doing_role(Doing::Slot), "waits for a slot"),
         (Glyph::Gate, docs::doing_role(Doing::Gate), "gate"),
         (Glyph::Held, docs::doing_role(Doing::Held), "held"),
         (Glyph::Retrying, docs::doing_role(Doing::Resting), "retry"),

@@ -83,7 +83,8 @@ impl Grid {
         // What a row says last is worth more than who does it.
         let beside = if model.shown_run().is_some() { STATE + TIME + 1 } else { 4 };
         let left = width.saturating_sub(name + beside);
-        let worker = worker.min(left.saturating_sub(LAST)).max(if left < LAST + NARROWEST { 0 } else { NARROWEST });
+        let room = left.saturating_sub(LAST);
+        let worker = if room < NARROWEST { 0 } else { worker.min(room) };
         Self { name, worker }
     }
 }

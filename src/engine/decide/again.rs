@@ -133,7 +133,7 @@ impl Decider<'_> {
             return Some(format!("`{id}` is {} and has no result that could be rejected", self.nodes[ix].state.word()));
         }
         if !self.listens(target) {
-            return Some(format!("only agents hear feedback, and `{to}` is none: edit it, or run it again"));
+            return Some(format!("`{to}` is not an agent, so it can't take feedback: edit it, or run it again"));
         }
         if feedback.trim().is_empty() {
             return Some(format!("say what `{to}` is to do better"));

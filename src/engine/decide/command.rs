@@ -43,7 +43,7 @@ impl Decider<'_> {
     fn decision_refusal(&self, id: GateId, decision: &GateReply, hash: &str) -> Option<String> {
         let Some(run) = self.gate_run(id) else { return Some(format!("there is no gate {}", id.0)) };
         match &run.end {
-            GateEnd::Decided(decided) => Some(format!("{} decided already: {}", decided.by.who, decided.decision.label())),
+            GateEnd::Decided(decided) => Some(format!("gate {} was already {} by {}", id.0, decided.decision.label(), decided.by.who)),
             GateEnd::Voided(reason) => Some(format!("the question is void: {}", reason.message())),
             GateEnd::Open if run.gate.hash != hash => Some("the preview changed since you last saw it; look at it again".to_string()),
             GateEnd::Open => self.misfit(&run.gate, decision),

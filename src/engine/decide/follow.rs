@@ -72,8 +72,8 @@ impl Decider<'_> {
         let tools: Vec<String> = calls.iter().filter_map(|call| Some(format!("`{}`", call["tool"].as_str()?))).collect();
         let id = self.id_of(ix);
         let text = match tools.len() {
-            0 => format!("did `{id}` take effect?"),
-            _ => format!("did the call of {} in `{id}` take effect?", tools.join(" and ")),
+            0 => format!("`{id}` may have had its effect. Choose: {}", LOST_OPTIONS.join(" / ")),
+            _ => format!("The call of {} in `{id}` may have had its effect. Choose: {}", tools.join(" and "), LOST_OPTIONS.join(" / ")),
         };
         let payload = match calls.len() {
             0 => self.payload(ix).unwrap_or_default(),
@@ -219,7 +219,7 @@ impl Decider<'_> {
             (0, Some(stage), _) => Cause::WalkStopped { node: self.id_of(stage) },
             (0, None, Some(node)) => Cause::Unmet { node: self.id_of(node) },
             (0, None, None) => Cause::Forgone,
-            (nodes, _, _) => Cause::Bad { nodes },
+            (nodes, _, _) => Cause::Bad { nodes, named: end.bad.iter().map(|&ix| self.id_of(ix)).collect() },
         }
     }
 }

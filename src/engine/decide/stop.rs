@@ -83,7 +83,7 @@ impl Decider<'_> {
             return Some("the text is empty".to_string());
         }
         if !self.listens(ix) {
-            return Some(format!("only agents listen: edit `{id}`, or give it another result"));
+            return Some(format!("`{id}` is not an agent, so it can't take guidance: edit it, or override its result"));
         }
         if self.is_over(ix) {
             return Some(format!("{}: reject its result with feedback, or run it again", self.over_already(ix)));

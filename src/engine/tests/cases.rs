@@ -203,7 +203,7 @@ fn the_first_answer_wins_and_the_later_one_names_who_decided() {
     world.decide(1, GateReply::Approve);
     let events = world.decide(1, reject("no"));
     let [Event::Refused { why, .. }] = events.as_slice() else { panic!("{events:?}") };
-    assert_eq!(why, "anna decided already: approved");
+    assert_eq!(why, "gate 1 was already approved by anna");
 }
 
 #[test]

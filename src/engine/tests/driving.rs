@@ -183,7 +183,9 @@ fn guidance_is_undone_until_it_is_delivered() {
 #[test]
 fn only_agents_that_still_listen_are_guided() {
     let mut world = World::new(plan(vec![agent("a", &[]), tool("t", "read", json!({"path": "x"}), &[])]));
-    assert!(refused(&world.act(Action::Guide { node: "t".into(), text: "x".into() })).contains("only agents listen"));
+    assert!(
+        refused(&world.act(Action::Guide { node: "t".into(), text: "x".into() })).contains("is not an agent, so it can't take guidance")
+    );
     assert!(refused(&world.act(Action::Guide { node: "a".into(), text: "  ".into() })).contains("the text is empty"));
     world.act(Action::Stop { target: on("a") });
     world.act(Action::Guide { node: "a".into(), text: "and name your sources".into() });

@@ -39,6 +39,7 @@ macro_rules! table {
 table! {
     WrongShape "wrong-shape" Error "a field can't be read as it is written",
     ReadAs "read-as" Warning "a field is read under another name or as another kind of value",
+    NotUnderstood "not-understood" Error "a part of the request was not understood, so nothing of the plan runs",
     EmptyPlan "empty-plan" Error "the plan has no nodes",
     BadId "bad-id" Error "an id is not 1 to 64 of A-Z a-z 0-9 _ -, or it is a reserved name",
     DuplicateId "duplicate-id" Error "two nodes have the same id",

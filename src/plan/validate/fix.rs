@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 /// How much is looked at in one go, in nodes: each try reads the whole plan.
 const MOST_NODES: usize = 2_000_000;
 
-/// The fixes that help, in order: safe ones, then guesses if those may be made, errors first. None makes a plan worse, and none brings
+/// The fixes that help, each with the place of its finding, in order: safe ones, then guesses if those may be made, errors first. None makes a plan worse, and none brings
 /// an error for a warning.
-pub fn fixes(plan: &Plan, catalog: &Catalog, most: FixKind) -> Vec<Fix> {
+pub fn fixes(plan: &Plan, catalog: &Catalog, most: FixKind) -> Vec<(String, Fix)> {
     let mut plan = plan.clone();
     let mut made = Vec::new();
     for kind in [FixKind::Safe, FixKind::Guess].into_iter().filter(|kind| *kind <= most) {
@@ -19,7 +19,7 @@ pub fn fixes(plan: &Plan, catalog: &Catalog, most: FixKind) -> Vec<Fix> {
     made
 }
 
-fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<Fix>) {
+fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<(String, Fix)>) {
     let mut findings = by_severity(plan, catalog);
     let mut tried: BTreeSet<(Code, Option<NodeId>, String)> = BTreeSet::new();
     for _ in 0..(MOST_NODES / (plan.nodes.len() + 1)).clamp(8, 400) {
@@ -44,7 +44,7 @@ fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<Fix
             tried.insert(this);
         }
         if is_better {
-            made.push(fix.clone());
+            made.push((finding.path.clone(), fix.clone()));
             (*plan, findings) = (changed, after);
         }
     }

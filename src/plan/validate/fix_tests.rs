@@ -96,7 +96,7 @@ proptest! {
         let before = counts(&plan);
         for fix in fixes(&plan, &catalog(), FixKind::Guess) {
             let last = counts(&fixed);
-            fix.edit.apply(&mut fixed).unwrap();
+            fix.1.edit.apply(&mut fixed).unwrap();
             prop_assert!(counts(&fixed).0 <= last.0);
         }
         let after = counts(&fixed);
@@ -138,7 +138,7 @@ fn mending_settles_a_knot_of_cycles_one_by_one() {
         {"id": "a", "value": 1, "depends_on": ["b", "c"]}, {"id": "b", "value": 1, "depends_on": ["a"]}, {"id": "c", "value": 1, "depends_on": ["a"]}
     ]}));
     let mut fixed = plan.clone();
-    fixes(&plan, &catalog(), FixKind::Guess).iter().for_each(|fix| drop(fix.edit.apply(&mut fixed).unwrap()));
+    fixes(&plan, &catalog(), FixKind::Guess).iter().for_each(|fix| drop(fix.1.edit.apply(&mut fixed).unwrap()));
     assert_eq!(validate(&fixed, &catalog()), []);
 }
 
@@ -155,6 +155,6 @@ fn a_fix_that_would_bring_more_errors_is_left_alone() {
     let findings = validate(&plan, &catalog());
     assert!(findings.iter().any(|finding| finding.code == Code::LaterEntry && finding.fix.is_some()), "{findings:?}");
     let mut fixed = plan.clone();
-    fixes(&plan, &catalog(), FixKind::Guess).iter().for_each(|fix| drop(fix.edit.apply(&mut fixed).unwrap()));
+    fixes(&plan, &catalog(), FixKind::Guess).iter().for_each(|fix| drop(fix.1.edit.apply(&mut fixed).unwrap()));
     assert!(fixed.nodes[1].entry);
 }

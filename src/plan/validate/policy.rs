@@ -1,5 +1,7 @@
 //! Limits, schemas, budgets, and fields that this version reads but doesn't act on.
 
+use std::time::Duration;
+
 use super::{Code, FindingPlace, Fix, FixKind, PlanCheck};
 use crate::plan::edit::Edit;
 use crate::plan::limits::{MOST_ATTEMPTS, MOST_ITERATIONS, SCRIPT_MEMORY_MB, SCRIPT_TIME_MS};
@@ -49,6 +51,12 @@ fn sandbox(check: &mut PlanCheck, at: usize, code: &CodeNode) {
         });
         let message = format!("`{field}` must be 1 to {most}, not {limit}");
         check.find(Code::BadLimit, FindingPlace::Node(at), field, message, Some(Fix::safe(title, edit)));
+    }
+    let ends = time_ms.unwrap_or(SCRIPT_TIME_MS.0);
+    let is_longer = |seconds: &f64| Duration::try_from_secs_f64(*seconds).is_ok_and(|timeout| timeout > Duration::from_millis(ends));
+    if let Some(seconds) = check.plan.nodes[at].policy.timeout_s.filter(is_longer) {
+        let message = format!("`timeout_s` of {seconds} has no effect: `sandbox.time_ms` ends the code after {ends} ms");
+        check.find(Code::NoEffect, FindingPlace::Node(at), "timeout_s", message, None);
     }
 }
 

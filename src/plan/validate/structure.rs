@@ -5,9 +5,20 @@ use super::{Code, FindingPlace, Fix, FixKind, PlanCheck, did_you_mean};
 use crate::plan::dialect::{is_stand_in, plain};
 use crate::plan::edit::Edit;
 use crate::plan::order::{EdgePlace, OrderedEdge, PlanGraph};
-use crate::plan::{Edge, Node, NodeId, Plan, is_legal_id};
+use crate::plan::{Edge, Node, NodeId, NodeKind, Plan, is_legal_id};
 use serde_json::Value;
 use std::collections::HashSet;
+
+/// What the planner left open, as long as a node asks about it.
+fn not_understood(check: &mut PlanCheck) {
+    let plan = check.plan;
+    let parts = plan.metadata.get("open").and_then(|open| open["not_understood"].as_array());
+    let parts: Vec<String> = parts.into_iter().flatten().map(ToString::to_string).collect();
+    let asks = plan.nodes.iter().position(|node| matches!(node.kind, NodeKind::Approval(_)));
+    let Some(at) = asks.filter(|_| check.around.outer.is_none() && !parts.is_empty()) else { return };
+    let message = format!("not understood: {}; nothing runs before you say it in other words, or replace this node", parts.join(", "));
+    check.find(Code::NotUnderstood, FindingPlace::Node(at), "ask", message, None);
+}
 
 pub(super) fn check(check: &mut PlanCheck) {
     if check.plan.nodes.is_empty() {
@@ -18,6 +29,7 @@ pub(super) fn check(check: &mut PlanCheck) {
         check.find(Code::EmptyPlan, FindingPlace::Plan, "nodes", message, None);
         return;
     }
+    not_understood(check);
     ids(check);
     for at in 0..check.graph.links().len() {
         let link = check.graph.links()[at];

@@ -494,3 +494,12 @@ fn a_prompt_that_may_be_larger_than_the_models_window_is_a_warning_with_its_numb
     catalog.models.preset = Some("small".into());
     assert_eq!(of(&catalog).len(), 3, "the model of the run counts where a node names none");
 }
+
+#[test]
+fn a_timeout_that_is_longer_than_what_the_code_may_run_is_said_to_have_no_effect() {
+    let found = |node: Value| validate(&serde_json::from_value(json!({ "nodes": [node] })).unwrap(), &Catalog::default());
+    let found_in = found(json!({"id": "a", "code": "return 1", "timeout_s": 60}));
+    let message = "`timeout_s` of 60 has no effect: `sandbox.time_ms` ends the code after 5000 ms";
+    assert_eq!(found_in.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>(), [message]);
+    assert_eq!(found(json!({"id": "a", "code": "return 1", "timeout_s": 60, "sandbox": {"time_ms": 60_000}})), []);
+}

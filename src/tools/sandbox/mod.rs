@@ -20,6 +20,7 @@ use crate::plan::{
     SandboxLimits,
     limits::{SCRIPT_MEMORY_MB as MEMORY_MB, SCRIPT_TIME_MS as TIME_MS},
 };
+use crate::text::duration;
 use crate::tools::builtin::query_data::database::{QueryFault, QueryJob};
 use job::{QUERY_TIME_MS, SandboxAnswer, SandboxJob};
 
@@ -63,7 +64,7 @@ pub enum SandboxError {
         logs: Vec<String>,
     },
     /// The time limit was reached.
-    #[error("the code ran longer than {ms} ms")]
+    #[error("the code ran longer than its limit of {}", duration(*ms))]
     Time {
         /// The limit.
         ms: u64,

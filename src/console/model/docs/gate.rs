@@ -50,7 +50,7 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
         }
         Some(Preview::Diff { path, before, after }) => {
             diff(path, before.as_deref(), after, &mut doc);
-            Some(after.as_str())
+            Some(after.as_str()).filter(|after| before.as_deref() != Some(*after))
         }
         Some(Preview::Text(text)) => {
             doc.heading("what it would do");
@@ -150,7 +150,7 @@ fn diff(path: &str, before: Option<&str>, after: &str, doc: &mut Doc<'static>) {
         }
     }
     if !any {
-        doc.line(Role::Dim, Plain::line("nothing would change"));
+        doc.line(Role::Dim, Plain::line("nothing would change: the file has this text already"));
     }
 }
 

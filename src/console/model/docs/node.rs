@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::console::model::{Doc, Model, inputs, texts};
 use crate::console::theme::Role;
-use crate::plan::{DecisionNode, Edge, MapNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode, nest, order::EdgePlace};
+use crate::plan::{Approve, DecisionNode, Edge, MapNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode, nest, order::EdgePlace};
 use crate::text::Plain;
 
 /// What a node is to do, and what is wrong with it.
@@ -17,7 +17,10 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
     match &node.kind {
         NodeKind::Decision(DecisionNode::Agent(work)) => doc.field("decision by", &texts::agent(work)),
         NodeKind::Agent(_) | NodeKind::Tool(_) => doc.field(node.kind.name(), &texts::worker(node)),
-        _ => doc.field("work", &texts::worker(node)),
+        _ => doc.field("kind", &texts::worker(node)),
+    }
+    if texts::gated(node, &model.session.catalog) {
+        doc.field("asks", &Plain::line(if node.policy.approve == Some(Approve::After) { "after it ran" } else { "before it starts" }));
     }
     description(model, node, &mut doc);
     turns(model, node, &mut doc);
@@ -155,7 +158,7 @@ fn ways_out(model: &Model, node: &Node, at: usize, doc: &mut Doc<'static>) {
             Some(crate::engine::EdgeState::Dead) => "  not taken",
             Some(crate::engine::EdgeState::Undecided) | None => "",
         };
-        doc.field("leads to", &Plain::summary(&when).then(&Plain::line(end)));
+        doc.field("feeds", &Plain::summary(&when).then(&Plain::line(end)));
     }
     let why = model.shown_run().map_or("", |view| view.seen().run.why_this_way(&node.id));
     if !why.is_empty() {

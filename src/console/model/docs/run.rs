@@ -31,7 +31,7 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
     }
     if let Some(mark) = &node.mark {
         let done = node.result.as_deref().is_none_or(Value::is_null);
-        doc.text(Role::Warning, &mark_description(mark, done));
+        doc.text(Role::Warning, &mark_description(mark, done, run.seen().run.rehearsed_because(id)));
     }
     if let Some(kept) = run.seen().run.kept(id) {
         tell_kept(kept, go_on, &mut doc);
@@ -117,9 +117,9 @@ fn tell_kept(kept: &Kept, go_on: &str, doc: &mut Doc<'_>) {
     }
 }
 
-fn mark_description(mark: &Mark, has_no_result: bool) -> String {
+fn mark_description(mark: &Mark, has_no_result: bool, why: &str) -> String {
     match mark {
-        Mark::Rehearsal => "rehearsed: no model answered, so this only shows what would be done".into(),
+        Mark::Rehearsal => format!("rehearsed: {why}, so this only shows what would be done"),
         Mark::Partial => "something inside failed; this is the result of the rest".into(),
         Mark::BudgetExhausted => "the budget ran out; this is the result so far".into(),
         Mark::Overridden if has_no_result => "marked done by hand: it has no result".into(),

@@ -110,7 +110,7 @@ fn of_step(step: &TraceStep, doc: &mut Doc<'static>) {
         doc.field("took", &step.made.took().label());
     }
     for came in &step.came {
-        doc.field("made of", &Plain::summary(&format!("{} {}", came.node, came.how.label())));
+        doc.field("used", &Plain::summary(&format!("{} {}", came.node, came.how.label())));
     }
     for input in &step.inputs {
         doc.field("input", &Plain::summary(input));
@@ -136,7 +136,7 @@ pub fn stretches(run: &Run, chart: &TimelineChart, node: &NodeId) -> Doc<'static
         let begun = Plain::line("+").then(&duration(stretch.from.since(chart.start.unwrap_or_default()))).pad(8);
         let took = duration(stretch.ms(chart.end)).pad_start(7);
         let attempt = if stretch.attempt > 1 { format!(", attempt {}", stretch.attempt) } else { String::new() };
-        let again = if stretch.generation > 1 { format!(", run {} of it", stretch.generation) } else { String::new() };
+        let again = if stretch.generation > 1 { format!(", generation {}", stretch.generation) } else { String::new() };
         let words = Plain::line(&format!("  {}{attempt}{again}", stretch.doing.description()));
         doc.line(doing_role(stretch.doing), begun.then(&took).then(&words));
     }

@@ -202,7 +202,7 @@ impl PlanEditor {
     /// Applies every safe fix that makes things better, each as a change of its own. Gives how many were applied.
     pub fn fix_all(&mut self, catalog: &Catalog) -> usize {
         let fixes = fixes(self.plan(), catalog, FixKind::Safe);
-        let applied = fixes.iter().take_while(|fix| self.document.change(&fix.edit).is_ok()).count();
+        let applied = fixes.iter().take_while(|(_, fix)| self.document.change(&fix.edit).is_ok()).count();
         self.refresh(catalog);
         applied
     }

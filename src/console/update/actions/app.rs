@@ -198,6 +198,10 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
     let them = if count == 1 { "it" } else { "them" };
     lines.push(Plain::line(&format!("Cancel {them} and quit? Running nodes may already have had effects.")));
     lines.push(Plain::line(&format!("{key} quits without cancelling: you can resume {them} later.")));
+    if model.runs.going_on().any(|run| run.counts().running > 0) {
+        lines.push(Plain::line("Nodes that run now are interrupted by either."));
+        lines.push(Plain::line("If one may have had an effect, you are asked what to do with it."));
+    }
     model.dialogs.push(Dialog::confirm(lines, Confirmed::CancelAllAndQuit));
 }
 

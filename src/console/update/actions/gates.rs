@@ -72,7 +72,8 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, (intent, 
     match intent {
         Intent::Approve if !model.safety.whole(key, revision) => {
             let (down, up) = (model.hint("move.detail_down"), model.hint("move.detail_up"));
-            Some(format!("you have not seen all of it: scroll with {down} and {up}, or press again to approve"))
+            let does = if gate.kind.wants_answer() { "send the answer" } else { "approve" };
+            Some(format!("you have not seen all of it: scroll with {down} and {up}, or press again to {does}"))
         }
         Intent::ApproveHost => {
             let host = gate.host().unwrap_or_default();

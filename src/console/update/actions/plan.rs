@@ -42,7 +42,7 @@ pub fn add(model: &mut Model, _: &mut UpdateTurn) {
         of(NodeKind::Merge(MergeNode::default()), "merge", "merge", "joins branches"),
         of(NodeKind::Decision(DecisionNode::Expression(String::new())), "decision", "decision", "picks one edge by an expression"),
         by(Performer::Decider, "decision by an agent", "an agent's answer picks one edge"),
-        of(NodeKind::Subplan(SubplanNode::Inline(inner("done"))), "plan", "sub-plan", "an inner plan that runs as one node"),
+        of(NodeKind::Subplan(SubplanNode::Inline(inner("done"))), "plan", "subplan", "an inner plan that runs as one node"),
         of(NodeKind::Map(map), "map", "map", "runs the inner plan once for each entry of a list"),
         of(
             NodeKind::Loop(LoopNode { body: inner("{{inputs.iteration}}"), until: "step == 3".into() }),

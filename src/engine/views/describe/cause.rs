@@ -55,12 +55,19 @@ impl Cause {
             Self::Edited => "the plan was edited, so it asks again".to_string(),
             Self::Feedback { node, to } => format!("the result of `{node}` was rejected with feedback to `{to}`"),
             Self::Undone => "the action that led to it was undone".to_string(),
-            Self::Outdated { node } => format!("`{node}` runs again since"),
+            Self::Outdated { node } => format!("`{node}` ran again after it"),
             Self::Done => "all nodes that had to run are done".to_string(),
             Self::RunStopped { by } => format!("stopped by {by}; what was done by then is kept"),
             Self::NothingDue => "nothing was due".to_string(),
-            Self::Bad { nodes: 1 } => "one node failed or was cancelled".to_string(),
-            Self::Bad { nodes } => format!("{nodes} nodes failed or were cancelled"),
+            Self::Bad { nodes: 1, named } if named.is_empty() => "one node failed or was cancelled".to_string(),
+            Self::Bad { nodes, named } if named.is_empty() => format!("{nodes} nodes failed or were cancelled"),
+            Self::Bad { nodes, named } => {
+                let names: Vec<String> = named.iter().map(|node| format!("`{node}`")).collect();
+                let more = *nodes as usize - names.len().min(*nodes as usize);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let were = if *nodes == 1 { "was" } else { "were" };
+                format!("{}{more} failed or {were} cancelled", names.join(", "))
+            }
             Self::Forgone => "a person skipped what had to run".to_string(),
             Self::WalkStopped { node } => format!("the walk stopped at `{node}`, which is not a terminal stage"),
             Self::Unmet { node } => format!("`{node}` needs a branch that was not taken"),

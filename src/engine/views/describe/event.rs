@@ -66,9 +66,9 @@ impl Event {
             Self::RunStarted => ("run", just("started"), none(), EventTone::Text),
             Self::RunInterrupted { signal } => ("run", just(&format!("interrupted by {}", signal.name())), none(), EventTone::Warning),
             Self::RunRecovered { by, model: Some(model) } => {
-                ("run", because("resumed", &format!("model {model}")), actor(by), EventTone::Warning)
+                ("run", because("continued", &format!("with model {model}")), actor(by), EventTone::Warning)
             }
-            Self::RunRecovered { by, .. } => ("run", just("resumed after an interruption"), actor(by), EventTone::Warning),
+            Self::RunRecovered { by, .. } => ("run", just("continued"), actor(by), EventTone::Accent),
             Self::RunReopened { by } => ("run", just("continues after its end"), actor(by), EventTone::Accent),
             Self::Branched { from, from_seq, by } => {
                 ("run", just(&format!("branched off {} after event {from_seq}", from.0)), actor(by), EventTone::Accent)
@@ -176,7 +176,7 @@ impl NodeFact {
                 (kind, because(&format!("held before it calls {}", held.next.label()), &held.reason.message()), none(), EventTone::Held)
             }
             Self::ToolProposed { call } => {
-                ("tool", because("proposed a call", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Dim)
+                ("tool", because("wants to call", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Dim)
             }
             Self::ToolStarted { call } => {
                 ("tool", because("call started", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Code)
@@ -245,7 +245,8 @@ impl Actor {
 }
 
 fn actor(by: &Actor) -> Plain {
-    Plain::summary(&if by.via.is_empty() || by.via == "console" { by.who.clone() } else { format!("{} ({})", by.who, by.via) })
+    // A rule's flag stands with the name.
+    Plain::summary(&if ["", "console", "rule"].contains(&by.via.as_str()) { by.who.clone() } else { format!("{} ({})", by.who, by.via) })
 }
 
 /// An action with the person's text for a node, and why.
@@ -260,7 +261,7 @@ fn acted(action: &Action, why: &str) -> What {
 
 fn routed(taken: usize, dead: usize) -> String {
     match (taken, dead) {
-        (0, 0) => "no edge leaves it".to_owned(),
+        (0, 0) => "it is a final node".to_owned(),
         (taken, 0) => format!("{} taken", counted(taken, "edge")),
         (taken, dead) => format!("{} taken, {dead} dead", counted(taken, "edge")),
     }

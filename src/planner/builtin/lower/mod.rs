@@ -78,7 +78,7 @@ impl<'a> Lowering<'a> {
                 }
                 Step::If { condition, then, otherwise } => self.branch(condition, then, otherwise),
                 Step::Unknown(text) => {
-                    let ask = format!("not understood: {}. What is to be done?", super::slots::quoted(text));
+                    let ask = format!("What is meant by {}?", super::slots::quoted(text));
                     let id =
                         self.add("ask", json!({ "title": format!("ask about {}", super::slots::quoted(text)), "ask": { "text": ask } }));
                     self.after = vec![id];
