@@ -419,7 +419,7 @@ fn models_lists_each_name_once_and_marks_the_one_in_use() {
     assert_eq!(listed.out, "* test-model\n  operator\n  rehearsal\n", "{listed}");
     assert_eq!(
         program.json(&["models", "--json"]),
-        json!({"used": "test-model", "models": ["test-model", "operator", "rehearsal"], "classes": {"haiku": null, "opus": null, "sonnet": null}})
+        json!({"used": "test-model", "why": "OPENAI_MODEL names it", "models": ["test-model", "operator", "rehearsal"], "classes": {"haiku": null, "opus": null, "sonnet": null}})
     );
     let doctor = program.run(&["doctor"]);
     assert!(doctor.out.contains("ok      model          `test-model` at 127.0.0.1"), "{doctor}");
