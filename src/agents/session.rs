@@ -221,7 +221,7 @@ impl<'a> ModelSession<'a> {
                 thoughts.clear();
                 port.log(&format!("trying the model again: {why}"));
             }
-            (Delta::Text(_), StreamAudience::Hide) => {}
+            (Delta::Call, StreamAudience::Show | StreamAudience::Hide) | (Delta::Text(_), StreamAudience::Hide) => {}
         };
         // The turn that is there to hand back what there is has all its time.
         let is_last = self.steered.wraps_up;

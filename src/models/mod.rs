@@ -149,6 +149,8 @@ pub enum Delta {
     Text(String),
     /// Reasoning text, where a provider streams it.
     Reasoning(String),
+    /// A tool call begins; its arguments are not streamed.
+    Call,
     /// The call is being retried; text streamed so far is void.
     Restart {
         why: String,

@@ -146,6 +146,9 @@ impl Events {
             Block::Text { text } => self.say(text, sink),
             Block::Thinking { thinking } if !thinking.is_empty() => sink(Delta::Reasoning(thinking)),
             Block::ToolUse { id, name, input } => {
+                if Some(&name) != self.answer_tool.as_ref() {
+                    sink(Delta::Call);
+                }
                 self.calls.insert(index, CallRequest { id, name, arguments: String::new() });
                 // A stream opens the block with an empty input and sends the real one in pieces.
                 if let Some(input) = input.filter(|input| input.as_object().is_some_and(|fields| !fields.is_empty())) {
@@ -293,7 +296,7 @@ mod tests {
                 json!({"type": "message_stop"}),
             ],
         );
-        assert_eq!(deltas, [Delta::Reasoning("hm".into()), Delta::Text("Hel".into()), Delta::Text("lo".into())]);
+        assert_eq!(deltas, [Delta::Reasoning("hm".into()), Delta::Text("Hel".into()), Delta::Text("lo".into()), Delta::Call, Delta::Call]);
         let call = |id: &str, name: &str, arguments: &str| CallRequest { id: id.into(), name: name.into(), arguments: arguments.into() };
         assert_eq!(reply.calls, [call("t1", "add", "{\"a\":1}"), call("t2", "now", "{}")]);
         assert_eq!((reply.text.as_str(), reply.finish, reply.model.as_str()), ("Hello", Finish::ToolCalls, "claude-x"));

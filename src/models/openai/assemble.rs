@@ -147,7 +147,11 @@ impl Chunks {
         }
         self.refusal.push_str(&message.refusal.unwrap_or_default());
         for piece in message.tool_calls.unwrap_or_default() {
+            let before = self.calls.len();
             self.take_call(piece);
+            if self.calls.len() > before {
+                sink(Delta::Call);
+            }
         }
     }
 
@@ -258,6 +262,16 @@ mod tests {
             ]),
             [call("call_1", "one", "{\"x\":1}"), call("call_2", "two", "{\"y\":2}"), call("call_3", "three", "{}")]
         );
+    }
+
+    #[test]
+    fn an_answer_of_calls_alone_begins_with_the_first_piece_of_each() {
+        let piece =
+            |index: u32, name: &str| json!({"index": index, "id": format!("c{index}"), "function": {"name": name, "arguments": "{"}});
+        let more = json!({"index": 0, "function": {"arguments": "}"}});
+        let chunks = [piece(0, "a"), more, piece(1, "b")].map(|piece| json!({"choices": [{"delta": {"tool_calls": [piece]}}]}));
+        assert_eq!(reply(&chunks[..2]).1, [Delta::Call]);
+        assert_eq!(reply(&chunks).1, [Delta::Call, Delta::Call]);
     }
 
     #[test]

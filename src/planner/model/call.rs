@@ -60,6 +60,7 @@ pub(super) async fn ask(
             }
         }
         Delta::Reasoning(text) => written += tokens::count(&text),
+        Delta::Call => {}
         Delta::Restart { why, is_counted } => {
             let written = std::mem::take(&mut written);
             if !is_counted {
