@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Card;
 use crate::engine::{AgentJob, Done, ErrorKind, NodeError};
-use crate::plan::limits::{AGENT_ITERATIONS, AGENT_TOKENS, MOST_ITERATIONS, UNKNOWN_WINDOW};
+use crate::plan::limits::{MOST_ITERATIONS, UNKNOWN_WINDOW};
 
 /// Limits that hold for one attempt. Its time is the engine's to keep: it knows what is work.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -13,6 +13,8 @@ pub(super) struct AttemptLimits {
     pub iterations: u32,
     /// Prompt and answer tokens together, where somebody wrote a limit. Without one, only what the model writes is counted.
     pub tokens: Option<u64>,
+    /// Tokens that the model may write where nobody did.
+    pub written: u64,
     /// Tokens that the model takes in.
     pub window: u64,
 }
@@ -23,8 +25,9 @@ impl AttemptLimits {
         let iterations = if job.max_iterations > 0 { Some(job.max_iterations) } else { card.limits.max_iterations };
         let tokens = if job.max_tokens > 0 { Some(job.max_tokens) } else { card.limits.max_tokens };
         Self {
-            iterations: iterations.unwrap_or(AGENT_ITERATIONS).clamp(1, MOST_ITERATIONS),
+            iterations: iterations.unwrap_or(job.otherwise.iterations).clamp(1, MOST_ITERATIONS),
             tokens,
+            written: job.otherwise.tokens,
             window: window.unwrap_or(UNKNOWN_WINDOW),
         }
     }
@@ -38,7 +41,7 @@ impl AttemptLimits {
 
     /// The limit that holds, whichever tokens it counts.
     pub fn limit(&self) -> u64 {
-        self.tokens.unwrap_or(AGENT_TOKENS)
+        self.tokens.unwrap_or(self.written)
     }
 }
 

@@ -9,7 +9,6 @@ use crate::engine::{ErrorKind, ModelCall, NodeError, REASONING, TokenUsage, TryV
 use crate::models::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
 };
-use crate::plan::limits::AGENT_TOKENS;
 use crate::text::thousands;
 
 /// No call is made for an answer that may not even be this long.
@@ -155,7 +154,7 @@ impl<'a> ModelSession<'a> {
 
     /// Whether the model has written as much as it may where nobody wrote a limit.
     pub fn wrote_enough(&self) -> bool {
-        self.caps.tokens.is_none() && self.taken.written >= AGENT_TOKENS
+        self.caps.tokens.is_none() && self.taken.written >= self.caps.written
     }
 
     /// Whether an answer that reached its output cap was cut by the node's limit and not by the execution's settings.
@@ -293,7 +292,7 @@ impl<'a> ModelSession<'a> {
             let line = format!(
                 "the model has written {} tokens; where no limit is set, {} are enough",
                 thousands(self.taken.written),
-                thousands(AGENT_TOKENS)
+                thousands(self.caps.written)
             );
             self.port.log(&line);
         }

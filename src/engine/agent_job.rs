@@ -8,7 +8,7 @@ use super::{
 };
 use crate::plan::{
     AgentNode, Dialect, NodeId, Path, expr,
-    limits::{AGENT_SECONDS, HYBRID_MODEL, MOST_ITERATIONS},
+    limits::{HYBRID_MODEL, MOST_ITERATIONS},
     reference,
 };
 use serde_json::Value;
@@ -29,6 +29,7 @@ impl RunState {
         let (Some(policy), Some(plan)) = (self.policy(ix), self.plan()) else { return Ok(AgentJob::default()) };
         let [role, goal, objective] = [text(&work.role)?, text(&work.goal)?, text(&work.objective)?];
         let settings = self.settings();
+        let limits = settings.map(|settings| settings.agent_limits).unwrap_or_default();
         let hybrid = policy.plan.dialect == Dialect::Hybrid;
         let class = hybrid.then(|| HYBRID_MODEL.to_string());
         Ok(AgentJob {
@@ -45,7 +46,8 @@ impl RunState {
             // What the plan leaves open, the card says, and else the loop's own default.
             max_iterations: policy.get(|policy| policy.max_iterations).map_or(0, |most| most.clamp(1, MOST_ITERATIONS)),
             max_tokens: policy.get(|policy| policy.budget.as_ref().and_then(|budget| budget.tokens)).unwrap_or(0),
-            timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
+            timeout_s: self.time_limit(ix).unwrap_or(limits.timeout_s),
+            otherwise: limits,
             routes: if policy.node.kind.is_decision() { self.route_names(ix) } else { Vec::new() },
             context: policy.get(|policy| policy.context),
             rehearsed: self.nodes[ix].lineage.rehearsed,

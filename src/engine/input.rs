@@ -4,7 +4,7 @@ use super::{
     Action, Actor, Cause, DataSource, Done, FailedTry, FileAccess, GateId, GateReply, ModelCall, NodeError, NodeState, Outgoing, RunId,
     RunSettings, StopSignal, Time, ToolCall, ToolReport,
 };
-use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict};
+use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict, limits::AgentLimits};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -344,6 +344,9 @@ pub struct AgentJob {
     pub max_tokens: u64,
     /// Working seconds.
     pub timeout_s: f64,
+    /// What holds where plan and card say nothing.
+    #[serde(skip_serializing_if = "AgentLimits::is_default")]
+    pub otherwise: AgentLimits,
     /// Labels or targets of the outgoing edges, of which the answer must name one; empty unless the agent decides.
     pub routes: Vec<String>,
     /// How dependency results reach the model.

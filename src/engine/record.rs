@@ -1,7 +1,7 @@
 //! `Record`: an event with its place in a run, and what a run is named, keeps from its start, and ends as.
 
 use super::{Event, ModelCall, Spent, Time};
-use crate::plan::Catalog;
+use crate::plan::{Catalog, limits::AgentLimits};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -71,6 +71,9 @@ pub struct RunSettings {
     /// Hosts with ports that private data may be sent to, as people allowed for good in this workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
+    /// What holds for agents whose plan and card say nothing.
+    #[serde(skip_serializing_if = "AgentLimits::is_default")]
+    pub agent_limits: AgentLimits,
     /// The model calls that made the plan, where a model did: they count in this run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub planning: Vec<ModelCall>,

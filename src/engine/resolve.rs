@@ -12,8 +12,8 @@ use super::{
     state::EndKind,
 };
 use crate::plan::{
-    CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr,
-    limits::AGENT_SECONDS, native::kind, reads, reference, rehearsed,
+    CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr, native::kind, reads,
+    reference, rehearsed,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -317,7 +317,8 @@ impl RunState {
         let policy = self.policy(ix)?;
         let cap = policy.get(|policy| policy.budget.as_ref().and_then(|budget| budget.seconds));
         let said = policy.get(|policy| policy.timeout_s).into_iter().chain(cap).reduce(f64::min);
-        if policy.node.kind.agent().is_some() { said.or(Some(AGENT_SECONDS)) } else { said }
+        let default = self.settings().map(|settings| settings.agent_limits).unwrap_or_default().timeout_s;
+        if policy.node.kind.agent().is_some() { said.or(Some(default)) } else { said }
     }
 
     pub(super) fn named_inputs(&self, ix: NodeIx) -> Result<Map<String, Value>, String> {

@@ -5,7 +5,11 @@
 
 use crate::files;
 use crate::models::config::ModelsConfig;
-use crate::plan::{Verdict, limits::SLOTS, validate::nearest};
+use crate::plan::{
+    Verdict,
+    limits::{AgentLimits, MOST_ITERATIONS, SLOTS},
+    validate::nearest,
+};
 use crate::tools::{PermissionConfig, ToolsConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,19 +79,45 @@ impl Keys {
     }
 }
 
-/// How much runs at once, and how much agents read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// How much runs at once, and the limits of agents whose plan and card say nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitsConfig {
     /// Nodes of one run that work at the same time.
     pub slots: u32,
     /// Most tokens of earlier results in an agent's prompt; never more than 40 % of the node's limit, else of the model's window.
     pub context_tokens: Option<u64>,
+    /// Seconds that an agent works, without what it waits for.
+    pub timeout_s: f64,
+    /// Tokens that an agent's model writes. A node's or card's own limit counts prompts too.
+    pub tokens: u64,
+    /// Turns of an agent, 1 to 20.
+    pub iterations: u32,
+}
+
+impl LimitsConfig {
+    /// The limits of an agent whose plan and card say nothing.
+    pub fn agents(&self) -> AgentLimits {
+        AgentLimits { timeout_s: self.timeout_s, tokens: self.tokens, iterations: self.iterations }
+    }
+
+    /// The setting that can't be, and what it may be.
+    fn fault(&self) -> Option<(&'static str, String)> {
+        if !(self.timeout_s.is_finite() && self.timeout_s > 0.0) {
+            return Some(("timeout_s", format!("{} is no time: write seconds above 0", self.timeout_s)));
+        }
+        if self.tokens == 0 {
+            return Some(("tokens", "an agent needs some tokens: write a number above 0".to_owned()));
+        }
+        let iterations = 1..=MOST_ITERATIONS;
+        (!iterations.contains(&self.iterations)).then(|| ("iterations", format!("write a number from 1 to {MOST_ITERATIONS}")))
+    }
 }
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        Self { slots: SLOTS, context_tokens: None }
+        let AgentLimits { timeout_s, tokens, iterations } = AgentLimits::default();
+        Self { slots: SLOTS, context_tokens: None, timeout_s, tokens, iterations }
     }
 }
 
@@ -146,7 +176,11 @@ struct ConfigFile {
 
 impl ConfigFile {
     fn config(&self) -> Result<Config, ConfigError> {
-        toml::from_str(&self.text).map_err(|error| self.fault(&error))
+        let config: Config = toml::from_str(&self.text).map_err(|error| self.fault(&error))?;
+        let Some((setting, why)) = config.limits.fault() else { return Ok(config) };
+        let line = self.text.lines().position(|line| line.trim_start().starts_with(setting)).map(|index| index + 1);
+        let hint = "fix the line, or remove it to get the default".to_owned();
+        Err(ConfigError { file: self.file.clone(), line, message: format!("`{setting}` of [limits]: {why}"), hint })
     }
 
     fn fault(&self, error: &toml::de::Error) -> ConfigError {
@@ -305,6 +339,18 @@ mod tests {
     fn the_projects_file_goes_over_the_users_key_by_key() {
         let config = load("[console]\ntheme = \"dark\"\nascii = true\n[limits]\nslots = 4", "[console]\ntheme = \"light\"").unwrap();
         assert_eq!((config.console.theme.as_deref(), config.console.ascii, config.limits.slots), (Some("light"), true, 4));
+    }
+
+    #[test]
+    fn limits_of_agents_are_taken_as_far_as_they_can_be() {
+        let limits = load("[limits]\ntimeout_s = 300\niterations = 8", "").unwrap().limits.agents();
+        assert_eq!(limits, AgentLimits { timeout_s: 300.0, iterations: 8, ..AgentLimits::default() });
+        for (text, setting) in
+            [("timeout_s = 0", "timeout_s"), ("timeout_s = nan", "timeout_s"), ("iterations = 21", "iterations"), ("tokens = 0", "tokens")]
+        {
+            let error = load(&format!("[limits]\n{text}"), "").unwrap_err();
+            assert!(error.line == Some(2) && error.message.starts_with(&format!("`{setting}` of [limits]")), "{error}");
+        }
     }
 
     #[test]

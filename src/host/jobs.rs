@@ -3,7 +3,7 @@
 use super::{
     client::Problem,
     config::Config,
-    models::Models,
+    models::{Models, known_name},
     places::Places,
     shown_previews::ShownPreviews,
     trust::Trust,
@@ -135,8 +135,10 @@ impl Jobs {
                 models.responder(run, job.model.as_deref())?
             }
         };
+        let mut window = None;
         let responder = match responder {
             Responder::Model { provider, name, settings } => {
+                window = models.prices().window(&known_name(provider.as_ref(), &name).await);
                 let model = AgentModel { tries: models.tries(provider), port: caller.port.clone(), call: call.clone() };
                 Responder::Model { provider: Arc::new(model), name, settings }
             }
@@ -144,10 +146,6 @@ impl Jobs {
         };
         let catalog = self.kit.catalog(None);
         let tools = card.narrow(&catalog, job.tools.as_deref());
-        let window = match &responder {
-            Responder::Model { name, .. } => catalog.models.window(name),
-            Responder::Operator | Responder::Rehearsal => None,
-        };
         let port = AgentPort { caller, prices: models.prices(), call };
         let execution = Execution { card, responder, tools, window, context_tokens: self.kit.context_tokens };
         Ok(match agents::run(job, deps, &execution, &port).await? {

@@ -3,11 +3,10 @@
 use super::{
     client::{Driver, ModelStatus, Parent, Problem, RunSummary},
     clock::{Clock, SystemClock},
-    config::Config,
+    config::{Config, LimitsConfig},
     jobs::{Jobs, Kit},
     link,
     places::Places,
-    planning::NumberedModels,
     session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
     setup::SetUp,
 };
@@ -42,11 +41,10 @@ pub(super) struct Shared {
     pub(super) kit: Arc<Kit>,
     pub(super) store: Arc<Store>,
     pub(super) user: String,
-    slots: u32,
+    limits: LimitsConfig,
     pub(super) clock: Arc<dyn Clock>,
     sessions: Mutex<HashMap<RunId, RunSession>>,
     news: News,
-    pub(super) numbered: NumberedModels,
     env: Environment,
 }
 
@@ -101,7 +99,7 @@ impl LocalHost {
     }
 
     fn open_on(store: Store, places: Places, config: Config, model: Option<&str>, env: impl Variables) -> Result<Self, Problem> {
-        let slots = config.limits.slots;
+        let limits = config.limits.clone();
         let kit = Kit::new(&places, config, &env)?;
         let chosen = kit.models().preset(model);
         let shared = Shared {
@@ -109,11 +107,10 @@ impl LocalHost {
             kit: Arc::new(kit),
             store: Arc::new(store),
             user: user(),
-            slots,
+            limits,
             clock: Arc::new(SystemClock),
             sessions: Mutex::default(),
             news: News { model: watch::Sender::new(chosen), is_picked: AtomicBool::new(false), cards: watch::Sender::new(0) },
-            numbered: NumberedModels::default(),
             env: Arc::new(env),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -205,10 +202,11 @@ impl Shared {
         refuse_wrong(&plan, &catalog)?;
         let rehearse = model.as_deref() == Some(REHEARSAL);
         let model = model.filter(|_| !rehearse);
-        let model_slots = self.kit.models().slots(model.as_deref()).await.filter(|model| model.slots < self.slots);
+        let model_slots = self.kit.models().slots(model.as_deref()).await.filter(|model| model.slots < self.limits.slots);
         let settings = RunSettings {
             catalog,
-            slots: self.slots,
+            slots: self.limits.slots,
+            agent_limits: self.limits.agents(),
             model_slots,
             model: model.clone(),
             rehearse,

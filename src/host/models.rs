@@ -75,6 +75,10 @@ impl Models {
         &self.knowledge.prices
     }
 
+    pub(super) fn learned(&self) -> &Learned {
+        &self.knowledge.learned
+    }
+
     pub(super) fn servers(&self) -> &Servers {
         &self.servers
     }
@@ -233,6 +237,12 @@ impl Models {
         }
         Some(if choice == self.servers.usual() { self.servers.usual_by().to_owned() } else { "chosen for this session".to_owned() })
     }
+}
+
+/// The model's own name, also where nobody named one.
+pub(super) async fn known_name(model: &dyn ChatModel, name: &str) -> String {
+    let auto = if name == AUTO { model.auto().await } else { None };
+    auto.map_or_else(|| name.to_owned(), |auto| auto.name)
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use super::{
     client::{Notice, PlanWish, PlanningId, Problem},
     local::{LocalHost, Shared},
+    models::{Models, known_name},
     session::Listener,
 };
 use crate::engine::calls_label;
-use crate::models::config::AUTO;
 use crate::plan::{Catalog, Node};
 use crate::planner::{
     PlanSink, Planned,
@@ -14,26 +14,7 @@ use crate::planner::{
     model::{Ids, ModelPlanner, PlanningRequest, Surroundings, describe_workspace, is_small, plan_by_model},
 };
 use serde_json::Map;
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
-};
-
-/// Models that could plan only with numbered ids, by provider and name.
-#[derive(Debug, Default)]
-pub(super) struct NumberedModels(Mutex<BTreeSet<(String, String)>>);
-
-impl NumberedModels {
-    fn contains(&self, provider: &str, model: &str) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.contains(&(provider.to_owned(), model.to_owned()))
-    }
-
-    fn add(&self, provider: &str, model: &str) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert((provider.to_owned(), model.to_owned()));
-    }
-}
+use std::sync::Arc;
 
 impl LocalHost {
     /// Makes a plan. It may have findings.
@@ -80,10 +61,11 @@ impl Shared {
             Ok(real) => real?,
             Err(not) => return Some(Err(Problem::new(not.why).hint(not.how))),
         };
+        let known = known_name(model.as_ref(), &name).await;
         let ids = match models.config().positional_plans {
             Some(true) => Ids::Positional,
             Some(false) => Ids::Free,
-            None => self.ids_for(&name, model.provider(), catalog),
+            None => ids_for(&known, model.provider(), &models),
         };
         let planner =
             ModelPlanner { model: model.as_ref(), name: &name, settings: models.config().settings.clone(), prices: models.prices(), ids };
@@ -101,7 +83,7 @@ impl Shared {
         Some(match plan_by_model(&planner, &request, sink).await {
             Ok(planned) => {
                 if planned.learned == Some(Ids::Positional) {
-                    self.numbered.add(model.provider(), &name);
+                    models.learned().needs_numbers(model.provider(), &known);
                 }
                 Ok(planned)
             }
@@ -115,17 +97,17 @@ impl Shared {
         })
     }
 
-    fn ids_for(&self, model: &str, provider: &str, catalog: &Catalog) -> Ids {
-        let is_known = catalog.models.window(model).is_some();
-        let needs_numbers = self.numbered.contains(provider, model) || is_small(model, provider, is_known && model != AUTO);
-        if needs_numbers { Ids::Positional } else { Ids::Free }
-    }
-
     /// `Friday, 2026-03-06`, where this computer is.
     fn today(&self) -> String {
         let now = i64::try_from(self.clock.now().0).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok()).unwrap_or_default();
         now.to_zoned(jiff::tz::TimeZone::system()).strftime("%A, %Y-%m-%d").to_string()
     }
+}
+
+fn ids_for(model: &str, provider: &str, models: &Models) -> Ids {
+    let is_known = models.prices().window(model).is_some();
+    let needs_numbers = models.learned().is_numbered(provider, model) || is_small(model, provider, is_known);
+    if needs_numbers { Ids::Positional } else { Ids::Free }
 }
 
 /// Makes a plan for a client and tells it as it grows.

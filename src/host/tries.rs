@@ -3,7 +3,7 @@
 
 use super::provider::Provider;
 use crate::engine::{Cause, FailedTry, TokenUsage, TryVerdict, next_try};
-use crate::models::{ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, tokens};
+use crate::models::{AutoModel, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, tokens};
 use crate::plan::Retry;
 use async_trait::async_trait;
 use std::{
@@ -120,6 +120,10 @@ impl ChatModel for LoneModel {
 
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
         self.tries.chat(request, &LoneRecord::default(), sink).await
+    }
+
+    async fn auto(&self) -> Option<AutoModel> {
+        self.tries.model.auto().await
     }
 
     async fn list(&self) -> Result<Vec<String>, ModelError> {

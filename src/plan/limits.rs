@@ -1,6 +1,8 @@
 //! The limits that hold where a plan, a card and the configuration say nothing, and the most that they may ask for. Each figure is here
 //! and nowhere else; the schema, the findings, the prompts and the docs take it from here.
 
+use serde::{Deserialize, Serialize};
+
 /// Nodes of one run that work at once.
 pub const SLOTS: u32 = 16;
 /// Tokens that the model of an agent node writes; a limit that somebody wrote counts prompts too.
@@ -9,6 +11,31 @@ pub const AGENT_TOKENS: u64 = 10_000;
 pub const AGENT_SECONDS: f64 = 60.0;
 /// Turns of an agent.
 pub const AGENT_ITERATIONS: u32 = 5;
+/// The limits of an agent node where its plan and its card say nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentLimits {
+    /// Work time in seconds.
+    pub timeout_s: f64,
+    /// Tokens that the model writes.
+    pub tokens: u64,
+    /// Turns, 1 to 20.
+    pub iterations: u32,
+}
+
+impl Default for AgentLimits {
+    fn default() -> Self {
+        Self { timeout_s: AGENT_SECONDS, tokens: AGENT_TOKENS, iterations: AGENT_ITERATIONS }
+    }
+}
+
+impl AgentLimits {
+    /// Whether they are the shipped ones.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Turns of a loop that a fix offers.
 pub const LOOP_ITERATIONS: u32 = 5;
 /// The most turns of an agent or a loop.

@@ -33,6 +33,15 @@ async fn the_default_is_five_iterations_and_twenty_are_the_most() {
 }
 
 #[tokio::test]
+async fn the_configurations_limits_hold_where_plan_and_card_say_nothing() {
+    let read = |n: u32| calls(&[("read_file", &format!(r#"{{"path":"{n}"}}"#))]);
+    let mut stage = Stage::new((0..5).map(read).collect());
+    stage.job.otherwise.iterations = 3;
+    assert_eq!(kind(&stage.run().await), Some(ErrorKind::Limit));
+    assert_eq!(stage.requests().len(), 3);
+}
+
+#[tokio::test]
 async fn a_cards_limits_hold_where_the_plan_says_nothing() {
     let read = || calls(&[("read_file", r#"{"path":"a"}"#)]);
     let stage = Stage::new(vec![read(), read()]);

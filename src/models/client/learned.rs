@@ -37,7 +37,17 @@ pub(super) enum Lasting {
 pub struct Learned {
     /// `None` where nothing is remembered.
     file: Option<PathBuf>,
-    known: Mutex<Findings>,
+    known: Mutex<Known>,
+}
+
+/// What is known, as the file has it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Known {
+    version: u32,
+    servers: Findings,
+    /// Models that could plan only with numbered ids, each with the second since 1970 in which that was found.
+    #[serde(default)]
+    numbered: BTreeMap<String, i64>,
 }
 
 /// By server and model: `api.openai.com gpt-4`.
@@ -51,12 +61,6 @@ struct Finding {
     features: Features,
 }
 
-#[derive(Serialize, Deserialize)]
-struct LearnedFile {
-    version: u32,
-    servers: Findings,
-}
-
 impl Learned {
     /// Remembers in a folder.
     pub fn open(folder: &Path) -> Self {
@@ -65,22 +69,45 @@ impl Learned {
     }
 
     pub(super) fn of(&self, host: &str, model: &str) -> Option<Features> {
-        self.lock().get(&key(host, model)).map(|finding| finding.features.clone())
+        self.lock().servers.get(&key(host, model)).map(|finding| finding.features.clone())
     }
 
     /// Keeps what a successful call showed. A file that can't be written costs a round trip next time, nothing more.
     pub(super) fn keep(&self, host: &str, model: &str, features: &Features, holds: Lasting) {
         let features = Features { cap_now: None, ..features.clone() };
         let finding = Finding { found: now(), features };
-        self.lock().insert(key(host, model), finding.clone());
-        if let (Some(file), Lasting::Kept) = (&self.file, holds)
-            && let Err(error) = write(file, &key(host, model), finding)
+        let add = |known: &mut Known| {
+            known.servers.insert(key(host, model), finding.clone());
+        };
+        add(&mut self.lock());
+        if holds == Lasting::Kept {
+            self.write(add);
+        }
+    }
+
+    /// Whether a model could plan only with numbered ids.
+    pub fn is_numbered(&self, host: &str, model: &str) -> bool {
+        self.lock().numbered.contains_key(&key(host, model))
+    }
+
+    /// A model could plan only with numbered ids.
+    pub fn needs_numbers(&self, host: &str, model: &str) {
+        let add = |known: &mut Known| {
+            known.numbered.insert(key(host, model), now());
+        };
+        add(&mut self.lock());
+        self.write(add);
+    }
+
+    fn write(&self, add: impl Fn(&mut Known)) {
+        if let Some(file) = &self.file
+            && let Err(error) = write(file, add)
         {
             tracing::debug!(%error, file = %file.display(), "can't remember what a model's server takes");
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Findings> {
+    fn lock(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -93,19 +120,20 @@ fn now() -> i64 {
     Timestamp::now().as_second()
 }
 
-fn read(file: &Path, now: i64) -> Findings {
+fn read(file: &Path, now: i64) -> Known {
     let text = files::read_text(file, LARGEST).unwrap_or_default();
-    let read: Option<LearnedFile> = serde_json::from_str(&text).ok();
-    let mut servers = read.filter(|read| read.version == VERSION).map(|read| read.servers).unwrap_or_default();
-    servers.retain(|_, finding| now - finding.found < KEPT_S);
-    servers
+    let read: Option<Known> = serde_json::from_str(&text).ok();
+    let mut known = read.filter(|read| read.version == VERSION).unwrap_or_default();
+    known.servers.retain(|_, finding| now - finding.found < KEPT_S);
+    known.numbered.retain(|_, found| now - *found < KEPT_S);
+    known
 }
 
-/// Adds one finding to what the file has by now: another process may have written. The file is replaced whole.
-fn write(file: &Path, key: &str, finding: Finding) -> std::io::Result<()> {
-    let mut servers = read(file, finding.found);
-    servers.insert(key.to_owned(), finding);
-    let text = serde_json::to_string_pretty(&LearnedFile { version: VERSION, servers })?;
+/// Adds to what the file has by now: another process may have written. The file is replaced whole.
+fn write(file: &Path, add: impl Fn(&mut Known)) -> std::io::Result<()> {
+    let mut known = Known { version: VERSION, ..read(file, now()) };
+    add(&mut known);
+    let text = serde_json::to_string_pretty(&known)?;
     let part = file.with_extension(format!("{}.part", std::process::id()));
     OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?.write_all(text.as_bytes())?;
     std::fs::rename(&part, file)
@@ -133,7 +161,19 @@ mod tests {
         assert_eq!((again.of("h", "chance"), again.of("elsewhere", "m")), (None, None));
         let file = folder.path().join(FILE);
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(read(&file, now() + KEPT_S).is_empty());
+        assert!(read(&file, now() + KEPT_S).servers.is_empty());
+    }
+
+    #[test]
+    fn a_model_that_needs_numbered_ids_is_remembered_beside_what_its_server_takes() {
+        let folder = tempfile::tempdir().unwrap();
+        let learned = Learned::open(folder.path());
+        learned.needs_numbers("h", "m");
+        learned.keep("h", "m", &toolless(), Lasting::Kept);
+        let again = Learned::open(folder.path());
+        assert!(again.is_numbered("h", "m") && !again.is_numbered("h", "other"));
+        assert_eq!(again.of("h", "m"), Some(toolless()));
+        assert!(read(&folder.path().join(FILE), now() + KEPT_S).numbered.is_empty());
     }
 
     #[test]
