@@ -172,7 +172,7 @@ fn foreign() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::native::{plan_from_value, plan_to_value};
+    use crate::plan::dialect::{plan_from_value, plan_to_value};
     use crate::plan::samples::plan;
     use proptest::prelude::*;
 

@@ -4,7 +4,7 @@
 use crate::support::program::Program;
 use dagdeck::plan::dialect::{Format, Syntax, read, write, write_as};
 use dagdeck::plan::edit::Edit;
-use dagdeck::plan::{Catalog, Dialect, Plan, PlanSource, native};
+use dagdeck::plan::{Catalog, Dialect, Plan, PlanSource, dialect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::{fs, path::Path, path::PathBuf};
@@ -288,7 +288,7 @@ fn without_notes(plan: &Plan) -> Value {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
-    let mut value = native::plan_to_value(plan);
+    let mut value = dialect::plan_to_value(plan);
     clear(&mut value);
     value
 }

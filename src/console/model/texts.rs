@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::inputs;
 use crate::console::theme::Role;
 use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, RunId, RunStatus};
-use crate::plan::native::{body_from_value, body_to_value, node_from_value, node_to_value};
+use crate::plan::dialect::{body_from_value, body_to_value, node_from_value, node_to_value};
 use crate::plan::validate::{Finding, Severity};
 use crate::plan::{
     AgentNode, Approve, Catalog, DecisionNode, Edge, Field, FieldKind, Node, NodeKind, SubplanNode, ToolInput, ToolNode, Verdict, nest,

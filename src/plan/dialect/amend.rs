@@ -7,12 +7,11 @@ use super::coerce::{at, coerced, ends_of};
 use super::forms::DocumentShape;
 use super::locate::{PathStep, steps};
 use super::reading::{self, FieldReading, ListForm};
-use super::{stages, tell};
+use super::stages;
+use super::values::{node_from_value, node_to_value, plan_from_value, shaped, tell};
 use crate::plan::Dialect;
 use crate::plan::fields::{is_quiet, step};
-use crate::plan::native::{
-    FORMAT, MAX_DEPTH, ShapeError, is_node_field, node_fields, node_from_value, node_to_value, object, plan_from_value,
-};
+use crate::plan::native::{FORMAT, MAX_DEPTH, ShapeError, is_node_field, node_fields, object};
 use serde_json::{Map, Value, json};
 
 /// How often one object is read again, at most: each time something of it was set aside.
@@ -365,7 +364,7 @@ fn head(map: &mut Map<String, Value>, dialect: Dialect, path: &str, notes: &mut 
         }
     }
     let lists = bare.clone();
-    settle(&mut bare, (&shape, path), notes, |value| super::shaped(dialect, value).map(drop));
+    settle(&mut bare, (&shape, path), notes, |value| shaped(dialect, value).map(drop));
     for (key, value) in bare {
         if lists.get(&key) != Some(&value) {
             map.insert(key, value);

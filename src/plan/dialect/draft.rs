@@ -1,7 +1,7 @@
 //! What every writer of a dialect shares: the fields that are left when a writer has taken those that it can express, the links
 //! between nodes, unknown fields, and the list of what is lost.
 
-use super::forms::{self, DocumentPart};
+use super::field_names::{self, DocumentPart};
 use super::reading::{AS_WRITTEN, readings};
 use crate::plan::fields::is_quiet;
 use crate::plan::native::{edge_to_value, node_to_value, object, plan_to_value};
@@ -74,7 +74,7 @@ impl<'p> DocumentDraft<'p> {
             bare.policy.route = bare.policy.route.filter(|route| *route != Route::First);
             bare.policy.join = bare.policy.join.filter(|join| *join != Join::Settled);
         }
-        let mut fields = object(node_to_value(&bare));
+        let mut fields = object(node_to_value(&bare, |_| None));
         fields.shift_remove("id");
         fields
     }
@@ -92,7 +92,7 @@ impl<'p> DocumentDraft<'p> {
     /// fields that the target has by itself.
     pub fn head(&mut self, document: &mut Map<String, Value>, known: &[&str]) {
         let bare = Plan { nodes: Vec::new(), edges: Vec::new(), ext: Map::new(), dialect: Dialect::Native, ..self.plan.clone() };
-        let mut fields = object(plan_to_value(&bare));
+        let mut fields = object(plan_to_value(&bare, |_| None));
         for key in ["dagdeck", "nodes", "edges"] {
             fields.shift_remove(key);
         }
@@ -115,7 +115,7 @@ impl<'p> DocumentDraft<'p> {
     /// Unknown fields: all of them in the plan's own dialect; in another one those that mean nothing there.
     pub fn carry(&mut self, place: &str, target: &mut Map<String, Value>, ext: &Map<String, Value>, part: DocumentPart) {
         for (key, value) in ext {
-            let memo = forms::is_memo(self.plan.dialect, part, key);
+            let memo = field_names::is_memo(self.plan.dialect, part, key);
             if key == AS_WRITTEN {
                 self.carry_readings(place, target, ext);
                 continue;
@@ -124,15 +124,15 @@ impl<'p> DocumentDraft<'p> {
                 continue;
             }
             if self.is_same() {
-                if !memo || forms::is_field(self.target, part, key) {
+                if !memo || field_names::is_field(self.target, part, key) {
                     target.insert(key.clone(), value.clone());
                 }
-            } else if forms::is_taken(self.target, part, key) {
+            } else if field_names::is_taken(self.target, part, key) {
                 if !is_quiet(value) {
                     let path = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
                     self.lose(path, format!("`{key}` means something else in {}", self.name()));
                 }
-            } else if !(is_quiet(value) && forms::is_field(self.plan.dialect, part, key)) {
+            } else if !(is_quiet(value) && field_names::is_field(self.plan.dialect, part, key)) {
                 target.insert(key.clone(), value.clone());
             }
         }
@@ -240,7 +240,7 @@ impl<'p> DocumentDraft<'p> {
         let plan = self.plan;
         for (at, edge) in plan.edges.iter().enumerate() {
             for key in object(edge_to_value(edge)).keys().filter(|key| !["from", "to"].contains(&key.as_str())) {
-                if !edge.ext.get(key).is_some_and(|value| is_quiet(value) || forms::is_memo(plan.dialect, DocumentPart::Edge, key)) {
+                if !edge.ext.get(key).is_some_and(|value| is_quiet(value) || field_names::is_memo(plan.dialect, DocumentPart::Edge, key)) {
                     self.lose(format!("edges[{at}].{key}"), format!("{} only has plain dependencies", self.name()));
                 }
             }

@@ -3,67 +3,23 @@
 
 use super::draft::Loss;
 use super::draft::{DocumentDraft, place, rename};
-use super::nodes;
+use super::field_names::{AGENT_TYPE, CODE_TYPE, HYBRID_DOCUMENT, HYBRID_TASK};
+use super::parts::{self, nodes};
+use crate::plan::fields::Fields;
 use crate::plan::fields::ShapeError;
-use crate::plan::fields::{Fields, Slips};
 use crate::plan::{
     AgentNode, Budget, Catalog, CodeNode, Dialect, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits, ToolInfo, ToolInput, ToolNode,
 };
 use serde_json::{Map, Value, json};
 
-/// Fields of a task of any type.
-pub(super) const FIELDS: [&str; 16] = [
-    "id",
-    "type",
-    "tool",
-    "arguments",
-    "code",
-    "sandbox_config",
-    "agent_role",
-    "agent_goal",
-    "agent_model",
-    "agent_tools",
-    "agent_context",
-    "max_iterations",
-    "timeout",
-    "budget",
-    "depends_on",
-    "side_effects",
-];
-pub(super) const DOCUMENT: Slips = Slips {
-    what: "a hybrid plan",
-    renamed: &[],
-    elsewhere: &[("edges", "write the order as each task's `depends_on`"), ("connections", "write the order as each task's `depends_on`")],
-};
-pub(super) const TASK: Slips = Slips {
-    what: "a hybrid task",
-    renamed: &[("name", "id"), ("task_id", "id"), ("args", "arguments"), ("timeout_ms", "timeout")],
-    elsewhere: &[("timeout_s", "write `timeout`, in milliseconds"), ("timeout_seconds", "write `timeout`, in milliseconds")],
-};
-pub(super) const AGENT: Slips = Slips {
-    what: "an agent_delegation task",
-    renamed: &[
-        ("agent", "agent_role"),
-        ("role", "agent_role"),
-        ("goal", "agent_goal"),
-        ("objective", "agent_goal"),
-        ("model", "agent_model"),
-        ("tools", "agent_tools"),
-        ("context", "agent_context"),
-    ],
-    elsewhere: &[],
-};
-pub(super) const CODE_TYPE: &str = "code_execution";
-pub(super) const AGENT_TYPE: &str = "agent_delegation";
-
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
-    let mut fields = Fields::open(value, "", &DOCUMENT)?;
+    let mut fields = Fields::open(value, "", &HYBRID_DOCUMENT)?;
     let nodes = nodes(&mut fields, "tasks", task)?;
-    Ok(super::plan(Dialect::Hybrid, nodes, Vec::new(), fields))
+    Ok(parts::plan(Dialect::Hybrid, nodes, Vec::new(), fields))
 }
 
 pub(super) fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
-    let mut fields = Fields::open(value, path, &TASK)?;
+    let mut fields = Fields::open(value, path, &HYBRID_TASK)?;
     let id = fields.need_text("id")?;
     let kind = fields.take("type");
     let mut policy = Policy::default();

@@ -2,26 +2,22 @@
 
 use super::draft::Loss;
 use super::draft::{DocumentDraft, place};
-use super::nodes;
+use super::field_names::{ORCHESTRATION_DOCUMENT, ORCHESTRATION_NODE};
+use super::parts::nodes;
+use crate::plan::fields::Fields;
 use crate::plan::fields::ShapeError;
-use crate::plan::fields::{Fields, Slips};
 use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
 use serde_json::{Map, Value, json};
 
-pub(super) const DOCUMENT: Slips =
-    Slips { what: "an orchestration plan", renamed: &[], elsewhere: &[("connections", "write the order as each node's `depends_on`")] };
-pub(super) const NODE: Slips =
-    Slips { what: "an orchestration node", renamed: &[("agent_name", "agent"), ("agent_id", "agent"), ("node_id", "id")], elsewhere: &[] };
-
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
-    let mut fields = Fields::open(value, "", &DOCUMENT)?;
+    let mut fields = Fields::open(value, "", &ORCHESTRATION_DOCUMENT)?;
     let nodes = nodes(&mut fields, "nodes", node)?;
     let metadata = fields.object_if_any("metadata");
     Ok(Plan { dialect: Dialect::Orchestration, nodes, metadata, ext: fields.rest(), ..Plan::default() })
 }
 
 pub(super) fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
-    let mut fields = Fields::open(value, path, &NODE)?;
+    let mut fields = Fields::open(value, path, &ORCHESTRATION_NODE)?;
     let id = fields.need_text("id")?;
     let work =
         AgentNode { agent: Some(fields.need_text("agent")?), objective: Some(fields.need_text("objective")?), ..AgentNode::default() };

@@ -3,7 +3,7 @@
 
 use super::reading::{ListForm, readings};
 use super::source::SourceText;
-use super::{forms, spread, stages};
+use super::{field_names, forms, spread, stages};
 use crate::plan::fields::step;
 use crate::plan::{Dialect, NodeKind, Plan, SubplanNode};
 use std::borrow::Cow;
@@ -141,7 +141,7 @@ pub fn locate(text: &str, origin: &str, paths: &[String]) -> Vec<Option<(usize, 
 /// The shape that a body stands in: a file may be of any, and so may be what is told as one where it stands.
 fn shape_of(work: &NodeKind, body: &Plan) -> Dialect {
     let is_file = matches!(work, NodeKind::Subplan(SubplanNode::File { .. }));
-    if is_file || forms::stands_in_own_shape(body) { body.dialect } else { Dialect::Native }
+    if is_file || field_names::stands_in_own_shape(body) { body.dialect } else { Dialect::Native }
 }
 
 /// The position in a list at the beginning of a path, and what follows it.

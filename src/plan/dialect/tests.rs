@@ -1,10 +1,10 @@
 //! Dialects are told apart by shape, read with places in errors, and written back equal.
 
 use super::*;
-use crate::plan::Catalog;
 use crate::plan::samples::plan;
+use crate::plan::{Catalog, Dialect, Plan};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const ITINERARY: &str = r#"{"nodes": [
   {"id": "paris", "agent": "web_researcher", "objective": "Hotels", "depends_on": []},
@@ -142,7 +142,7 @@ fn a_body_in_the_orchestration_form_keeps_it() {
     let document = json!({"dagdeck": 1, "nodes": [{"id": "a", "plan": body}]});
     let (plan, _) = read(&document.to_string(), "-").unwrap();
     assert_eq!(plan.nodes[0].kind.body().map(|body| body.dialect), Some(Dialect::Orchestration));
-    assert_eq!(crate::plan::native::plan_to_value(&plan), document);
+    assert_eq!(plan_to_value(&plan), document);
 }
 
 #[test]

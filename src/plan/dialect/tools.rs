@@ -2,34 +2,21 @@
 
 use super::draft::Loss;
 use super::draft::{DocumentDraft, place};
-use super::nodes;
+use super::field_names::{TOOLS_DOCUMENT, TOOLS_TASK};
+use super::parts::{self, nodes};
+use crate::plan::fields::Fields;
 use crate::plan::fields::ShapeError;
-use crate::plan::fields::{Fields, Slips};
 use crate::plan::{Catalog, Dialect, Node, NodeKind, Plan, ToolInfo, ToolInput, ToolNode};
 use serde_json::{Map, Value, json};
 
-pub(super) const DOCUMENT: Slips = Slips {
-    what: "a tools plan",
-    renamed: &[],
-    elsewhere: &[
-        ("edges", "write the order as each task's `dependencies`"),
-        ("connections", "write the order as each task's `dependencies`"),
-    ],
-};
-pub(super) const TASK: Slips = Slips {
-    what: "a tools task",
-    renamed: &[("name", "id"), ("input", "query"), ("args", "query"), ("arguments", "query")],
-    elsewhere: &[],
-};
-
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
-    let mut fields = Fields::open(value, "", &DOCUMENT)?;
+    let mut fields = Fields::open(value, "", &TOOLS_DOCUMENT)?;
     let nodes = nodes(&mut fields, "dag", task)?;
-    Ok(super::plan(Dialect::Tools, nodes, Vec::new(), fields))
+    Ok(parts::plan(Dialect::Tools, nodes, Vec::new(), fields))
 }
 
 pub(super) fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
-    let mut fields = Fields::open(value, path, &TASK)?;
+    let mut fields = Fields::open(value, path, &TOOLS_TASK)?;
     let id = fields.need_text("id")?;
     let work = ToolNode { tool: fields.need_text("tool")?, input: ToolInput::Query(fields.need_text("query")?) };
     let depends_on = fields.ids("dependencies")?;

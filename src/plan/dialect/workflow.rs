@@ -3,54 +3,22 @@
 
 use super::draft::Loss;
 use super::draft::{DocumentDraft, place, rename};
-use super::nodes;
+use super::field_names::{CONNECTION, WORKFLOW_DOCUMENT, WORKFLOW_NODE};
+use super::parts::{self, nodes};
+use crate::plan::fields::Fields;
 use crate::plan::fields::ShapeError;
-use crate::plan::fields::{Fields, Slips};
 use crate::plan::{AgentNode, Dialect, Edge, Node, NodeKind, Plan, Policy};
 use serde_json::{Map, Value, json};
 
-pub(super) const DOCUMENT: Slips =
-    Slips { what: "a workflow", renamed: &[("edges", "connections"), ("links", "connections")], elsewhere: &[] };
-pub(super) const NODE: Slips = Slips {
-    what: "a workflow node",
-    renamed: &[
-        ("agent", "agent_name"),
-        ("agent_id", "agent_name"),
-        ("entry", "is_entry"),
-        ("entrypoint", "is_entry"),
-        ("exit", "is_exit"),
-        ("terminal", "is_exit"),
-        ("skip_if", "skip_condition"),
-        ("skip_when", "skip_condition"),
-        ("node_id", "id"),
-    ],
-    elsewhere: &[
-        ("depends_on", "write a connection with `source_id` and `target_id`"),
-        ("dependencies", "write a connection with `source_id` and `target_id`"),
-    ],
-};
-pub(super) const CONNECTION: Slips = Slips {
-    what: "a connection",
-    renamed: &[
-        ("source", "source_id"),
-        ("from", "source_id"),
-        ("target", "target_id"),
-        ("to", "target_id"),
-        ("when", "condition"),
-        ("context", "context_passed"),
-    ],
-    elsewhere: &[],
-};
-
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
-    let mut fields = Fields::open(value, "", &DOCUMENT)?;
+    let mut fields = Fields::open(value, "", &WORKFLOW_DOCUMENT)?;
     let nodes = nodes(&mut fields, "nodes", node)?;
-    let edges = super::edges(&mut fields, "connections", connection)?;
-    Ok(super::plan(Dialect::Workflow, nodes, edges, fields))
+    let edges = parts::edges(&mut fields, "connections", connection)?;
+    Ok(parts::plan(Dialect::Workflow, nodes, edges, fields))
 }
 
 pub(super) fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
-    let mut fields = Fields::open(value, path, &NODE)?;
+    let mut fields = Fields::open(value, path, &WORKFLOW_NODE)?;
     let id = fields.need_text("id")?;
     let work =
         AgentNode { agent: Some(fields.need_text("agent_name")?), objective: fields.some_text("objective")?, ..AgentNode::default() };

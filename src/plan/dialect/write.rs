@@ -1,11 +1,12 @@
 //! Plans as text of each format, with what is lost on the way.
 
 use super::draft::Loss;
+use super::read::amended;
 use super::reading::FieldReading;
 use super::source::{SourceText, Syntax};
-use super::{amended, diagram, hybrid, keep, orchestration, reading, shaped, stages, tools, workflow, yaml};
+use super::values::{document, shaped};
+use super::{diagram, keep, reading, yaml};
 use crate::plan::drawing;
-use crate::plan::native::plan_to_value;
 use crate::plan::{Catalog, Dialect, Edge, Node, Plan};
 use crate::text::{GlyphSet, safe_json};
 use serde::Serialize;
@@ -105,18 +106,6 @@ fn source(plan: &Plan, shape: Dialect) -> Option<(Value, Value)> {
     let (source, text) = SourceText::open(&source.text, &source.origin).and_then(SourceText::parse).ok()?;
     let mut read = source.clone();
     (amended(&mut read, text).ok()? == shape).then_some((source, read))
-}
-
-/// The document of a plan in a dialect, in the one way that its writer has.
-pub(super) fn document(plan: &Plan, dialect: Dialect, catalog: &Catalog) -> (Value, Vec<Loss>) {
-    match dialect {
-        Dialect::Native => (plan_to_value(plan), Vec::new()),
-        Dialect::Orchestration => orchestration::write(plan),
-        Dialect::Tools => tools::write(plan, catalog),
-        Dialect::Hybrid => hybrid::write(plan, catalog),
-        Dialect::Workflow => workflow::write(plan),
-        Dialect::Stages => stages::write(plan),
-    }
 }
 
 /// JSON with the indent of the text that it came from, on one line where that is on one.

@@ -2,8 +2,8 @@
 
 use super::fields::{head_of, map_of};
 use super::{Change, ChangedField, Difference, Whole};
+use crate::plan::dialect::{node_from_value, plan_from_value};
 use crate::plan::edit::{Edit, EditError};
-use crate::plan::native::{node_from_value, plan_from_value};
 use crate::plan::{Edge, Node, NodeId, Plan, nest};
 use serde_json::{Value, json};
 

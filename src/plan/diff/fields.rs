@@ -1,7 +1,8 @@
 //! Differences of fields: of two nodes with the same id, and of two plans without their nodes and edges.
 
 use super::Change;
-use crate::plan::native::{node_to_value, object, plan_to_value};
+use crate::plan::dialect::{node_to_value, plan_to_value};
+use crate::plan::native::object;
 use crate::plan::{Node, NodeKind, Plan, SubplanNode, ToolInput};
 use serde_json::{Map, Value};
 

@@ -2,7 +2,7 @@
 //! null is neither less nor greater than anything, calculating with it gives null, and text that is made is counted. A guard is a
 //! function whose name no function that a person can call has; where it is put depends on how strongly the operators bind.
 
-use super::ExprError;
+use super::error::ExprError;
 use super::scan::{LexemeKind, Token};
 use super::values::{is_null, kind, made, misfit, text_of};
 use minijinja::value::{Value, ValueKind};

@@ -2,8 +2,8 @@
 //! identifiers can't do, so that it sees every path as a variable `p0`, `p1` and so on. What the tokens mean together is the library's
 //! affair.
 
+use super::error::{ExprError, MAX_PIECES, MAX_TEXT};
 use super::functions::{self, FunctionInfo};
-use super::{ExprError, MAX_PIECES, MAX_TEXT};
 use crate::plan::names::{NameScope, Path, Root, is_id_byte, longest_known};
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! The border to the library: JSON in, JSON out, and a meter that counts the text which one evaluation makes, because the library's fuel
 //! counts instructions only, not how much one of them does.
 
-use super::MAX_OUTPUT;
+use super::error::MAX_OUTPUT;
 use minijinja::value::{Object, Value as Inner, ValueKind};
 use minijinja::{Error, ErrorKind, State};
 use serde_json::Value;

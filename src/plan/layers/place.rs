@@ -1,7 +1,7 @@
 //! The columns of boxes and joints: as near to what they are tied to as their neighbours in the layer allow. Each layer is solved
 //! exactly (least squares with least distances, by pooling), a few times down and up.
 
-use super::{Sketch, rank::Web};
+use super::{rank::Web, sketch::Sketch};
 
 /// Blank columns between two boxes.
 const BETWEEN_BOXES: i64 = 3;

@@ -1,7 +1,7 @@
 //! Which box is in which layer, and the web of what is tied to what from one layer to the next. A tie that spans several layers
 //! runs through joints, one in each layer between; the ties of one source share them.
 
-use super::Sketch;
+use super::sketch::Sketch;
 
 /// Joints for each box and tie, above which the longest ties are cut: a drawing is no help when it is mostly lines.
 const JOINTS_EACH: usize = 3;

@@ -1,7 +1,7 @@
 //! Lines between the layers. Each source has one line down to a track of its own, along which it reaches its targets. No column holds
 //! the lines of two sources between the same two layers (targets shift their ports for that), so lines cross but never run together.
 
-use super::{Area, Band, Layers, LineSegment, Room, SegmentDirection, Sketch, rank::Web};
+use super::{Area, Band, Layers, LineSegment, Room, SegmentDirection, rank::Web, sketch::Sketch};
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashSet},

@@ -1,7 +1,6 @@
 //! From native JSON to the plan's types, with the place and the words of the first thing that is wrong.
 
 use super::{FORMAT, ShapeError};
-use crate::plan::dialect;
 use crate::plan::fields::Fields;
 use crate::plan::{
     AgentNode, Ask, Budget, CodeNode, DecisionNode, Edge, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode,
@@ -92,18 +91,34 @@ pub(super) fn is_taken(name: &str, value: &Value, kind: &NodeKind) -> bool {
         || (value.is_null() && BESIDE.contains(&name))
 }
 
+/// Reads a plan inside of a node that stands in the shape of another dialect; gives a native one back.
+pub(in crate::plan) type ReadBody = fn(Value) -> Result<Result<Plan, Value>, ShapeError>;
+
+/// What reading a node takes with it.
+#[derive(Clone, Copy)]
+struct Nesting {
+    /// So many plans stand around this one.
+    depth: usize,
+    read_body: ReadBody,
+}
+
+impl Nesting {
+    fn deeper(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+}
+
 /// Reads a whole document. The format version may be absent.
 ///
 /// # Errors
 /// The first place that is not as it should be.
-pub fn plan_from_value(value: Value) -> Result<Plan, ShapeError> {
-    plan_at(value, "", 0)
+pub(in crate::plan) fn plan_from_value(value: Value, read_body: ReadBody) -> Result<Plan, ShapeError> {
+    plan_at(value, "", Nesting { depth: 0, read_body })
 }
 
-/// A plan at a place, so many plans deep.
-fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
+fn plan_at(value: Value, path: &str, nesting: Nesting) -> Result<Plan, ShapeError> {
     let mut fields = Fields::native(value, path, "a plan")?;
-    if depth > MAX_DEPTH {
+    if nesting.depth > MAX_DEPTH {
         return Err(fields.wrong("", format!("plans can be nested {MAX_DEPTH} deep at most")));
     }
     match fields.take("dagdeck") {
@@ -115,7 +130,7 @@ fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
     }
     let goal = fields.text("goal")?.unwrap_or_default();
     let inputs = fields.object("inputs")?.unwrap_or_default();
-    let nodes = fields.each("nodes", |node, path| node_at(node, path, depth))?;
+    let nodes = fields.each("nodes", |node, path| node_at(node, path, nesting))?;
     let nodes = nodes.ok_or_else(|| fields.wrong("", "a plan needs a list of `nodes`"))?;
     let edges = fields.each("edges", edge_from_value)?.unwrap_or_default();
     let budget: Budget = fields.typed("budget")?.unwrap_or_default();
@@ -140,19 +155,19 @@ fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
 ///
 /// # Errors
 /// The first place that is not as it should be.
-pub fn body_from_value(value: Value) -> Result<Plan, ShapeError> {
-    body_at(value, "", 0)
+pub(in crate::plan) fn body_from_value(value: Value, read_body: ReadBody) -> Result<Plan, ShapeError> {
+    body_at(value, "", Nesting { depth: 0, read_body })
 }
 
-fn body_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
+fn body_at(value: Value, path: &str, nesting: Nesting) -> Result<Plan, ShapeError> {
     let placed = |error: ShapeError| match error.path.as_str() {
         "" => ShapeError { path: path.to_owned(), ..error },
         inner if inner.starts_with('[') => ShapeError { path: format!("{path}{inner}"), ..error },
         inner => ShapeError { path: format!("{path}.{inner}"), ..error },
     };
-    match dialect::read_body(value).map_err(placed)? {
+    match (nesting.read_body)(value).map_err(placed)? {
         Ok(plan) => Ok(plan),
-        Err(native) => plan_at(native, path, depth),
+        Err(native) => plan_at(native, path, nesting),
     }
 }
 
@@ -160,14 +175,14 @@ fn body_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
 ///
 /// # Errors
 /// The first place that is not as it should be; also when the node has no work or more than one.
-pub fn node_from_value(value: Value, path: &str) -> Result<Node, ShapeError> {
-    node_at(value, path, 0)
+pub(in crate::plan) fn node_from_value(value: Value, path: &str, read_body: ReadBody) -> Result<Node, ShapeError> {
+    node_at(value, path, Nesting { depth: 0, read_body })
 }
 
-fn node_at(value: Value, path: &str, depth: usize) -> Result<Node, ShapeError> {
+fn node_at(value: Value, path: &str, nesting: Nesting) -> Result<Node, ShapeError> {
     let mut fields = Fields::native(value, path, "a node")?;
     let id = fields.need_text("id")?;
-    let kind = node_kind(&mut fields, &id, depth)?;
+    let kind = node_kind(&mut fields, &id, nesting)?;
     let depends_on = fields.ids("depends_on")?;
     let entry = fields.typed("entry")?.unwrap_or(false);
     let exit = fields.typed("exit")?.unwrap_or(false);
@@ -196,7 +211,7 @@ pub fn edge_from_value(value: Value, path: &str) -> Result<Edge, ShapeError> {
     })
 }
 
-fn node_kind(fields: &mut Fields, id: &str, depth: usize) -> Result<NodeKind, ShapeError> {
+fn node_kind(fields: &mut Fields, id: &str, nesting: Nesting) -> Result<NodeKind, ShapeError> {
     let mut found: Vec<&str> = Vec::new();
     for (field, work) in WORKS {
         if fields.has(field) && !found.contains(&work) {
@@ -214,7 +229,7 @@ fn node_kind(fields: &mut Fields, id: &str, depth: usize) -> Result<NodeKind, Sh
         return Ok(NodeKind::Transform(TransformNode { value }));
     }
     match found.as_slice() {
-        [work] => one_kind(fields, work, depth),
+        [work] => one_kind(fields, work, nesting),
         [] if fields.has("body") => {
             let words = "needs `until` to make it a loop, or `over` to run it once for each entry of a list";
             Err(fields.wrong("body", format!("`{id}` has a `body`: it {words}")))
@@ -241,7 +256,7 @@ fn agent(fields: &mut Fields) -> Result<AgentNode, ShapeError> {
     })
 }
 
-fn one_kind(fields: &mut Fields, work: &str, depth: usize) -> Result<NodeKind, ShapeError> {
+fn one_kind(fields: &mut Fields, work: &str, nesting: Nesting) -> Result<NodeKind, ShapeError> {
     Ok(match work {
         "agent" => NodeKind::Agent(agent(fields)?),
         "tool" => {
@@ -259,14 +274,14 @@ fn one_kind(fields: &mut Fields, work: &str, depth: usize) -> Result<NodeKind, S
         }
         "decide" => NodeKind::Decision(decision(fields)?),
         "merge" => NodeKind::Merge(merge(fields)?),
-        "plan" => NodeKind::Subplan(sub_plan(fields, depth)?),
+        "plan" => NodeKind::Subplan(sub_plan(fields, nesting)?),
         "until" => {
             let until = fields.text("until")?.unwrap_or_default();
-            NodeKind::Loop(LoopNode { body: body(fields, "until", depth)?, until })
+            NodeKind::Loop(LoopNode { body: body(fields, "until", nesting)?, until })
         }
         "over" => {
             let over = fields.text("over")?.unwrap_or_default();
-            let body = body(fields, "over", depth)?;
+            let body = body(fields, "over", nesting)?;
             NodeKind::Map(MapNode { over, body, max_parallel: fields.typed("max_parallel")? })
         }
         _ => NodeKind::Approval(ask(fields)?),
@@ -290,17 +305,17 @@ fn decision(fields: &mut Fields) -> Result<DecisionNode, ShapeError> {
     }
 }
 
-fn sub_plan(fields: &mut Fields, depth: usize) -> Result<SubplanNode, ShapeError> {
+fn sub_plan(fields: &mut Fields, nesting: Nesting) -> Result<SubplanNode, ShapeError> {
     match fields.take("plan") {
         Some(Value::String(path)) => Ok(SubplanNode::File { path, loaded: None }),
-        Some(value) => body_at(value, &fields.place("plan"), depth + 1).map(|plan| SubplanNode::Inline(Box::new(plan))),
+        Some(value) => body_at(value, &fields.place("plan"), nesting.deeper()).map(|plan| SubplanNode::Inline(Box::new(plan))),
         None => Err(fields.wrong("plan", "must be a plan or the path of its file")),
     }
 }
 
-fn body(fields: &mut Fields, work: &str, depth: usize) -> Result<Box<Plan>, ShapeError> {
+fn body(fields: &mut Fields, work: &str, nesting: Nesting) -> Result<Box<Plan>, ShapeError> {
     match fields.take("body") {
-        Some(value) => body_at(value, &fields.place("body"), depth + 1).map(Box::new),
+        Some(value) => body_at(value, &fields.place("body"), nesting.deeper()).map(Box::new),
         None => Err(fields.wrong("body", format!("`{work}` needs a `body`: the plan that is repeated"))),
     }
 }

@@ -1,7 +1,10 @@
 //! The native form: what is read is written back, and what is wrong is told with its place.
 
 use super::*;
+use crate::plan::dialect::{node_to_value, plan_from_value};
 use crate::plan::{Join, NodeKind, ToolInput};
+use crate::plan::{Node, Plan};
+use serde_json::Value;
 use serde_json::json;
 
 /// A document with every work and most fields.

@@ -2,7 +2,6 @@
 
 use super::FORMAT;
 use super::read::{APART, EDGE_FIELDS, PLAN_FIELDS, is_taken};
-use crate::plan::dialect::write_body;
 use crate::plan::{
     AgentNode, CodeNode, DecisionNode, Dialect, Edge, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, SubplanNode, ToolInput,
     ToolNode,
@@ -10,14 +9,17 @@ use crate::plan::{
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-pub fn plan_to_value(plan: &Plan) -> Value {
+/// A plan inside of a node in the shape of another dialect; nothing for a native one.
+pub(in crate::plan) type WriteBody = fn(&Plan) -> Option<Value>;
+
+pub(in crate::plan) fn plan_to_value(plan: &Plan, write_body: WriteBody) -> Value {
     let mut map = Map::new();
     map.insert("dagdeck".into(), json!(FORMAT));
     if !plan.goal.is_empty() {
         map.insert("goal".into(), json!(plan.goal));
     }
     put_map(&mut map, "inputs", &plan.inputs);
-    map.insert("nodes".into(), plan.nodes.iter().map(node_to_value).collect());
+    map.insert("nodes".into(), plan.nodes.iter().map(|node| node_to_value(node, write_body)).collect());
     if !plan.edges.is_empty() {
         map.insert("edges".into(), plan.edges.iter().map(edge_to_value).collect());
     }
@@ -32,15 +34,15 @@ pub fn plan_to_value(plan: &Plan) -> Value {
 }
 
 /// A plan inside of a node, in the shape that it was read in.
-pub fn body_to_value(body: &Plan) -> Value {
-    write_body(body).unwrap_or_else(|| plan_to_value(body))
+pub(in crate::plan) fn body_to_value(body: &Plan, write_body: WriteBody) -> Value {
+    write_body(body).unwrap_or_else(|| plan_to_value(body, write_body))
 }
 
 /// One node, with its work and its policy flat in it.
-pub fn node_to_value(node: &Node) -> Value {
+pub(in crate::plan) fn node_to_value(node: &Node, write_body: WriteBody) -> Value {
     let mut map = Map::new();
     map.insert("id".into(), text(&node.id));
-    put_work(&mut map, &node.kind);
+    put_work(&mut map, &node.kind, write_body);
     if !node.depends_on.is_empty() {
         map.insert("depends_on".into(), ids(&node.depends_on));
     }
@@ -71,7 +73,7 @@ pub fn edge_to_value(edge: &Edge) -> Value {
     Value::Object(map)
 }
 
-fn put_work(map: &mut Map<String, Value>, work: &NodeKind) {
+fn put_work(map: &mut Map<String, Value>, work: &NodeKind, write_body: WriteBody) {
     match work {
         NodeKind::Agent(agent) => put_agent(map, agent),
         NodeKind::Tool(ToolNode { tool, input }) => {
@@ -104,19 +106,19 @@ fn put_work(map: &mut Map<String, Value>, work: &NodeKind) {
             map.insert("ask".into(), Value::Object(object_of(ask)));
         }
         NodeKind::Subplan(SubplanNode::Inline(plan)) => {
-            map.insert("plan".into(), body_to_value(plan));
+            map.insert("plan".into(), body_to_value(plan, write_body));
         }
         NodeKind::Subplan(SubplanNode::File { path, .. }) => put_text(map, "plan", Some(path)),
         NodeKind::Loop(LoopNode { body, until }) => {
             put_text(map, "until", Some(until));
-            map.insert("body".into(), body_to_value(body));
+            map.insert("body".into(), body_to_value(body, write_body));
         }
         NodeKind::Map(MapNode { over, body, max_parallel }) => {
             put_text(map, "over", Some(over));
             if let Some(most) = max_parallel {
                 map.insert("max_parallel".into(), json!(most));
             }
-            map.insert("body".into(), body_to_value(body));
+            map.insert("body".into(), body_to_value(body, write_body));
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Decisions and their edges, merges.
 
-use super::legible;
-use super::{Code, FindingPlace, Fix, PlanCheck};
+use super::check::{FindingPlace, PlanCheck};
+use super::codes::Code;
+use super::finding::Fix;
+use super::wording::legible;
 use crate::plan::edit::Edit;
 use crate::plan::expr::Expr;
 use crate::plan::order::{EdgePlace, OrderedEdge};

@@ -1,10 +1,13 @@
 //! Fields of the document that mean nothing where they stand. Unknown ones are kept, since a later version may know them; one that
 //! looks like a slip of the pen is told, because the plan would otherwise run without what was meant.
 
-use super::{Code, FindingPlace, Fix, PlanCheck, did_you_mean, legible};
-use crate::plan::dialect::{DocumentPart, is_field, is_kept, known_fields, plain};
+use super::check::{FindingPlace, PlanCheck};
+use super::codes::Code;
+use super::finding::Fix;
+use super::wording::{did_you_mean, legible};
+use crate::plan::dialect::{DocumentPart, is_field, is_kept, known_fields, node_from_value, node_to_value, plain};
 use crate::plan::edit::Edit;
-use crate::plan::native::{self, node_fields};
+use crate::plan::native::node_fields;
 use crate::plan::{Dialect, Node, Plan};
 use serde_json::{Map, Value};
 
@@ -90,11 +93,11 @@ fn of_kind(check: &mut PlanCheck, at: usize, name: &str, value: &Value) {
 
 /// The node with the field under the name that was meant, if it can be read so.
 fn renamed(plan: &Plan, at: usize, name: &str, meant: &str) -> Option<Fix> {
-    let mut value = native::node_to_value(&plan.nodes[at]);
+    let mut value = node_to_value(&plan.nodes[at]);
     let fields = value.as_object_mut().filter(|fields| !fields.contains_key(meant))?;
     let written = fields.shift_remove(name)?;
     fields.insert(meant.to_owned(), written);
-    let node: Node = native::node_from_value(value, "").ok()?;
+    let node: Node = node_from_value(value, "").ok()?;
     Some(Fix::guess(format!("rename it to `{meant}`"), Edit::SpliceNodes { at, remove: 1, insert: vec![node] }))
 }
 

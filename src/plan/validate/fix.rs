@@ -1,7 +1,9 @@
 //! Applying fixes one after the other, safe ones before guesses. A fix may uncover other findings, so each is tried on a copy and kept only if the plan is better
 //! for it. Between two steps that leave fewer findings each one is tried once, so this ends whatever the fixes are.
 
-use super::{Code, Finding, Fix, FixKind, Severity, validate};
+use super::codes::{Code, Severity};
+use super::finding::{Finding, Fix, FixKind};
+use super::validate;
 use crate::plan::{Catalog, NodeId, Plan};
 use std::collections::BTreeSet;
 

@@ -6,7 +6,9 @@ use crate::plan::samples::plan;
 use crate::plan::{
     AgentNode, DecisionNode, Edge, LoopNode, MapNode, NodeKind, SubplanNode, ToolInput, ToolNode, TransformNode, dialect, samples::id,
 };
+use crate::plan::{Node, NodeId};
 use proptest::prelude::*;
+use serde_json::Value;
 use serde_json::json;
 
 /// One thing that goes wrong, at one node with another in mind.

@@ -1,8 +1,10 @@
 //! Joins of branches that are not taken together: a node that needs both sides of one condition never runs, and one that needs a branch
 //! which may be left out is skipped with it.
 
-use super::legible;
-use super::{Code, FindingPlace, FixKind, PlanCheck};
+use super::check::{FindingPlace, PlanCheck};
+use super::codes::Code;
+use super::finding::FixKind;
+use super::wording::legible;
 use crate::plan::expr::are_opposite;
 use crate::plan::order::{EdgePlace, OrderedEdge};
 use crate::plan::{Edge, Join, NodeKind, Route};

@@ -1,7 +1,8 @@
 //! Private data on its way out: where what a tool read reaches a call that sends something to a place outside, that call asks first.
 
+use super::check::{FindingPlace, PlanCheck};
+use super::codes::Code;
 use super::names::globs;
-use super::{Code, FindingPlace, PlanCheck};
 use crate::plan::order::EdgePlace;
 use crate::plan::{Node, NodeKind, NodeText, Path, Plan, SENDER, expr, gives_private, node_texts, sends_out};
 

@@ -1,7 +1,10 @@
 //! Agents and tools by name, tool arguments against their schema, tool patterns.
 
-use super::legible;
-use super::{Code, FindingPlace, Fix, FixKind, PlanCheck, did_you_mean, kind_of};
+use super::check::{FindingPlace, PlanCheck};
+use super::codes::Code;
+use super::finding::{Fix, FixKind};
+use super::wording::legible;
+use super::wording::{did_you_mean, kind_of};
 use crate::plan::dialect::is_stand_in;
 use crate::plan::reference::has_references;
 use crate::plan::{AgentNode, Approve, Catalog, DecisionNode, NodeKind, Risk, ToolInfo, ToolInput, ToolNode, Verdict};

@@ -1,8 +1,11 @@
 //! What stands inside nodes: sub-plans, loops and maps have their own rules, and their bodies are checked as plans of their own, which see
 //! their own nodes, the inputs that reach them, and nothing else.
 
-use super::legible;
-use super::{Around, Code, FindingPlace, Fix, FixKind, Outer, PlanCheck, in_order, policy, texts};
+use super::check::{Around, FindingPlace, Outer, PlanCheck};
+use super::codes::Code;
+use super::finding::{Fix, FixKind};
+use super::wording::legible;
+use super::{everything, in_order, policy, texts};
 use crate::plan::limits::LOOP_ITERATIONS;
 use crate::plan::native::{MAX_DEPTH, kind};
 use crate::plan::{Dialect, LoopNode, MapNode, Node, NodeKind, Plan, Policy, SubplanNode, expr};
@@ -105,7 +108,7 @@ fn inside<'a>(check: &mut PlanCheck<'a>, at: usize, body: &'a Plan) {
     }
     let around = around(check, at, body, outer);
     let mut inner = PlanCheck::new(body, check.catalog, around, std::mem::take(&mut check.stock));
-    inner.everything();
+    everything(&mut inner);
     if let NodeKind::Loop(work) = &check.plan.nodes[at].kind
         && !work.until.trim().is_empty()
     {

@@ -2,6 +2,7 @@
 
 use super::tests::{catalog, fixed, found, message, read};
 use super::*;
+use crate::plan::{Node, NodeKind};
 use serde_json::json;
 
 #[test]

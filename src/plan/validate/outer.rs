@@ -1,7 +1,9 @@
 //! A body that names a node of a plan around it. It doesn't see that node; the node that holds the body can hand the result in as one of
 //! its `inputs`. Then the name means the result itself, so `{{a.result.title}}` becomes `{{a.title}}` wherever the body says it.
 
-use super::{Code, FindingPlace, Fix, Outer, PlanCheck};
+use super::check::{FindingPlace, Outer, PlanCheck};
+use super::codes::Code;
+use super::finding::Fix;
 use crate::plan::edit::Edit;
 use crate::plan::reference::references_in_text;
 use crate::plan::{NodeId, NodeKind, NodeTextMut, Plan, PlanNames, Root, SubplanNode, expr, node_texts_mut};

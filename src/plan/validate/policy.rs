@@ -1,11 +1,12 @@
 //! Limits, schemas, budgets, and fields that this version reads but doesn't act on.
 
-use std::time::Duration;
-
-use super::{Code, FindingPlace, Fix, FixKind, PlanCheck};
+use super::check::{FindingPlace, PlanCheck};
+use super::codes::Code;
+use super::finding::{Fix, FixKind};
 use crate::plan::edit::Edit;
 use crate::plan::limits::{MOST_ATTEMPTS, MOST_ITERATIONS, SCRIPT_MEMORY_MB, SCRIPT_TIME_MS};
 use crate::plan::{Breakpoint, Budget, CodeNode, Moment, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits};
+use std::time::Duration;
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;

@@ -1,7 +1,9 @@
 //! What the reader took otherwise than it is written, until somebody changes it: each with the words of the reader. What has one meaning
 //! is a warning with a safe fix, which writes it as it was read; what couldn't be read is an error.
 
-use super::{Code, FindingPlace, Fix, PlanCheck};
+use super::check::{FindingPlace, PlanCheck};
+use super::codes::Code;
+use super::finding::Fix;
 use crate::plan::dialect::{FieldReading, ListForm, Part, held, without};
 use crate::plan::edit::Edit;
 use crate::plan::{Dialect, Edge, Node, Plan};

@@ -1,7 +1,10 @@
 //! Ids, edges, cycles.
 
-use super::legible;
-use super::{Code, FindingPlace, Fix, FixKind, PlanCheck, did_you_mean};
+use super::check::{FindingPlace, PlanCheck};
+use super::codes::Code;
+use super::finding::{Fix, FixKind};
+use super::wording::did_you_mean;
+use super::wording::legible;
 use crate::plan::dialect::{is_stand_in, plain};
 use crate::plan::edit::Edit;
 use crate::plan::order::{EdgePlace, OrderedEdge, PlanGraph};

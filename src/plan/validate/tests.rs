@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::plan::samples::plan;
-use crate::plan::{AgentInfo, Risk, ToolInfo, Verdict};
+use crate::plan::{AgentInfo, NodeId, NodeKind, Risk, ToolInfo, Verdict};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Instant;
 
 pub(super) fn catalog() -> Catalog {

@@ -1,7 +1,11 @@
 //! References and conditions: they can be read, name something, and what they read has run by then.
 
-use super::legible;
-use super::{Code, FindingPlace, Fix, FixKind, PlanCheck, did_you_mean, outer, structure};
+use super::check::{FindingPlace, PlanCheck};
+use super::codes::Code;
+use super::finding::{Fix, FixKind};
+use super::wording::did_you_mean;
+use super::wording::legible;
+use super::{outer, structure};
 use crate::plan::edit::{Edit, with_name};
 use crate::plan::expr;
 use crate::plan::reference::{references, references_in_text};

@@ -2,8 +2,10 @@
 //! entries and terminals, every stage between them, and what each type of stage needs; without written edges they are a chain, whose
 //! first and last stage are meant. Cycles are found with those of all plans.
 
-use super::legible;
-use super::{Code, FindingPlace, Fix, FixKind, PlanCheck};
+use super::check::{FindingPlace, PlanCheck};
+use super::codes::Code;
+use super::finding::{Fix, FixKind};
+use super::wording::legible;
 use crate::plan::edit::Edit;
 use crate::plan::order::EdgePlace;
 use crate::plan::{Dialect, Node, NodeKind};

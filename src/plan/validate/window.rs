@@ -1,6 +1,8 @@
 //! Prompts against the windows of models: whether what an agent is told fits into what its model takes in.
 
-use super::{Code, FindingPlace, Fix, FixKind, PlanCheck};
+use super::check::{FindingPlace, PlanCheck};
+use super::codes::Code;
+use super::finding::{Fix, FixKind};
 use crate::plan::limits::{CONTEXT_PERCENT, HYBRID_MODEL};
 use crate::plan::reference::{Reference, references, references_in_text};
 use crate::plan::{Budget, Dialect, Node, Policy, Root};

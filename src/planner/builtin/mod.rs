@@ -22,7 +22,7 @@ mod words;
 use serde_json::{Value, json};
 
 use super::{PlanSink, Planned};
-use crate::plan::{Catalog, Plan, native};
+use crate::plan::{Catalog, Plan, dialect, native};
 use lower::Lowering;
 use readings::{Read, Reader, Trouble};
 use tree::{Clause, Operation, Step, sentence};
@@ -99,7 +99,7 @@ pub fn plan(request: &str, facts: WorkspaceFacts, catalog: &Catalog, templates: 
         plan.goal = "Find out what shall be done".to_owned();
     }
     for (at, node) in lowering.nodes.into_iter().enumerate() {
-        match native::node_from_value(node, &format!("nodes[{at}]")) {
+        match dialect::node_from_value(node, &format!("nodes[{at}]")) {
             Ok(node) => {
                 sink.node(node.clone());
                 plan.nodes.push(node);

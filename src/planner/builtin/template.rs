@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use super::form::{self, FormPart};
 use super::shipped::SHIPPED;
-use crate::plan::{AgentNode, Catalog, NodeKind, Verdict, native};
+use crate::plan::{AgentNode, Catalog, NodeKind, Verdict, dialect};
 
 /// A plan with slots.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -68,7 +68,7 @@ impl Template {
             }
         }
         for (at, node) in template.nodes.iter().enumerate() {
-            let node = native::node_from_value(bare(node), &format!("nodes[{at}]")).map_err(|error| wrong(error.to_string()))?;
+            let node = dialect::node_from_value(bare(node), &format!("nodes[{at}]")).map_err(|error| wrong(error.to_string()))?;
             if node.kind == NodeKind::Agent(AgentNode::default()) {
                 return Err(wrong(format!("`{}` has no kind: say what it does, by `tool`, `agent` or `code`", node.id)));
             }

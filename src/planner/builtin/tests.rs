@@ -158,7 +158,7 @@ fn every_plan_is_sound_and_every_node_has_a_title() {
     for (request, _) in READ {
         let plan = planned(request).plan;
         for (at, node) in plan.nodes.iter().enumerate() {
-            assert!(is_legal_id(&node.id) && native::node_to_value(node)["title"].is_string(), "{request}: {}", node.id);
+            assert!(is_legal_id(&node.id) && dialect::node_to_value(node)["title"].is_string(), "{request}: {}", node.id);
             assert!(
                 node.depends_on.iter().all(|source| plan.nodes[..at].iter().any(|before| before.id == *source)),
                 "{request}: {}",

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use super::schema::{Ids, POSITIONAL};
 use super::{PlanningRequest, arguments, example};
 use crate::models::ChatMessage;
-use crate::plan::{Catalog, Plan, native};
+use crate::plan::{Catalog, Plan, dialect, native};
 
 /// The longest description of a tool or an agent that is passed on.
 const DESCRIPTION: usize = 240;
@@ -106,7 +106,7 @@ pub(super) fn messages(request: &PlanningRequest<'_>, ids: Ids) -> Vec<ChatMessa
 
 /// The nodes of a plan as a model would have written them.
 pub(super) fn as_answer(plan: &Plan) -> Value {
-    let nodes: Vec<Value> = plan.nodes.iter().map(native::node_to_value).collect();
+    let nodes: Vec<Value> = plan.nodes.iter().map(dialect::node_to_value).collect();
     match plan.edges.is_empty() {
         true => json!({ "nodes": nodes }),
         false => json!({ "nodes": nodes, "edges": plan.edges.iter().map(native::edge_to_value).collect::<Vec<_>>() }),

@@ -17,9 +17,6 @@ const WIDE_STRUCTS: [&str; 1] = ["AgentJob"];
 /// A circle of more files than this can't be read one file at a time.
 const LARGEST_CIRCLE: usize = 3;
 
-/// Rooms that still have a larger circle, with its size, which may only fall.
-const CIRCLES: [(&str, usize); 1] = [("plan", 17)];
-
 /// Type names that are still defined in several files.
 const SHARED_NAMES: [&str; 0] = [];
 
@@ -288,8 +285,7 @@ fn a_room_has_no_circle_of_more_than_3_files() {
     for room in rooms {
         let graph = arrows::of(room, &sources);
         let circle = graph.largest_circle(None);
-        let listed = CIRCLES.iter().find(|(name, _)| *name == room).map(|(_, size)| *size);
-        if circle.len() > listed.unwrap_or(LARGEST_CIRCLE) {
+        if circle.len() > LARGEST_CIRCLE {
             let within = |arrow: &&(usize, usize)| circle.contains(&arrow.0) && circle.contains(&arrow.1);
             let mut cuts: Vec<(usize, usize, String)> = graph
                 .arrows
@@ -311,8 +307,6 @@ fn a_room_has_no_circle_of_more_than_3_files() {
                 cuts.join("\n"),
                 files.join(" ")
             ));
-        } else if listed.is_some() && circle.len() <= LARGEST_CIRCLE {
-            found.push(format!("{room}: no large circle any more; take it off `CIRCLES` in this test"));
         }
     }
     report(&found);

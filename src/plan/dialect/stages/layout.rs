@@ -1,13 +1,9 @@
 //! Where the stages of a document are: a list of objects, an object by id, or a list of ids with the objects beside it; all of it
 //! at the top or inside of a `workflow`. What isn't the plain list is noted, so that the document is written back as it was.
 
+use super::names::{GRAPHS, LAYOUT};
 use crate::plan::fields::{ShapeError, is_quiet, kind, step};
 use serde_json::{Map, Value, json};
-
-/// The unknown field of a plan that holds the note.
-pub(in super::super) const LAYOUT: &str = "stages_layout";
-/// Objects that may hold `stages` and `edges`.
-pub(in crate::plan) const GRAPHS: [&str; 4] = ["workflow", "graph", "workflow_graph", "pipeline"];
 
 /// One stage as it is.
 pub(super) struct PlacedStage {

@@ -2,69 +2,19 @@
 //! edge_type}`. One token walks from an entry to a terminal stage. Without edges the stages are one line, in their order.
 
 mod layout;
+pub(super) mod names;
 mod read;
 mod write;
 
-pub(in crate::plan) use layout::GRAPHS;
-pub(super) use layout::LAYOUT;
+pub(in crate::plan) use names::GRAPHS;
 pub(in crate::plan) use read::implied;
-pub(super) use read::{DOCUMENT, EDGE, STAGE, edge, read, stage_alone};
+pub(super) use read::{edge, read, stage_alone};
 pub(super) use write::write;
+
+use names::{AGENT, ARGS, DECIDE, OBJECTIVE, TOOL, VALUE};
 
 use crate::plan::{AgentNode, DecisionNode, Dialect, Node, NodeId, NodeKind, Plan, TransformNode};
 use serde_json::Value;
-
-/// Fields of a stage of any type.
-pub(super) const FIELDS: [&str; 26] = [
-    "stage_id",
-    "id",
-    "type",
-    "entrypoint",
-    "terminal",
-    "agent_id",
-    "agent",
-    "agent_name",
-    "objective",
-    "goal",
-    "prompt",
-    "instructions",
-    "tool_id",
-    "tool",
-    "tool_name",
-    "args",
-    "arguments",
-    "inputs",
-    "parameters",
-    "query",
-    "decide",
-    "expression",
-    "decision",
-    "template",
-    "value",
-    "role",
-];
-
-/// The unknown field that marks a stage which says no more than its type, so that its work follows from what leads into it.
-const IMPLIED: &str = "implied_work";
-
-/// Names of a stage's agent; the first is the one that is written.
-const AGENT: [&str; 3] = ["agent_id", "agent", "agent_name"];
-/// Names of what an agent is asked to do.
-const OBJECTIVE: [&str; 4] = ["objective", "goal", "prompt", "instructions"];
-/// Names of a stage's tool.
-const TOOL: [&str; 3] = ["tool_id", "tool", "tool_name"];
-/// Names of a tool's arguments.
-const ARGS: [&str; 4] = ["args", "arguments", "inputs", "parameters"];
-/// Names of a decision's expression.
-const DECIDE: [&str; 3] = ["decide", "expression", "decision"];
-/// Names of a transform's value.
-const VALUE: [&str; 3] = ["value", "template", "expression"];
-
-/// Whether a reader keeps this name only to know how the stage was written.
-pub(super) fn is_memo(name: &str) -> bool {
-    ["type", "stage_id", IMPLIED].contains(&name)
-        || [&AGENT[..], &OBJECTIVE, &TOOL, &ARGS, &DECIDE, &VALUE].iter().any(|names| names.contains(&name))
-}
 
 /// The type of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

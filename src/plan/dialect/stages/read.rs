@@ -1,49 +1,17 @@
 //! From a stage document to a plan.
 
 use super::layout::{self, PlacedStage};
-use super::{AGENT, ARGS, DECIDE, DIALECT, IMPLIED, OBJECTIVE, StageType, TOOL, VALUE, name_of, plain_work};
-use crate::plan::fields::{Fields, Slips};
+use super::names::{AGENT, ARGS, DECIDE, DOCUMENT, EDGE, IMPLIED, OBJECTIVE, STAGE, TOOL, VALUE};
+use super::{DIALECT, StageType, name_of, plain_work};
+use crate::plan::dialect::parts;
+use crate::plan::fields::Fields;
 use crate::plan::native::{ShapeError, kind};
 use crate::plan::order::PlanGraph;
 use crate::plan::{AgentNode, DecisionNode, Edge, MergeNode, Node, NodeId, NodeKind, Plan, ToolInput, ToolNode, TransformNode};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-pub(in super::super) const DOCUMENT: Slips =
-    Slips { what: "a stage plan", renamed: &[("connections", "edges"), ("transitions", "edges")], elsewhere: &[] };
-pub(in super::super) const STAGE: Slips = Slips {
-    what: "a stage",
-    renamed: &[
-        ("kind", "type"),
-        ("stage_type", "type"),
-        ("is_entry", "entrypoint"),
-        ("entry", "entrypoint"),
-        ("is_exit", "terminal"),
-        ("exit", "terminal"),
-    ],
-    elsewhere: &[
-        ("depends_on", "write an edge with `from_stage_id` and `to_stage_id`"),
-        ("dependencies", "write an edge with `from_stage_id` and `to_stage_id`"),
-        ("next", "write an edge with `from_stage_id` and `to_stage_id`"),
-    ],
-};
-pub(in super::super) const EDGE: Slips = Slips {
-    what: "an edge between stages",
-    renamed: &[
-        ("from", "from_stage_id"),
-        ("from_id", "from_stage_id"),
-        ("source", "from_stage_id"),
-        ("source_id", "from_stage_id"),
-        ("to", "to_stage_id"),
-        ("to_id", "to_stage_id"),
-        ("target", "to_stage_id"),
-        ("target_id", "to_stage_id"),
-        ("when", "condition"),
-    ],
-    elsewhere: &[],
-};
-
-pub(in super::super) fn read(value: Value) -> Result<Plan, ShapeError> {
+pub(in crate::plan) fn read(value: Value) -> Result<Plan, ShapeError> {
     let fields = Fields::open(value, "", &DOCUMENT)?;
     let parts = layout::take(fields.rest())?;
     let nodes = parts.stages.into_iter().map(|PlacedStage { path, key, value }| stage(value, &path, key.as_deref()));
@@ -67,7 +35,7 @@ pub(in super::super) fn read(value: Value) -> Result<Plan, ShapeError> {
         chain(&mut nodes);
     }
     let fields = Fields::open(Value::Object(rest), "", &DOCUMENT)?;
-    let mut plan = super::super::plan(DIALECT, nodes, edges, fields);
+    let mut plan = parts::plan(DIALECT, nodes, edges, fields);
     for (at, work) in implied(&plan) {
         plan.nodes[at].kind = work;
     }
@@ -116,7 +84,7 @@ pub(super) fn sources(plan: &Plan) -> HashMap<NodeId, Vec<&NodeId>> {
 }
 
 /// A stage by itself, for whoever wants to know whether it can be read; its id may be written outside.
-pub(in super::super) fn stage_alone(value: Value, path: &str) -> Result<Node, ShapeError> {
+pub(in crate::plan) fn stage_alone(value: Value, path: &str) -> Result<Node, ShapeError> {
     let key = value.get("stage_id").or_else(|| value.get("id")).and_then(Value::as_str).unwrap_or_default().to_owned();
     stage(value, path, Some(&key))
 }
@@ -263,7 +231,7 @@ fn remember(fields: &mut Fields, names: &[&str], name: &str, value: &Value) {
     }
 }
 
-pub(in super::super) fn edge(value: Value, path: &str) -> Result<Edge, ShapeError> {
+pub(in crate::plan) fn edge(value: Value, path: &str) -> Result<Edge, ShapeError> {
     let mut fields = Fields::open(value, path, &EDGE)?;
     let from = fields.need_text("from_stage_id")?;
     let to = fields.need_text("to_stage_id")?;

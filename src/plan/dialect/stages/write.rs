@@ -2,13 +2,14 @@
 
 use super::super::draft::Loss;
 use super::super::draft::{DocumentDraft, rename};
-use super::super::forms::DocumentPart;
+use super::super::field_names::DocumentPart;
 use super::layout::StagesLayout;
-use super::{AGENT, ARGS, DECIDE, DIALECT, IMPLIED, OBJECTIVE, StageType, TOOL, VALUE, name_of, plain_work, read};
+use super::names::{AGENT, ARGS, DECIDE, IMPLIED, OBJECTIVE, TOOL, VALUE, is_memo};
+use super::{DIALECT, StageType, name_of, plain_work, read};
 use crate::plan::{Node, NodeId, Plan};
 use serde_json::{Map, Value, json};
 
-pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
+pub(in crate::plan) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
     let mut draft = DocumentDraft::new(plan, DIALECT);
     let mut document = Map::new();
     draft.head(&mut document, &[]);
@@ -61,7 +62,7 @@ fn put_type(draft: &DocumentDraft, ext: &mut Map<String, Value>, kind: StageType
         Some(Value::Null) if implies(ext, kind) => return,
         Some(_) => {
             // The work was changed since: how it was written before is of no use.
-            ext.retain(|key, _| !super::is_memo(key));
+            ext.retain(|key, _| !is_memo(key));
             kind.name()
         }
         None => kind.name(),

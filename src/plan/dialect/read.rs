@@ -1,0 +1,39 @@
+//! From text to a plan.
+
+use super::amend::amend;
+use super::reading::{FieldReading, ListForm, note};
+use super::source::{ReadError, SourceText};
+use super::values::shaped;
+use crate::plan::document::SourceDocument;
+use crate::plan::native::ShapeError;
+use crate::plan::{Dialect, Plan, PlanSource};
+use serde_json::Value;
+
+/// Reads a plan; `origin` names the text in errors. The second value is the shape that was found, which for a native document may
+/// differ from the dialect by whose rules its plan is read. What can't be read as it is written is noted in the plan, for validation to
+/// tell.
+///
+/// # Errors
+/// When the text is neither JSON nor YAML, or holds nothing like nodes.
+pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
+    let source = SourceText::open(text, origin)?;
+    let (mut value, source) = source.parse()?;
+    let shape = amended(&mut value, source).map_err(|error| source.fault(error))?;
+    let mut plan = shaped(shape, value).map_err(|error| ReadError { shape: Some(shape), ..source.fault(error) })?;
+    plan.source = PlanSource::new(SourceDocument { text: text.to_owned(), origin: origin.to_owned(), shape });
+    Ok((plan, shape))
+}
+
+/// Amends what a text holds, and notes what the text is.
+///
+/// # Errors
+/// When it holds nothing like nodes.
+pub(super) fn amended(value: &mut Value, source: SourceText<'_>) -> Result<Dialect, ShapeError> {
+    let shape = amend(value, "", 0)?;
+    if let Value::Object(map) = value {
+        let surplus =
+            |message: &str| FieldReading { message: message.to_owned(), list: Some(ListForm::Surplus), ..FieldReading::default() };
+        note(map, source.surplus().into_iter().map(surplus).collect());
+    }
+    Ok(shape)
+}
