@@ -72,7 +72,11 @@ impl SetUp {
     }
 
     async fn look(&self, setup: &ModelSetup) -> Result<Vec<ModelOffer>, SetupFailure> {
-        let (client, _) = self.client(setup)?;
+        let (client, name) = self.client(setup)?;
+        if let Some(provider) = known().iter().find(|provider| provider.name == name && provider.needs_name) {
+            let message = format!("{} doesn't list your deployments: the model is the name of one", provider.title);
+            return Err(SetupFailure { message, fault: SetupFault::List });
+        }
         let names = client.list().await.map_err(|error| SetupFailure::of(error, SetupStep::Look))?;
         if names.is_empty() {
             let message = format!("`{}` lists no models", client.provider());

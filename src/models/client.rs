@@ -100,6 +100,8 @@ pub struct ServerTraits {
     pub api: Api,
     pub auth: Auth,
     pub cap: CapParameter,
+    /// Its name for the seed, where that is another one.
+    pub seed: Option<String>,
     /// Models run on a machine of the user: a call costs nothing.
     pub is_local: bool,
 }

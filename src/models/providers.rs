@@ -31,6 +31,9 @@ pub struct KnownProvider {
     pub model_env: Option<String>,
     /// The model where nobody names one.
     pub default: Option<String>,
+    /// What it lists may not be asked: a person names the model.
+    #[serde(default)]
+    pub needs_name: bool,
     /// How the names of its models begin.
     #[serde(default)]
     pub families: Vec<String>,

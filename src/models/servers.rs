@@ -33,7 +33,13 @@ struct OneServer {
 impl Servers {
     /// Makes ready what is configured.
     pub fn new(config: &ModelsConfig, env: Lookup<'_>, knowledge: Knowledge) -> Self {
-        let found = configured(config, env);
+        let mut found = configured(config, env);
+        // The server of the default model that a person set up is the usual one.
+        let default = config.default.as_ref().map(|name| config.resolve(name));
+        let is_default = |found: &FoundServer| {
+            found.is_listed && default.as_ref().and_then(|name| name.split_once('/')).is_some_and(|(server, _)| server == found.name)
+        };
+        found.sort_by_key(|found| !found.as_ref().is_ok_and(is_default));
         let usual = usual_model(config, found.first().and_then(|first| first.as_ref().ok()), env);
         let (limits, wrong_limits) = match limits(&config.timeouts) {
             Ok(limits) => (limits, None),
@@ -67,6 +73,12 @@ impl Servers {
     pub fn connect(&self, model: &str) -> Result<Connected, NotConnected> {
         let first = self.all.first().ok_or_else(absent)?;
         let (server, name) = self.route(first, model)?;
+        if name == AUTO
+            && let Ok(OneServer { provider: Some(provider), .. }) = server
+            && provider.needs_name
+        {
+            return Err(unnamed(provider));
+        }
         let client = self.client(server)?;
         let provider = client.provider().to_owned();
         Ok(Connected { model: client, name: name.to_owned(), provider })
@@ -192,6 +204,15 @@ fn not_configured(provider: &KnownProvider, model: &str) -> NotConnected {
     }
 }
 
+fn unnamed(provider: &KnownProvider) -> NotConnected {
+    let variable = provider.model_env.as_deref().unwrap_or("OPENAI_MODEL");
+    NotConnected {
+        why: format!("{} is asked by the name of a deployment of yours, and none is named", provider.title),
+        how: format!("set {variable} to its name, or --model, or `dagdeck models setup {}`", provider.name),
+        is_absent: false,
+    }
+}
+
 fn absent() -> NotConnected {
     NotConnected {
         why: "no model is configured".to_owned(),
@@ -273,9 +294,23 @@ mod tests {
         assert_eq!(asked(&gateway, "litellm/openai/gpt-4o"), "openai/gpt-4o at l");
         let listed = servers("[providers.openai]", &[("LITELLM_PROXY_BASE_URL", "http://l"), ("OPENAI_API_KEY", "k")]);
         assert_eq!(asked(&listed, "openai/gpt-4o"), "gpt-4o at api.openai.com", "what a person set up is meant");
+        let own =
+            servers("default = \"work/big\"\n[providers.groq]\n[providers.work]\nbase_url = \"http://work\"", &[("OPENAI_API_KEY", "k")]);
+        assert_eq!(asked(&own, "other"), "other at work", "names go where the default model is");
         let plain = servers("[providers.work]\nbase_url = \"http://work\"", &[("OPENAI_BASE_URL", "http://h")]);
         assert_eq!(asked(&plain, "work/big"), "big at work");
         assert_eq!(asked(&plain, "mistral/own-name"), "mistral/own-name at h");
+    }
+
+    #[test]
+    fn azure_is_asked_by_the_name_of_a_deployment_only() {
+        let azure =
+            [("AZURE_OPENAI_ENDPOINT", "https://me.openai.azure.com"), ("AZURE_OPENAI_API_KEY", "k"), ("AZURE_OPENAI_DEPLOYMENT", "mine")];
+        let without = servers("", &azure[..2]);
+        assert!(asked(&without, without.usual()).contains("none is named"));
+        assert_eq!(asked(&without, "mine"), "mine at me.openai.azure.com");
+        let named = servers("", &azure);
+        assert_eq!(asked(&named, named.usual()), "mine at me.openai.azure.com");
     }
 
     #[test]

@@ -42,7 +42,12 @@ impl ModelClient {
         sink: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<(ChatReply, Option<String>), TryFailure> {
         let api = self.traits.api;
-        let body = api.body(request, features, cap);
+        let mut body = api.body(request, features, cap);
+        if let (Some(name), Some(fields)) = (&self.traits.seed, body.as_object_mut())
+            && let Some(seed) = fields.remove("seed")
+        {
+            fields.insert(name.clone(), seed);
+        }
         let mut response = self.send(self.http.post(self.url(api.path())).json(&body), &request.model).await?;
         let cost_usd = self.cost_in(response.headers());
         let mut assembly = api.assembly(request, features);

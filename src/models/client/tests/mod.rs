@@ -604,3 +604,16 @@ async fn servers_of_one_machine_are_known_by_what_they_list_and_asked_how_many_c
     let other = client("https://127.0.0.1:9/v1", limits());
     assert_eq!(other.slots().await, None);
 }
+
+#[tokio::test]
+async fn the_seed_has_the_name_that_its_server_knows() {
+    let seeded = ChatRequest { settings: ModelSettings { seed: Some(7), ..ModelSettings::default() }, ..request() };
+    for (seed, known, unknown) in [(None, "seed", "random_seed"), (Some("random_seed"), "random_seed", "seed")] {
+        let script = Script::play(vec![Reply::done(&[piece("a"), json!({"choices": [{"delta": {}, "finish_reason": "stop"}]})])]).await;
+        let traits = ServerTraits { seed: seed.map(str::to_owned), ..ServerTraits::default() };
+        let client = ModelClient { traits, ..client(&script.address, limits()) };
+        client.chat(&seeded, &mut |_| {}).await.unwrap();
+        let body = &script.seen()[0].body;
+        assert_eq!((&body[known], &body[unknown]), (&json!(7), &Value::Null));
+    }
+}
