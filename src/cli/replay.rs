@@ -5,7 +5,7 @@ use crate::{
     engine::{Event, NodeFact, Record, Run, Time},
     plan::NodeId,
     store::RunFilter,
-    text::{Plain, thousands, timestamp},
+    text::{Plain, counted, thousands, timestamp},
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -43,7 +43,9 @@ fn events(records: &[&Record], as_json: bool, io: &mut Io<'_>) -> Result<Exit, C
         return Ok(Exit::Success);
     }
     let run = Run::replay(records.iter().copied());
-    for (record, streamed) in joined(records) {
+    let shown = joined(records);
+    let hidden = records.len() - shown.len();
+    for (record, streamed) in shown {
         let line = record.event.describe(&run);
         let what = match streamed {
             Some(text) => Plain::line(&said(&record.event, &text)),
@@ -51,6 +53,9 @@ fn events(records: &[&Record], as_json: bool, io: &mut Io<'_>) -> Result<Exit, C
             None => line.who.clone().then(&Plain::line(": ")).then(&line.label(&line.what())),
         };
         io.line(&format!("{:>6}  {}  {what}", record.seq, timestamp(record.at.0)))?;
+    }
+    if hidden > 0 {
+        io.say(&format!("{} of inner steps and pieces of output not listed; `--json` lists all", counted(hidden, "event")));
     }
     Ok(Exit::Success)
 }

@@ -33,7 +33,7 @@ pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<
     for (bar, after) in chart.bars.iter().zip(&afters) {
         let name = Plain::line(&bar.node).truncate_middle(width).pad(width);
         let mark = if bar.critical { '*' } else { ' ' };
-        let worked = bar.spent(Doing::Working, chart.end);
+        let worked = bar.worked(chart.end);
         let after = if after.is_empty() { String::new() } else { format!("  after {after}") };
         let line = format!("{mark} {name}  {}  {}{after}", drawn(bar, &chart, columns), work(worked).pad_start(12));
         io.line(Plain::line(&line).as_str().trim_end())?;

@@ -129,3 +129,13 @@ fn every_fix_says_whether_it_is_safe_or_a_guess() {
     let kinds: Vec<_> = report["findings"].as_array().unwrap().iter().map(|finding| finding["fix"]["kind"].clone()).collect();
     assert_eq!(kinds, ["safe", "guess", "safe"]);
 }
+
+#[test]
+fn a_difference_says_what_would_be_fixed_and_where_and_names_no_place_of_a_text_that_is_nowhere() {
+    let program = Program::new();
+    let named = [json!([]), json!(["Step_1"]), json!(["Step_2"]), json!(["nobody"])];
+    program.file("plan.json", line(&named).to_string());
+    let before = program.read("plan.json");
+    let told = program.run(&["validate", "plan.json", "--fix", "--diff"]).says(&["would fix nodes[1].depends_on", "would apply "]);
+    assert!(!told.err.contains("fixed") && !told.err.contains("plan.json:") && before == program.read("plan.json"), "{told}");
+}

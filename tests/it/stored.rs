@@ -252,7 +252,8 @@ fn a_run_file_opens_elsewhere_without_its_secrets_and_a_bad_one_leaves_nothing()
         program.json(&["replay", &run, "--json"])["nodes"].as_array().unwrap().iter().map(|n| n["state"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(there(&other), there(&program));
-    assert!(other.json(&["ls", "--json"])[0]["imported_at"].is_u64());
+    let listed = other.json(&["ls", "--json"])[0].clone();
+    assert!(listed["imported_at"].is_u64() && listed["status"] == "not_under_way", "it goes on nowhere, whatever it waited for: {listed}");
     other.feed(&["import", "-"], file.clone()).code(1).says(&["exists here already"]);
     other.run(&["resume", &run]).code(1).says(&["imported from a file, so it can't go on"]);
 
@@ -300,8 +301,8 @@ fn a_run_that_is_over_is_run_again_paused_and_a_verb_is_taken_back_with_the_run_
     program.run(&["resume", "last", "--yes"]).code(0);
     program.run(&["rerun", "last", "write", "--pause"]).code(0);
     let told = program.json(&["undo", "last", "--dry-run", "--json"]);
-    assert_eq!(told["takes_back"], json!(["pause the run", "run `write` again with what depends on it"]));
-    program.run(&["undo", "last"]).code(0).says(&["undid: pause the run, run `write` again"]);
+    assert_eq!(told["takes_back"], json!(["pause the run", "rerun `write` with what depends on it"]));
+    program.run(&["undo", "last"]).code(0).says(&["undid: pause the run, rerun `write`"]);
     assert_eq!(states(&program), ["succeeded"; 4]);
     program.run(&["undo", "last", "--dry-run"]).code(1).says(&["nothing can be undone any more"]);
 }

@@ -148,7 +148,7 @@ const RUN: &[ConsoleCommand] = &[
     row("act.break", &["b"], Run, ("Breakpoint before the node", "breakpoint", "halts before the node; press again to remove"), when::node_of_open_run, breaks::toggle),
     row("act.breaks", &["B"], Run, ("Breakpoints", "", "lists them: add, change, remove, set conditions"), when::run_present, breaks::list),
     row("act.hold", &[";"], Run, ("Hold, or release", "hold", "keeps the node from starting until you release it"), when::node_live, act::hold),
-    row("act.again", &["r"], Run, ("Retry, or run again", "again", "retries a failed node; else reruns it and all after it"), when::node_present, act::again),
+    row("act.again", &["r"], Run, ("Retry or rerun", "rerun", "retries a failed node; else reruns it and all after it"), when::node_present, act::again),
     row("act.guide", &["\""], Run, ("Guide", "guide", "adds your words to the node's next turn"), when::node_live, act::guide),
     row("act.why", &["W"], Run, ("Why it isn't running", "why", "lists what it waits for and takes you there"), when::node_shown, actions::why::open),
     row("run.resume", &["!"], Run, ("Continue the run", "continue", "drives a run on that no process drives"), when::interrupted, actions::branch::resume),

@@ -6,7 +6,7 @@ use crate::console::{
     update::{ConsoleEffect, Msg, update},
     view,
 };
-use crate::engine::{Action, ActionTarget, Command, Time};
+use crate::engine::{Action, ActionTarget, Command, Preview, Time};
 use crate::host::client::{Notice, Request};
 use ratatui::{buffer::Buffer, layout::Rect};
 use serde_json::json;
@@ -156,7 +156,7 @@ fn a_skip_tells_what_it_changes_and_wants_the_key_again() {
     let mut deck = Deck::waiting(100, 24);
     deck.keys("i s");
     assert_eq!(deck.engine().open_gates().count(), 1);
-    assert!(deck.sees("skips: write") && deck.sees("press again to skip write"), "{}", deck.screen());
+    assert!(deck.sees("skips write") && deck.sees("Press again to skip write"), "{}", deck.screen());
     deck.keys("s");
     assert_eq!(deck.engine().open_gates().count(), 0);
 }
@@ -179,4 +179,17 @@ fn the_selection_stays_on_a_gate_that_closed() {
     assert_eq!(deck.model.inbox.selected, selected);
     deck.notice(Notice::Runs(Vec::new()));
     assert_eq!(deck.model.inbox.selected, selected);
+}
+
+#[test]
+fn a_write_of_the_text_that_is_there_says_so_and_shows_the_text() {
+    let mut deck = Deck::waiting(120, 40);
+    let (run, gate) = deck.model.inbox.gates.first().map(|key| (key.run.clone(), key.gate)).unwrap();
+    let payload = deck.engine().open_gates().next().unwrap().payload.clone();
+    let after = payload["content"].as_str().unwrap().to_owned();
+    let preview = Preview::Diff { path: "longest.md".into(), before: Some(after.clone()), after };
+    deck.notice(Notice::Preview { run, gate, preview });
+    deck.keys("i");
+    assert!(deck.sees("nothing would change: the file has this text already"), "{}", deck.screen());
+    assert!(!deck.sees("the new text above"), "{}", deck.screen());
 }

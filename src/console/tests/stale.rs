@@ -11,7 +11,7 @@ fn stale(width: u16, height: u16) -> Deck {
     let mut deck = Deck::waiting(width, height);
     deck.select("list");
     deck.keys("m");
-    deck.type_text("run again alone");
+    deck.type_text("rerun alone");
     deck.keys("enter");
     assert!(deck.sees("→stale"), "it is shown before: {}", deck.screen());
     deck.keys("y");
@@ -53,7 +53,7 @@ fn the_inspector_says_why_a_result_is_stale_and_its_key_makes_it_anew() {
     deck.keys("m");
     let Some(Dialog::Pick(pick)) = deck.model.dialogs.last() else { panic!() };
     let keyed = pick.items.iter().find(|item| item.key.as_deref() == Some("r")).unwrap();
-    assert_eq!(keyed.label.as_str(), "run again with all after it: count", "the list of actions says the same");
+    assert_eq!(keyed.label.as_str(), "rerun with all after it: count", "the list of actions says the same");
     deck.keys("esc r y");
     deck.done("count", json!(1));
     assert!(!deck.sees("stale"), "{}", deck.screen());

@@ -220,14 +220,14 @@ fn feedback_is_offered_to_agents_only() {
     deck.done("count", json!("1"));
     deck.select("count");
     deck.keys("m");
-    deck.type_text("reject with feedback");
+    deck.type_text("rewind");
     deck.keys("enter");
     assert!(status(&deck).contains("is not an agent, so it can't take feedback"), "{}", status(&deck));
     deck.keys("esc");
     deck.done("scan", json!("todo"));
     deck.select("scan");
     deck.keys("m");
-    deck.type_text("reject with feedback");
+    deck.type_text("rewind");
     deck.keys("enter enter");
     assert!(deck.sees("what scan should do better"), "{}", deck.screen());
 }

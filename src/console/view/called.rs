@@ -57,7 +57,7 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
     let name = match id {
         "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next halt"),
         "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it run"),
-        "act.again" => Some(if failed(model) { "retry" } else { "run again" }),
+        "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
         "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "continue" } else { "pause" }),
         "replay.toggle" => model.replay().map(|_| "to now"),
         "gate.edit" => model.selected_gate().map(|(_, gate)| if is_question(gate) { "answer" } else { "edit" }),

@@ -118,7 +118,7 @@ fn draw_bar(scale: &Scale, chart: &TimelineChart, bar: &Bar, name: u16, pen: &mu
             }
         }
     }
-    let worked = bar.spent(Doing::Working, chart.end);
+    let worked = bar.worked(chart.end);
     if worked > 0 {
         let took = duration(worked);
         pen.pieces_right(Rect { width: line.width.saturating_sub(1), ..line }, &[(took, Role::Dim)]);

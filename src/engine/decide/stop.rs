@@ -86,13 +86,13 @@ impl Decider<'_> {
             return Some(format!("`{id}` is not an agent, so it can't take guidance: edit it, or override its result"));
         }
         if self.is_over(ix) {
-            return Some(format!("{}: reject its result with feedback, or run it again", self.over_already(ix)));
+            return Some(format!("{}: rewind or rerun it", self.over_already(ix)));
         }
         if flow.drive.on_last_turn {
             return Some(format!("`{id}` is on its last turn, and hears nothing more"));
         }
         let has_ended = flow.keeps_an_end() || self.is_at_after_gate(ix);
-        has_ended.then(|| format!("`{id}` has ended its work: reject its result with feedback, or run it again"))
+        has_ended.then(|| format!("`{id}` has ended its work: rewind or rerun it"))
     }
 
     /// Whether a node hears what people say to it.

@@ -160,7 +160,7 @@ fn guidance_reaches_an_agent_with_its_next_turn_once_or_when_it_starts() {
     };
     assert_eq!(received(&world, 2, "a").unwrap(), ["use metres"], "another attempt gets it again");
     assert_eq!(received(&world, 1, "b").unwrap(), ["in German"]);
-    assert!(refused(&world.act(Action::Guide { node: "a".into(), text: "more".into() })).contains("reject its result with feedback"));
+    assert!(refused(&world.act(Action::Guide { node: "a".into(), text: "more".into() })).contains("rewind or rerun it"));
     model(&mut world, "b", "m3");
     assert_eq!(answered(&world, "m3"), Some(go(&[], false)));
 }

@@ -206,3 +206,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_write_that_is_rehearsed_again_is_not_said_to_change_things_again() {
+    let world = World::with(plan(vec![tool("w", "save", json!({"path": "x"}), &[])]), rehearsing());
+    let again = Action::Rerun { node: "w".into(), scope: RerunReach::Downstream };
+    let lines: Vec<String> = world.run.impact(&again, Time(world.now)).lines().into_iter().map(|(_, line)| line.into_string()).collect();
+    assert_eq!(lines, ["rehearses again: w"]);
+    assert_eq!(world.run.rehearsed_because(&"w".into()), "it would change something outside");
+}

@@ -91,6 +91,13 @@ pub struct Bar {
 }
 
 impl Bar {
+    /// The work time of the newest generation, as the tree shows it.
+    pub fn worked(&self, now: Time) -> u64 {
+        let newest = self.stretches.iter().map(|stretch| stretch.generation).max();
+        let own = self.stretches.iter().filter(|stretch| Some(stretch.generation) == newest && stretch.doing == Doing::Working);
+        own.map(|stretch| stretch.ms(now)).sum()
+    }
+
     /// Time spent on one thing, all generations and attempts together.
     pub fn spent(&self, doing: Doing, now: Time) -> u64 {
         self.stretches.iter().filter(|stretch| stretch.doing == doing).map(|stretch| stretch.ms(now)).sum()

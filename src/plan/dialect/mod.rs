@@ -37,7 +37,7 @@ pub use draft::Loss;
 pub(in crate::plan) use field_names::{DocumentPart, fields as known_fields, is_field, is_kept};
 pub use place::{locate, source_message, source_path, written_path};
 pub use read::read;
-pub(in crate::plan) use reading::{FieldReading, ListForm, is_stand_in, without};
+pub(in crate::plan) use reading::{AS_WRITTEN, FieldReading, ListForm, is_stand_in, without};
 pub use source::{ReadError, Syntax};
 pub(in crate::plan) use stages::{GRAPHS as STAGE_GRAPHS, implied as implied_stages};
 pub use values::{body_from_value, body_to_value, node_from_value, node_to_value, plan_from_value, plan_to_value};

@@ -1,7 +1,7 @@
 //! A piece as people read it: a mark, what it is about, and what was and is there, line by line.
 
 use super::{Change, ChangedField, Difference, Whole, readable};
-use crate::plan::dialect::node_to_value;
+use crate::plan::dialect::{AS_WRITTEN, node_to_value};
 use crate::plan::native::edge_to_value;
 use crate::plan::{Edge, NodeId};
 use serde_json::{Value, json};
@@ -76,7 +76,13 @@ impl Difference {
             Change::Removed(removed) => whole(DifferenceMark::Removed, removed),
             Change::Field { node, name, slots } => {
                 let lines = slots.iter().flat_map(|slot| slot_lines(slot, slots.len() > 1)).collect();
-                DifferenceText { mark: DifferenceMark::Changed, sort: "node", subject: address(node), field: name.clone(), lines }
+                DifferenceText {
+                    mark: DifferenceMark::Changed,
+                    sort: "node",
+                    subject: address(node),
+                    field: if name == AS_WRITTEN { "spelling in the file".to_owned() } else { name.clone() },
+                    lines,
+                }
             }
             Change::Edge { old, new } => edge(old.as_deref(), new.as_deref(), &address),
             Change::Order { from, old, new } => {
@@ -101,13 +107,14 @@ impl Difference {
     /// The piece for machines.
     pub fn to_json(&self) -> Value {
         let text = self.description();
+        let path = if let Change::Field { name, .. } = &self.change { name } else { &text.field };
         let change = match text.mark {
             DifferenceMark::Added => "added",
             DifferenceMark::Removed => "removed",
             DifferenceMark::Changed => "changed",
         };
         let (old, new) = self.values();
-        json!({"change": change, "sort": text.sort, "subject": text.subject, "path": text.field, "old": old, "new": new})
+        json!({"change": change, "sort": text.sort, "subject": text.subject, "path": path, "old": old, "new": new})
     }
 
     /// What was there and what is there.

@@ -135,12 +135,12 @@ fn of_node(node: &NodeId, again: &Action, offers: &mut Vec<(String, &'static str
     let (retry, rerun) = (Action::Retry { node: at() }, Action::Rerun { node: at(), scope: RerunReach::Downstream });
     offer("retry", "tries a failed node again, or skips the wait before the next attempt", key_of(&retry), say(retry));
     offer(
-        "run again alone",
+        "rerun alone",
         "runs it again; nodes that used its result become stale",
         "",
         say(Action::Rerun { node: at(), scope: RerunReach::Alone }),
     );
-    offer("run again with all after it", "runs it and everything that depends on it", key_of(&rerun), say(rerun));
+    offer("rerun with all after it", "runs it and everything that depends on it", key_of(&rerun), say(rerun));
     offer("cancel", "stops it now", "run.cancel_node", say(Action::Cancel { target: one() }));
     offer("stop", "the agent ends with what it has so far", "", say(Action::Stop { target: one() }));
     offer("hold", "keeps it from starting until you release it", "act.hold", say(Action::Hold { target: one() }));
@@ -149,15 +149,15 @@ fn of_node(node: &NodeId, again: &Action, offers: &mut Vec<(String, &'static str
     offer("mark done", "counts as done, with an empty result", "", say(Action::Override { node: at(), value: Value::Null }));
     offer("override the result", "uses the value that you write as its result", "", Offer::Value(at()));
     offer("guide", "adds your words to its next turn", "act.guide", Offer::Guide(at()));
-    offer("reject with feedback", "sends your words to an agent upstream, which works again", "", Offer::Rewind(at()));
+    offer("rewind", "rejects its result: your words go to an agent upstream, which works again", "", Offer::Rewind(at()));
     offer("step", "runs it, then pauses", "act.step", say(Action::Step { node: Some(at()) }));
     offer("step into", "halts before each of its model and tool calls", "act.into", say(Action::StepInto { node: at() }));
     offer("run to here", "runs what it needs, then pauses before it", "act.run_to", say(Action::RunTo { node: at() }));
     offer("breakpoint", "before or after it, on failure, or at each call; with a condition", "act.break", Offer::Break(at()));
-    offer("branch, cancel", "the node and what only it feeds", "run.cancel_branch", say(Action::Cancel { target: branch() }));
+    offer("branch, cancel", "ends the node and what only it feeds", "run.cancel_branch", say(Action::Cancel { target: branch() }));
     offer("branch, stop", "its agents end with what they have so far", "", say(Action::Stop { target: branch() }));
-    offer("branch, hold", "the node and what only it feeds", "", say(Action::Hold { target: branch() }));
-    offer("branch, release", "the node and what only it feeds", "", say(Action::Release { target: branch() }));
+    offer("branch, hold", "keeps the node and what only it feeds from starting", "", say(Action::Hold { target: branch() }));
+    offer("branch, release", "ends the holds of the node and of what only it feeds", "", say(Action::Release { target: branch() }));
 }
 
 /// Everything that can be done here; what can't be done now is last, with the reason.

@@ -89,7 +89,8 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, (intent, 
             let action = Action::Skip { node: gate.node.clone() };
             let impact = model.runs.get(&key.run).map(|run| run.newest().run.impact(&action, now)).unwrap_or_default();
             let changes: Vec<String> = impact.lines().into_iter().map(|(_, line)| line.into_string()).collect();
-            Some(format!("{}: press again to skip {}", changes.join("; "), gate.node))
+            let lost = changes.into_iter().map(|line| line.replacen(": ", " ", 1)).collect::<Vec<_>>().join("; ");
+            Some(format!("{lost}. Press again to skip {}", gate.node))
         }
         Intent::Approve | Intent::Reject => None,
     }

@@ -309,7 +309,7 @@ fn tried(number: u32, failed: &FailedTry, next_at: Option<Time>) -> (What, Event
 fn settled(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Succeeded => "the run succeeded",
-        Outcome::Partial => "the run succeeded in part",
+        Outcome::Partial => "the run is partial",
         Outcome::Rehearsed => "the run was rehearsed",
         Outcome::Failed => "the run failed",
         Outcome::Cancelled => "the run was cancelled",
