@@ -114,6 +114,9 @@ pub struct Outgoing {
     /// Whether the call would ask also if nothing private went out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks_anyway: bool,
+    /// Whether people allowed its host for good in this workspace, as it stands at this call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allowed: bool,
 }
 
 impl Outgoing {

@@ -68,9 +68,6 @@ pub struct RunSettings {
     /// Whether the request was read from a file or stdin: then all that was made of it is private.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub private_request: bool,
-    /// Hosts with ports that private data may be sent to, as people allowed for good in this workspace.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub hosts: Vec<String>,
     /// What holds for agents whose plan and card say nothing.
     #[serde(skip_serializing_if = "AgentLimits::is_default")]
     pub agent_limits: AgentLimits,

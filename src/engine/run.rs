@@ -44,7 +44,7 @@ pub(super) enum GateEnd {
 pub(super) struct RunGates {
     pub all: BTreeMap<GateId, GateRun>,
     pub open: BTreeSet<GateId>,
-    /// Hosts with their ports that may get private data in this run.
+    /// Hosts with their ports that may get private data, as people said in this run.
     pub hosts: BTreeSet<String>,
 }
 

@@ -39,6 +39,8 @@ pub(super) struct Kit {
     pub(super) secrets: Arc<KnownSecrets>,
     /// What of the workspace's own cards and settings counts, unless all does.
     trust: Option<Trust>,
+    /// Where people keep which hosts may get private data.
+    kept_trust: Trust,
 }
 
 impl Kit {
@@ -63,6 +65,7 @@ impl Kit {
             previews: Arc::default(),
             secrets: Arc::new(secrets),
             trust: places.trust(),
+            kept_trust: places.kept_trust(),
         })
     }
 
@@ -194,6 +197,7 @@ impl JobRunner for Jobs {
         let models = self.kit.models();
         let caller = ToolCaller {
             registry: &self.kit.registry,
+            trust: &self.kit.kept_trust,
             models: &models,
             secrets: &self.kit.secrets,
             previews: &self.kit.previews,

@@ -212,7 +212,6 @@ impl Shared {
             rehearse,
             private_inputs,
             private_request,
-            hosts: self.places.kept_trust().hosts(),
             planning,
             host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
         };

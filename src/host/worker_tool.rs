@@ -3,6 +3,7 @@
 use super::{
     models::Models,
     shown_previews::ShownPreviews,
+    trust::Trust,
     workers::{Assignment, WorkerPort},
 };
 use crate::engine::{Answer, Done, ErrorKind, Mark, NodeError, ToolCall, ToolReport, WorkerFact};
@@ -18,6 +19,7 @@ const MOST_HOPS: usize = 5;
 /// What a worker needs to call tools.
 pub(super) struct ToolCaller<'a> {
     pub(super) registry: &'a ToolRegistry,
+    pub(super) trust: &'a Trust,
     pub(super) models: &'a Models,
     pub(super) secrets: &'a KnownSecrets,
     pub(super) previews: &'a Arc<ShownPreviews>,
@@ -79,10 +81,14 @@ impl ToolCaller<'_> {
 
     async fn call_once(&self, call: &ToolCall, consent: Consent) -> Called {
         let judged = self.registry.check(&call.tool, &call.args).and_then(|()| self.registry.judge(&call.tool, &call.args, self.context));
-        let judgement = match judged.and_then(|judgement| with_secrets(call, judgement)) {
+        let mut judgement = match judged.and_then(|judgement| with_secrets(call, judgement)) {
             Ok(judgement) => judgement,
             Err(error) => return Called::Failed(self.masked(error)),
         };
+        // Asked now, so that a yes for good holds at once, and no longer once it is revoked.
+        if let Some(outgoing) = &mut judgement.leaves {
+            outgoing.allowed = self.trust.hosts().contains(&outgoing.host);
+        }
         let verdict = match (judgement.verdict, consent) {
             (Verdict::Ask, Consent::Given) => Verdict::Allow,
             (verdict, Consent::Given | Consent::Open) => verdict,

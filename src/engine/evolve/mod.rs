@@ -66,7 +66,6 @@ impl RunState {
             Event::RunCreated { run, plan, settings, by } => {
                 let head = Head { run: run.clone(), settings: (**settings).clone(), by: by.clone() };
                 self.create(head, (**plan).clone());
-                self.gates.hosts = settings.hosts.iter().cloned().collect();
                 self.stage.created = at;
             }
             Event::RunStarted => self.start(),

@@ -159,7 +159,7 @@ impl RunState {
     /// The gate whose answer is owed to this question. A yes holds for what was asked; a no also where there is one more reason to ask,
     /// which it is itself.
     pub(in crate::engine) fn owed(&self, ix: NodeIx, kind: &GateKind, payload: &Value) -> Option<GateId> {
-        let place = |out: &Option<Box<Outgoing>>| out.as_deref().map(|out| Outgoing { asks_anyway: false, ..out.clone() });
+        let place = |out: &Option<Box<Outgoing>>| out.as_deref().map(|out| Outgoing { asks_anyway: false, allowed: false, ..out.clone() });
         let same = |gate: &Gate, is_yes: bool| match (&gate.kind, kind) {
             (GateKind::Tool { tool: before, leaves: out, .. }, GateKind::Tool { tool, leaves, .. }) => {
                 self.tool_name(before) == self.tool_name(tool) && (out == leaves || !is_yes && place(out) == place(leaves))

