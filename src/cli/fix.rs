@@ -6,7 +6,7 @@ use crate::{
     host::write_text,
     plan::{
         Catalog,
-        dialect::{Format, Syntax, write_as},
+        dialect::{Format, write_as},
         validate::{Fix, FixKind, fixes},
     },
     text::{Plain, counted},
@@ -46,7 +46,7 @@ pub(super) fn fix(
     } else if args.file == "-" {
         io.out.write_all(text.as_bytes())?;
     } else if !made.is_empty() {
-        if syntax == Syntax::Yaml && document.text.lines().any(|line| line.trim_start().starts_with('#') || line.contains(" #")) {
+        if syntax.has_comments(&document.text) {
             io.say("comments of the file are not kept");
         }
         write_text(&text, Path::new(&args.file)).map_err(|error| CliError::new(format!("{}: can't be written: {error}", args.file)))?;

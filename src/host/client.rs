@@ -222,6 +222,8 @@ pub enum Notice {
         /// What was to be written.
         plan: Box<Plan>,
         form: crate::plan::Dialect,
+        /// The file has comments, which no writer keeps.
+        has_comments: bool,
     },
     /// A picture of what a gate's payload would do.
     Preview {

@@ -277,7 +277,7 @@ impl ClientSession {
                     Ok(()) => Notice::PlanSaved { path, plan },
                     Err(problem) => Notice::Problem(problem),
                 },
-                Ok(Saved::IsThere) => Notice::PlanThere { path, plan, form },
+                Ok(Saved::IsThere { has_comments }) => Notice::PlanThere { path, plan, form, has_comments },
                 Err(error) => Notice::Problem(Problem::new(format!("`{path}` can't be written: {error}"))),
             };
             // A client that has gone is told nothing; the file is there.

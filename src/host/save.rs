@@ -1,6 +1,7 @@
 //! Writes a plan into a file, whole or not at all: beside it first, then in its place.
 
 use super::client::There;
+use crate::files::{DOCUMENT, read_text};
 use crate::plan::{
     Catalog, Dialect, Plan,
     dialect::{Format, Syntax, write_as},
@@ -15,7 +16,9 @@ use std::{
 pub(super) enum Saved {
     Written,
     /// There is such a file, which stayed as it was.
-    IsThere,
+    IsThere {
+        has_comments: bool,
+    },
 }
 
 /// Writes a plan in a form; a file's ending tells JSON from YAML. What a plan names by file stays a name, and what the form can't hold is
@@ -26,7 +29,10 @@ pub(super) fn plan(plan: &Plan, form: Dialect, file: &Path, there: There) -> Res
         Some(_) | None => Syntax::Json,
     };
     // In its own dialect a plan has its tools' arguments as they are.
-    put(&write_as(plan, Format::Document(form), syntax, &Catalog::default()).text, file, there)
+    match put(&write_as(plan, Format::Document(form), syntax, &Catalog::default()).text, file, there)? {
+        true => Ok(Saved::Written),
+        false => Ok(Saved::IsThere { has_comments: read_text(file, DOCUMENT).is_ok_and(|text| syntax.has_comments(&text)) }),
+    }
 }
 
 /// Writes a text in the place of a file, whole or not at all.
@@ -37,7 +43,8 @@ pub fn text(text: &str, file: &Path) -> Result<()> {
     put(text, file, There::IsReplaced).map(drop)
 }
 
-fn put(text: &str, file: &Path, there: There) -> Result<Saved> {
+/// Says whether the text was written, or a file is there and stays.
+fn put(text: &str, file: &Path, there: There) -> Result<bool> {
     let folder = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
     let folder = folder.filter(|folder| folder.is_dir()).ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such folder"))?;
     let mut beside = tempfile::NamedTempFile::new_in(folder)?;
@@ -47,11 +54,11 @@ fn put(text: &str, file: &Path, there: There) -> Result<Saved> {
     beside.write_all(text.as_bytes())?;
     match there {
         There::Stays => match beside.persist_noclobber(file) {
-            Ok(_) => Ok(Saved::Written),
-            Err(fault) if fault.error.kind() == ErrorKind::AlreadyExists => Ok(Saved::IsThere),
+            Ok(_) => Ok(true),
+            Err(fault) if fault.error.kind() == ErrorKind::AlreadyExists => Ok(false),
             Err(fault) => Err(fault.error),
         },
-        There::IsReplaced => beside.persist(file).map(|_| Saved::Written).map_err(|fault| fault.error),
+        There::IsReplaced => beside.persist(file).map(|_| true).map_err(|fault| fault.error),
     }
 }
 
@@ -71,7 +78,7 @@ mod tests {
         assert!(written.contains("\"dag\""), "{written}");
         let mut edited = doc.clone();
         edited.nodes[0].policy.timeout_s = Some(3.0);
-        assert_eq!(plan(&edited, Dialect::Native, &json, There::Stays).unwrap(), Saved::IsThere);
+        assert_eq!(plan(&edited, Dialect::Native, &json, There::Stays).unwrap(), Saved::IsThere { has_comments: false });
         assert_eq!(std::fs::read_to_string(&json).unwrap(), written);
         assert_eq!(plan(&edited, Dialect::Native, &json, There::IsReplaced).unwrap(), Saved::Written);
         assert_eq!(
@@ -80,7 +87,9 @@ mod tests {
             "the native form keeps what the other can't hold"
         );
         let yaml = folder.path().join("plan.yaml");
-        plan(&doc, Dialect::Tools, &yaml, There::Stays).unwrap();
+        std::fs::write(&yaml, "# why\ndag: []\n").unwrap();
+        assert_eq!(plan(&doc, Dialect::Tools, &yaml, There::Stays).unwrap(), Saved::IsThere { has_comments: true });
+        plan(&doc, Dialect::Tools, &yaml, There::IsReplaced).unwrap();
         assert!(std::fs::read_to_string(&yaml).unwrap().starts_with("dag:"));
         assert!(plan(&doc, Dialect::Tools, &folder.path().join("none/plan.json"), There::Stays).is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left beside");

@@ -226,9 +226,12 @@ fn a_changed_plan_is_saved_or_left_only_when_the_person_says_so() {
         panic!("{:?}", deck.asked)
     };
     assert_eq!(path, "plan.json");
-    deck.notice(Notice::PlanThere { path: path.clone(), plan, form });
-    assert!(deck.sees("There is already a file plan.json"), "{}", deck.screen());
-    deck.keys("y");
+    for has_comments in [true, false] {
+        deck.notice(Notice::PlanThere { path: path.clone(), plan: plan.clone(), form, has_comments });
+        assert!(deck.sees("There is already a file plan.json"), "{}", deck.screen());
+        assert_eq!(deck.sees("Its comments will be lost"), has_comments, "{}", deck.screen());
+        deck.keys(if has_comments { "n" } else { "y" });
+    }
     let Some(ConsoleEffect::Send(Request::SavePlan { path, plan, there: There::IsReplaced, .. })) = deck.asked.pop() else {
         panic!("{:?}", deck.asked)
     };

@@ -56,7 +56,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         }
         Notice::PlanRead { path, plan } => actions::compare::with(model, &path, *plan),
         Notice::PlanSaved { path, plan } => actions::save::saved(model, &path, &plan),
-        Notice::PlanThere { path, plan, form } => actions::save::is_there(model, path, plan, form),
+        Notice::PlanThere { path, plan, form, has_comments } => actions::save::is_there(model, path, (plan, form), has_comments),
         Notice::Models(list) => actions::app::models(model, &list),
         Notice::Providers(offers) => actions::setup::providers(model, offers),
         Notice::SetUp { id, news } => actions::setup::news(model, id, news),

@@ -14,6 +14,13 @@ pub enum Syntax {
     Yaml,
 }
 
+impl Syntax {
+    /// Whether a text seems to have comments, which no writer keeps.
+    pub fn has_comments(self, text: &str) -> bool {
+        self == Self::Yaml && text.lines().any(|line| line.trim_start().starts_with('#') || line.contains(" #"))
+    }
+}
+
 /// Why a text is not a plan, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
