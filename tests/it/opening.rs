@@ -101,6 +101,35 @@ fn commas_before_closing_brackets_are_read_past_and_said() {
 }
 
 #[test]
+fn a_gate_under_a_name_that_nobody_listed_or_inside_of_settings_asks_too() {
+    let program = Program::new();
+    let touch = |more: Value| {
+        let mut node = json!({"id": "a", "tool": "run_command", "args": {"command": "touch made"}});
+        node.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"dagdeck": 1, "goal": "g", "nodes": [node]})
+    };
+    program.configure("[permissions]\nallow = [\"run_command\"]\n");
+    for (more, path) in [
+        (json!({"policy": {"approve": "before"}}), "policy.approve"),
+        (json!({"metadata": {"requires_approval": true}}), "metadata.requires_approval"),
+        (json!({"require_human_approval": true}), "require_human_approval"),
+        (json!({"interrupt_before": "yes"}), "interrupt_before"),
+        (json!({"approve": "always"}), "approve"),
+    ] {
+        let document = touch(more);
+        let (code, found) = told(&program, &document);
+        assert!(code == 0 && found.contains(&format!("read-as nodes[0].{path}")), "{path}: {found:?}");
+        assert_eq!(written(&program, &document, "native"), document);
+        program.run(&["run", "plan.json"]).code(7).says(&["the plan asks before this node starts"]);
+        assert!(!program.workspace().join("made").exists(), "{path}");
+    }
+    for more in [json!({"approved": true}), json!({"auto_approve": true}), json!({"metadata": {"approval_timeout": 30}})] {
+        let (_, found) = told(&program, &touch(more.clone()));
+        assert!(found.iter().all(|line| !line.starts_with("read-as ")), "{more}: {found:?}");
+    }
+}
+
+#[test]
 fn every_name_of_an_order_means_depends_on_in_every_form_and_stays_as_written() {
     let program = Program::new();
     for name in ["dependencies", "deps", "needs", "after", "dependsOn", "requires"] {

@@ -1,7 +1,7 @@
 //! Names that authors write for fields which are called otherwise, by form and kind of object, and words that would ask a person. A name
 //! stands here only if it has one meaning.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Names of a list of nodes that no form has.
 pub(super) const NODES: [&str; 6] = ["steps", "task_nodes", "subtasks", "plan", "actions", "workflow_nodes"];
@@ -118,9 +118,42 @@ pub(super) fn is_alike(one: &str, other: &str) -> bool {
     letters(one).eq(letters(other))
 }
 
-/// Whether a field would have a person asked.
-pub(super) fn is_gate(name: &str) -> bool {
-    GATES.iter().any(|gate| is_alike(gate, name))
+/// When a field that would have a person asked asks, by its name and value; `own` is a further name.
+pub(super) fn gate(name: &str, value: &Value, own: Option<&str>) -> Option<&'static str> {
+    if name == "approve" && own.is_none() {
+        return None;
+    }
+    let is_known = own == Some(name) || GATES.iter().any(|gate| is_alike(gate, name));
+    let asked = asks(value).filter(|_| is_known || says_yes(value) && is_like_a_gate(name))?;
+    Some(if asked == "before" && plain(name).ends_with("after") { "after" } else { asked })
+}
+
+/// A gate inside of what holds settings of a node, with its path.
+pub(super) fn inner_gate(node: &Map<String, Value>) -> Option<(String, &'static str)> {
+    let holders = ["policy", "config", "settings", "options", "metadata"].into_iter();
+    let inner = holders.filter_map(|holder| Some((holder, node.get(holder)?.as_object()?)));
+    let mut fields = inner.flat_map(|(holder, fields)| fields.iter().map(move |(name, value)| (holder, name, value)));
+    fields.find_map(|(holder, name, value)| Some((format!("{holder}.{name}"), gate(name, value, Some("approve"))?)))
+}
+
+/// Whether a name speaks of asking a person, though nobody has listed it.
+fn is_like_a_gate(name: &str) -> bool {
+    let name = plain(name);
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    has(&["approv", "confirm", "humanin", "humanreview", "humanrequired", "needhuman", "needshuman", "requirehuman", "interruptbefore"])
+        && !has(&["approved", "confirmed", "auto", "skip", "without", "noapprov", "noconfirm", "nohuman", "bypass"])
+}
+
+/// Whether a value is a plain yes.
+fn says_yes(value: &Value) -> bool {
+    let words = ["true", "yes", "on", "required", "always", "mandatory", "manual", "human", "before", "after", "both"];
+    value == &Value::Bool(true) || value.as_str().is_some_and(|text| words.contains(&plain(text).as_str()))
+}
+
+/// Whether a value of `approve` is none that the field has, and may still say when it asks.
+pub(super) fn is_no_choice(value: &Value) -> bool {
+    let is_choice = |text: &str| ["never", "before", "after", "both"].contains(&text);
+    value.is_boolean() || value.is_object() || value.as_str().is_some_and(|text| !is_choice(text))
 }
 
 /// When a gate asks, by its value; nothing if it says that nobody is asked.

@@ -6,7 +6,7 @@ use super::aliases::{self, GATES};
 use super::coerce::{at, coerced, ends_of};
 use super::forms::DocumentShape;
 use super::locate::{PathStep, steps};
-use super::reading::{self, FieldReading, ListForm};
+use super::reading::{self, FieldReading, ListForm, aside, rename_key, replace};
 use super::stages;
 use super::values::{node_from_value, node_to_value, plan_from_value, shaped, tell};
 use crate::plan::Dialect;
@@ -300,9 +300,9 @@ fn dependencies(map: &mut Map<String, Value>, field: &str, notes: &mut Vec<Field
 /// Fields that would ask a person are never passed over: they read as `approve`.
 fn gate(map: &mut Map<String, Value>, dialect: Dialect, notes: &mut Vec<FieldReading>) {
     let own = (dialect != Dialect::Native).then_some("approve");
-    let names: Vec<String> = map.keys().filter(|key| own == Some(key.as_str()) || aliases::is_gate(key)).cloned().collect();
+    let names: Vec<String> = map.keys().cloned().collect();
     for name in names {
-        let Some(asked) = map.get(&name).and_then(aliases::asks) else { continue };
+        let Some(asked) = map.get(&name).and_then(|value| aliases::gate(&name, value, own)) else { continue };
         let written = map.get(&name).cloned();
         if name != "approve" && map.get("approve").is_some_and(|approve| !approve.is_null()) {
             if map.get("approve") != Some(&json!(asked)) {
@@ -315,9 +315,14 @@ fn gate(map: &mut Map<String, Value>, dialect: Dialect, notes: &mut Vec<FieldRea
         map.insert("approve".into(), json!(asked));
         notes.push(FieldReading { field: "approve".into(), read: Some(json!(asked)), name, written, message, ..FieldReading::default() });
     }
+    if let Some((name, asked)) = aliases::inner_gate(map).filter(|_| !map.contains_key("approve")) {
+        let message = format!("`{name}` is read as `approve: {asked}`");
+        map.insert("approve".into(), json!(asked));
+        notes.push(FieldReading { field: "approve".into(), read: Some(json!(asked)), name, message, ..FieldReading::default() });
+    }
     // `approve: true` is no choice of the field's own.
     if dialect == Dialect::Native
-        && let Some(asked) = map.get("approve").filter(|value| value.is_boolean() || value.is_object()).and_then(aliases::asks)
+        && let Some(asked) = map.get("approve").filter(|value| aliases::is_no_choice(value)).and_then(aliases::asks)
     {
         replace(map, "approve", json!(asked), format!("`approve` is read as `{asked}`"), false, notes);
     }
@@ -329,9 +334,9 @@ fn document_names(map: &mut Map<String, Value>, shape: &DocumentShape) -> Vec<Fi
     if shape.is_literal {
         return notes;
     }
-    let names: Vec<String> = map.keys().filter(|key| aliases::is_gate(key)).cloned().collect();
+    let names: Vec<String> = map.keys().cloned().collect();
     for name in names {
-        let Some(asked) = map.get(&name).and_then(aliases::asks) else { continue };
+        let Some(asked) = map.get(&name).and_then(|value| aliases::gate(&name, value, Some("approve"))) else { continue };
         if map.contains_key("defaults") {
             aside(map, &name, format!("`{name}` would ask for every node: write `approve` into `defaults`"), &mut notes);
             continue;
@@ -426,33 +431,6 @@ fn settle<T>(
     }
 }
 
-/// Puts what is read in the place of what is written, and notes that.
-fn replace(map: &mut Map<String, Value>, field: &str, read: Value, message: String, wrong: bool, notes: &mut Vec<FieldReading>) {
-    let Some(place) = map.get_mut(field) else { return };
-    let written = std::mem::replace(place, read.clone());
-    if let Some(note) = notes.iter_mut().find(|note| note.field == field) {
-        note.read = Some(read);
-        note.message = format!("{}; {message}", note.message);
-        return;
-    }
-    let (field, name) = (field.to_owned(), field.to_owned());
-    notes.push(FieldReading { field, read: Some(read), name, written: Some(written), message, wrong, ..FieldReading::default() });
-}
-
-/// Takes a field out that can't be read.
-fn aside(map: &mut Map<String, Value>, field: &str, message: String, notes: &mut Vec<FieldReading>) {
-    let at = map.keys().position(|key| key == field);
-    // A body in it may have been read in part.
-    let Some(written) = map.shift_remove(field).map(reading::restored) else { return };
-    if let Some(note) = notes.iter_mut().find(|note| note.field == field) {
-        let message = if note.message.is_empty() { message } else { format!("{}, which {message}", note.message) };
-        *note = FieldReading { read: None, message, wrong: true, at, ..note.clone() };
-        return;
-    }
-    let (field, name) = (field.to_owned(), field.to_owned());
-    notes.push(FieldReading { field, name, written: Some(written), message, wrong: true, at, ..FieldReading::default() });
-}
-
 /// Sets fields aside that say something which this kind of object can't hold.
 fn away(map: &mut Map<String, Value>, names: &[&str], words: &str, notes: &mut Vec<FieldReading>) {
     let found: Vec<String> =
@@ -488,11 +466,4 @@ fn renamed(map: &mut Map<String, Value>, names: &[(&str, &str)]) -> Vec<FieldRea
         notes.push(FieldReading { field: right.to_owned(), written: read.clone(), read, name, message, ..FieldReading::default() });
     }
     notes
-}
-
-/// Puts a field under another name, where it stood.
-fn rename_key(map: &mut Map<String, Value>, from: &str, to: &str) {
-    let Some(at) = map.keys().position(|key| key == from) else { return };
-    let Some(value) = map.shift_remove(from) else { return };
-    map.shift_insert(at.min(map.len()), to.to_owned(), value);
 }

@@ -114,6 +114,40 @@ pub(super) fn note(object: &mut Map<String, Value>, readings: Vec<FieldReading>)
     }
 }
 
+/// Puts what is read in the place of what is written, and notes that.
+pub(super) fn replace(map: &mut Map<String, Value>, field: &str, read: Value, message: String, wrong: bool, notes: &mut Vec<FieldReading>) {
+    let Some(place) = map.get_mut(field) else { return };
+    let written = std::mem::replace(place, read.clone());
+    if let Some(note) = notes.iter_mut().find(|note| note.field == field) {
+        note.read = Some(read);
+        note.message = format!("{}; {message}", note.message);
+        return;
+    }
+    let (field, name) = (field.to_owned(), field.to_owned());
+    notes.push(FieldReading { field, read: Some(read), name, written: Some(written), message, wrong, ..FieldReading::default() });
+}
+
+/// Takes a field out that can't be read.
+pub(super) fn aside(map: &mut Map<String, Value>, field: &str, message: String, notes: &mut Vec<FieldReading>) {
+    let at = map.keys().position(|key| key == field);
+    // A body in it may have been read in part.
+    let Some(written) = map.shift_remove(field).map(restored) else { return };
+    if let Some(note) = notes.iter_mut().find(|note| note.field == field) {
+        let message = if note.message.is_empty() { message } else { format!("{}, which {message}", note.message) };
+        *note = FieldReading { read: None, message, wrong: true, at, ..note.clone() };
+        return;
+    }
+    let (field, name) = (field.to_owned(), field.to_owned());
+    notes.push(FieldReading { field, name, written: Some(written), message, wrong: true, at, ..FieldReading::default() });
+}
+
+/// Puts a field under another name, where it stood.
+pub(super) fn rename_key(map: &mut Map<String, Value>, from: &str, to: &str) {
+    let Some(at) = map.keys().position(|key| key == from) else { return };
+    let Some(value) = map.shift_remove(from) else { return };
+    map.shift_insert(at.min(map.len()), to.to_owned(), value);
+}
+
 /// A document with everything as it was written, as far as nobody changed it. A native document of another dialect's plan keeps its
 /// notes, which name the fields of that dialect.
 pub(super) fn restored(value: Value) -> Value {
