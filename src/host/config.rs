@@ -23,18 +23,56 @@ use toml::{Table, Value};
 /// Largest file in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Settings that only the user's own file may have, with everything under them.
-pub(super) const USER_ONLY: [&[&str]; 9] = [
-    &["models", "base_url"],
-    &["models", "api_key_env"],
-    &["models", "api_key_command"],
-    &["models", "providers"],
-    &["permissions", "allow"],
-    &["tools", "fetch", "private_hosts"],
-    &["tools", "search", "url"],
-    &["tools", "command"],
-    &["console", "keys"],
+/// What a project's file may set, with everything under it; the rest is for the user's own.
+const PROJECT_MAY: [&[&str]; 27] = [
+    &["models", "default"],
+    &["models", "positional_plans"],
+    &["models", "timeouts"],
+    &["models", "limits"],
+    &["models", "settings"],
+    &["models", "aliases"],
+    &["models", "classes"],
+    &["models", "prices"],
+    &["models", "windows"],
+    &["permissions", "read"],
+    &["permissions", "network"],
+    &["permissions", "write"],
+    &["permissions", "execute"],
+    &["permissions", "ask"],
+    &["permissions", "deny"],
+    &["tools", "aliases"],
+    &["tools", "fetch", "max_bytes"],
+    &["tools", "fetch", "timeout_s"],
+    &["tools", "search", "provider"],
+    &["limits", "slots"],
+    &["limits", "context_tokens"],
+    &["limits", "timeout_s"],
+    &["limits", "tokens"],
+    &["limits", "iterations"],
+    &["console", "theme"],
+    &["console", "ascii"],
+    &["console", "reduced_motion"],
 ];
+
+/// Whose file may have a setting, or a table of settings.
+pub(super) enum SettingOwner {
+    Project,
+    /// The project may have some settings of the table.
+    Mixed,
+    User,
+}
+
+impl SettingOwner {
+    pub fn of(path: &[&str]) -> Self {
+        if PROJECT_MAY.iter().any(|allowed| path.starts_with(allowed)) {
+            Self::Project
+        } else if PROJECT_MAY.iter().any(|allowed| allowed.starts_with(path)) {
+            Self::Mixed
+        } else {
+            Self::User
+        }
+    }
+}
 
 /// Everything that can be configured. Absent settings have working defaults; unknown ones are errors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -235,13 +273,14 @@ fn unknown_setting(cause: &str) -> Option<(String, String)> {
 pub(super) fn check_project(file: &Path, text: &str) -> Result<(), ConfigError> {
     let table = toml::from_str(text).map_err(|error| fault(file, text, &error))?;
     let source = ConfigFile { file: file.to_path_buf(), text: text.to_owned(), table };
-    refuse_user_only(&source)?;
-    source.config().map(drop)
+    refuse_user_only(&source)
 }
 
 fn refuse_user_only(source: &ConfigFile) -> Result<(), ConfigError> {
+    // A setting that doesn't exist has words of its own.
+    source.config()?;
     refuse_theme_file(source)?;
-    let Some(setting) = USER_ONLY.iter().find(|path| holds(&source.table, path)) else { return Ok(()) };
+    let Some(setting) = user_only(&source.table, &[]) else { return Ok(()) };
     let last = setting.last().copied().unwrap_or_default();
     let line = source.text.lines().position(|line| line.contains(last)).map(|index| index + 1);
     Err(ConfigError {
@@ -249,6 +288,20 @@ fn refuse_user_only(source: &ConfigFile) -> Result<(), ConfigError> {
         line,
         message: format!("a project can't set `{}`", setting.join(".")),
         hint: "move it to your own configuration file; a project can only restrict what is allowed".into(),
+    })
+}
+
+/// The first setting of a table that only the user's own file may have.
+fn user_only<'t>(table: &'t Table, path: &[&'t str]) -> Option<Vec<&'t str>> {
+    table.iter().find_map(|(name, value)| {
+        let path = [path, &[name.as_str()]].concat();
+        match (SettingOwner::of(&path), value) {
+            (SettingOwner::Project, _) => None,
+            (SettingOwner::Mixed, Value::Table(inner)) => user_only(inner, &path),
+            // What is no table has words of its own.
+            (SettingOwner::Mixed, _) => None,
+            (SettingOwner::User, _) => Some(path),
+        }
     })
 }
 

@@ -1,7 +1,7 @@
 //! `docs/configuration.md`, made from what reads the configuration: the settings by the types that `config.toml` is read into, the
 //! environment variables by the table of the page, which a test holds to the source.
 
-use super::config::{Config, USER_ONLY};
+use super::config::{Config, SettingOwner};
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -15,10 +15,24 @@ pub fn document() -> String {
         SchemaSettings::default().with(|settings| settings.inline_subschemas = true).into_generator().into_root_schema_for::<Config>();
     // Plain data always has a JSON form.
     let defaults = serde_json::to_value(Config::default()).unwrap_or_default();
-    let user_only: Vec<String> = USER_ONLY.iter().map(|path| format!("- `{}`", path.join("."))).collect();
+    let user_only: Vec<String> = user_only(schema.as_value(), &[]).iter().map(|path| format!("- `{path}`")).collect();
     let mut settings = String::new();
     table(&mut settings, "", schema.as_value(), &defaults);
     PAGE.replace("{user_only}", &user_only.join("\n")).replace("{settings}\n", &settings)
+}
+
+/// The settings and tables that a project's file can't have.
+fn user_only(schema: &Value, path: &[&str]) -> Vec<String> {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let owned = |(name, schema): (&String, &Value)| {
+        let path = [path, &[name.as_str()]].concat();
+        match SettingOwner::of(&path) {
+            SettingOwner::Project => Vec::new(),
+            SettingOwner::Mixed => user_only(schema, &path),
+            SettingOwner::User => vec![path.join(".")],
+        }
+    };
+    properties.flat_map(owned).collect()
 }
 
 /// One table of the file with its settings, then the tables inside it.
@@ -95,13 +109,22 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_only_the_user_has_exist() {
+    fn a_project_can_set_nothing_that_leads_elsewhere_runs_or_allows_something() {
         let schema =
             SchemaSettings::default().with(|settings| settings.inline_subschemas = true).into_generator().into_root_schema_for::<Config>();
-        for path in USER_ONLY {
-            let found = path.iter().fold(schema.as_value(), |schema, name| &schema["properties"][name]);
-            assert!(found.is_object(), "there is no setting {}", path.join("."));
-        }
+        let user_only = user_only(schema.as_value(), &[]);
+        let expected = [
+            "models.base_url",
+            "models.api_key_env",
+            "models.api_key_command",
+            "models.providers",
+            "permissions.allow",
+            "tools.fetch.private_hosts",
+            "tools.search.url",
+            "tools.command",
+            "console.keys",
+        ];
+        assert_eq!(user_only.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected.into_iter().collect());
     }
 
     /// Names of variables in the source: upper case with an underscore, or one of the table.
