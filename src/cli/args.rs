@@ -34,9 +34,7 @@ pub struct Cli {
 impl Cli {
     /// Whether `--model` has an effect.
     pub(super) fn takes_model(&self) -> bool {
-        let Some(subcommand) = &self.subcommand else { return true };
-        use Subcommand::{Console, Doctor, Models, Plan, Run, Validate};
-        matches!(subcommand, Console(_) | Plan(_) | Run(_) | Validate(_) | Models(_) | Doctor(_))
+        self.subcommand.as_ref().is_none_or(|subcommand| subcommand.depends_on().0)
     }
 }
 
@@ -158,17 +156,46 @@ pub(super) fn moments() -> impl TypedValueParser<Value = Moment> {
 impl Subcommand {
     /// Whether cards and settings of the workspace matter to it, and it doesn't list them itself.
     pub(super) fn uses_settings(&self) -> bool {
-        matches!(
-            self,
-            Self::Plan(_)
-                | Self::Run(_)
-                | Self::Resume(_)
-                | Self::Approve(_)
-                | Self::Reject(_)
-                | Self::Answer(_)
-                | Self::Validate(_)
-                | Self::Tools(_)
-        )
+        self.depends_on().1
+    }
+
+    /// Whether the chosen model matters to it, and whether the workspace's cards and settings do.
+    fn depends_on(&self) -> (bool, bool) {
+        match self {
+            Self::Plan(_) | Self::Run(_) | Self::Validate(_) => (true, true),
+            Self::Console(_) | Self::Models(_) | Self::Doctor(_) => (true, false),
+            Self::Resume(_) | Self::Approve(_) | Self::Reject(_) | Self::Answer(_) | Self::Tools(_) => (false, true),
+            Self::Cancel(_)
+            | Self::Stop(_)
+            | Self::Pause(_)
+            | Self::Hold(_)
+            | Self::Release(_)
+            | Self::Step(_)
+            | Self::RunTo(_)
+            | Self::Break(_)
+            | Self::Rerun(_)
+            | Self::Retry(_)
+            | Self::Skip(_)
+            | Self::Override(_)
+            | Self::Guide(_)
+            | Self::Rewind(_)
+            | Self::Edit(_)
+            | Self::Undo(_)
+            | Self::Branch(_)
+            | Self::Replay(_)
+            | Self::Export(_)
+            | Self::Import(_)
+            | Self::Diff(_)
+            | Self::Ls(_)
+            | Self::Show(_)
+            | Self::Why(_)
+            | Self::Trace(_)
+            | Self::Agents(_)
+            | Self::Trust(_)
+            | Self::Schema(_)
+            | Self::Completions(_)
+            | Self::Man => (false, false),
+        }
     }
 }
 
