@@ -599,7 +599,8 @@ fn a_run_is_looked_into_by_why_trace_timeline_and_diff() {
     program.run(&["why", "last", "twise"]).code(1).says(&["no node `twise`", "did you mean `twice`?"]);
 
     let trace = program.run(&["trace", "last", "twice"]).code(0);
-    for words in ["twice  code, succeeded", "  sum  (by an edge)  calculator, succeeded", "called calculator", "inputs of the plan: n"] {
+    for words in ["twice  code, succeeded", "  sum  (as a dependency)  calculator, succeeded", "called calculator", "inputs of the plan: n"]
+    {
         assert!(trace.out.contains(words), "{words}\n{trace}");
     }
     let traced = program.json(&["trace", "last", "twice", "--json"]);

@@ -68,7 +68,7 @@ fn a_trace_goes_down_to_calls_files_and_answers_and_leads_there() {
     deck.select("write");
     deck.keys("7");
     let screen = deck.screen();
-    for words in ["approved by ada", "call read_file", "count", "scan", "by an edge"] {
+    for words in ["approved by ada", "call read_file", "count", "scan", "as a dependency"] {
         assert!(screen.contains(words), "{words}: {screen}");
     }
     let lines = screen.lines().map(str::to_owned).collect::<Vec<_>>();

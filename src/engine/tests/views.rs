@@ -335,7 +335,14 @@ fn a_result_is_traced_to_its_roots_with_each_node_once() {
     let trace = trace(&world, "d");
     assert_eq!(
         came(&trace),
-        ["d", "  c by an edge", "    a by an edge", "    b by an edge", "      a by an edge again", "  a by name again"]
+        [
+            "d",
+            "  c as a dependency",
+            "    a as a dependency",
+            "    b as a dependency",
+            "      a as a dependency again",
+            "  a named in its text again"
+        ]
     );
     let step = |id: &str| trace.steps.iter().find(|step| *step.node == *id).unwrap();
     assert_eq!(step("c").came[1].through.as_deref(), Some("gone"));
@@ -389,9 +396,9 @@ fn a_trace_goes_into_plans_inside_and_out_of_them_by_what_they_were_given() {
     ]})));
     let expected = [
         "grow",
-        "  each by an edge",
-        "    list by an edge",
-        "    style by an edge",
+        "  each as a dependency",
+        "    list as a dependency",
+        "    style as a dependency",
         "    each[0]/w from inside",
         "      list as an input again",
         "      style as an input again",

@@ -129,8 +129,8 @@ pub enum How {
 impl How {
     pub fn label(self) -> &'static str {
         match self {
-            Self::Edge => "by an edge",
-            Self::Reference => "by name",
+            Self::Edge => "as a dependency",
+            Self::Reference => "named in its text",
             Self::Inside => "from inside",
             Self::Input => "as an input",
             Self::Previous => "from the turn before",
