@@ -1,11 +1,13 @@
-//! dagdeck against real programs: the LiteLLM proxy, and llama.cpp's server with a small model. `.ci/peers` installs and starts them;
-//! plain `cargo test` leaves these out.
+//! dagdeck against real programs: the LiteLLM proxy, llama.cpp's server with a small model, and LLMock, which judges clients. `.ci/peers`
+//! installs and starts them; plain `cargo test` leaves these out.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     reason = "helpers of tests may fail a test by it, as the tests themselves do"
 )]
+
+mod judge;
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
