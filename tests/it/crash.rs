@@ -278,7 +278,7 @@ fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
         why.contains("was at work when its run was interrupted") && why.contains("--unknown again|done|skip` says what happened"),
         "{why}"
     );
-    let question = ["did the call of `run_command` in `long` take effect?", "tool: run_command", "(sleep 1000 & echo $!"];
+    let question = ["The call of `run_command` in `long` may have had its effect", "tool: run_command", "(sleep 1000 & echo $!"];
     program.run(&["resume", "last"]).code(7).says(&question);
     let shown = program.run(&["show", "last"]).code(0).out;
     assert!(question.iter().all(|words| shown.contains(words)), "{shown}");
@@ -286,6 +286,6 @@ fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
     let shown = program.json(&["show", "last", "--json"]);
     assert_eq!(shown["nodes"][0]["state"], "unknown");
     let gate = shown["gates"].as_array().unwrap().last().unwrap();
-    assert_eq!(gate["kind"]["text"], "did the call of `run_command` in `long` take effect?");
+    assert_eq!(gate["kind"]["text"], "The call of `run_command` in `long` may have had its effect. Choose: run again / mark done / skip");
     assert_eq!(gate["payload"], json!({"tool": "run_command", "arguments": {"command": command}}), "the call that was in flight");
 }

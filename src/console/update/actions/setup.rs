@@ -221,13 +221,16 @@ fn push_trial(model: &mut Model) {
     let paid = trial.cost_usd.map(|usd| format!(", {}", cost(usd))).unwrap_or_default();
     let note =
         format!("{} at {} answered in {}: {} tokens{paid}. It works.", trial.answered, trial.host, duration(trial.ms), count(trial.tokens));
-    let known = |text: Option<String>| text.unwrap_or_else(|| "not known; without it, it shows as ?".to_owned());
+    let unpriced = match trial.cost_usd {
+        Some(_) => "not needed: what a call costs is known",
+        None => "not known; without it, what it costs shows as ?",
+    };
     let window = setup.window.or(trial.offer.window).map(|window| format!("{} tokens", count(window)));
     let price = setup.price.or(trial.offer.price).map(|(prompt, answer)| format!("${prompt} and ${answer} per million tokens"));
     let items = vec![
         choice(SetupChoice::Keep, "make it the default", &format!("writes {}", trial.files.join(" and "))),
         choice(SetupChoice::Window, "its window …", &window.unwrap_or_else(|| "not known".to_owned())),
-        choice(SetupChoice::Price, "its price …", &known(price)),
+        choice(SetupChoice::Price, "its price …", &price.unwrap_or_else(|| unpriced.to_owned())),
     ];
     let title = format!("{} answers", setup.model);
     model.dialogs.push(Dialog::noted_pick(&title, &note, items));
