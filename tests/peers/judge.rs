@@ -31,7 +31,7 @@ fn ask(url: &str, path: &str, body: Option<&Value>) -> Value {
 
 fn judged(url: &str, env: Vec<(&'static str, String)>) {
     let bench = Bench::new(env);
-    std::fs::write(bench.path().join(".config/dagdeck/config.toml"), "[models.timeouts]\nbetween_s = 2\n").unwrap();
+    std::fs::write(bench.path().join(".config/dagdeck/config.toml"), "[models.timeouts]\nfirst_s = 4\nbetween_s = 2\n").unwrap();
     let mut plan = one_agent("Write a line about the sea.");
     plan["nodes"][0]["retry"]["attempts"] = json!(3);
     let plan = bench.plan_file(&plan);
