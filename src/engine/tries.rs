@@ -31,10 +31,11 @@ pub fn next_try(retry: &Retry, used: u32, failed: &FailedTry, seed: &str) -> Opt
     }
 }
 
-/// Doubles each time up to the longest; between half of that and all of it, by a hash.
+/// Doubles each time up to the longest; between three quarters of that and all of it, by a hash: each is clearly longer than the one before.
 pub(super) fn pause(retry: &Retry, used: u32, seed: &str) -> u64 {
     let doubled = retry.backoff_ms.saturating_mul(1 << used.saturating_sub(1).min(30)).min(retry.max_ms);
     let name = format!("{seed}/{used}");
     let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    doubled / 2 + (hash >> 16) % (doubled / 2 + 1)
+    let least = doubled - doubled / 4;
+    least + (hash >> 16) % (doubled / 4 + 1)
 }
