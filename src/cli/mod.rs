@@ -29,6 +29,7 @@ mod rivals;
 mod run;
 mod schema;
 mod setup;
+mod setup_args;
 mod show;
 mod source;
 mod steering;
@@ -42,7 +43,7 @@ mod why;
 use args::moments;
 pub use args::{
     AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, ModelsAction,
-    ModelsArgs, PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, SetupArgs, ShowArgs, Subcommand, TrustArgs, ValidateArgs,
+    ModelsArgs, PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, TrustArgs, ValidateArgs,
 };
 pub use context::CliContext;
 use context::block_on;
@@ -51,6 +52,7 @@ pub use help::GROUPS;
 use io::Listened;
 pub use io::{Io, columns};
 pub use rivals::RivalArgs;
+pub use setup_args::SetupArgs;
 pub use steering::{
     ActArgs, AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, ContinueArgs, DecideArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs,
     ReasonArgs, RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs,

@@ -88,28 +88,29 @@ fn node<'a>(shown: &'a Value, id: &str) -> &'a Value {
     shown["nodes"].as_array().unwrap().iter().find(|node| node["id"] == id).unwrap()
 }
 
-#[test]
-#[ignore = "needs the LiteLLM proxy"]
-fn an_agent_answers_through_the_litellm_proxy() {
-    let bench = Bench::litellm();
+/// An agent of the proxy answers, and its tokens are counted. Gives the file of its plan.
+fn says_hello(bench: &Bench) -> String {
     let plan = bench.plan_file(&one_agent("say hello"));
     let output = bench.dagdeck(&["run", &plan, "--model", "fake-text"]);
     assert!(output.status.success(), "{}", words(&output));
     let shown = bench.json(&["show", "last", "--json"]);
     assert_eq!(node(&shown, "answer")["result"], "Hello from behind the proxy.");
     assert!(node(&shown, "answer")["tokens"].as_u64().unwrap() > 0, "{shown}");
+    plan
+}
+
+#[test]
+#[ignore = "needs the LiteLLM proxy"]
+fn an_agent_answers_through_the_litellm_proxy() {
+    let bench = Bench::litellm();
+    says_hello(&bench);
 }
 
 #[test]
 #[ignore = "needs the LiteLLM proxy"]
 fn an_agent_answers_by_anthropics_messages() {
     let mut bench = Bench::anthropic();
-    let plan = bench.plan_file(&one_agent("say hello"));
-    let output = bench.dagdeck(&["run", &plan, "--model", "fake-text"]);
-    assert!(output.status.success(), "{}", words(&output));
-    let shown = bench.json(&["show", "last", "--json"]);
-    assert_eq!(node(&shown, "answer")["result"], "Hello from behind the proxy.");
-    assert!(node(&shown, "answer")["tokens"].as_u64().unwrap() > 0, "{shown}");
+    let plan = says_hello(&bench);
     bench.env[1].1 = "sk-wrong".into();
     let output = bench.dagdeck(&["run", &plan, "--model", "fake-text"]);
     assert!(words(&output).contains("refused the key") && words(&output).contains("ANTHROPIC_API_KEY"), "{}", words(&output));
