@@ -242,3 +242,41 @@ fn lists_under_other_names_and_nodes_by_id_are_read_and_written_back() {
         assert_eq!(program.run(&["run", "plan.json"]).code(0).out, "1\n", "{document}");
     }
 }
+
+#[test]
+fn a_name_in_yaml_is_what_is_written_also_where_it_looks_like_a_number() {
+    let program = Program::new();
+    let plan = |document: &str| {
+        program.file("plan.yaml", document);
+        let found = program.run(&["validate", "plan.yaml", "--json"]).json()["findings"].clone();
+        let lines: Vec<String> = found.as_array().unwrap().iter().map(|f| format!("{} {}", f["code"], f["path"])).collect();
+        (program.run(&["export", "plan.yaml"]).code(0).json(), lines.join("\n"))
+    };
+    let (read, found) = plan(
+        "goal: g\nnodes:\n- {id: 01, value: 1.10}\n- {id: 0x1f, value: {id: 0x1f}, depends_on: [01]}\n\
+         - {id: 1e3, value: '{{01}}, {{0x1f.id}}', depends_on: [0x1f, 01]}\n- id: yes\n  value: 1\n  when: nodes[\"1e3\"].status == 'succeeded'\n\
+         - {id: no, value: 2}\n- {id: &on on, value: 3, depends_on: [no, True]}\n- {id: True, value: 4}\n- {id: 007, value: 5, depends_on: [*on]}\n\
+         edges:\n- {from: 1e3, to: yes, label: 1.10}\n- [007, 01]\n- {from: [007, on], to: 01}\n",
+    );
+    let nodes = json!([
+        {"id": "01", "value": 1.1}, {"id": "0x1f", "value": {"id": 31}, "depends_on": ["01"]},
+        {"id": "1e3", "value": "{{01}}, {{0x1f.id}}", "depends_on": ["0x1f", "01"]},
+        {"id": "yes", "value": 1, "when": "nodes[\"1e3\"].status == 'succeeded'"}, {"id": "no", "value": 2},
+        {"id": "on", "value": 3, "depends_on": ["no", "True"]}, {"id": "True", "value": 4}, {"id": "007", "value": 5, "depends_on": ["on"]}
+    ]);
+    let edges = json!([{"from": "1e3", "to": "yes", "label": "1.10"}, ["007", "01"], {"from": ["007", "on"], "to": "01"}]);
+    assert_eq!(read, json!({"goal": "g", "nodes": nodes, "edges": edges}));
+    assert!(!found.contains("error") && !found.contains("bad-id") && !found.contains("unknown"), "{found}");
+    program.file("next.yaml", program.run(&["export", "plan.yaml", "--format", "native", "--yaml"]).code(0).out);
+    assert_eq!(program.run(&["export", "next.yaml"]).code(0).json(), read, "as YAML it says the same");
+    let ran = program.run(&["run", "plan.yaml", "--json"]).code(0);
+    assert!(ran.out.contains("1.1, 31"), "{ran}");
+
+    let (read, found) = plan("nodes:\n  01: {value: 1}\n  1.10: {value: 2, needs: 01}\n");
+    assert_eq!(read, json!({"nodes": {"01": {"value": 1}, "1.10": {"value": 2, "needs": "01"}}}));
+    assert!(found.contains("bad-id") && !found.contains("unknown-dependency"), "{found}");
+    plan("stages: [01, 1e3]\ndefs:\n- {stage_id: 1e3, type: MERGE}\n- {stage_id: 01, type: TRANSFORM, value: 01}\n");
+    let read = program.run(&["export", "plan.yaml", "--format", "stages"]).code(0).json();
+    assert_eq!((&read["stages"], &read["defs"][0]["stage_id"]), (&json!(["01", "1e3"]), &json!("1e3")));
+    assert_eq!(read["defs"][1], json!({"stage_id": "01", "type": "TRANSFORM", "value": 1.0}), "data stays a number");
+}

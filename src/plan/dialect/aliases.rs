@@ -24,6 +24,9 @@ pub(super) const DEPENDS_ON: &[&str] = &[
     "parents",
 ];
 
+/// Names of the one field of an object that stands where an id belongs.
+pub(super) const NODE_REFERENCE: [&str; 6] = ["id", "node", "task", "from", "node_id", "task_id"];
+
 /// Fields that would have a person asked.
 pub(super) const GATES: &[&str] = &[
     "gate",

@@ -277,7 +277,7 @@ fn dependencies(map: &mut Map<String, Value>, field: &str, notes: &mut Vec<Field
         Value::String(id) => Some(vec![id.clone()]),
         Value::Number(number) => Some(if number.as_f64() < Some(0.0) { Vec::new() } else { vec![number.to_string()] }),
         Value::Object(entry) => {
-            let id = ["id", "node", "task", "from", "node_id", "task_id"].iter().find_map(|name| entry.get(*name)?.as_str());
+            let id = aliases::NODE_REFERENCE.iter().find_map(|name| entry.get(*name)?.as_str());
             id.filter(|_| entry.len() == 1).map(|id| vec![id.to_owned()])
         }
         Value::Null => Some(Vec::new()),

@@ -27,6 +27,7 @@ mod stages;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod unquoted;
 mod values;
 mod workflow;
 mod write;

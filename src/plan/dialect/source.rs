@@ -1,7 +1,7 @@
 //! The text of a document: which syntax it is in, its value, and where a path of it is.
 
 use super::json::Strict;
-use super::{locate, yaml};
+use super::{locate, unquoted, yaml};
 use crate::plan::Dialect;
 use crate::plan::fields::ShapeError;
 use serde_json::Value;
@@ -124,7 +124,10 @@ impl<'t> SourceText<'t> {
                 }
             },
             Syntax::Yaml => match yaml::read(self.text) {
-                Ok(value) => Ok((value, self)),
+                Ok(mut value) => {
+                    unquoted::keep_names(&mut value, self.text);
+                    Ok((value, self))
+                }
                 Err((message, at)) => Err(self.error_at(at, message)),
             },
         }

@@ -72,21 +72,43 @@ fn place(line: u64, column: u64) -> Option<(usize, usize)> {
 
 /// Line and column, from 1, of the values that several paths lead to, or of the nearest thing around each.
 pub(super) fn locate<'p>(text: &str, paths: impl Iterator<Item = &'p str>) -> Vec<Option<(usize, usize)>> {
-    let root: Option<Spanned<YamlTree>> = serde_saphyr::from_str_with_options(text, options()).ok();
+    let root = tree(text);
     let find = |path| {
-        let mut here = root.as_ref()?;
-        for step in steps(path) {
-            let next = match (&here.value, step) {
-                (YamlTree::Map(entries), PathStep::Key(key)) => entries.iter().find(|(name, _)| *name == key).map(|(_, value)| value),
-                (YamlTree::List(items), PathStep::Index(index)) => items.get(index),
-                _ => None,
-            };
-            let Some(next) = next else { break };
-            here = next;
-        }
-        place(here.referenced.line(), here.referenced.column())
+        let at = nearest(root.as_ref()?, &steps(path)).referenced;
+        place(at.line(), at.column())
     };
     paths.map(find).collect()
+}
+
+/// The text of the scalars without quotes that several paths lead to, as it is written.
+pub(super) fn scalars(text: &str, paths: &[Vec<PathStep>]) -> Vec<Option<String>> {
+    let root = tree(text);
+    let find = |path: &Vec<PathStep>| {
+        let span = nearest(root.as_ref()?, path).defined.span();
+        let start = usize::try_from(span.byte_offset()?).ok()?;
+        let written = text.get(start..start + usize::try_from(span.byte_len()?).ok()?)?;
+        Some(written.trim().to_owned())
+    };
+    paths.iter().map(find).collect()
+}
+
+fn tree(text: &str) -> Option<Spanned<YamlTree>> {
+    serde_saphyr::from_str_with_options(text, options()).ok()
+}
+
+/// What a path leads to, or the nearest thing around it.
+fn nearest<'t>(root: &'t Spanned<YamlTree>, path: &[PathStep]) -> &'t Spanned<YamlTree> {
+    let mut here = root;
+    for step in path {
+        let next = match (&here.value, step) {
+            (YamlTree::Map(entries), PathStep::Key(key)) => entries.iter().find(|(name, _)| name == key).map(|(_, value)| value),
+            (YamlTree::List(items), PathStep::Index(index)) => items.get(*index),
+            _ => None,
+        };
+        let Some(next) = next else { break };
+        here = next;
+    }
+    here
 }
 
 /// The shape of a document, with places.
