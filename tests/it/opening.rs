@@ -280,3 +280,54 @@ fn a_name_in_yaml_is_what_is_written_also_where_it_looks_like_a_number() {
     assert_eq!((&read["stages"], &read["defs"][0]["stage_id"]), (&json!(["01", "1e3"]), &json!("1e3")));
     assert_eq!(read["defs"][1], json!({"stage_id": "01", "type": "TRANSFORM", "value": 1.0}), "data stays a number");
 }
+
+#[test]
+fn stages_that_are_ids_objects_or_both_open_and_each_without_an_object_is_told() {
+    let program = Program::new();
+    let a = json!({"stage_id": "a", "type": "TRANSFORM", "value": 1});
+    let b = json!({"id": "b", "type": "TRANSFORM", "value": "{{a}}"});
+    for document in [
+        json!({"stages": ["a", b], "stage_definitions": [a]}),
+        json!({"stages": ["a", b], "definitions": {"a": {"type": "TRANSFORM", "value": 1}}}),
+        json!({"stages": [a, "b"], "b": {"type": "TRANSFORM", "value": "{{a}}"}}),
+        json!({"stages": ["a", "b"], "nodes": [b, a]}),
+        json!({"workflow": {"stages": ["a", "b"], "definitions": [a, b]}}),
+        json!({"workflow": {"stages": ["a", b]}, "definitions": [a]}),
+    ] {
+        assert_eq!(told(&program, &document), (0, vec![]), "{document}");
+        assert_eq!(written(&program, &document, "stages"), document);
+        assert_eq!(program.run(&["run", "plan.json"]).code(0).out, "1\n", "{document}");
+    }
+    let edge = json!({"from_stage_id": "a", "to_stage_id": "none"});
+    for (document, lines) in [
+        (json!({"stages": ["a", "b"]}), vec!["wrong-shape stages[0]", "wrong-shape stages[1]"]),
+        (json!({"stages": ["a", b], "edges": [edge]}), vec!["wrong-shape stages[0]", "unknown-dependency edges[0].to_stage_id"]),
+        (
+            json!({"stages": ["a", "b"], "definitions": [{"stage_id": "b"}]}),
+            vec!["wrong-shape stages[0]", "wrong-shape definitions[0].type"],
+        ),
+        (json!({"workflow": {"stages": [3, "a"]}}), vec!["wrong-shape workflow.stages[0]", "wrong-shape workflow.stages[1]"]),
+    ] {
+        let (code, found) = told(&program, &document);
+        assert_eq!(code, 3, "{document}: {found:?}");
+        assert!(lines.iter().all(|line| found.iter().any(|found| found == line)), "{document}: {found:?}");
+        assert_eq!(written(&program, &document, "stages"), document, "what nobody repaired stays as it was");
+    }
+    program.file("plan.json", json!({"stages": ["Find it", "a"]}).to_string());
+    let found = program.run(&["validate", "plan.json"]).code(3).out;
+    let says = "there is no stage object for `Find it`; write it in its place, or beside the list as an entry of `stage_definitions`; \
+        guess: make it an agent that works by its name";
+    assert!(found.contains(says), "{found}");
+    program.run(&["validate", "--fix", "plan.json"]).code(3).says(&["applied 1 change"]);
+    assert!(program.run(&["validate", "plan.json"]).out.contains("guess: make it"), "a safe fix of the id makes no stage of it");
+    program.run(&["validate", "--fix=guess", "plan.json"]).code(0);
+    let fixed: Value = serde_json::from_str(&program.read("plan.json")).unwrap();
+    assert_eq!(fixed["stages"][1], json!({"stage_id": "a", "type": "AGENT"}), "{fixed}");
+
+    for stages in [json!(["first", "then"]), json!([["x"], ["y"]]), json!(["x", "y"])] {
+        let nodes = json!([{"id": "x", "value": 1}, {"id": "y", "value": 2, "depends_on": ["x"]}]);
+        let document = json!({"nodes": nodes, "stages": stages});
+        assert_eq!(told(&program, &document), (3, vec!["wrong-shape stages".to_owned()]), "{document}");
+        assert_eq!(written(&program, &document, "native"), document);
+    }
+}

@@ -6,12 +6,13 @@ use super::aliases::{self, GATES};
 use super::coerce::{at, coerced, ends_of};
 use super::forms::DocumentShape;
 use super::locate::{PathStep, steps};
-use super::reading::{self, FieldReading, ListForm, aside, rename_key, replace};
+use super::outline::{self, outline};
+use super::reading::{self, FieldReading, aside, rename_key, replace};
 use super::stages;
-use super::values::{node_from_value, node_to_value, plan_from_value, shaped, tell};
+use super::values::{node_from_value, node_to_value, shaped, tell};
 use crate::plan::Dialect;
 use crate::plan::fields::{is_quiet, step};
-use crate::plan::native::{FORMAT, MAX_DEPTH, ShapeError, is_node_field, node_fields, object};
+use crate::plan::native::{MAX_DEPTH, ShapeError, is_node_field, node_fields, object};
 use serde_json::{Map, Value, json};
 
 /// How often one object is read again, at most: each time something of it was set aside.
@@ -22,17 +23,7 @@ const MOST_TRIES: usize = 64;
 /// # Errors
 /// When it holds nothing like nodes.
 pub(super) fn amend(document: &mut Value, path: &str, depth: usize) -> Result<Dialect, ShapeError> {
-    let mut notes: Vec<FieldReading> = wrapped(document).into_iter().collect();
-    if document.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object)) {
-        let list = document.take();
-        let message = "the document is a list: read as the `nodes` of a plan".to_owned();
-        notes.push(FieldReading { field: "nodes".into(), message, list: Some(ListForm::Bare), ..FieldReading::default() });
-        *document = json!({ "nodes": list });
-    }
-    if let Value::Object(map) = document {
-        named_list(map, &mut notes);
-        nodes_by_id(map, &mut notes);
-    }
+    let mut notes = outline(document);
     let mut shape = loop {
         match (tell(document), &mut *document) {
             (Ok(shape), _) => break shape,
@@ -42,7 +33,7 @@ pub(super) fn amend(document: &mut Value, path: &str, depth: usize) -> Result<Di
         }
     };
     let Value::Object(map) = document else { return Ok(shape) };
-    version(map, &mut notes)?;
+    outline::version(map, &mut notes)?;
     let form = DocumentShape::of(map, shape);
     notes.extend(document_names(map, &form));
     notes.extend(form.edges.and_then(|edges| super::spread::spread(map, edges, &form.end_names())));
@@ -59,90 +50,66 @@ pub(super) fn amend(document: &mut Value, path: &str, depth: usize) -> Result<Di
     Ok(shape)
 }
 
-/// A document that holds its plan in one field, with no more than plain values beside it: those become fields of the plan.
-fn wrapped(document: &mut Value) -> Option<FieldReading> {
-    let Value::Object(map) = &mut *document else { return None };
-    let is_plan = |value: &Value| value.is_object() && tell(value).is_ok();
-    let mut objects = map.iter().filter(|(_, value)| value.is_object() || value.is_array());
-    let (Some((name, plan)), None) = (objects.next(), objects.next()) else { return None };
-    if tell(&Value::Object(map.clone())).is_ok() || !is_plan(plan) || map.keys().any(|key| key != name && plan.get(key).is_some()) {
-        return None;
-    }
-    let (name, at) = (name.clone(), map.keys().position(|key| key == name));
-    let Some(Value::Object(mut plan)) = map.shift_remove(&name) else { return None };
-    let beside = std::mem::take(map);
-    plan.extend(beside.clone());
-    *document = Value::Object(plan);
-    let message = format!("the plan is in `{name}`: read as the whole document");
-    Some(FieldReading { name, written: Some(Value::Object(beside)), at, message, list: Some(ListForm::Inside), ..FieldReading::default() })
-}
-
-/// Another version may mean anything by the same words.
-fn version(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) -> Result<(), ShapeError> {
-    let Some(written) = map.get("dagdeck").filter(|version| !version.is_null()) else { return Ok(()) };
-    if written.as_u64() == Some(FORMAT) {
-        return Ok(());
-    }
-    if written.as_f64() == Some(FORMAT as f64) || written.as_str().is_some_and(|text| text.trim() == FORMAT.to_string()) {
-        let message = format!("{written} is read as {FORMAT}");
-        replace(map, "dagdeck", json!(FORMAT), message, false, notes);
-        return Ok(());
-    }
-    plan_from_value(json!({ "dagdeck": written, "nodes": [] })).map(drop)
-}
-
-/// A list of nodes under a name that no form has.
-fn named_list(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
-    let known = ["nodes", "dag", "tasks", "stages", "connections"].into_iter().chain(stages::GRAPHS);
-    if known.into_iter().any(|name| map.contains_key(name)) {
-        return;
-    }
-    let is_nodes = |value: &Value| value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object));
-    let Some(name) = aliases::NODES.into_iter().find(|name| map.get(*name).is_some_and(is_nodes)) else { return };
-    rename_key(map, name, "nodes");
-    let message = format!("`{name}` is read as `nodes`");
-    notes.push(FieldReading { field: "nodes".into(), name: name.into(), message, list: Some(ListForm::Plain), ..FieldReading::default() });
-}
-
-fn nodes_by_id(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
-    for name in ["nodes", "dag", "tasks"] {
-        let is_by_id = |value: &&mut Value| value.as_object().is_some_and(|nodes| nodes.values().all(Value::is_object));
-        let Some(Value::Object(by_id)) = map.get_mut(name).filter(is_by_id) else { continue };
-        let list = std::mem::take(by_id).into_iter().map(|(key, mut node)| {
-            if let Value::Object(node) = &mut node
-                && !node.contains_key("id")
-            {
-                node.shift_insert(0, "id".to_owned(), json!(key));
-                let id = FieldReading { field: "id".into(), read: Some(json!(key)), name: reading::KEY.into(), ..FieldReading::default() };
-                reading::note(node, vec![FieldReading { written: Some(json!(key)), ..id }]);
-            }
-            node
-        });
-        let list = list.collect();
-        map.insert(name.to_owned(), list);
-        let message = format!("`{name}` is an object by id: read as a list");
-        notes.push(FieldReading { field: name.into(), name: name.into(), message, list: Some(ListForm::ById), ..FieldReading::default() });
-    }
-}
-
 /// Every node and every edge of a document, with its place.
 fn parts(map: &mut Map<String, Value>, shape: &DocumentShape, path: &str, depth: usize) {
     if shape.dialect == Dialect::Stages
         && let Some(graph) = stages::GRAPHS.into_iter().find(|name| map.get(*name).is_some_and(|graph| graph.get("stages").is_some()))
-        && let Some(Value::Object(inner)) = map.get_mut(graph)
+        && let Some(Value::Object(mut inner)) = map.get_mut(graph).map(Value::take)
     {
-        lists(inner, shape, &step(path, graph), depth);
+        let place = step(path, graph);
+        stage_ids(&mut inner, (map, path), shape, &place, depth);
+        lists(&mut inner, shape, &place, depth);
+        map.insert(graph.to_owned(), Value::Object(inner));
     }
+    stage_ids(map, (&mut Map::new(), path), shape, path, depth);
     lists(map, shape, path, depth);
+}
+
+/// Stages of which some are ids in their list: the objects beside it are amended, and what has none gets a stand-in.
+fn stage_ids(map: &mut Map<String, Value>, outer: (&mut Map<String, Value>, &str), shape: &DocumentShape, path: &str, depth: usize) {
+    let is_ids = |list: &mut Value| list.as_array().is_some_and(|list| list.iter().any(Value::is_string));
+    if shape.dialect != Dialect::Stages || !map.get_mut(shape.nodes).is_some_and(is_ids) {
+        return;
+    }
+    let Some(Value::Array(mut list)) = map.get_mut(shape.nodes).map(Value::take) else { return };
+    let (holder, place) = if stages::holds_one(map, &list) { (&mut *map, path) } else { outer };
+    let mut found = Vec::new();
+    for (id, inner, is_key, object) in stages::beside_list(holder, &list) {
+        if is_key {
+            own_id(object, &id);
+        }
+        let prefix = if place.is_empty() || inner.starts_with('[') { place.to_owned() } else { format!("{place}.") };
+        node_at(object, shape, &format!("{prefix}{inner}"), None, depth);
+        found.push(id);
+    }
+    for entry in &mut list {
+        let Some(id) = entry.as_str().filter(|id| !found.iter().any(|found| found == id)).map(str::to_owned) else { continue };
+        let (field, read) = ("type".to_owned(), json!("AGENT"));
+        let mut object = Map::from_iter([("stage_id".to_owned(), json!(id)), (field.clone(), read.clone())]);
+        // Two readings, so that the object is still missing when its id was changed.
+        let whole = FieldReading { read: Some(Value::Object(object.clone())), written: Some(entry.take()), ..FieldReading::default() };
+        let kind = FieldReading {
+            name: field.clone(),
+            field,
+            read: Some(read),
+            inside: Some(String::new()),
+            message: stages::no_object(&id),
+            wrong: true,
+            ..FieldReading::default()
+        };
+        reading::note(&mut object, vec![whole, kind]);
+        *entry = Value::Object(object);
+    }
+    map.insert(shape.nodes.to_owned(), Value::Array(list));
 }
 
 fn lists(map: &mut Map<String, Value>, shape: &DocumentShape, path: &str, depth: usize) {
     let place = step(path, shape.nodes);
     match map.get_mut(shape.nodes) {
-        // Ids beside which the objects stand are no stages themselves.
-        Some(Value::Array(list)) if shape.dialect == Dialect::Stages && list.iter().any(Value::is_string) => {}
         Some(Value::Array(list)) => {
-            for (at, node) in list.iter_mut().enumerate() {
+            // Ids beside which the objects stand are no stages themselves.
+            let is_id = |node: &Value| shape.dialect == Dialect::Stages && node.is_string();
+            for (at, node) in list.iter_mut().enumerate().filter(|(_, node)| !is_id(node)) {
                 node_at(node, shape, &format!("{place}[{at}]"), Some(at), depth);
             }
         }

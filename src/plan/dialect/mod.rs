@@ -17,6 +17,7 @@ mod json;
 mod keep;
 mod locate;
 mod orchestration;
+mod outline;
 mod parts;
 mod place;
 mod read;

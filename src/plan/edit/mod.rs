@@ -222,7 +222,7 @@ impl Edit {
         let watched = self.touches_edges() && PlanGraph::new(plan).cycles().is_empty();
         let before = implied_work(plan);
         let inverse = self.replay(plan)?;
-        let inverse = if before.is_empty() { inverse } else { follow_implied(before, plan, inverse)? };
+        let inverse = if before.0.is_empty() { inverse } else { follow_implied(before, plan, inverse)? };
         if watched {
             let graph = PlanGraph::new(plan);
             if let Some(cycle) = graph.cycles().first() {
@@ -284,16 +284,23 @@ impl Edit {
     }
 }
 
-/// The stages whose work follows from what leads into them, and still does, each with that work.
-fn implied_work(plan: &Plan) -> HashMap<NodeId, NodeKind> {
-    let implied = implied_stages(plan).into_iter().filter(|(at, work)| plan.nodes[*at].kind == *work);
-    implied.map(|(at, work)| (plan.nodes[at].id.clone(), work)).collect()
+/// The stages whose work follows from their name and what leads into them, and still does: that work by id and by position.
+fn implied_work(plan: &Plan) -> (HashMap<NodeId, NodeKind>, HashMap<usize, NodeKind>) {
+    let implied: Vec<_> = implied_stages(plan).into_iter().filter(|(at, work)| plan.nodes[*at].kind == *work).collect();
+    (implied.iter().map(|(at, work)| (plan.nodes[*at].id.clone(), work.clone())).collect(), implied.into_iter().collect())
 }
 
-/// Where other sources lead into such a stage now, its work changes too.
-fn follow_implied(before: HashMap<NodeId, NodeKind>, plan: &mut Plan, inverse: Edit) -> Result<Edit, EditError> {
+/// Where such a stage has another name now, or other sources lead into it, its work changes too.
+fn follow_implied(
+    (by_id, by_place): (HashMap<NodeId, NodeKind>, HashMap<usize, NodeKind>),
+    plan: &mut Plan,
+    inverse: Edit,
+) -> Result<Edit, EditError> {
     let now = implied_stages(plan).into_iter().map(|(at, kind)| (at, Node { kind, ..plan.nodes[at].clone() }));
-    let stale = |(at, _): &(usize, Node)| before.get(&plan.nodes[*at].id) == Some(&plan.nodes[*at].kind);
+    let stale = |(at, _): &(usize, Node)| {
+        let kind = Some(&plan.nodes[*at].kind);
+        by_id.get(&plan.nodes[*at].id) == kind || by_place.get(at) == kind
+    };
     let edits: Vec<Edit> = now.filter(stale).map(|(at, node)| lower::put_node(at, node)).collect();
     Ok(Edit::batch([replay_all(&edits, plan)?, inverse]))
 }

@@ -4,9 +4,10 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::Fix;
-use crate::plan::dialect::{FieldReading, ListForm, Part, held, without};
+use crate::plan::dialect::{AS_WRITTEN, FieldReading, ListForm, Part, held, without};
 use crate::plan::edit::Edit;
 use crate::plan::{Dialect, Edge, Node, Plan};
+use serde_json::{Map, Value, json};
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
@@ -16,7 +17,8 @@ pub(super) fn check(check: &mut PlanCheck) {
     }
     for (i, node) in plan.nodes.iter().enumerate() {
         for (at, reading) in held(plan, &Part::Node(node)) {
-            let insert = vec![Node { ext: without(&node.ext, at), ..node.clone() }];
+            let ext = if is_untyped(plan, &reading) { bare(&node.ext) } else { without(&node.ext, at) };
+            let insert = vec![Node { ext, ..node.clone() }];
             find(check, FindingPlace::Node(i), reading, Edit::SpliceNodes { at: i, remove: 1, insert });
         }
     }
@@ -28,6 +30,16 @@ pub(super) fn check(check: &mut PlanCheck) {
     }
 }
 
+/// Whether nothing says what a stage does; what stands in for that is an agent.
+fn is_untyped(plan: &Plan, reading: &FieldReading) -> bool {
+    plan.dialect == Dialect::Stages && reading.wrong && reading.field == "type" && reading.read == Some(json!("AGENT"))
+}
+
+/// The unknown fields without any reading.
+fn bare(ext: &Map<String, Value>) -> Map<String, Value> {
+    ext.iter().filter(|(name, _)| *name != AS_WRITTEN).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 fn find(check: &mut PlanCheck, place: FindingPlace, reading: FieldReading, edit: Edit) {
     if reading.message.is_empty() {
         return;
@@ -35,6 +47,9 @@ fn find(check: &mut PlanCheck, place: FindingPlace, reading: FieldReading, edit:
     let is_gate = ["approve", "defaults"].contains(&reading.field.as_str());
     let (code, fix) = match (reading.wrong, &reading.read) {
         (true, None) => (Code::WrongShape, Some(Fix::guess(format!("remove `{}`", reading.name), edit))),
+        (true, Some(_)) if is_untyped(check.plan, &reading) => {
+            (Code::WrongShape, Some(Fix::guess("make it an agent that works by its name", edit)))
+        }
         (true, Some(_)) => (Code::WrongShape, None),
         // No other form has such a field.
         (false, _) if is_gate && check.plan.dialect != Dialect::Native => (Code::ReadAs, None),

@@ -1,5 +1,5 @@
-//! Where the stages of a document are: a list of objects, an object by id, or a list of ids with the objects beside it; all of it
-//! at the top or inside of a `workflow`. What isn't the plain list is noted, so that the document is written back as it was.
+//! Where the stages of a document are: a list of objects, an object by id, or a list with ids of objects beside it; all of it at the
+//! top or inside of a `workflow`. What isn't the plain list is noted, so that the document is written back as it was.
 
 use super::names::{GRAPHS, LAYOUT};
 use crate::plan::fields::{ShapeError, is_quiet, kind, step};
@@ -49,7 +49,16 @@ pub(super) fn take(mut document: Map<String, Value>) -> Result<Parts, ShapeError
     let stages = stages.or_else(|| document.shift_remove("stages")).unwrap_or_default();
     let path = format!("{prefix}stages");
     let stages = match stages {
-        Value::Array(list) if list.iter().any(Value::is_string) => beside(list, &path, &mut document, &mut note)?,
+        Value::Array(list) if list.iter().any(Value::is_string) => {
+            let inner = graph.and_then(|name| document.get_mut(name)).and_then(Value::as_object_mut);
+            match inner.filter(|inner| holds_one(inner, &list)) {
+                Some(inner) => {
+                    note.insert("beside".into(), json!("graph"));
+                    beside(list, &path, (inner, &prefix), &mut note)?
+                }
+                None => beside(list, &path, (&mut document, ""), &mut note)?,
+            }
+        }
         Value::Array(list) => {
             list.into_iter().enumerate().map(|(i, value)| PlacedStage { path: format!("{path}[{i}]"), key: None, value }).collect()
         }
@@ -71,70 +80,111 @@ fn own_id(stage: &Value) -> Option<&str> {
     field("stage_id").or_else(|| field("id"))
 }
 
-/// Stages whose ids are in a list: the objects are found under another name, by their ids or as entries by id.
+/// The name under which the objects of stages are beside the list of their ids, if they have one in common.
+fn home(holder: &Map<String, Value>, ids: &[&str]) -> Option<String> {
+    let holds = |value: &Value| match value {
+        Value::Array(list) => list.iter().any(|stage| own_id(stage).is_some_and(|id| ids.contains(&id))),
+        Value::Object(map) => ids.iter().any(|id| map.get(*id).is_some_and(Value::is_object)),
+        _ => false,
+    };
+    holder.iter().find(|(_, value)| holds(value)).map(|(key, _)| key.clone())
+}
+
+fn ids(list: &[Value]) -> Vec<&str> {
+    list.iter().filter_map(Value::as_str).collect()
+}
+
+/// Whether the object of some stage in the list is among the fields of `holder`.
+pub(in crate::plan::dialect) fn holds_one(holder: &Map<String, Value>, list: &[Value]) -> bool {
+    let ids = ids(list);
+    home(holder, &ids).is_some() || ids.iter().any(|id| holder.get(*id).is_some_and(Value::is_object))
+}
+
+/// The objects beside a list of ids, each with its id, its path in `holder`, and whether its key is its id.
+pub(in crate::plan::dialect) fn beside_list<'h>(
+    holder: &'h mut Map<String, Value>,
+    list: &[Value],
+) -> Vec<(String, String, bool, &'h mut Value)> {
+    let ids = ids(list);
+    let Some(home) = home(holder, &ids) else { return by_id(holder, "", &ids) };
+    let path = step("", &home);
+    match holder.get_mut(&home) {
+        Some(Value::Array(objects)) => {
+            let own = |(at, stage): (usize, &'h mut Value)| {
+                let id = own_id(stage).filter(|id| ids.contains(id))?.to_owned();
+                Some((id, format!("{path}[{at}]"), false, stage))
+            };
+            objects.iter_mut().enumerate().filter_map(own).collect()
+        }
+        Some(Value::Object(objects)) => by_id(objects, &path, &ids),
+        _ => Vec::new(),
+    }
+}
+
+fn by_id<'h>(objects: &'h mut Map<String, Value>, path: &str, ids: &[&str]) -> Vec<(String, String, bool, &'h mut Value)> {
+    let entries = objects.iter_mut().filter(|(key, value)| ids.contains(&key.as_str()) && value.is_object());
+    entries.map(|(key, value)| (key.clone(), step(path, key), true, value)).collect()
+}
+
+/// Stages of which some are ids in a list: their objects are found under another name, by their ids or as entries by id.
 fn beside(
     list: Vec<Value>,
     path: &str,
-    document: &mut Map<String, Value>,
+    (holder, prefix): (&mut Map<String, Value>, &str),
     note: &mut Map<String, Value>,
 ) -> Result<Vec<PlacedStage>, ShapeError> {
-    let mut ids = Vec::new();
-    for (i, value) in list.into_iter().enumerate() {
-        match value {
-            Value::String(id) => ids.push(id),
-            other => {
-                let message = format!("stages must be all ids or all objects, and this is {}", kind(&other));
-                return Err(ShapeError { path: format!("{path}[{i}]"), message });
-            }
-        }
+    let ids = ids(&list);
+    let inline: Value = list.iter().filter_map(own_id).map(Value::from).collect();
+    if inline.as_array().is_some_and(|inline| !inline.is_empty()) {
+        note.insert("inline".into(), inline);
     }
-    let holds = |value: &Value| match value {
-        Value::Array(list) => list.iter().any(|stage| own_id(stage).is_some_and(|id| ids.iter().any(|known| known == id))),
-        Value::Object(map) => ids.iter().any(|id| map.get(id).is_some_and(Value::is_object)),
-        _ => false,
-    };
-    let home = document.iter().find(|(_, value)| holds(value)).map(|(key, _)| key.clone());
-    let missing = |i: usize, id: &str| ShapeError {
-        path: format!("{path}[{i}]"),
-        message: format!("there is no stage object for `{id}`; write it beside the list, as an entry of `stage_definitions`"),
-    };
     note.insert("form".into(), json!("ids"));
+    let missing = |i: usize, id: &str| ShapeError { path: format!("{path}[{i}]"), message: no_object(id) };
+    let home = home(holder, &ids);
+    let under = |name: &str| format!("{prefix}{}", step("", name));
+    let objects = home.as_ref().and_then(|home| holder.shift_remove(home));
     let mut placed = Vec::new();
-    match home.as_ref().and_then(|home| document.shift_remove(home).map(|value| (home, value))) {
-        Some((home, Value::Array(objects))) => {
-            for (i, id) in ids.iter().enumerate() {
+    for (i, entry) in list.iter().enumerate() {
+        let Some(id) = entry.as_str() else {
+            placed.push(PlacedStage { path: format!("{path}[{i}]"), key: None, value: entry.clone() });
+            continue;
+        };
+        let name = home.as_deref().unwrap_or_default();
+        let (path, key, value) = match &objects {
+            Some(Value::Array(objects)) => {
                 let at = objects.iter().position(|stage| own_id(stage) == Some(id)).ok_or_else(|| missing(i, id))?;
-                placed.push(PlacedStage { path: format!("{}[{at}]", step("", home)), key: None, value: objects[at].clone() });
+                (format!("{}[{at}]", under(name)), None, objects.get(at))
             }
+            Some(objects) => (step(&under(name), id), Some(id.to_owned()), objects.get(id)),
+            None => (under(id), Some(id.to_owned()), holder.get(id).filter(|value| value.is_object())),
+        };
+        placed.push(PlacedStage { path, key, value: value.cloned().ok_or_else(|| missing(i, id))? });
+    }
+    match objects {
+        Some(Value::Array(objects)) => {
             let mut seen: Vec<String> = Vec::new();
             let places = objects.into_iter().map(|stage| match own_id(&stage).map(str::to_owned) {
-                Some(id) if ids.contains(&id) && !seen.contains(&id) => {
+                Some(id) if ids.contains(&id.as_str()) && !seen.contains(&id) => {
                     seen.push(id.clone());
                     Value::String(id)
                 }
                 _ => json!([stage]),
             });
             note.insert("places".into(), places.collect());
-            note.insert("objects".into(), json!(home));
         }
-        Some((home, Value::Object(mut objects))) => {
-            for (i, id) in ids.iter().enumerate() {
-                let value = objects.get(id).cloned().ok_or_else(|| missing(i, id))?;
-                placed.push(PlacedStage { path: step(&step("", home), id), key: Some(id.clone()), value });
-            }
-            ids.iter().for_each(|id| drop(objects.shift_remove(id)));
+        Some(Value::Object(mut objects)) => {
+            ids.iter().for_each(|id| drop(objects.shift_remove(*id)));
             note.insert("places".into(), Value::Object(objects));
-            note.insert("objects".into(), json!(home));
         }
-        _ => {
-            for (i, id) in ids.iter().enumerate() {
-                let value = document.get(id).filter(|value| value.is_object()).cloned().ok_or_else(|| missing(i, id))?;
-                placed.push(PlacedStage { path: step("", id), key: Some(id.clone()), value });
-            }
-            ids.iter().for_each(|id| drop(document.shift_remove(id)));
-        }
+        _ => ids.iter().for_each(|id| drop(holder.shift_remove(*id))),
     }
+    note.extend(home.map(|home| ("objects".to_owned(), json!(home))));
     Ok(placed)
+}
+
+/// What is missing where a list names a stage.
+pub(in crate::plan::dialect) fn no_object(id: &str) -> String {
+    format!("there is no stage object for `{id}`; write it in its place, or beside the list as an entry of `stage_definitions`")
 }
 
 /// How the stages of a plan were laid out when it was read.
@@ -154,12 +204,18 @@ impl<'n> StagesLayout<'n> {
     }
 
     /// Whether a stage's place tells its id.
-    pub fn keyed(&self) -> bool {
+    pub fn keyed(&self, id: &str) -> bool {
         match self.text("form") {
             Some("map") => true,
-            Some("ids") => !self.note.is_some_and(|note| note.get("places").is_some_and(Value::is_array)),
+            Some("ids") => !self.is_inline(id) && !self.note.is_some_and(|note| note.get("places").is_some_and(Value::is_array)),
             _ => false,
         }
+    }
+
+    /// Whether the object of a stage is in the list, among ids of others.
+    fn is_inline(&self, id: &str) -> bool {
+        let inline = self.note.and_then(|note| note.get("inline")?.as_array());
+        inline.is_some_and(|ids| ids.iter().any(|inline| inline.as_str() == Some(id)))
     }
 
     /// The name of what `stages` and maybe `edges` are inside, with a point behind it.
@@ -172,15 +228,16 @@ impl<'n> StagesLayout<'n> {
         let list = format!("{}stages", self.prefix());
         match self.text("form") {
             Some("map") => step(&list, id),
-            Some("ids") => {
-                let home = step("", self.text("objects").unwrap_or_default());
+            Some("ids") if !self.is_inline(id) => {
+                let prefix = if self.text("beside") == Some("graph") { self.prefix() } else { String::new() };
+                let home = format!("{prefix}{}", step("", self.text("objects").unwrap_or_default()));
                 match self.note.and_then(|note| note.get("places")) {
                     Some(Value::Array(places)) => {
                         let place = places.iter().position(|place| place.as_str() == Some(id));
                         place.map_or(format!("{list}[{at}]"), |place| format!("{home}[{place}]"))
                     }
                     Some(Value::Object(_)) => step(&home, id),
-                    _ => step("", id),
+                    _ => format!("{prefix}{}", step("", id)),
                 }
             }
             _ => format!("{list}[{at}]"),
@@ -194,12 +251,18 @@ impl<'n> StagesLayout<'n> {
 
     /// Puts stages and edges where they were.
     pub fn put(&self, document: &mut Map<String, Value>, stages: Vec<(String, Value)>, edges: Option<Value>) {
-        let ids: Value = stages.iter().map(|(id, _)| json!(id)).collect();
         let list = match self.text("form") {
             Some("map") => Value::Object(stages.into_iter().collect()),
             Some("ids") => {
-                self.put_beside(document, stages);
-                ids
+                let list = stages.iter().map(|(id, stage)| if self.is_inline(id) { stage.clone() } else { json!(id) }).collect();
+                let name = self.text("graph").filter(|_| self.text("beside") == Some("graph"));
+                let beside = stages.into_iter().filter(|(id, _)| !self.is_inline(id)).collect();
+                let inner = name.and_then(|name| document.get_mut(name)).and_then(Value::as_object_mut);
+                match inner {
+                    Some(inner) => self.put_beside(inner, beside),
+                    None => self.put_beside(document, beside),
+                }
+                list
             }
             _ => stages.into_iter().map(|(_, stage)| stage).collect(),
         };

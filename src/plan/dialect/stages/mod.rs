@@ -6,6 +6,7 @@ pub(super) mod names;
 mod read;
 mod write;
 
+pub(super) use layout::{beside_list, holds_one, no_object};
 pub(in crate::plan) use names::GRAPHS;
 pub(in crate::plan) use read::implied;
 pub(super) use read::{edge, read, stage_alone};

@@ -24,7 +24,7 @@ pub(in crate::plan) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         let place = format!("nodes[{at}]");
         let Some(kind) = StageType::of(&node.kind) else { continue };
         let mut written = Map::new();
-        let key = match (stood(node, "stage_id"), note.keyed()) {
+        let key = match (stood(node, "stage_id"), note.keyed(&node.id)) {
             (true, _) => Some("stage_id"),
             (false, true) => stood(node, "id").then_some("id"),
             (false, false) if stage_ids && (node.ext.is_empty() || !draft.is_same()) => Some("stage_id"),

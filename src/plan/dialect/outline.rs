@@ -1,0 +1,108 @@
+//! What a document is around its nodes: a plan within an object, a bare list, nodes under another name or by id. All of it is read as
+//! the list that its form has.
+
+use super::aliases;
+use super::reading::{self, FieldReading, ListForm, aside, rename_key, replace};
+use super::stages;
+use super::values::{plan_from_value, tell};
+use crate::plan::native::{FORMAT, ShapeError};
+use serde_json::{Map, Value, json};
+
+/// Brings the nodes of a document where its form has them.
+pub(super) fn outline(document: &mut Value) -> Vec<FieldReading> {
+    let mut notes: Vec<FieldReading> = wrapped(document).into_iter().collect();
+    if is_nodes(document) {
+        let list = document.take();
+        let message = "the document is a list: read as the `nodes` of a plan".to_owned();
+        notes.push(FieldReading { field: "nodes".into(), message, list: Some(ListForm::Bare), ..FieldReading::default() });
+        *document = json!({ "nodes": list });
+    }
+    if let Value::Object(map) = document {
+        named_list(map, &mut notes);
+        nodes_by_id(map, &mut notes);
+        names_of_stages(map, &mut notes);
+    }
+    notes
+}
+
+fn is_nodes(value: &Value) -> bool {
+    value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object))
+}
+
+/// A document that holds its plan in one field, with no more than plain values beside it: those become fields of the plan.
+fn wrapped(document: &mut Value) -> Option<FieldReading> {
+    let Value::Object(map) = &mut *document else { return None };
+    let is_plan = |value: &Value| value.is_object() && tell(value).is_ok();
+    let mut objects = map.iter().filter(|(_, value)| value.is_object() || value.is_array());
+    let (Some((name, plan)), None) = (objects.next(), objects.next()) else { return None };
+    if tell(&Value::Object(map.clone())).is_ok() || !is_plan(plan) || map.keys().any(|key| key != name && plan.get(key).is_some()) {
+        return None;
+    }
+    let (name, at) = (name.clone(), map.keys().position(|key| key == name));
+    let Some(Value::Object(mut plan)) = map.shift_remove(&name) else { return None };
+    let beside = std::mem::take(map);
+    plan.extend(beside.clone());
+    *document = Value::Object(plan);
+    let message = format!("the plan is in `{name}`: read as the whole document");
+    Some(FieldReading { name, written: Some(Value::Object(beside)), at, message, list: Some(ListForm::Inside), ..FieldReading::default() })
+}
+
+/// Another version may mean anything by the same words.
+pub(super) fn version(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) -> Result<(), ShapeError> {
+    let Some(written) = map.get("dagdeck").filter(|version| !version.is_null()) else { return Ok(()) };
+    if written.as_u64() == Some(FORMAT) {
+        return Ok(());
+    }
+    if written.as_f64() == Some(FORMAT as f64) || written.as_str().is_some_and(|text| text.trim() == FORMAT.to_string()) {
+        let message = format!("{written} is read as {FORMAT}");
+        replace(map, "dagdeck", json!(FORMAT), message, false, notes);
+        return Ok(());
+    }
+    plan_from_value(json!({ "dagdeck": written, "nodes": [] })).map(drop)
+}
+
+/// A list of nodes under a name that no form has.
+fn named_list(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
+    let known = ["nodes", "dag", "tasks", "stages", "connections"].into_iter().chain(stages::GRAPHS);
+    if known.into_iter().any(|name| map.contains_key(name)) {
+        return;
+    }
+    let Some(name) = aliases::NODES.into_iter().find(|name| map.get(*name).is_some_and(is_nodes)) else { return };
+    rename_key(map, name, "nodes");
+    let message = format!("`{name}` is read as `nodes`");
+    notes.push(FieldReading { field: "nodes".into(), name: name.into(), message, list: Some(ListForm::Plain), ..FieldReading::default() });
+}
+
+fn nodes_by_id(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
+    for name in ["nodes", "dag", "tasks"] {
+        let is_by_id = |value: &&mut Value| value.as_object().is_some_and(|nodes| nodes.values().all(Value::is_object));
+        let Some(Value::Object(by_id)) = map.get_mut(name).filter(is_by_id) else { continue };
+        let list = std::mem::take(by_id).into_iter().map(|(key, mut node)| {
+            if let Value::Object(node) = &mut node
+                && !node.contains_key("id")
+            {
+                node.shift_insert(0, "id".to_owned(), json!(key));
+                let id = FieldReading { field: "id".into(), read: Some(json!(key)), name: reading::KEY.into(), ..FieldReading::default() };
+                reading::note(node, vec![FieldReading { written: Some(json!(key)), ..id }]);
+            }
+            node
+        });
+        let list = list.collect();
+        map.insert(name.to_owned(), list);
+        let message = format!("`{name}` is an object by id: read as a list");
+        notes.push(FieldReading { field: name.into(), name: name.into(), message, list: Some(ListForm::ById), ..FieldReading::default() });
+    }
+}
+
+/// Names of stages beside nodes that are no stages themselves say an order which nobody can read.
+fn names_of_stages(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
+    let Some(names) = map.get("stages").and_then(Value::as_array).filter(|list| !list.iter().any(Value::is_object)) else { return };
+    let Some(list) = ["nodes", "tasks", "dag"].into_iter().find(|name| map.get(*name).is_some_and(is_nodes)) else { return };
+    let nodes = map.get(list).and_then(Value::as_array).into_iter().flatten();
+    let mut named = nodes.filter(|node| ["id", "stage_id"].iter().any(|id| node.get(id).is_some_and(|id| names.contains(id)))).peekable();
+    if named.peek().is_some() && named.all(|node| stages::stage_alone(node.clone(), "").is_ok()) {
+        return;
+    }
+    let message = format!("`stages` is a list of names beside `{list}`: write the order that it means as each node's `depends_on`");
+    aside(map, "stages", message, notes);
+}
