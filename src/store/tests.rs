@@ -1,6 +1,11 @@
 //! The journal against a real disk: what is committed stays, what fails is not half-written, what is wrong is said.
 
-use super::{schema::Tuning, *};
+use super::{
+    row::Headline,
+    schema::{self, Tuning},
+    writer::{Append, StoreWriter},
+    *,
+};
 use crate::engine::{Action, Actor, Cause, Event, Gate, GateId, GateKind, GateReply, NodeFact, Outcome, Record, RunId, RunSettings, Time};
 use crate::plan::{NodeId, Plan};
 use serde_json::{Value, json};
@@ -187,6 +192,23 @@ async fn a_full_disk_is_named_and_leaves_nothing_half_written() {
     assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
     assert_eq!(store.records(&RunId("one".into())).unwrap().len(), 1);
     append(&store, "one", &records(2, vec![output("small")])).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_journal_that_can_no_longer_be_written_is_named_and_stays_as_it_was() {
+    let home = TempDir::new().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let first = records(1, vec![created("/w", "g")]);
+    append(&store, "one", &first).await.unwrap();
+    let path = store.path().to_path_buf();
+    // What a file system that was mounted anew for reading answers, SQLite answers here.
+    let writer = StoreWriter::start(schema::open_to_look(&path, Tuning::default()).unwrap(), path).unwrap();
+    let (ack, answer) = tokio::sync::oneshot::channel();
+    let headlines = vec![Headline::Settled { outcome: "failed", finished: 2 }];
+    writer.send(Append { run: "one".into(), rows: Vec::new(), headlines, durability: Durability::Power, ack }).unwrap();
+    let error = answer.await.unwrap().unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
+    assert_eq!(store.records(&RunId("one".into())).unwrap(), first);
 }
 
 #[tokio::test]

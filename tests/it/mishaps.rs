@@ -1,30 +1,93 @@
 //! The real program, and what happens to its runs when something outside of it goes wrong.
 
-use super::support::program::Program;
+use super::support::program::{Ended, Program};
 use serde_json::{Value, json};
 use std::{
-    fs::{File, remove_dir_all, rename},
+    fs::{File, Permissions, remove_dir_all, rename},
+    os::unix::{
+        fs::{PermissionsExt, chown},
+        process::CommandExt,
+    },
+    path::Path,
     process::{Child, Command, Stdio},
     thread,
 };
 
 /// A run whose first node works until there is a file `go`, and whose second leaves a file behind.
 fn under_way(program: &Program, args: &[&str]) -> Child {
+    begin(program, Path::new(env!("CARGO_BIN_EXE_dagdeck")), args, None)
+}
+
+/// The same with another copy of the program, and by a user whose all of it becomes.
+fn begin(program: &Program, binary: &Path, args: &[&str], user: Option<u32>) -> Child {
     let tool = |id: &str, command: &str| json!({"id": id, "tool": "run_command", "args": {"command": command}});
     let mut after = tool("after", "echo done >> effects.log");
     after["depends_on"] = json!(["first"]);
     let nodes = [tool("first", "touch began; until [ -f go ]; do sleep 0.02; done; echo worked"), after];
     let file = program.file("plan.json", json!({"dagdeck": 1, "nodes": nodes}).to_string());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dagdeck"));
-    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C.UTF-8").env("USER", "tester");
-    command.env("HOME", program.home()).env("DAGDECK_HOME", program.home().join("state")).env("TMPDIR", program.home().join("tmp"));
     std::fs::create_dir_all(program.home().join("tmp")).unwrap();
-    command.current_dir(program.workspace()).args(["run", &file, "--yes"]).args(args).stdin(Stdio::null());
+    user.into_iter().for_each(|user| hand_over(&program.home(), user));
+    let mut command = as_user(program, binary, user);
+    command.args(["run", &file, "--yes"]).args(args).stdin(Stdio::null());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     while !program.workspace().join("began").exists() {
         thread::yield_now();
     }
     child
+}
+
+fn as_user(program: &Program, binary: &Path, user: Option<u32>) -> Command {
+    let mut command = Command::new(binary);
+    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C.UTF-8").env("USER", "tester");
+    command.env("HOME", program.home()).env("DAGDECK_HOME", program.home().join("state")).env("TMPDIR", program.home().join("tmp"));
+    if let Some(user) = user {
+        command.uid(user).gid(user);
+    }
+    command.current_dir(program.workspace());
+    command
+}
+
+fn hand_over(path: &Path, user: u32) {
+    chown(path, Some(user), Some(user)).unwrap();
+    if path.is_dir() {
+        path.read_dir().unwrap().for_each(|entry| hand_over(&entry.unwrap().path(), user));
+    }
+}
+
+/// Sets what may be done with the folder of the journal and with its files.
+fn permit(program: &Program, folder: u32, file: u32) {
+    let state = program.home().join("state");
+    let files: Vec<_> = state.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    for (path, mode) in files.iter().map(|path| (path, file)).chain([(&state, folder)]) {
+        std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+}
+
+#[test]
+fn a_run_whose_journals_folder_becomes_read_only_keeps_all_of_it_and_the_next_run_is_refused() {
+    let program = Program::new();
+    // Permissions bind everybody but the root user, who becomes nobody here.
+    let user = rustix::process::geteuid().is_root().then_some(65534);
+    let binary = program.home().join("dagdeck");
+    let original = env!("CARGO_BIN_EXE_dagdeck");
+    std::fs::copy(original, &binary).unwrap();
+    let child = begin(&program, &binary, &[], user);
+    permit(&program, 0o555, 0o444);
+    program.file("go", "");
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(program.read("effects.log"), "done\n");
+    let run = |args: &[&str]| {
+        let mut command = as_user(&program, &binary, user);
+        command.args(args);
+        Ended::of(&mut command.into())
+    };
+    let shown = run(&["show", "last", "--json"]).code(0).json();
+    let states: Vec<_> = shown["nodes"].as_array().unwrap().iter().map(|node| node["state"].clone()).collect();
+    assert_eq!((&shown["status"], states), (&json!("succeeded"), vec![json!("succeeded"); 2]), "{shown:#}");
+    run(&["run", "plan.json", "--yes"]).code(1).says(&["is read-only", "check the permissions"]);
+    assert_eq!(program.read("effects.log"), "done\n", "nothing took effect that nobody could record");
+    permit(&program, 0o755, 0o644);
 }
 
 #[test]
