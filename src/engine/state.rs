@@ -281,4 +281,6 @@ pub struct Lineage {
     pub private: bool,
     /// Whether it is only rehearsed: it runs no tool and no code, and opens no gate.
     pub rehearsed: bool,
+    /// Whether a call of it was let go that may have changed something outside.
+    pub acted: bool,
 }

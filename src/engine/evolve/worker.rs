@@ -7,7 +7,7 @@ use crate::engine::{
     graph::{NodeIx, leaves_something, tool_of},
     run::{GateEnd, GateRun, RunState},
 };
-use crate::plan::{Verdict, gives_private};
+use crate::plan::{NodeKind, Verdict, gives_private};
 use serde_json::Value;
 
 impl RunState {
@@ -241,6 +241,10 @@ impl RunState {
         let name = self.tool_name(&call.tool).to_string();
         self.steer.used.insert(name);
         self.nodes[ix].lineage.tools.push((call.clone(), None));
+        self.nodes[ix].lineage.acted |= match self.doc(ix).map(|node| &node.kind) {
+            Some(NodeKind::Tool(_)) => self.graph.nodes[ix].side_effects,
+            _ => leaves,
+        };
         if let Some(worker) = &mut self.flows[ix].worker {
             worker.tick(at);
             worker.calls += 1;

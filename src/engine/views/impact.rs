@@ -2,10 +2,7 @@
 //! joins included, so it is what will happen, not a description of it.
 
 use crate::engine::{
-    Action, Actor, Command, Event, Input, Mark, NodeState, Outcome, Time, Totals,
-    flow::PhasePart,
-    graph::{NodeIx, leaves_something},
-    run::RunState,
+    Action, Actor, Command, Event, Input, Mark, NodeState, Outcome, Time, Totals, flow::PhasePart, graph::NodeIx, run::RunState,
 };
 use crate::plan::{NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -142,9 +139,13 @@ impl RunState {
         if self.is_at_work(ix) {
             impact.add(NodeImpact::Stops, id.clone());
         }
+        let is_given = |id: &NodeId| matches!(action, Action::Override { node, .. } if node == id);
         let owner = self.owners(ix).filter(|&owner| after.is_another(owner, self)).last();
         if let Some(owner) = owner {
-            if self.has_acted(ix) && after.again_as(owner, &self.nodes[owner].state) == Some(NodeImpact::Reruns) {
+            if self.has_acted(ix)
+                && !is_given(&self.id_of(owner))
+                && after.again_as(owner, &self.nodes[owner].state) == Some(NodeImpact::Reruns)
+            {
                 impact.add(NodeImpact::ActsAgain, id);
             }
             return;
@@ -152,8 +153,7 @@ impl RunState {
         if after.graph.nodes[ix].gone {
             return impact.add(NodeImpact::Cancels, id);
         }
-        let is_given = matches!(action, Action::Override { node, .. } if *node == id);
-        let Some(kind) = after.again_as(ix, &self.nodes[ix].state).filter(|_| !is_given) else { return };
+        let Some(kind) = after.again_as(ix, &self.nodes[ix].state).filter(|_| !is_given(&id)) else { return };
         match kind {
             NodeImpact::Reruns if self.has_acted(ix) => impact.add(NodeImpact::ActsAgain, id.clone()),
             NodeImpact::Reruns if self.nodes[ix].state == NodeState::Rehearsed && after.rehearses(ix) => {
@@ -251,13 +251,12 @@ impl RunState {
         impact.add(kind, id);
     }
 
-    /// Whether an attempt of it may have changed something outside.
+    /// Whether an attempt of it may have changed something outside. A tool acts by its call, which is on record.
     fn has_acted(&self, ix: NodeIx) -> bool {
-        let catalog = self.settings().map(|settings| &settings.catalog);
-        let leaves = |tool: &str| leaves_something(catalog.and_then(|catalog| catalog.tool(tool)));
-        let called = || self.nodes[ix].lineage.tools.iter().any(|(call, report)| report.is_some() && leaves(&call.tool));
         let node = &self.nodes[ix];
-        node.attempt > 0 && node.state != NodeState::Rehearsed && (self.graph.nodes[ix].side_effects || called())
+        let is_tool = self.doc(ix).is_some_and(|doc| doc.kind.tool().is_some());
+        let declared = self.graph.nodes[ix].side_effects && !is_tool;
+        node.attempt > 0 && node.state != NodeState::Rehearsed && (node.lineage.acted || declared)
     }
 
     /// What a node has taken so far. A composite one has taken what those inside it have.
