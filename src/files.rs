@@ -1,5 +1,7 @@
 //! Reads the files that people and folders bring: regular files only, at most so large, and never waiting on a pipe or device. The tools
-//! of agents read through `tools::workspace`, which keeps them inside the workspace as well.
+//! of agents read through `tools::workspace`, which keeps them inside the workspace as well. `beside` writes files whole.
+
+pub mod beside;
 
 use rustix::fs::{Mode, OFlags};
 use std::{

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     engine::Run,
+    files::beside,
     plan::{
         Catalog, Dialect, Plan,
         dialect::{self, Format, Syntax},
@@ -15,7 +16,7 @@ use crate::{
     store::{RunFilter, Secrets, write_run},
     text::{GlyphSet, Plain},
 };
-use std::{io::Write, path::Path};
+use std::path::Path;
 
 /// Writes a whole run to one file that only the user can read: to a temporary file first, so that no half file is left.
 fn run_file(run: &str, file: &str, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
@@ -43,13 +44,7 @@ fn put(file: &str, text: &str) -> Result<(), CliError> {
     if !folder.is_dir() {
         return Err(CliError::new(format!("can't write `{file}`: there is no folder `{}`", folder.display())));
     }
-    let written = || {
-        let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-        beside.write_all(text.as_bytes())?;
-        beside.as_file().sync_all()?;
-        beside.persist(path).map(drop).map_err(|fault| fault.error)
-    };
-    written().map_err(|error: std::io::Error| CliError::new(format!("can't write `{file}`: {error}")))
+    beside::write_private(path, text.as_bytes()).map_err(|error| CliError::new(format!("can't write `{file}`: {error}")))
 }
 
 /// Writes the plan of a file or a run in another format.

@@ -3,7 +3,7 @@
 
 use super::{CliError, Io, ValidateArgs, source::PlanDocument};
 use crate::{
-    host::write_text,
+    files::beside,
     plan::{
         Catalog,
         dialect::{Format, write_as},
@@ -49,7 +49,8 @@ pub(super) fn fix(
         if syntax.has_comments(&document.text) {
             io.say("comments of the file are not kept");
         }
-        write_text(&text, Path::new(&args.file)).map_err(|error| CliError::new(format!("{}: can't be written: {error}", args.file)))?;
+        beside::write(Path::new(&args.file), text.as_bytes())
+            .map_err(|error| CliError::new(format!("{}: can't be written: {error}", args.file)))?;
     }
     for (path, fix) in &made {
         let kind = match (args.diff, fix.kind) {

@@ -1,8 +1,8 @@
 //! `ConfigText`: the user's `config.toml` as its person wrote it, to change some settings of it. Comments, order and everything else stay,
 //! and what would not be read afterwards is not written.
 
-use super::{client::Problem, config::Config, save};
-use crate::files;
+use super::{client::Problem, config::Config};
+use crate::files::{self, beside};
 use std::{
     io::ErrorKind,
     path::{Path, PathBuf},
@@ -79,7 +79,10 @@ impl ConfigText {
         toml::from_str::<Config>(&text).map_err(|error| unwritten(&error.message()).hint("correct the file by hand"))?;
         // A link stays one: what it names is written.
         let file = self.file.canonicalize().unwrap_or_else(|_| self.file.clone());
-        file.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| save::text(&text, &file)).map_err(|error| unwritten(&error))
+        file.parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| beside::write(&file, text.as_bytes()))
+            .map_err(|error| unwritten(&error))
     }
 }
 

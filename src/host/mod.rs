@@ -50,7 +50,6 @@ pub use headless::{ContinueFrom, Flags, Headless, HeadlessEnd, ParkedGate, RunSi
 pub use link::{Linked, link};
 pub use local::{LocalHost, NewRun};
 pub use places::Places;
-pub use save::text as write_text;
 pub use settings::document as configuration_document;
 pub use setup::SetUp;
 pub use survey::Survey;

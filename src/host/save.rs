@@ -1,15 +1,12 @@
-//! Writes a plan into a file, whole or not at all: beside it first, then in its place.
+//! Writes a plan into a file, whole or not at all.
 
 use super::client::There;
-use crate::files::{DOCUMENT, read_text};
+use crate::files::{DOCUMENT, beside, read_text};
 use crate::plan::{
     Catalog, Dialect, Plan,
     dialect::{Format, Syntax, write_as},
 };
-use std::{
-    io::{Error, ErrorKind, Result, Write},
-    path::Path,
-};
+use std::{io::Result, path::Path};
 
 /// What became of a plan that was to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,36 +26,14 @@ pub(super) fn plan(plan: &Plan, form: Dialect, file: &Path, there: There) -> Res
         Some(_) | None => Syntax::Json,
     };
     // In its own dialect a plan has its tools' arguments as they are.
-    match put(&write_as(plan, Format::Document(form), syntax, &Catalog::default()).text, file, there)? {
+    let text = write_as(plan, Format::Document(form), syntax, &Catalog::default()).text;
+    let is_written = match there {
+        There::Stays => beside::write_new(file, text.as_bytes())?,
+        There::IsReplaced => beside::write(file, text.as_bytes()).map(|()| true)?,
+    };
+    match is_written {
         true => Ok(Saved::Written),
         false => Ok(Saved::IsThere { has_comments: read_text(file, DOCUMENT).is_ok_and(|text| syntax.has_comments(&text)) }),
-    }
-}
-
-/// Writes a text in the place of a file, whole or not at all.
-///
-/// # Errors
-/// When the folder or the file can't be written.
-pub fn text(text: &str, file: &Path) -> Result<()> {
-    put(text, file, There::IsReplaced).map(drop)
-}
-
-/// Says whether the text was written, or a file is there and stays.
-fn put(text: &str, file: &Path, there: There) -> Result<bool> {
-    let folder = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-    let folder = folder.filter(|folder| folder.is_dir()).ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such folder"))?;
-    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-    if let Ok(known) = std::fs::metadata(file) {
-        beside.as_file().set_permissions(known.permissions())?;
-    }
-    beside.write_all(text.as_bytes())?;
-    match there {
-        There::Stays => match beside.persist_noclobber(file) {
-            Ok(_) => Ok(true),
-            Err(fault) if fault.error.kind() == ErrorKind::AlreadyExists => Ok(false),
-            Err(fault) => Err(fault.error),
-        },
-        There::IsReplaced => beside.persist(file).map(|_| true).map_err(|fault| fault.error),
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
     models::{Models, Real},
     places::Places,
 };
+use crate::files::beside;
 use crate::models::{
     ChatMessage, ChatRequest, ModelError, ModelErrorKind,
     client::ApiKey,
@@ -18,7 +19,6 @@ use crate::models::{
 use secrecy::SecretString;
 use std::{
     fs::Permissions,
-    io::Write,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     sync::Arc,
@@ -223,8 +223,5 @@ fn write_key(key: &str, file: &Path) -> std::io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
     std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
-    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-    beside.as_file().set_permissions(Permissions::from_mode(0o600))?;
-    writeln!(beside, "{key}")?;
-    beside.persist(file).map(drop).map_err(|fault| fault.error)
+    beside::write_private(file, format!("{key}\n").as_bytes())
 }

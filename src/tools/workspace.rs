@@ -4,7 +4,7 @@
 mod effects;
 
 use rustix::{
-    fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, fchmod, flock, fstat, fsync, mkdirat, openat, renameat, unlinkat},
+    fs::{AtFlags, CWD, FileType, Mode, OFlags, fchmod, fstat, fsync, mkdirat, openat, renameat, unlinkat},
     io::Errno,
 };
 use std::{
@@ -17,12 +17,10 @@ use std::{
 pub use effects::{Entry, EntryKind, Existing};
 
 use super::ToolError;
+use crate::files::beside;
 
 /// Directories that tools never write to: the repository's own state, and dagdeck's (cards and rules would let a plan widen its rights).
 const PROTECTED: [&str; 2] = [".git", ".dagdeck"];
-
-/// How a file is called while it is written, around an id.
-const TEMPORARY: (&str, &str) = (".dagdeck-", ".tmp");
 
 /// The directory that file tools stay inside.
 #[derive(Clone, Debug)]
@@ -168,7 +166,7 @@ impl Workspace {
             Err(Errno::NOENT) => None,
             Err(cause) => return Err(failed(cause)),
         };
-        let (temporary, file) = temporary(&parent).map_err(failed)?;
+        let (temporary, file) = beside::temporary(&parent, Mode::from_raw_mode(0o666)).map_err(failed)?;
         let written = fill_from(&file, content, mode).and_then(|()| renameat(&parent, &temporary, &parent, &name));
         written.map_err(|cause| {
             let _ = unlinkat(&parent, &temporary, AtFlags::empty());
@@ -176,18 +174,10 @@ impl Workspace {
         })
     }
 
-    /// Takes away what writes to this place left beside it whose process was killed. Nobody else's lock is on such a file.
+    /// Takes away what writes to this place left beside it whose process was killed.
     pub fn sweep(&self, at: &Located) {
-        let Ok((parent, _)) = self.parent(at, Parents::Needed) else { return };
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        for entry in rustix::fs::Dir::read_from(&parent).into_iter().flatten().filter_map(Result::ok) {
-            let name = entry.file_name();
-            let Ok(file) = openat(&parent, name, flags, Mode::empty()) else { continue };
-            let is_file = fstat(&file).is_ok_and(|data| FileType::from_raw_mode(data.st_mode) == FileType::RegularFile);
-            if is_file && is_temporary(name.to_bytes()) && flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                // What can't be removed now may be the next time.
-                let _ = unlinkat(&parent, name, AtFlags::empty());
-            }
+        if let Ok((parent, _)) = self.parent(at, Parents::Needed) {
+            beside::sweep(parent);
         }
     }
 
@@ -217,26 +207,6 @@ impl Workspace {
 enum Parents {
     Needed,
     Made,
-}
-
-/// A new file beside others, locked as long as it is open.
-fn temporary(parent: &OwnedFd) -> Result<(String, File), Errno> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    loop {
-        let name = format!("{}{}{}", TEMPORARY.0, uuid::Uuid::now_v7().simple(), TEMPORARY.1);
-        let file = openat(parent, &name, flags, Mode::from_raw_mode(0o666))?;
-        // Where nothing can be locked nothing is swept away either.
-        let _ = flock(&file, FlockOperation::LockExclusive);
-        // Somebody may have swept it away before it was locked.
-        if fstat(&file)?.st_nlink > 0 {
-            return Ok((name, File::from(file)));
-        }
-    }
-}
-
-fn is_temporary(name: &[u8]) -> bool {
-    let id = name.strip_prefix(TEMPORARY.0.as_bytes()).and_then(|rest| rest.strip_suffix(TEMPORARY.1.as_bytes()));
-    id.and_then(|id| uuid::Uuid::try_parse_ascii(id).ok()).is_some_and(|id| id.get_version_num() == 7)
 }
 
 fn fill_from(mut file: &File, mut content: impl Read, mode: Option<Mode>) -> Result<(), Errno> {
@@ -364,25 +334,6 @@ mod tests {
         assert_eq!(fs::metadata(&script).unwrap().permissions().mode() & 0o777, 0o750);
         assert_eq!(fs::read_to_string(place.dir.path().join("work/a/b/c.txt")).unwrap(), "c");
         assert_eq!(fs::read_dir(place.dir.path().join("work/a/b")).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn what_a_killed_write_left_is_swept_away_and_nothing_else() {
-        let place = place();
-        let folder = place.dir.path().join("work/src");
-        let at = place.work.locate_for_writing("src/a.txt").unwrap();
-        let parent = place.work.parent(&at, Parents::Needed).unwrap().0;
-        let (left, file) = temporary(&parent).unwrap();
-        drop(file);
-        let (used, _file) = temporary(&parent).unwrap();
-        let kept = [".dagdeck-mine.tmp", "dagdeck-019f0000000070008000000000000000.tmp", ".dagdeck-019f0000000070008000000000000000"];
-        kept.iter().for_each(|name| fs::write(folder.join(name), "x").unwrap());
-        let link = ".dagdeck-019f0000000070008000000000000001.tmp";
-        symlink("a.txt", folder.join(link)).unwrap();
-        place.work.sweep(&at);
-        assert!(!folder.join(&left).exists(), "its process is gone");
-        assert!(folder.join(&used).exists(), "it is being written");
-        assert!(kept.iter().chain([&"a.txt", &link]).all(|name| folder.join(name).symlink_metadata().is_ok()));
     }
 
     #[test]

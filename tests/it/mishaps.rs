@@ -151,3 +151,20 @@ fn a_run_whose_journal_is_deleted_freezes_with_a_message_and_what_is_in_memory_i
         assert_eq!((&shown["nodes"][0]["state"], &shown["nodes"][1]["state"]), (&json!("succeeded"), &json!("waiting")), "{shown:#}");
     }
 }
+
+#[test]
+fn what_a_killed_fix_export_or_save_left_goes_with_the_next_one_into_that_folder() {
+    let program = Program::new();
+    program.run(&["run", &program.file("plan.json", json!({"nodes": [{"id": "a", "value": 1}]}).to_string())]).code(0);
+    let wrong = json!({"nodes": [{"id": "a b", "value": 1}]}).to_string();
+    for args in [vec!["validate", "--fix", "sub/plan.json"], vec!["export", "--run-file", "sub/run.jsonl", "last"]] {
+        program.file("sub/plan.json", &wrong);
+        let dead = program.file("sub/.dagdeck-019f0000000070008000000000000000.tmp", "half");
+        let live = File::open(program.file("sub/.dagdeck-019f0000000070008000000000000001.tmp", "half")).unwrap();
+        // As another process holds what it writes.
+        rustix::fs::flock(&live, rustix::fs::FlockOperation::LockExclusive).unwrap();
+        program.run(&args).code(0);
+        assert!(!Path::new(&dead).exists(), "{args:?}");
+        assert_eq!(program.read("sub/.dagdeck-019f0000000070008000000000000001.tmp"), "half", "{args:?}");
+    }
+}

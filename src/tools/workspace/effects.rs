@@ -3,15 +3,13 @@
 //! all of it is there, or nothing.
 
 use rustix::{
-    fs::{
-        AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, fchmod, mkdirat, openat, readlinkat, renameat, renameat_with, statat, symlinkat,
-        unlinkat,
-    },
+    fs::{AtFlags, Dir, FileType, Mode, OFlags, fchmod, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat},
     io::Errno,
 };
 use std::{fs::File, os::fd::OwnedFd, path::Path};
 
-use super::{Located, PROTECTED, Parents, TEMPORARY, Workspace, fill_from, temporary};
+use super::{Located, PROTECTED, Parents, Workspace, fill_from};
+use crate::files::beside;
 use crate::tools::ToolError;
 
 /// Most entries of one effect.
@@ -141,16 +139,19 @@ impl Workspace {
         let (from, name) = self.parent(source, Parents::Needed).map_err(|cause| super::missing(source, cause))?;
         let (to, new) = self.parent(target, Parents::Made).map_err(failed)?;
         // The lock holds until the file has its name.
-        let (beside, _file) = match self.kind(source) {
-            Some(EntryKind::Directory) => (format!("{}{}{}", TEMPORARY.0, uuid::Uuid::now_v7().simple(), TEMPORARY.1), None),
-            _ => temporary(&to).map(|(beside, file)| (beside, Some(file))).map_err(failed)?,
+        let (made, _file) = match self.kind(source) {
+            Some(EntryKind::Directory) => (beside::temporary_name(), None),
+            _ => {
+                let (name, file) = beside::temporary(&to, Mode::from_raw_mode(0o666)).map_err(failed)?;
+                (name, Some(file))
+            }
         };
         let copied = match &_file {
             Some(file) => file_into(&from, &name, file),
-            None => tree(&from, &name, &to, Path::new(&beside)),
+            None => tree(&from, &name, &to, Path::new(&made)),
         };
-        copied.and_then(|()| place(&to, Path::new(&beside), &to, &new, existing)).map_err(|cause| {
-            let _ = remove(&to, Path::new(&beside));
+        copied.and_then(|()| place(&to, Path::new(&made), &to, &new, existing)).map_err(|cause| {
+            let _ = remove(&to, Path::new(&made));
             failed(cause)
         })
     }
@@ -201,12 +202,7 @@ fn names(folder: &OwnedFd) -> Result<Vec<std::ffi::OsString>, Errno> {
 fn place(from: &OwnedFd, name: &Path, to: &OwnedFd, new: &Path, existing: Existing) -> Result<(), Errno> {
     match existing {
         Existing::Replace => renameat(from, name, to, new),
-        Existing::Refuse => match renameat_with(from, name, to, new, RenameFlags::NOREPLACE) {
-            // A file system that can't tell: as near as it comes.
-            Err(Errno::INVAL | Errno::NOSYS) if statat(to, new, AtFlags::SYMLINK_NOFOLLOW).is_err() => renameat(from, name, to, new),
-            Err(Errno::INVAL | Errno::NOSYS) => Err(Errno::EXIST),
-            done => done,
-        },
+        Existing::Refuse => beside::rename_new(from, name, to, new),
     }
 }
 
