@@ -20,8 +20,7 @@ pub fn kinds_in_brief(plan: &Plan) -> String {
 
 /// What its nodes do, by their titles, else their ids, in their order.
 pub fn titles(plan: &Plan) -> String {
-    let title = |node: &super::Node| node.ext.get("title").and_then(serde_json::Value::as_str).unwrap_or(&node.id).to_owned();
-    plan.nodes.iter().map(title).collect::<Vec<_>>().join(" · ")
+    plan.nodes.iter().map(|node| node.title_or_id().into_string()).collect::<Vec<_>>().join(" · ")
 }
 
 /// Nodes on the longest way. A cycle ends where all nodes were counted.

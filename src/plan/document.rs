@@ -1,6 +1,7 @@
 //! `Plan` and `Edge`: the document that people edit and the engine runs.
 
 use super::{Node, NodeId, NodeKind, Policy};
+use crate::text::Plain;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -29,6 +30,16 @@ pub struct Plan {
     pub ext: Map<String, Value>,
     /// The text that it was read from.
     pub source: PlanSource,
+}
+
+impl Plan {
+    /// What it is for, in one line for people: its goal, else what other formats call its title, name or description. Empty where nobody
+    /// wrote one.
+    pub fn headline(&self) -> Plain {
+        let written = ["title", "name", "description"].into_iter().filter_map(|field| self.ext.get(field)?.as_str());
+        let mut lines = [self.goal.as_str()].into_iter().chain(written).map(Plain::summary);
+        lines.find(|line| !line.is_empty()).unwrap_or_default()
+    }
 }
 
 /// The text of a document, so that what nobody changed is written as it was. It is no part of what a plan says: plans are equal whatever

@@ -30,6 +30,30 @@ impl Node {
     pub fn new(id: impl Into<NodeId>, kind: NodeKind) -> Self {
         Self { id: id.into(), kind, depends_on: Vec::new(), entry: false, exit: false, policy: Policy::default(), ext: Map::new() }
     }
+
+    /// What it does, in one line for people: its title (other formats call it name, label or description), else the first sentence of its
+    /// notes, objective, role's goal or question. None where nobody wrote one.
+    pub fn title(&self) -> Option<Plain> {
+        let written = ["title", "name", "label", "description"].into_iter().filter_map(|field| self.ext.get(field)?.as_str());
+        let question = if let NodeKind::Approval(ask) = &self.kind { Some(ask.text.as_str()) } else { None };
+        let agent = self.kind.agent();
+        let objective = agent.and_then(|agent| agent.objective.as_deref().or(agent.goal.as_deref()));
+        let texts = written.chain(self.policy.notes.as_deref()).chain(objective).chain(question);
+        let mut titles = texts.map(|text| Plain::summary(first_sentence(text)));
+        titles.find(|title| !title.is_empty())
+    }
+
+    /// Its title, else its id within its own plan.
+    pub fn title_or_id(&self) -> Plain {
+        self.title().unwrap_or_else(|| Plain::summary(super::nest::name(&self.id)))
+    }
+}
+
+/// Up to the first full stop, question mark or line end; without the full stop.
+fn first_sentence(text: &str) -> &str {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let stop = ["? ", ". ", ": "].into_iter().filter_map(|stop| Some((line.find(stop)?, stop))).min();
+    stop.map_or(line.strip_suffix('.').unwrap_or(line), |(at, stop)| &line[..at + usize::from(stop.starts_with('?'))])
 }
 
 /// What a node does.

@@ -1,5 +1,6 @@
 //! A DAG as rows of a tree, honestly: each node occurs once, below the last of its parents, so that everything it needs is above it;
-//! the other parents have a reference to it. What runs inside a node (`outer/inner`) is right below it, before the nodes that need it.
+//! the other parents are named on its row. What runs inside a node (`outer/inner`) is right below it, before the nodes that need it.
+//! A node that alone comes after another stands right below it, without a branch, so that a chain of a hundred is as wide as one row.
 //! Linear in nodes and edges; stable, since children come in document order.
 
 use super::{nest, order::PlanGraph};
@@ -14,28 +15,30 @@ pub enum Orientation {
     Goal,
 }
 
-/// Whether a row is the node itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum DrawnRowKind {
-    /// The node's own row.
-    Node,
-    /// A mention of a node that has its row elsewhere.
-    Reference,
-}
-
-/// One row of the drawing.
+/// One row of the drawing: a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnRow {
     /// Position of the node in the plan.
     pub node: usize,
-    /// Own row or mention.
-    pub kind: DrawnRowKind,
+    /// How many nodes are above it, each below the next.
     pub depth: usize,
     /// The row of the parent; `None` for roots.
     pub parent: Option<usize>,
-    pub last: bool,
     /// It runs inside the parent, and is not one that needs it or that it needs.
     pub inside: bool,
+    /// How the row hangs on what is above it.
+    pub branch: RowBranch,
+}
+
+/// How a row hangs on what is above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowBranch {
+    /// Alone at the top, or the only one to come after its parent: it stands right below, as far to the left.
+    Straight,
+    /// One of several, and another follows.
+    Fork,
+    /// The last of several.
+    Last,
 }
 
 /// All rows, top to bottom.
@@ -44,6 +47,7 @@ pub struct DrawnTree {
     pub rows: Vec<DrawnRow>,
     /// For each node of the plan, its own row.
     pub row_of: Vec<usize>,
+    orientation: Orientation,
 }
 
 impl DrawnTree {
@@ -59,23 +63,55 @@ impl DrawnTree {
             }
         }
         let mut tree = layout.tree;
-        if let Some(last) = tree.rows.iter_mut().rev().find(|row| row.depth == 0) {
-            last.last = true;
-        }
+        tree.branch();
         tree
     }
 
-    /// Whether a line runs down past the row, for each depth from 1 to the row's own; the last tells `├` from `└`.
+    /// Finds out which rows fork off: those inside others, and those that don't come alone. Several roots fork off the top.
+    fn branch(&mut self) {
+        let top = self.rows.len();
+        let above = |row: &DrawnRow| row.parent.unwrap_or(top);
+        let mut siblings = vec![0_usize; top + 1];
+        self.rows.iter().filter(|row| !row.inside).for_each(|row| siblings[above(row)] += 1);
+        let mut followed = vec![false; top + 1];
+        for at in (0..top).rev() {
+            let row = self.rows[at];
+            if row.inside || siblings[above(&row)] > 1 {
+                let more = std::mem::replace(&mut followed[above(&row)], true);
+                self.rows[at].branch = if more { RowBranch::Fork } else { RowBranch::Last };
+            }
+        }
+    }
+
+    /// For each level from the row's own upwards, as far as it is taken, whether a line runs down past the row. The first level is that of
+    /// the row's own branch, where it has one.
+    pub fn guides_up(&self, row: usize) -> impl Iterator<Item = bool> + '_ {
+        let above = |row: &&DrawnRow| row.parent.and_then(|parent| self.rows.get(parent));
+        std::iter::successors(self.rows.get(row), above).filter_map(|row| match row.branch {
+            RowBranch::Straight => None,
+            RowBranch::Fork => Some(true),
+            RowBranch::Last => Some(false),
+        })
+    }
+
+    /// The same from the outermost level to the row's own.
     pub fn guides(&self, row: usize) -> Vec<bool> {
         let mut guides: Vec<bool> = self.guides_up(row).collect();
         guides.reverse();
         guides
     }
 
-    /// The same from the row's own depth upwards, as far as it is taken.
-    pub fn guides_up(&self, row: usize) -> impl Iterator<Item = bool> + '_ {
-        let above = |row: &&DrawnRow| row.parent.and_then(|parent| self.rows.get(parent));
-        std::iter::successors(self.rows.get(row), above).filter(|row| row.depth > 0).map(|row| !row.last)
+    /// The node's other parents: those that its row is not below.
+    pub fn other_parents<'a>(&'a self, graph: &'a PlanGraph, node: usize) -> impl Iterator<Item = usize> + 'a {
+        let parent = self.row_of.get(node).and_then(|row| self.rows.get(*row)?.parent).map(|row| self.rows[row].node);
+        let (sources, targets) = match self.orientation {
+            Orientation::Start => (Some(graph.predecessors(node)), None),
+            Orientation::Goal => (None, Some(graph.successors(node))),
+        };
+        let mut others: Vec<usize> = sources.into_iter().flatten().chain(targets.into_iter().flatten()).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.into_iter().filter(move |other| Some(*other) != parent)
     }
 }
 
@@ -83,7 +119,6 @@ impl DrawnTree {
 struct PendingRows {
     node: usize,
     parent: Option<usize>,
-    last: bool,
     inside: bool,
 }
 
@@ -121,33 +156,25 @@ impl TreeLayout {
             children.splice(0..0, inside.iter().copied());
         }
         let inside = inside.into_iter().map(|inside| inside.len()).collect();
-        Self { children, inside, waiting, tree: DrawnTree { rows: Vec::new(), row_of: vec![usize::MAX; graph.len()] } }
+        Self { children, inside, waiting, tree: DrawnTree { rows: Vec::new(), row_of: vec![usize::MAX; graph.len()], orientation } }
     }
 
     fn roots(&mut self, roots: &[usize]) {
-        let mut stack: Vec<PendingRows> =
-            roots.iter().rev().map(|&node| PendingRows { node, parent: None, last: false, inside: false }).collect();
-        while let Some(PendingRows { node, parent, last, inside }) = stack.pop() {
-            let at = self.tree.rows.len();
-            let depth = parent.map_or(0, |parent| self.tree.rows[parent].depth + 1);
-            let drawn = self.tree.row_of[node] != usize::MAX;
+        let mut stack: Vec<PendingRows> = roots.iter().rev().map(|&node| PendingRows { node, parent: None, inside: false }).collect();
+        while let Some(PendingRows { node, parent, inside }) = stack.pop() {
             if parent.is_some() {
                 self.waiting[node] = self.waiting[node].saturating_sub(1);
             }
-            let own = !drawn && (parent.is_none() || self.waiting[node] == 0);
-            let kind = if own { DrawnRowKind::Node } else { DrawnRowKind::Reference };
-            self.tree.rows.push(DrawnRow { node, kind, depth, parent, last, inside });
-            if own {
-                self.tree.row_of[node] = at;
-                let children = &self.children[node];
-                let rows = children.iter().enumerate().rev();
-                stack.extend(rows.map(|(i, &child)| PendingRows {
-                    node: child,
-                    parent: Some(at),
-                    last: i + 1 == children.len(),
-                    inside: i < self.inside[node],
-                }));
+            let is_drawn = self.tree.row_of[node] != usize::MAX;
+            if is_drawn || parent.is_some() && self.waiting[node] > 0 {
+                continue;
             }
+            let at = self.tree.rows.len();
+            let depth = parent.map_or(0, |parent| self.tree.rows[parent].depth + 1);
+            self.tree.rows.push(DrawnRow { node, depth, parent, inside, branch: RowBranch::Straight });
+            self.tree.row_of[node] = at;
+            let children = self.children[node].iter().enumerate().rev();
+            stack.extend(children.map(|(i, &child)| PendingRows { node: child, parent: Some(at), inside: i < self.inside[node] }));
         }
     }
 }

@@ -49,7 +49,7 @@ fn text_typed_while_an_approval_arrives_goes_into_the_text_field_all_of_it_and_n
     deck.send("n").send("axes, a sax").sees("axes, a sax");
     server.release();
     deck.send(" yXesaa");
-    deck.sees("1 waiting").sees("axes, a sax yXesaa");
+    deck.sees("1 needs you").sees("axes, a sax yXesaa");
     deck.send("ax sax").sees("axes, a sax yXesaaax sax");
     let shown = program.json(&["show", "last", "--json"]);
     assert_eq!((&shown["status"], &shown["gates"][0]["decision"]), (&json!("waiting"), &Value::Null), "{shown}");
@@ -188,7 +188,7 @@ fn escapes_and_bidi_in_titles_arguments_and_results_are_shown_escaped_never_sent
     let server = ChatServer::start(vec![text(json!({ "goal": HOSTILE, "nodes": nodes })), text(format!("said {HOSTILE} so"))]);
     let program = Program::connected(&server);
     let mut deck = program.console((120, 40));
-    deck.sees("Type what you want").send("say it\r").sees("read the plan, then").sees("drawkcab").send("r").sees("1 waiting");
+    deck.sees("Type what you want").send("say it\r").sees("read the plan, then").sees("drawkcab").send("r").sees("1 needs you");
     deck.send("i").sees("keys active").sees("drawkcab").send("a").sees("succeeded").send("1").sees("2/2 done");
     deck.send("g").sees("said ").send("z").loses("2/2 done").sees("said ").send("z").sees("2/2 done").send("q");
     assert_eq!(deck.ended(), 0);

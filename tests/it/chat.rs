@@ -447,10 +447,10 @@ fn in_the_console_the_plan_streams_into_the_tree_and_the_answer_into_the_inspect
     let program = Program::connected(&server);
     let mut terminal = program.console((80, 24));
     terminal.sees("test-model").sees("Type what you want").send("say something\r");
-    terminal.sees("gather ");
-    assert!(!terminal.screen().contains("answer"), "the plan is still under way\n{}", terminal.screen());
+    terminal.sees("Gather it");
+    assert!(!terminal.screen().contains("Say it"), "the plan is still under way\n{}", terminal.screen());
     server.release();
-    terminal.sees("answer ").sees("read the plan, then").send("r").sees("Gathered.").send("j");
+    terminal.sees("Say it").sees("read the plan, then").send("r").sees("Gathered.").send("j");
     terminal.sees("The first half of the answer");
     server.release();
     terminal.sees("The first half of the answer, and the second.").sees("succeeded").send("q");

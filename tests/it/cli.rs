@@ -445,7 +445,7 @@ fn export_writes_every_form_and_reads_its_own_back() {
     assert_eq!(keys(&orchestration.json()["nodes"][0]), ["id", "agent", "objective", "depends_on"]);
     let again = program.feed(&["export", "-", "--format", "orchestration"], orchestration.out.clone()).code(0);
     assert_eq!(again.out, orchestration.out);
-    for (form, words) in [("mermaid", "flowchart"), ("dot", "digraph"), ("tree", "└─ tell"), ("text", "│ tell")] {
+    for (form, words) in [("mermaid", "flowchart"), ("dot", "digraph"), ("tree", "\ntell  "), ("text", "│ tell")] {
         let exported = export(form);
         assert!(exported.out.contains(words) && exported.out.contains("find"), "{form}: {exported}");
     }

@@ -46,7 +46,7 @@ fn the_story_of_the_debugger_is_true_key_by_key() {
     let (workspace, home) = (program.workspace(), program.home());
     let args = &["console", "towns.json"];
     let mut deck = Terminal::start(&Start { args, workspace: &workspace, home: &home, size: (80, 24), env: &[] });
-    deck.sees("plan, 5 nodes  How much");
+    deck.sees("How much").sees("5 nodes");
     for (presses, seen) in keys {
         for name in presses {
             deck.send(&key(name));

@@ -31,16 +31,21 @@ fn a_model_is_set_up_in_the_console_and_is_there_at_the_next_start() {
     let program = Program::new();
     let program = program.env("DAGDECK_LOCAL_SERVER", "none");
     let mut terminal = program.console((80, 24));
-    terminal.sees("what do you want done?").send("\x1b").sees("n to type a request").send("M").sees("connect a model: where is it?");
-    terminal.send("another").sees("❯ another server").send("\r").sees("address of the server");
+    terminal
+        .sees("What do you want to have done?")
+        .send("\x1b")
+        .loses("What do you want to have done?")
+        .send("M")
+        .sees("connect a model: where is it?");
+    terminal.send("another").sees("▶ another server").send("\r").sees("address of the server");
     terminal.send(&server.url).send("\r").sees("┌ key for");
-    terminal.send("sk-wrong-key-333").sees("****************").send("\r").sees("❯ test-model").send("\r");
+    terminal.send("sk-wrong-key-333").sees("****************").send("\r").sees("▶ test-model").send("\r");
     // The key is wrong: another one is given where that is said.
-    terminal.sees("refused the key").sees("❯ give another key").send("\r").sees("┌ key for");
+    terminal.sees("refused the key").sees("▶ give another key").send("\r").sees("┌ key for");
     terminal.send(KEY).sees("*********************").send("\r").sees("test-model answers").sees("It works.");
-    terminal.send("\x1b[B").sees("❯ its window").send("\r").sees("tokens that the model takes in");
-    terminal.send("32,000\r").sees("32k tokens").sees("❯ make it the default").send("\r").sees("is the default now");
-    terminal.sees("keys/local").send("\x1b").loses("the model is set up").sees("local/test-model (M)");
+    terminal.send("\x1b[B").sees("▶ its window").send("\r").sees("tokens that the model takes in");
+    terminal.send("32,000\r").sees("32k tokens").sees("▶ make it the default").send("\r").sees("is the default now");
+    terminal.sees("keys/local").send("\x1b").loses("the model is set up").sees("local/test-model");
     let raw = String::from_utf8_lossy(&terminal.raw).into_owned();
     assert!(!raw.contains("sk-"), "no key was ever drawn");
     terminal.send("q").ended();

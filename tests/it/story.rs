@@ -46,17 +46,19 @@ fn machine() -> Program {
 impl Terminal {
     /// The row that the cursor stands on.
     fn row(&self) -> String {
-        self.screen().lines().find(|line| line.starts_with('❯')).unwrap_or_default().to_owned()
+        self.screen().lines().find(|line| line.starts_with('▶')).unwrap_or_default().to_owned()
     }
 
-    /// Moves down the tree from its first row to a node's own row.
+    /// Moves down the tree from its first row to a node's own row, which its card names.
     #[track_caller]
     fn goes_to(&mut self, id: &str) -> &mut Self {
-        let at = |line: &str, id: &str| line.split_whitespace().any(|word| word == id) && !line.contains(['↓', '↑']);
-        let rows = self.screen().lines().skip(2).position(|line| at(line, id));
-        let rows = rows.unwrap_or_else(|| panic!("no row of {id}\n{}", self.screen()));
-        self.send("g").send(&"j".repeat(rows));
-        self.until(&format!("the cursor at {id}"), |screen| screen.lines().any(|line| line.starts_with('❯') && at(line, id)))
+        let card = format!("{id} · ");
+        self.send("g").until("the first row", |screen| screen.lines().nth(3).is_some_and(|line| line.starts_with('▶')));
+        while !self.screen().contains(&card) {
+            let before = self.row();
+            self.send("j").until(&format!("the next row, on the way to {id}"), |screen| !screen.lines().any(|line| line == before));
+        }
+        self
     }
 
     /// Decides the gate that the inbox shows, once keys decide there.
@@ -84,12 +86,12 @@ fn the_main_job_from_the_first_key_to_the_last() {
 
 fn a_request_becomes_a_plan(deck: &mut Terminal) {
     deck.sees("Type what you want done").send(REQUEST).sees("longest to longest.md").send(ENTER);
-    deck.sees("plan, 4 nodes").sees("read the plan, then");
-    for row in ["list_files", "└─ rank", "└─ report", "◆ write_file"] {
+    deck.sees("4 nodes").sees("read the plan, then");
+    for row in ["list the *.rs files", "with their lines", "make the text of longest.md", "write longest.md"] {
         assert!(deck.screen().contains(row), "{row}\n{}", deck.screen());
     }
-    assert!(deck.row().contains("list_files"), "{}", deck.screen());
-    deck.send("j").sees("── rank ─").send("G").sees("── write_file ─").send("g").sees("── list_files ─");
+    assert!(deck.row().contains("list the *.rs files"), "{}", deck.screen());
+    deck.send("j").sees("rank · ").send("G").sees("write_file · ").sees("asks first").send("g").sees("list_files · ");
 }
 
 fn arguments_are_changed(deck: &mut Terminal) {
@@ -101,7 +103,7 @@ fn arguments_are_changed(deck: &mut Terminal) {
 fn a_node_is_added_and_its_findings_are_fixed(deck: &mut Terminal) {
     deck.send("a").sees("what kind?").send("agent").send(ENTER).sees("┌ agent").send("writer").send(ENTER);
     deck.sees("objective of writer").send("Tell in one sentence what {{report}} says").send(TAKE).loses("ctrl-s");
-    deck.sees("1 error").sees("✗ └─ writer").sees("doesn't depend on it");
+    deck.sees("1 error").sees("✗ └ Tell in one sentence").sees("doesn't depend on it");
     deck.send("r").sees("Run: ");
     deck.send("F").sees("findings: 1 of 1").sees("fix: make writer depend on report").send("f");
     deck.loses("findings:").sees("needs        list_files, report");
@@ -109,9 +111,9 @@ fn a_node_is_added_and_its_findings_are_fixed(deck: &mut Terminal) {
 
 fn a_dependency_is_taken_away_and_put_back(deck: &mut Terminal) {
     deck.goes_to("writer").send("D").sees("what writer depends on").goes_to("report");
-    deck.send(" ").sees("writer no longer depends on report").until("the mark gone", |screen| screen.contains("❯ [ ] │  └─ report"));
+    deck.send(" ").sees("writer no longer depends on report").until("the mark gone", |screen| screen.contains("▶[ ] │ make the text"));
     deck.sees("1 error");
-    deck.send(" ").sees("writer depends on report").until("the mark", |screen| screen.contains("❯ [✓] │  └─ report"));
+    deck.send(" ").sees("writer depends on report").until("the mark", |screen| screen.contains("▶[✓] │ make the text"));
     deck.send(ENTER).loses("what writer depends on").loses("1 error");
 }
 
@@ -125,20 +127,20 @@ fn a_cycle_is_refused(deck: &mut Terminal) {
 }
 
 fn changes_are_undone_and_done_again(deck: &mut Terminal) {
-    deck.goes_to("rank").send("d").sees("deleted rank").sees("plan, 4 nodes");
-    deck.send("u").sees("undone").sees("plan, 5 nodes").sees("└─ report");
-    deck.send("U").sees("redone").sees("plan, 4 nodes");
+    deck.goes_to("rank").send("d").sees("deleted rank").sees("4 nodes");
+    deck.send("u").sees("undone").sees("5 nodes").sees("make the text");
+    deck.send("U").sees("redone").sees("4 nodes");
     // Back to the plan as the planner made it, and forward again to the plan as it is wanted.
-    deck.send(&"u".repeat(6)).sees("plan, 4 nodes").loses("writer").sees("└─ rank");
-    deck.send(&"U".repeat(5)).sees("plan, 5 nodes").sees("rank").sees("writer").loses("error");
+    deck.send(&"u".repeat(6)).sees("4 nodes").loses("writer").sees("with their lines");
+    deck.send(&"U".repeat(5)).sees("5 nodes").sees("with their lines").sees("writer").loses("error");
 }
 
 fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) {
     deck.send("r").sees("a model is needed, and none is connected").send(ESC).loses("none is connected");
-    deck.goes_to("writer").send("d").sees("plan, 4 nodes");
-    deck.send("r").sees("dagdeck  waiting").sees("◆ 1 gate").sees("3/4 done");
-    let row = deck.screen().lines().find(|line| line.contains("write_file")).unwrap_or_default().to_owned();
-    assert!(row.contains("◆") && row.contains("waiting"), "{row}");
+    deck.goes_to("writer").send("d").sees("4 nodes");
+    deck.send("r").sees("1 needs you").sees("3/4 done");
+    let row = deck.screen().lines().find(|line| line.contains("write longest.md")).unwrap_or_default().to_owned();
+    assert!(row.contains("◆"), "{row}");
     assert!(!program.workspace().join("longest.md").exists());
 
     deck.goes_to("write_file").send("o").sees("1 open gate").sees("new file longest.md").sees("+ | path | lines |");
@@ -153,23 +155,23 @@ fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) 
     let rows: Vec<&str> = report.lines().filter(|line| line.contains(".rs |")).collect();
     let expected: Vec<String> = longest.iter().take(10).map(|(path, lines)| format!("| {path} | {lines} |")).collect();
     assert_eq!(rows, expected);
-    deck.send(ESC).sees("dagdeck  succeeded").sees("4/4 done");
+    deck.send(ESC).sees("   succeeded  ").sees("4/4 done");
 }
 
 fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
-    deck.send("n").send("Count the words in notes.md").send(ENTER).sees("plan, 2 nodes");
+    deck.send("n").send("Count the words in notes.md").send(ENTER).sees("2 nodes");
     deck.send("a").sees("what kind?").send("tool").send(ENTER).sees("┌ tool").send("run_command").send(ENTER);
     deck.sees("arguments of run_command").send(&DOWN.repeat(9)).send(UP_TO_END_OF_LINE).send(LEFT).send("sleep 600").sees("\"sleep 600\"");
-    deck.send(TAKE).loses("ctrl-s").goes_to("count_words").send("p").sees("count_words asks you: before").send("r").sees("◆ 2 gates");
+    deck.send(TAKE).loses("ctrl-s").goes_to("count_words").send("p").sees("count_words asks you: before").send("r").sees("2 need you");
 
     deck.goes_to("run_command").send("o").sees("$ sleep 600").decides("a").sees("approved run_command").sees("◆ 1 gate");
     deck.send(ESC).sees("1 running").goes_to("run_command").send("X").sees("Cancel the branch at run_command?");
     deck.sees("cancels while running: run_command")
         .send("y")
-        .until("the row cancelled", |screen| screen.lines().any(|line| line.contains("run_command") && line.contains("cancelled")));
+        .until("the row cancelled", |screen| screen.lines().any(|line| line.contains("run_command · ") && line.contains("cancelled")));
 
     deck.goes_to("count_words").send("o").sees("count_words: may it start?").sees("because the plan asks").decides("a").loses("◆ 1 gate");
-    deck.send(ESC).sees("run 2 of 2 partial").sees("2/3 done");
+    deck.send(ESC).sees("partial").sees("2/3 done");
 }
 
 fn the_terminal_is_given_back(deck: &mut Terminal) {
@@ -214,7 +216,7 @@ fn text_pasted_without_brackets_is_text_and_decides_nothing() {
     let file = program.file("plan.json", plan);
     program.run(&["run", &file]).code(7);
     let mut deck = program.console_with(&["console", "--run", "last"], (80, 24));
-    deck.sees("waiting").send("!").sees("Continue this run?").send("y").sees("1 waiting").send("i").sees("keys active");
+    deck.sees("waiting").send("!").sees("Continue this run?").send("y").sees("1 needs you").send("i").sees("keys active");
     deck.send("approve it now").sees("you can't paste here").sees("keys active");
     assert!(!program.workspace().join("o.txt").exists());
 }

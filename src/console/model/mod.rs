@@ -57,7 +57,7 @@ pub use session::HostStatus;
 pub use setup::{SetupChoice, SetupDraft, SetupLine};
 pub use trace::{TraceLine, TraceView, Traced};
 pub use transcript::{ConversationMessage, NodeConversation, lines};
-pub use tree::{Columns, LEVELS, TreeRow, TreeRowKind, TreeView};
+pub use tree::{LEVELS, TreeRow, TreeRowKind, TreeView};
 pub use turns::Turns;
 pub use typed::{Typed, TypedLine};
 pub use versus::{CompareScreen, VersusRow};
@@ -371,7 +371,10 @@ impl Model {
         };
         let below = match self.replay() {
             Some(_) => Below::Scrub,
-            None => Below::Request(self.request.field.height()),
+            None if self.place.focus == Focus::Request || !self.request.field.is_empty() || self.request.planning.is_some() => {
+                Below::Request(self.request.field.height())
+            }
+            None => Below::Request(0),
         };
         self.place.layout(below, entries)
     }

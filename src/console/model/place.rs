@@ -115,7 +115,7 @@ pub struct ScreenLayout {
 /// What is between the panes and the last rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Below {
-    /// The request line with so many lines of text, where there is one.
+    /// The request with so many lines of text; none while nobody writes one.
     Request(usize),
     /// How far a replay is.
     Scrub,
@@ -132,6 +132,8 @@ const SIDE_BY_SIDE: u16 = 100;
 const LINES_SIDE_BY_SIDE: u16 = 160;
 /// Below this height, only the pane with the focus is shown.
 const BOTH_PANES: u16 = 18;
+/// From this height on, the header has two rows.
+const HIGH: u16 = 20;
 
 impl Location {
     /// Whether anything but one sentence fits.
@@ -146,16 +148,16 @@ impl Location {
             return ScreenLayout::default();
         }
         let (request_rows, scrub_rows) = match (self.screen, below) {
-            (Screen::Plan, Below::Request(lines)) => (u16::try_from(lines).unwrap_or(u16::MAX).clamp(1, 6).min(height / 4) + 1, 0),
+            (Screen::Plan, Below::Request(lines @ 1..)) => (u16::try_from(lines).unwrap_or(u16::MAX).clamp(1, 8).min(height / 4) + 1, 0),
             (screen, Below::Scrub) if screen.shows_stage() => (0, SCRUB),
             (_, _) => (0, 0),
         };
         let footer_rows = if height < BOTH_PANES { 1 } else { 2 };
-        let header = Rect::new(0, 0, width, 1);
+        let header = Rect::new(0, 0, width, if height < HIGH { 1 } else { 2 });
         let footer = Rect::new(0, height - footer_rows, width, footer_rows);
         let request = Rect::new(0, height - footer_rows - request_rows, width, request_rows);
         let scrub = Rect::new(0, height - footer_rows - scrub_rows, width, scrub_rows);
-        let body = Rect::new(0, 1, width, height - 1 - footer_rows - request_rows - scrub_rows);
+        let body = Rect::new(0, header.height, width, height - header.height - footer_rows - request_rows - scrub_rows);
         let (list, detail) = self.panes(body, entries);
         ScreenLayout { header, list, detail, request, scrub, footer }
     }

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::inputs;
+use super::{Standing, inputs};
 use crate::console::theme::Role;
-use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, RunId, RunStatus};
+use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, NodeState, RunId, RunStatus};
 use crate::plan::dialect::{body_from_value, body_to_value, node_from_value, node_to_value};
 use crate::plan::validate::{Finding, Severity};
 use crate::plan::{
@@ -250,6 +250,10 @@ pub fn result(value: &Value) -> String {
 pub fn readable(value: &Value) -> String {
     let long = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
     match value {
+        // Of a command that ended well and complained of nothing, what it printed is the result.
+        Value::Object(fields) if fields.len() == 3 && value["exit_code"] == 0 && value["stderr"] == "" && value["stdout"].is_string() => {
+            value["stdout"].as_str().unwrap_or_default().trim_end().to_owned()
+        }
         Value::Object(fields) if fields.values().any(long) => {
             let tell = |(name, value): (&String, &Value)| match value {
                 Value::String(text) if text.contains('\n') => {
@@ -288,6 +292,15 @@ pub fn status_role(status: RunStatus) -> Role {
         RunStatus::Rehearsed => Role::Rehearsed,
         RunStatus::Failed => Role::Failed,
         RunStatus::Cancelled => Role::Cancelled,
+    }
+}
+
+/// How the work of a node looks on a line of time: what is over is quiet, unless it failed.
+pub fn lane_role(state: &NodeState) -> Role {
+    match Standing::of(state) {
+        Standing::Working => Role::Running,
+        Standing::Failed => Role::Failed,
+        Standing::Ahead | Standing::Waiting | Standing::Done | Standing::Dropped => Role::Dim,
     }
 }
 
@@ -406,7 +419,8 @@ mod tests {
 
     #[test]
     fn long_texts_in_a_result_are_told_line_by_line() {
-        assert_eq!(readable(&json!({"exit_code": 0, "stdout": "a\nb\n", "stderr": ""})), "exit_code: 0\nstdout:\n  a\n  b\nstderr: \"\"");
+        assert_eq!(readable(&json!({"exit_code": 1, "stdout": "a\nb\n", "stderr": ""})), "exit_code: 1\nstdout:\n  a\n  b\nstderr: \"\"");
+        assert_eq!(readable(&json!({"exit_code": 0, "stdout": "a\nb\n", "stderr": ""})), "a\nb", "a command that ended well");
         assert_eq!(readable(&json!({"a": "b"})), "{\n  \"a\": \"b\"\n}");
         assert_eq!(readable(&json!("a\nb")), "a\nb");
     }

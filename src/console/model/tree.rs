@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{FoldedGraph, TextField, list::ListPlace};
-use crate::plan::{Node, NodeId, Plan, nest, order::PlanGraph, tree as order, tree::Orientation};
-use crate::text::Plain;
+use crate::plan::{Node, NodeId, Plan, order::PlanGraph, tree as order, tree::Orientation};
 
 /// One line of the tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,23 +16,21 @@ pub struct TreeRow {
     pub depth: usize,
     /// Its place in the whole drawing, before folding.
     at: usize,
-    /// The node itself, or an arrow that points to it.
+    /// Whether something is below it, and whether that is shown.
     pub kind: TreeRowKind,
     /// It runs inside the node above.
     pub inside: bool,
 }
 
-/// The node itself, or an arrow that points to it.
+/// Whether something is below a row, and whether that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TreeRowKind {
-    /// The node; nothing is below it.
+    /// Nothing is below it.
     Leaf,
-    /// The node; what is below is shown.
+    /// What is below is shown.
     Open,
-    /// The node; so many rows below are hidden.
+    /// So many rows below are hidden.
     Folded(usize),
-    /// The node is elsewhere and is needed here too.
-    Reference,
 }
 
 /// The rows, and where the person is in them.
@@ -44,8 +41,6 @@ pub struct TreeView {
     graph: PlanGraph,
     /// The whole drawing.
     grown: order::DrawnTree,
-    /// Columns that the widest cells take.
-    columns: Columns,
     place: ListPlace,
     folded: BTreeSet<NodeId>,
     /// What rows must match; all are shown while it is empty.
@@ -57,30 +52,19 @@ pub struct TreeView {
     pub drawing: FoldedGraph,
 }
 
-/// Columns that the widest cells of all rows take, so that columns stay where they are while rows scroll.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Columns {
-    /// Lines of the tree with the id behind them.
-    pub name: usize,
-    /// Agent, tool, or sort of work.
-    pub worker: usize,
-}
-
 /// Levels of the tree that are drawn; deeper ones are a number.
 pub const LEVELS: usize = 12;
 
 impl TreeView {
     /// Computes the rows again; the selection stays on its node where that is still shown, else on its place.
     pub fn rebuild(&mut self, plan: &Plan) {
-        let before = self.row().map(|row| (row.node.clone(), row.kind == TreeRowKind::Reference));
+        let before = self.node().cloned();
         self.drawing.stale();
         self.graph = PlanGraph::new(plan);
         self.grown = order::DrawnTree::new(&self.graph, self.orientation);
         self.rows = if self.filter.text().trim().is_empty() { self.unfolded(plan) } else { self.filtered(plan) };
-        self.columns = self.measured(plan);
-        if let Some((node, reference)) = before {
-            let place = self.rows.iter().position(|row| row.node == node && (row.kind == TreeRowKind::Reference) == reference);
-            self.place.selected = place.or_else(|| self.place_of(&node)).unwrap_or(self.place.selected);
+        if let Some(place) = before.and_then(|node| self.place_of(&node)) {
+            self.place.selected = place;
         }
         self.select(self.place.selected);
     }
@@ -106,13 +90,11 @@ impl TreeView {
             if let Some(above) = rows.last_mut().filter(|above| above.kind == TreeRowKind::Leaf && above.depth < line.depth) {
                 above.kind = TreeRowKind::Open;
             }
-            let kind = match line.kind {
-                order::DrawnRowKind::Reference => TreeRowKind::Reference,
-                order::DrawnRowKind::Node if self.folded.contains(&node.id) => {
-                    hidden = Some((line.depth, rows.len()));
-                    TreeRowKind::Folded(0)
-                }
-                order::DrawnRowKind::Node => TreeRowKind::Leaf,
+            let kind = if self.folded.contains(&node.id) {
+                hidden = Some((line.depth, rows.len()));
+                TreeRowKind::Folded(0)
+            } else {
+                TreeRowKind::Leaf
             };
             rows.push(TreeRow { node: node.id.clone(), index: line.node, depth: line.depth, at, kind, inside: line.inside });
         }
@@ -130,25 +112,9 @@ impl TreeView {
             .collect()
     }
 
-    fn measured(&self, plan: &Plan) -> Columns {
-        let mut columns = Columns::default();
-        for (row, node) in self.grown.rows.iter().filter_map(|row| Some((row, plan.nodes.get(row.node)?))) {
-            let arrow = if row.kind == order::DrawnRowKind::Reference { 2 } else { 0 };
-            let lines = row.depth.min(LEVELS) * 3 + if row.depth > LEVELS { 4 } else { 0 };
-            columns.name = columns.name.max(lines + arrow + Plain::summary(nest::name(&node.id)).width());
-            columns.worker = columns.worker.max(super::texts::worker(node).width());
-        }
-        columns
-    }
-
     /// The plan as a graph; its positions are those of the plan's nodes.
     pub fn graph(&self) -> &PlanGraph {
         &self.graph
-    }
-
-    /// Columns that the widest cells take.
-    pub fn columns(&self) -> Columns {
-        self.columns
     }
 
     /// Rows of the whole drawing, folded or not, filtered or not.
@@ -166,16 +132,21 @@ impl TreeView {
         self.rows.get(self.place.selected)
     }
 
-    /// Whether a line runs down past a row, for the deepest `levels` of its depths; the last says whether a sibling follows.
-    pub fn rails(&self, row: &TreeRow, levels: usize) -> Vec<bool> {
+    /// Whether a line runs down past a row, for the deepest `levels` of its levels, and whether the last of them is its own branch.
+    pub fn rails(&self, row: &TreeRow, levels: usize) -> (Vec<bool>, bool) {
         let mut rails: Vec<bool> = self.grown.guides_up(row.at).take(levels).collect();
         rails.reverse();
-        rails
+        (rails, self.grown.rows.get(row.at).is_some_and(|drawn| drawn.branch != order::RowBranch::Straight))
     }
 
-    /// Whether the node that a row mentions has its own row further down.
-    pub fn comes_below(&self, row: &TreeRow) -> bool {
-        self.grown.row_of.get(row.index).is_some_and(|own| *own > row.at)
+    /// How many levels lead to a row.
+    pub fn level(&self, row: &TreeRow) -> usize {
+        self.grown.guides_up(row.at).count()
+    }
+
+    /// The nodes beside the row above that feed the row's node, or in a tree from the goal that it feeds.
+    pub fn others<'a>(&'a self, row: &TreeRow) -> impl Iterator<Item = &'a NodeId> + 'a {
+        self.grown.other_parents(&self.graph, row.index).map(|other| self.graph.id(other))
     }
 
     /// Which row is selected.
@@ -258,7 +229,7 @@ impl TreeView {
     }
 
     fn place_of(&self, node: &NodeId) -> Option<usize> {
-        self.rows.iter().position(|row| row.node == *node && row.kind != TreeRowKind::Reference)
+        self.rows.iter().position(|row| row.node == *node)
     }
 
     /// The row that the selected one is under.
@@ -278,7 +249,7 @@ impl TreeView {
             TreeRowKind::Folded(_) => {
                 self.folded.remove(&node);
             }
-            TreeRowKind::Leaf | TreeRowKind::Reference => return,
+            TreeRowKind::Leaf => return,
         }
         self.rebuild(plan);
     }
@@ -320,5 +291,6 @@ impl TreeView {
 
 fn matches(node: &Node, inputs: &serde_json::Map<String, serde_json::Value>, wanted: &str) -> bool {
     let has = |text: &str| text.to_lowercase().contains(wanted);
-    has(&node.id) || has(super::texts::summary(node, inputs).as_str()) || has(super::texts::worker(node).as_str())
+    let texts = [node.title_or_id(), super::texts::summary(node, inputs), super::texts::worker(node)];
+    has(&node.id) || texts.iter().any(|text| has(text.as_str()))
 }

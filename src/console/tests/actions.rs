@@ -99,7 +99,7 @@ fn a_breakpoint_comes_and_goes_by_its_key_and_is_marked() {
     let mut deck = Deck::running(120, 40);
     deck.select("count");
     deck.keys("b");
-    assert!(deck.sees("•"), "{}", deck.screen());
+    assert!(deck.sees("□ │ count"), "{}", deck.screen());
     deck.done("list", json!("x"));
     assert_eq!(state(&deck, "count"), NodeState::Held);
     assert!(deck.sees("count halted: "), "{}", deck.screen());

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::{Deck, actor, catalog};
 use crate::cli::{self, Io};
+use crate::console::theme::of_node;
 use crate::console::update::actions::app;
 use crate::engine::{
     Action, ActionTarget, Command, Done, Effect, GateReply, Input, NodeError, Record, Run, RunId, RunSettings, RunStatus, Time, WorkerFact,
@@ -133,10 +134,16 @@ fn compare(story: &Story, driver: Driver, home: &tempfile::TempDir) {
     // While its time goes by, it does between two looks.
     let elapsed = (!status.is_timed()).then(|| elapsed(view.elapsed_ms(deck.now)).into_string());
     let elapsed = elapsed.as_deref().unwrap_or("elapsed ");
-    let header = words(screen.lines().next().unwrap());
+    let header = words(&screen.lines().nth(1).unwrap().replace(['━', '╸', '─'], ""));
+    // Where somebody is waited for, that stands in the place of the state.
     let parts: Vec<String> = counts.parts().into_iter().map(|(_, part)| part.into_string()).collect();
+    let needs = if counts.waiting == 1 { "needs" } else { "need" };
+    let states = [status.word().to_owned(), format!("{} {needs} you", counts.waiting)];
+    let parts = |left_out: &str| parts.iter().filter(|part| !part.ends_with(left_out)).cloned().collect::<Vec<_>>().join(" ");
     assert!(
-        header.contains(&format!("{} {}", status.word(), parts.join(" ")))
+        (header.contains(&format!("{} {}", states[0], parts("-")))
+            || matches!(status, RunStatus::Running | RunStatus::Waiting)
+                && header.contains(&format!("{} {}", states[1], parts(" waiting"))))
             && (header.contains(elapsed) || status.is_timed() && header.contains("began ")),
         "{header}"
     );
@@ -154,8 +161,11 @@ fn compare(story: &Story, driver: Driver, home: &tempfile::TempDir) {
         let word = state.state.label(status);
         let row = |text: &str| text.lines().map(words).any(|line| line.contains(&format!("{node} {word}")));
         assert!(row(&show), "{node} {word}\n{show}");
-        let in_tree = |line: &str| line.contains(&format!("{node} ")) && line.contains(word);
-        assert!(screen.lines().skip(1).any(in_tree), "{node} {word}\n{screen}");
+        let mark = deck.model.look.theme.glyph(of_node(&state.state, status).0);
+        let in_tree = |line: &str| {
+            line.split('┃').next().is_some_and(|row| row.contains(node.as_str()) && [mark, "‖", "■"].iter().any(|mark| row.contains(mark)))
+        };
+        assert!(screen.lines().skip(3).any(in_tree) || state.stale.is_some(), "{node} {mark}\n{screen}");
         let why = shell(home, &["why", ID, node.as_str()]);
         assert!(!state.state.is_final() || why.contains(word), "{node} {word}: {why}");
         assert!(!state.state.is_interrupted(status) || why.contains("interrupted"), "{node} {word}: {why}");

@@ -144,7 +144,7 @@ fn details_open_beside_the_graph_and_escape_closes_them_first() {
     let mut deck = planned(80, 24);
     deck.keys("v enter");
     assert_eq!(deck.model.place.focus, Focus::Inspector);
-    assert!(deck.sees("[node]") && deck.sees("path"), "{}", deck.screen());
+    assert!(deck.sees("node  source") && deck.sees("list · list_directory"), "{}", deck.screen());
     deck.keys("esc");
     assert_eq!((deck.model.place.screen, deck.model.place.focus), (Screen::Graph, Focus::Tree));
 }

@@ -224,7 +224,11 @@ fn a_part_of_a_request_that_is_not_understood_is_named_and_nothing_of_its_plan_r
     deck.plan = serde_json::from_value(plan).unwrap();
     deck.type_text("list the files and dance");
     deck.keys("enter");
-    assert!(deck.sees("not understood: \"dance\"; nothing runs before") && deck.sees("plan, 1 node  1 error"), "{}", deck.screen());
+    assert!(
+        deck.sees("not understood: \"dance\"; nothing runs before") && deck.sees("1 node  1 ask first (◆)  1 error"),
+        "{}",
+        deck.screen()
+    );
     assert!(!deck.sees("press r to run"), "{}", deck.screen());
     deck.keys("r");
     assert!(deck.model.runs.open.is_empty() && deck.sees("Run: 1 error; press F to see"), "{}", deck.screen());

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Deck;
-use crate::console::model::Screen;
+use crate::console::model::{Screen, Tab};
 use crate::console::update::next_wake;
 use crate::engine::{Action, Command, Doing, ToolCall, ToolReport, WorkerFact};
 use crate::plan::{Verdict, edit::Edit};
@@ -72,18 +72,18 @@ fn a_trace_goes_down_to_calls_files_and_answers_and_leads_there() {
         assert!(screen.contains(words), "{words}: {screen}");
     }
     let lines = screen.lines().map(str::to_owned).collect::<Vec<_>>();
-    let at = |words: &str| lines.iter().position(|line| line.contains(words)).unwrap() - 2;
+    let at = |words: &str| lines.iter().position(|line| line.contains(words)).unwrap() - 3;
     let (gate, call) = (at("approved by ada"), at("call read_file"));
     deck.keys(&vec!["j"; gate].join(" "));
     deck.keys("enter");
     assert_eq!(deck.model.place.screen, Screen::Log);
-    assert!(deck.sees("❯ ") && deck.model.shown_run().unwrap().selected_event().is_some());
+    assert!(deck.sees("▶ ") && deck.model.shown_run().unwrap().selected_event().is_some());
     deck.select("write");
     deck.keys("7");
     deck.keys(&vec!["j"; call].join(" "));
     deck.keys("enter");
     assert_eq!((deck.model.place.screen, deck.model.selected_id().map(|id| id.as_str())), (Screen::Plan, Some("scan")));
-    assert!(deck.sees("[tools]"), "{}", deck.screen());
+    assert!(deck.model.tab() == Tab::Tools, "{}", deck.screen());
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn events_of_one_node_alone_stay_so_and_are_titled_so_while_words_are_typed_and_
     let node = only(&deck).unwrap();
     deck.keys("/");
     deck.type_text("s");
-    let title = deck.screen().lines().nth(1).unwrap().to_owned();
+    let title = deck.screen().lines().nth(2).unwrap().to_owned();
     assert!(title.contains("filter: s") && title.contains(&format!("of {node}")), "{title}");
     deck.keys("esc");
     assert_eq!(only(&deck), Some(node));

@@ -19,13 +19,13 @@ fn events(deck: &Deck) -> usize {
 fn a_step_back_shows_the_run_as_it_was_and_the_end_shows_it_as_it_is() {
     let mut deck = Deck::waiting(120, 40);
     deck.select("count");
-    assert!(deck.sees("✓ └─ count"), "{}", deck.screen());
+    assert!(deck.sees("✓ │ count"), "{}", deck.screen());
     deck.keys("H ( (");
     let before = deck.screen();
-    assert!(before.contains("replay") && before.contains("count       running"), "{before}");
-    assert!(!before.contains("write       waiting"), "{before}");
+    assert!(before.contains("replay") && before.contains("● │ count"), "{before}");
+    assert!(!before.contains("◆   write"), "{before}");
     deck.keys("$");
-    assert!(deck.sees("write       waiting"), "{}", deck.screen());
+    assert!(deck.sees("◆   write"), "{}", deck.screen());
     assert!(deck.model.replay().is_none());
 }
 

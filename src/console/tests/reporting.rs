@@ -18,7 +18,7 @@ fn a_breakpoint_on_failure_shows_the_failure_that_it_keeps_and_the_keys_that_go_
     let mut deck = broken_at(Moment::Failure);
     deck.fact("scan", WorkerFact::Failed(NodeError::permanent("the server said no").hint("ask again")));
     let screen = deck.screen();
-    assert!(screen.contains("it failed: the server said no; breakpoint 1 on failure"), "in its row: {screen}");
+    assert!(screen.contains("■") && screen.contains("it failed: the server said no"), "{screen}");
     assert!(screen.contains("hint: ask again"), "in its output: {screen}");
     assert!(screen.contains("; continues this node, p the whole run"), "{screen}");
     deck.keys("W");
@@ -32,7 +32,7 @@ fn a_breakpoint_after_a_node_shows_the_result_that_it_keeps() {
     let mut deck = broken_at(Moment::After);
     deck.done("scan", json!({"todo": 3}));
     let screen = deck.screen();
-    assert!(screen.contains("its result is {\"todo\":3}"), "in its row: {screen}");
+    assert!(screen.contains("■"), "in its row: {screen}");
     assert!(screen.contains("result, kept") && screen.contains("\"todo\": 3"), "in its output: {screen}");
     deck.keys(";");
     assert!(!deck.sees("result, kept"));
@@ -46,11 +46,11 @@ fn a_result_that_a_person_or_a_limit_made_is_marked_in_its_row() {
     let run = RunId("run-1".into());
     deck.command(&run, Command::act(Action::Override { node: "list".into(), value: json!("a.rs") }));
     let screen = deck.screen();
-    let row = |screen: &str, node: &str| screen.lines().find(|line| line.contains(node)).unwrap_or_default().to_owned();
-    assert!(row(&screen, "list_directory").contains("* overridden  a.rs"), "{screen}");
-    assert!(row(&screen, "code_analyzer").contains("* stopped  as far as I came"), "{screen}");
+    let row = |screen: &str, node: &str| screen.lines().skip(2).find(|line| line.contains(node)).unwrap_or_default().to_owned();
+    assert!(row(&screen, "├ list").contains("overridden"), "{screen}");
+    assert!(row(&screen, "find what is left").contains("stopped"), "{screen}");
     deck.command(&run, Command::act(Action::Override { node: "list".into(), value: json!(null) }));
-    assert!(row(&deck.screen(), "list_directory").contains("* marked done"), "{}", deck.screen());
+    assert!(row(&deck.screen(), "├ list").contains("marked done"), "{}", deck.screen());
 }
 
 #[test]
@@ -98,25 +98,25 @@ fn hints_begin_with_what_the_state_calls_for() {
     assert!(hints(&mut deck).contains("p continue  s step"), "{}", hints(&mut deck));
     deck.keys("p");
     deck.fact("scan", WorkerFact::Failed(NodeError::permanent("the server said no")));
-    assert!(hints(&mut deck).contains("? help  r retry"), "{}", hints(&mut deck));
+    assert!(hints(&mut deck).starts_with(" r retry"), "{}", hints(&mut deck));
     deck.done("list", json!("a.rs"));
     deck.done("count", json!("1"));
     assert!(hints(&mut deck).contains("m actions"), "{}", hints(&mut deck));
     let mut deck = broken_at(Moment::After);
     deck.done("scan", json!(1));
-    assert!(hints(&mut deck).contains("? help  ; let it run"), "{}", hints(&mut deck));
+    assert!(hints(&mut deck).starts_with(" ; let it run"), "{}", hints(&mut deck));
 }
 
 #[test]
 fn a_run_that_only_breakpoints_keep_says_so_in_the_header() {
     let mut deck = broken_at(Moment::After);
     deck.done("scan", json!(1));
-    assert!(deck.sees("dagdeck  running"), "others are at work");
+    assert!(deck.sees("   running  "), "others are at work");
     deck.done("list", json!("a.rs"));
     deck.done("count", json!("1"));
-    assert!(deck.sees("dagdeck  held"), "{}", deck.screen());
+    assert!(deck.sees("   held  "), "{}", deck.screen());
     deck.keys("<");
-    assert!(deck.sees("1 run is held (key >)"), "{}", deck.screen());
+    assert!(deck.sees("1 run is held (>)"), "{}", deck.screen());
     deck.keys("5");
     assert!(deck.sees("held at a breakpoint"), "the log of the run that goes on: {}", deck.screen());
 }
@@ -125,7 +125,7 @@ fn a_run_that_only_breakpoints_keep_says_so_in_the_header() {
 fn a_replay_tells_the_run_and_what_waits_as_they_were_and_the_way_back_from_the_inbox() {
     let mut deck = Deck::waiting(120, 40);
     deck.keys("H 0");
-    assert!(deck.sees("running") && deck.sees("1 gate now (key 2)"), "{}", deck.screen());
+    assert!(deck.sees("running") && deck.sees("1 gate waiting now (2)"), "{}", deck.screen());
     deck.keys("2");
     assert!(deck.sees("replay at event 1, keys inactive: press $ to return to now"), "{}", deck.screen());
     deck.keys("$");
@@ -169,7 +169,7 @@ fn the_timeline_has_ticks_at_round_times() {
     let mut deck = Deck::waiting(120, 40);
     deck.keys("6");
     let screen = deck.screen();
-    let axis: Vec<&str> = screen.lines().nth(2).unwrap_or_default().split_whitespace().collect();
+    let axis: Vec<&str> = screen.lines().nth(3).unwrap_or_default().split_whitespace().collect();
     assert!(axis.len() > 2 && axis[0] == "0" && axis[1..].iter().all(|tick| tick.ends_with("00ms") || tick.ends_with('s')), "{screen}");
     assert!(!axis.iter().any(|tick| tick.contains('.')), "{screen}");
 }

@@ -23,7 +23,7 @@ fn stale(width: u16, height: u16) -> Deck {
 /// The row of a node on the screen.
 fn row(deck: &mut Deck, node: &str) -> String {
     let screen = deck.screen();
-    let left = |line: &str| line.split('│').next().unwrap_or_default().to_owned();
+    let left = |line: &str| line.split('┃').next().unwrap_or_default().to_owned();
     screen.lines().skip(2).find(|line| left(line).split_whitespace().any(|word| word == node)).unwrap_or_default().to_owned()
 }
 
@@ -35,21 +35,21 @@ fn a_stale_result_is_marked_on_the_screen() {
 #[test]
 fn a_stale_result_is_marked_in_tree_header_timeline_trace_and_graph() {
     let mut deck = stale(120, 40);
-    assert!(row(&mut deck, "count").contains("succeeded") && row(&mut deck, "count").contains("◐ stale"), "{}", deck.screen());
+    assert!(row(&mut deck, "count").contains("↻ │ count"), "{}", deck.screen());
     assert!(!row(&mut deck, "scan").contains("stale"), "{}", deck.screen());
-    assert!(deck.screen().lines().next().unwrap().contains("1 stale"), "{}", deck.screen());
+    assert!(deck.screen().lines().nth(1).unwrap().contains("1 stale"), "{}", deck.screen());
     deck.keys("6");
-    assert!(row(&mut deck, "count").contains('◐') && deck.sees("◐ stale") && deck.sees("list ran again after it"), "{}", deck.screen());
+    assert!(row(&mut deck, "count").contains('↻') && deck.sees("↻ stale") && deck.sees("list ran again after it"), "{}", deck.screen());
     deck.keys("7");
     assert!(deck.sees("succeeded, stale"), "{}", deck.screen());
     deck.keys("4");
-    assert!(deck.sees("─ ◐ stale ") || deck.sees("┌ ◐ stale "), "{}", deck.screen());
+    assert!(deck.sees("─ ↻ stale ") || deck.sees("┌ ↻ stale "), "{}", deck.screen());
 }
 
 #[test]
 fn the_inspector_says_why_a_result_is_stale_and_its_key_makes_it_anew() {
     let mut deck = stale(120, 40);
-    assert!(deck.sees("◐ stale: list ran again after it") && deck.sees("r runs this and all after it again"), "{}", deck.screen());
+    assert!(deck.sees("↻ stale: list ran again after it") && deck.sees("r runs this and all after it again"), "{}", deck.screen());
     deck.keys("m");
     let Some(Dialog::Pick(pick)) = deck.model.dialogs.last() else { panic!() };
     let keyed = pick.items.iter().find(|item| item.key.as_deref() == Some("r")).unwrap();
@@ -71,7 +71,7 @@ fn the_next_node_that_needs_somebody_may_be_a_stale_one() {
 fn a_replay_says_what_was_stale_and_offers_nothing() {
     let mut deck = stale(120, 40);
     deck.keys("H");
-    assert!(deck.sees("◐ stale: list") && !deck.sees("runs this again"), "{}", deck.screen());
+    assert!(deck.sees("↻ stale: list") && !deck.sees("runs this again"), "{}", deck.screen());
     deck.keys("0");
     assert!(!deck.sees("stale"), "{}", deck.screen());
 }
@@ -80,7 +80,7 @@ fn a_replay_says_what_was_stale_and_offers_nothing() {
 fn the_mark_reads_without_colour_and_without_unicode_and_help_lists_it() {
     let mut deck = stale(80, 24);
     deck.model.look.theme = deck.model.look.theme.clone().with_glyphs(GlyphSet::Ascii);
-    assert!(row(&mut deck, "count").contains("% stale"), "{}", deck.screen());
+    assert!(row(&mut deck, "count").contains("~ | count"), "{}", deck.screen());
     let help = help::lines(&deck.model, &[]).copied();
-    assert!(help.contains("% stale        uses a result that has changed since"), "{help}");
+    assert!(help.contains("~ stale        uses a result that has changed since"), "{help}");
 }

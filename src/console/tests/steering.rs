@@ -210,7 +210,7 @@ fn the_plan_says_of_a_paused_run_that_it_is_paused() {
     deck.keys("s esc");
     assert!(status(&deck).starts_with("this is the plan; the run is paused"), "{}", status(&deck));
     let screen = deck.screen();
-    assert!(screen.contains("1 run is paused (key >)") && !screen.contains("goes on"), "{screen}");
+    assert!(screen.contains("1 run is paused (>)") && !screen.contains("goes on"), "{screen}");
 }
 
 #[test]
@@ -236,9 +236,9 @@ fn feedback_is_offered_to_agents_only() {
 fn a_node_whose_run_was_interrupted_says_so_and_what_continues_it() {
     let deck = Deck::running(120, 40);
     let mut left = driven_by(&deck, Driver::Nobody);
-    let row = |screen: &str| screen.lines().find(|line| line.contains(" scan ") && line.contains("interrupted")).map(str::to_owned);
+    let row = |screen: &str| screen.lines().find(|line| line.contains("find what is left")).map(str::to_owned);
     let screen = left.screen();
-    assert!(row(&screen).is_some_and(|row| row.contains("? ") && !row.contains('●')), "{screen}");
+    assert!(row(&screen).is_some_and(|row| row.contains("!") && !row.contains('●')), "{screen}");
     left.keys("W");
     assert!(left.sees("scan was interrupted; ! continues the run and"), "{}", left.screen());
     assert!(!left.sees("scan is running"), "{}", left.screen());

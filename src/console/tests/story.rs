@@ -16,7 +16,7 @@ fn an_empty_console_says_what_to_do() {
     let mut deck = Deck::new(80, 24);
     let screen = deck.screen();
     assert!(screen.contains("Type what you want done"), "{screen}");
-    assert!(screen.contains("test-model (M)"), "{screen}");
+    assert!(screen.contains("test-model"), "{screen}");
     deck.notice(Notice::Model(ModelStatus::Absent { how: "set OPENAI_API_KEY and start again".into() }));
     let screen = deck.screen();
     assert!(screen.contains("no model (M)") && screen.contains("No model is connected"), "{screen}");
@@ -42,7 +42,7 @@ fn a_request_becomes_a_plan_in_the_tree() {
     let mut deck = Deck::planned(80, 24);
     assert_eq!(deck.model.place.focus, Focus::Tree);
     let screen = deck.screen();
-    for id in ["list", "count", "scan", "write"] {
+    for id in ["list", "count", "find what is left", "write"] {
         assert!(screen.contains(id), "{screen}");
     }
     assert_eq!(deck.model.editor.review.errors(), 0, "{:?}", deck.model.editor.findings());
@@ -60,7 +60,7 @@ fn nodes_run_at_the_same_time_and_their_output_streams() {
 #[test]
 fn a_gate_shows_in_row_badge_and_inbox_and_its_approval_lets_the_node_run() {
     let mut deck = Deck::waiting(100, 30);
-    assert!(deck.sees("1 waiting"), "{}", deck.screen());
+    assert!(deck.sees("1 needs you"), "{}", deck.screen());
     deck.keys("i");
     assert!(deck.sees("write: may it start?"), "{}", deck.screen());
     assert!(deck.sees("longest.md"), "{}", deck.screen());

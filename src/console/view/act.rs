@@ -23,9 +23,9 @@ pub fn proposal(model: &Model, proposal: &Proposal, pen: &mut Pen<'_>, layout: &
         let area = layout.detail;
         Clear.render(area, pen.buffer);
         pen.wash(area, Role::Text);
-        let area = if area.x > 0 { pen.divide(area) } else { area };
-        pen.title(area, &[(Plain::line("confirm the action"), Role::Title)], true);
-        Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 }
+        let Some((head, inside)) = doc::pane(pen, area, Role::Gate) else { return };
+        pen.pieces(head, &[(Plain::line("confirm the action"), Role::Title)]);
+        inside
     } else {
         boxed_rows(pen, ROWS, &Plain::line("confirm the action"))
     };

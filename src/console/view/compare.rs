@@ -14,7 +14,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let differences = compare.differences();
     let count = if differences.is_empty() { "no difference".to_owned() } else { counted(differences.len(), "difference") };
     let against = compare.name().cloned().unwrap_or_else(|| Plain::line("the original"));
-    pen.title(area, &[(Plain::line(&count).then(&Plain::line(" from ")).then(&against), Role::Title)], open);
+    pen.title(area, &[(Plain::line(&count).then(&Plain::line(" from ")).then(&against), Role::Title)]);
     pen.list(below(area), (compare.place.top, differences.len()), Some(compare.place.selected), open, |pen, at, line| {
         pen.pieces(text_of(line), &row(&differences[at]));
     });

@@ -31,20 +31,21 @@ impl InSight {
     }
 }
 
-/// A pane beside a list: its area behind the line that divides them, and where text is below its title. Nothing where it has no room.
-pub fn pane(pen: &mut Pen<'_>, area: Rect) -> Option<(Rect, Rect)> {
+/// The card beside or below a list, behind its bar: the row of its title, and where text is below it. Nothing where it has no room.
+pub fn pane(pen: &mut Pen<'_>, area: Rect, role: Role) -> Option<(Rect, Rect)> {
     if area.height < 2 || area.width < 4 {
         return None;
     }
-    let area = if area.x > 0 { pen.divide(area) } else { area };
-    Some((area, Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 }))
+    let inside = pen.bar(if area.x > 0 { area } else { Rect { x: 1, width: area.width - 1, ..area } }, role);
+    Some((Rect { height: 1, ..inside }, Rect { y: inside.y + 1, height: inside.height - 1, ..inside }))
 }
 
-/// Draws a doc in a pane beside a list, from a line on.
+/// Draws a doc as a card beside a list, from a line on.
 pub fn beside(pen: &mut Pen<'_>, area: Rect, title: &str, doc: &Doc<'_>, scroll: usize) {
-    let Some((area, inside)) = pane(pen, area) else { return };
+    let Some((head, inside)) = pane(pen, area, Role::Border) else { return };
     let seen = draw(pen, inside, doc, scroll.min(doc.len().saturating_sub(1)));
-    pen.title(area, &[(Plain::line(title), Role::Dim), seen.label()], false);
+    pen.pieces(head, &[(Plain::line(title), Role::Dim), seen.label()]);
+    pen.end_bar(inside);
 }
 
 /// Draws a doc from a line on.

@@ -51,17 +51,22 @@ pub fn hints(model: &Model) -> Vec<Hint> {
     called::for_now(model, hinted(model, &contexts)).into_iter().filter_map(hint).collect()
 }
 
+/// The keys in their order; how to get help is always at the right end. Those without room are left out whole.
 fn draw_hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let mut x = area.x + 1;
-    let end = area.right().saturating_sub(1);
-    for hint in hints(model) {
-        let (key, title) = (Plain::line(&hint.key.to_string()), Plain::line(&hint.words));
-        let width = u16::try_from(key.width() + 1 + title.width()).unwrap_or(u16::MAX);
-        if x.saturating_add(width) > end {
-            continue;
+    let mut end = area.right().saturating_sub(1);
+    let (help, keys): (Vec<Hint>, Vec<Hint>) = hints(model).into_iter().partition(|hint| hint.command == "app.help");
+    let pieces =
+        |hint: &Hint| [(Plain::line(&hint.key.to_string()), Role::Key), (Plain::blank(1).then(&Plain::line(&hint.words)), Role::Hint)];
+    for hint in &help {
+        end = pen.pieces_right(Rect { x, width: end.saturating_sub(x), ..area }, &pieces(hint)).saturating_sub(2);
+    }
+    for hint in &keys {
+        let pieces = pieces(hint);
+        let width = u16::try_from(pieces.iter().map(|(text, _)| text.width()).sum::<usize>()).unwrap_or(u16::MAX);
+        if x.saturating_add(width) <= end {
+            x = pen.pieces(Rect { x, width, ..area }, &pieces) + 2;
         }
-        x += pen.text(x, area.y, end - x, &key, Role::Key) + 1;
-        x += pen.text(x, area.y, end - x, &title, Role::Hint) + 2;
     }
 }
 

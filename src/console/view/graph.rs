@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeMap};
 
 use ratatui::layout::Rect;
 
-use super::{empty, pen::Pen, tree::took};
+use super::{empty, pen::Pen, row::took};
 use crate::console::model::{Focus, Model, RunView, Standing, Turns, texts};
 use crate::console::theme::{Role, of_node};
 use crate::engine::{EdgeId, EdgeState, NodeRun, RunStatus, Time};
@@ -57,7 +57,7 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool) {
     if undrawn > 0 {
         pieces.push((Plain::line(&format!("  {undrawn} edges without a line")), Role::Warning));
     }
-    pen.title(area, &pieces, focused);
+    pen.title(area, &pieces);
     if model.shown_run().is_some() && area.width >= 60 {
         let [taken, waiting, dead] = match pen.theme.glyphs() {
             GlyphSet::Unicode => [" ━▼ ", " ─▽ ", " ┄× "],

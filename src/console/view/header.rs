@@ -1,143 +1,202 @@
-//! The first row: what is shown and how far it is; how many gates wait; which model is used.
+//! The first rows: what is shown, where and with which model; how far it is, what of it needs somebody, and what it took.
 
 use ratatui::layout::Rect;
 
 use super::pen::Pen;
 use crate::console::model::{Model, PlanScreen, RunView, Screen, texts};
 use crate::console::theme::Role;
-use crate::engine::{RunStatus, Time, Totals, elapsed};
+use crate::engine::{CountedNodes, NodeCounts, RunStatus, Time, Totals, elapsed};
 use crate::host::client::Driver;
 use crate::text::{Glyph, Plain, clock, counted, duration};
 
-/// Draws the first row.
-pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
-    let mut badges = badges(model, pen);
-    let (must, may) = place(model, now);
-    let title = (Plain::line(" dagdeck  "), Role::Title);
-    let must: Vec<(Plain, Role)> = [title].into_iter().chain(must).collect();
-    // What needs somebody comes before the model's name.
-    if model.replay().is_none() && width(&must) + width(&badges) >= usize::from(area.width) {
-        badges.pop();
-    }
-    let right = pen.pieces_right(area, &badges);
-    let room = Rect { width: right.saturating_sub(area.x + 1), ..area };
-    let x = pen.pieces(room, &must);
-    let mut room = Rect { x, width: room.right().saturating_sub(x), ..room };
-    for piece in may {
-        let is_whole = piece.0.width() <= usize::from(room.width);
-        if is_whole || piece.1 == Role::Text && usize::from(room.width) >= GOAL {
-            let x = pen.pieces(room, &[piece]);
-            room = Rect { x, width: room.right().saturating_sub(x), ..room };
-        }
-    }
+/// Texts one after the other with how they look.
+type Pieces = Vec<(Plain, Role)>;
+
+/// What the rows say: the right side gives way to the left, its last piece first.
+#[derive(Default)]
+struct Header {
+    /// What is shown.
+    title: Pieces,
+    /// How it is, and its counts.
+    state: Pieces,
+    /// Times and totals.
+    took: Pieces,
 }
 
-/// Columns of a goal below which it says nothing.
-const GOAL: usize = 12;
+/// Draws the first rows: two, or on a low screen the first with the counts in it.
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
+    let Header { mut title, mut state, mut took } = place(model, now, pen);
+    took.extend(elsewhere(model, pen));
+    if area.height < 2 {
+        title.append(&mut state);
+        return row(pen, area, title, around(model).into_iter().chain(took).collect());
+    }
+    row(pen, area, title, around(model));
+    row(pen, Rect { y: area.y + 1, ..area }, state, took);
+}
+
+/// Columns between two texts of a row.
+const GAP: usize = 2;
+
+/// The least columns of a goal.
+const GOAL: usize = 24;
 
 fn width(pieces: &[(Plain, Role)]) -> usize {
     pieces.iter().map(|(text, _)| text.width()).sum()
 }
 
-/// What must be seen, and what may be left out.
-type HeaderPieces = (Vec<(Plain, Role)>, Vec<(Plain, Role)>);
+/// Draws one row. Of the right side, which is in order of weight, as much as leaves the left side its room.
+fn row(pen: &mut Pen<'_>, area: Rect, left: Pieces, mut right: Pieces) {
+    let all = usize::from(area.width).saturating_sub(2);
+    let side = |right: &Pieces| right.iter().map(|(text, _)| text.width() + GAP).sum::<usize>();
+    // The first piece of the right side stands while a goal has the least room left.
+    let is_titled = left.iter().any(|(_, role)| *role == Role::Title);
+    let least = |pieces: usize| if is_titled && pieces == 1 { width(&left).min(GOAL) } else { width(&left) };
+    while least(right.len()) + side(&right) > all && right.pop().is_some() {}
+    let spaced: Pieces = right.into_iter().flat_map(|(text, role)| [(Plain::blank(GAP), Role::Text), (text, role)]).collect();
+    let inside = Rect { x: area.x + 1, width: area.width.saturating_sub(2), height: 1, ..area };
+    let end = pen.pieces_right(inside, &spaced);
+    pen.pieces(Rect { width: end.saturating_sub(inside.x), ..inside }, &left);
+}
 
-fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
-    let mut badges = Vec::new();
-    let waiting = model.inbox.gates.len();
-    if waiting > 0 {
-        let mark = pen.theme.glyph(Glyph::Gate);
-        let key = model.hint("app.inbox");
-        // A replay shows what was; what waits, waits now.
-        let now = if model.replay().is_some() { " now" } else { "" };
-        badges.push((Plain::line(&format!(" {mark} {}{now} (key {key}) ", counted(waiting, "gate"))), Role::Badge));
-        badges.push((Plain::blank(1), Role::Text));
+/// The model, the folder, and which of several runs is shown.
+fn around(model: &Model) -> Pieces {
+    let mut right = Vec::new();
+    let label = model.session.model_label();
+    if model.session.lacks_model() {
+        right.push((label.then(&Plain::line(&format!(" ({})", model.hint("app.model")))), Role::Warning));
+    } else {
+        right.push((label.truncate(24), Role::Dim));
     }
     let going_on = model.runs.going_on().count();
     let shown = usize::from(model.shown_run().is_some_and(RunView::goes_on));
-    if going_on > 1 {
-        badges.push((Plain::line(&format!("{going_on} runs ")), Role::Running));
+    let key = model.hint("stage.next");
+    if let (PlanScreen::Run(id), all @ 2..) = (&model.place.shown, model.runs.open.len()) {
+        let at = model.runs.number(id).unwrap_or(1);
+        right.push((Plain::line(&format!("run {at} of {all} ({key})")), Role::Dim));
     } else if let Some(run) = model.runs.going_on().next().filter(|_| going_on > shown) {
-        let key = model.hint("stage.next");
-        badges.push((Plain::line(&format!("1 run is {} (key {key}) ", run.status().word())), texts::status_role(run.status())));
+        let words = match going_on {
+            1 => format!("1 run is {} ({key})", run.status().word()),
+            many => format!("{many} runs go on ({key})"),
+        };
+        right.push((Plain::line(&words), texts::status_role(run.status())));
     }
-    if model.replay().is_some() {
-        return badges;
-    }
-    let role = if model.session.lacks_model() { Role::Badge } else { Role::Dim };
-    let key = model.hint("app.model");
-    let words = model.session.model_label().truncate(24);
-    badges.push((Plain::blank(1).then(&words).then(&Plain::line(&format!(" ({key}) "))), role));
-    badges
+    right.push((model.session.workspace.truncate_start(28), Role::Dim));
+    right
 }
 
-fn place(model: &Model, now: Time) -> HeaderPieces {
+/// Gates that are not of the run on the screen.
+fn elsewhere(model: &Model, pen: &Pen<'_>) -> Option<(Plain, Role)> {
+    // A replay shows what was; what waits, waits now.
+    let shown = model.shown_run().filter(|view| view.replay().is_none() && model.place.screen.shows_stage());
+    let others = model.inbox.gates.iter().filter(|gate| shown.is_none_or(|view| view.id != gate.run)).count();
+    let (mark, key) = (pen.theme.glyph(Glyph::Gate), model.hint("app.inbox"));
+    let whose = match (shown.is_some(), model.replay().is_some()) {
+        (true, _) => "in other runs",
+        (false, true) => "waiting now",
+        (false, false) => "waiting",
+    };
+    (others > 0).then(|| (Plain::line(&format!("{mark} {} {whose} ({key})", counted(others, "gate"))), Role::Gate))
+}
+
+fn place(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
+    let named = |words: &str| Header { title: vec![(Plain::line(words), Role::Title)], ..Header::default() };
     match (model.place.screen, &model.place.shown) {
-        (Screen::Inbox, _) => (vec![(Plain::line("inbox"), Role::Heading)], Vec::new()),
+        (Screen::Inbox, _) => named("Inbox"),
         (Screen::Compare, _) => {
-            (vec![(Plain::line("compare  "), Role::Heading)], vec![(Plain::summary(&model.editor.plan().goal), Role::Text)])
+            let goal = model.editor.plan().headline();
+            Header { title: vec![(Plain::line("Compare  ").then(&goal), Role::Title)], ..Header::default() }
         }
-        (Screen::Versus, _) => (vec![(Plain::line("two runs side by side"), Role::Heading)], Vec::new()),
-        (Screen::Runs, _) => (vec![(Plain::line("runs in "), Role::Heading), (model.session.workspace.clone(), Role::Dim)], Vec::new()),
-        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Plan) => plan(model, now),
+        (Screen::Versus, _) => named("Two runs side by side"),
+        (Screen::Runs, _) => named("Runs"),
+        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Plan) => plan(model, now, pen),
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Run(id)) => {
-            model.runs.get(id).map(|view| run(model, view, now)).unwrap_or_default()
+            model.runs.get(id).map(|view| run(view, now, pen)).unwrap_or_default()
         }
     }
 }
 
-fn plan(model: &Model, now: Time) -> HeaderPieces {
+/// A word for the state, in a column of its own.
+fn state(word: &str, role: Role) -> (Plain, Role) {
+    (Plain::blank(2).then(&Plain::line(word).pad(12)).then(&Plain::blank(2)), role)
+}
+
+fn titled(pen: &Pen<'_>, glyph: Glyph, role: Role, goal: Plain) -> Pieces {
+    vec![(Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role), (goal, Role::Title)]
+}
+
+fn plan(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
+    let plan = model.editor.plan();
+    let mut header = Header { title: titled(pen, Glyph::Ready, Role::Dim, plan.headline()), ..Header::default() };
+    if plan.nodes.is_empty() {
+        header.title = vec![(Plain::line("dagdeck"), Role::Title)];
+    }
     if let Some(planning) = &model.request.planning {
         let took = duration(now.since(planning.since) / 1000 * 1000);
-        let progress = Plain::line("  ").then(&planning.progress);
-        return (vec![(Plain::line("planning "), Role::Running), (took, Role::Dim)], vec![(progress, Role::Text)]);
+        header.state = vec![state("planning", Role::Running), (planning.progress.clone(), Role::Text)];
+        header.took = vec![(took, Role::Dim)];
+        return header;
     }
-    let count = model.editor.plan().nodes.len();
-    if count == 0 {
-        return (vec![(model.session.workspace.clone(), Role::Dim)], Vec::new());
+    if plan.nodes.is_empty() {
+        return header;
     }
     let errors = model.editor.review.errors();
     let warnings = model.editor.findings().len() - errors;
-    let mut parts = vec![(Plain::line(&format!("plan, {}", counted(count, "node"))), Role::Heading)];
-    if errors > 0 {
-        parts.push((Plain::line("  ").then(&Plain::line(&counted(errors, "error"))), Role::Error));
-    }
-    if warnings > 0 {
-        parts.push((Plain::line("  ").then(&Plain::line(&counted(warnings, "warning"))), Role::Warning));
-    }
-    (parts, vec![(Plain::line("  ").then(&Plain::summary(&model.editor.plan().goal)), Role::Text)])
+    let asks = plan.nodes.iter().filter(|node| texts::gated(node, &model.session.catalog)).count();
+    header.state = vec![state("plan", Role::Dim), (Plain::line(&counted(plan.nodes.len(), "node")), Role::Text)];
+    let some = [
+        (asks, format!("{asks} ask first ({})", pen.theme.glyph(Glyph::Gate)), Role::Text),
+        (errors, counted(errors, "error"), Role::Error),
+        (warnings, counted(warnings, "warning"), Role::Warning),
+    ];
+    let some = some.into_iter().filter(|(count, _, _)| *count > 0);
+    header.state.extend(some.map(|(_, words, role)| (Plain::blank(GAP).then(&Plain::line(&words)), role)));
+    header
 }
 
-fn run(model: &Model, view: &RunView, now: Time) -> HeaderPieces {
-    let at = model.runs.number(&view.id).unwrap_or(1);
+/// Columns of the bar, and on a narrow terminal.
+const BAR: (usize, usize) = (24, 16);
+
+fn run(view: &RunView, now: Time, pen: &Pen<'_>) -> Header {
     let status = view.seen_status();
-    let (word, role) = (Plain::line(status.word()), texts::status_role(status));
-    let all = model.runs.open.len();
-    let number = if all > 1 { format!("run {at} of {all} ") } else { String::new() };
-    let mut parts = vec![(Plain::line(&number), Role::Heading)];
+    let counts = view.seen().run.counts(status);
+    let role = texts::status_role(status);
+    // Where somebody is waited for, that is the loudest word of the screen.
+    let needs = counts.waiting > 0 && matches!(status, RunStatus::Running | RunStatus::Waiting);
+    let (glyph, loud) = if needs { (Glyph::Gate, Role::Gate) } else { (status.glyph(), role) };
+    let mut header = Header { title: titled(pen, glyph, loud, view.goal()), ..Header::default() };
     match view.replay() {
         Some(replay) => {
-            parts.push((Plain::line(&format!(" replay {}/{} ", replay.at(), view.journal().len())), Role::Badge));
-            parts.push((Plain::blank(1).then(&word), role));
+            let at = Plain::line(&format!("  replay {}/{}  ", replay.at(), view.journal().len()));
+            header.state.extend([(at, Role::Badge), (Plain::blank(1).then(&Plain::line(status.word())).then(&Plain::blank(2)), role)]);
         }
-        None => parts.push((word, role)),
+        None => {
+            let word = if needs { needs_you(counts.waiting) } else { status.word().to_owned() };
+            header.state.push(state(&word, loud));
+            header.state.extend(bar(counts, loud, pen));
+        }
     }
-    let counts = view.seen().run.counts(status).parts();
-    parts.extend(counts.into_iter().map(|(what, count)| (Plain::blank(2).then(&count), texts::count_role(what))));
+    let is_told = |what: CountedNodes| what == CountedNodes::Waiting && needs && view.replay().is_none();
+    let counts = counts.parts().into_iter().filter(|(what, _)| !is_told(*what));
+    header.state.extend(counts.map(|(what, count)| (Plain::blank(GAP).then(&count), texts::count_role(what))));
     match &view.driver {
         Driver::Here => {}
-        Driver::Elsewhere(who) => parts.push((Plain::line("  under way in ").then(&Plain::summary(who)), Role::Dim)),
+        Driver::Elsewhere(who) => header.state.push((Plain::line("  under way in ").then(&Plain::summary(who)), Role::Dim)),
         // Actions open one that is over again: of that there is no more to say than how it ended.
         Driver::Nobody if view.newest().run.outcome().is_some() => {}
         Driver::Nobody if matches!(status, RunStatus::NotUnderWay | RunStatus::Interrupted) => {}
-        Driver::Nobody => parts.push((Plain::line("  not under way"), Role::Dim)),
+        Driver::Nobody => header.state.push((Plain::line("  not under way"), Role::Dim)),
     }
-    let mut may = Vec::new();
-    let spent = Totals::from(view.seen().spent);
-    if spent.tokens > 0 {
-        may.push((Plain::line("  ").then(&spent.tokens_label()).then(&Plain::line(" tokens")), Role::Dim));
-    }
-    may.extend(spent.money_label().map(|money| (Plain::line("  ").then(&money), Role::Dim)));
+    header.took = took(view, now);
+    header
+}
+
+fn needs_you(waiting: u32) -> String {
+    format!("{waiting} {} you", if waiting == 1 { "needs" } else { "need" })
+}
+
+fn took(view: &RunView, now: Time) -> Pieces {
+    let mut took = Vec::new();
     if view.replay().is_none() {
         let (ms, run) = (view.elapsed_ms(now), &view.newest().run);
         let time = match view.works() {
@@ -146,8 +205,22 @@ fn run(model: &Model, view: &RunView, now: Time) -> HeaderPieces {
             false if view.status().is_timed() => Plain::line("began ").then(&clock(run.began().0)),
             false => elapsed(ms),
         };
-        may.push((Plain::blank(2).then(&time), Role::Dim));
+        took.push((time, Role::Dim));
     }
-    may.push((Plain::line("  ").then(&view.goal()), Role::Text));
-    (parts, may)
+    let spent = Totals::from(view.seen().spent);
+    if spent.tokens > 0 {
+        took.push((spent.tokens_label().then(&Plain::line(" tokens")), Role::Dim));
+    }
+    took.extend(spent.money_label().map(|money| (money, Role::Dim)));
+    took
+}
+
+/// How much is done, as a bar.
+fn bar(counts: NodeCounts, role: Role, pen: &Pen<'_>) -> Pieces {
+    let columns = if pen.buffer.area.width < 100 { BAR.1 } else { BAR.0 };
+    let done = counts.done as usize * columns / counts.all.max(1) as usize;
+    let line = |glyph: Glyph, columns: usize| Plain::line(&pen.theme.glyph(glyph).repeat(columns));
+    let tip = usize::from(done < columns && done > 0);
+    let rest = columns - done - tip;
+    vec![(line(Glyph::LineHeavy, done).then(&line(Glyph::LineTip, tip)), role), (line(Glyph::LineHorizontal, rest), Role::Border)]
 }

@@ -24,7 +24,7 @@ fn list(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         many => format!("{many} open gates, oldest first"),
     };
     let words = others(model).map(|others| format!("{words}; {others}")).unwrap_or(words);
-    pen.title(area, &[(Plain::line(&words), Role::Title)], true);
+    pen.title(area, &[(Plain::line(&words), Role::Title)]);
     pen.list(below(area), (model.inbox.top, gates.len()), model.inbox.place(), true, |pen, at, line| entry(model, &gates[at], pen, line));
 }
 
@@ -43,10 +43,10 @@ fn entry(model: &Model, key: &GateKey, pen: &mut Pen<'_>, line: Rect) {
 }
 
 fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
-    let Some((area, inside)) = doc::pane(pen, area) else { return };
+    let Some((head, inside)) = doc::pane(pen, area, Role::Gate) else { return };
     let Some((key, _)) = model.selected_gate() else {
-        pen.title(area, &[], false);
-        return closed(model, pen, inside);
+        closed(model, pen, inside);
+        return pen.end_bar(inside);
     };
     let Some(text) = model.inbox.doc(key) else { return };
     let start = model.inbox.scroll.min(text.doc.len().saturating_sub(1));
@@ -64,7 +64,8 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
         }
         (None, false) => (Plain::line("keys not active yet: wait half a second"), Role::Dim),
     };
-    pen.title(area, &[mark, seen.label()], false);
+    pen.pieces(head, &[mark, seen.label()]);
+    pen.end_bar(inside);
 }
 
 /// What became of the selected gate, or how to select one.

@@ -1,18 +1,44 @@
-//! The inspector: the tabs of the selected node.
+//! The card of the selected node: what it does, who does it, and its tabs.
 
 use ratatui::layout::Rect;
 
 use super::doc;
 use super::doc::InSight;
 use super::pen::Pen;
-use crate::console::model::{Focus, Model, Scroll, Tab, docs};
-use crate::console::theme::Role;
+use crate::console::model::{Focus, Model, Scroll, Tab, docs, texts};
+use crate::console::theme::{Role, of_node};
+use crate::plan::Node;
 use crate::text::Plain;
 
-/// Draws the inspector below its tabs.
+/// Draws the card: title, who, tabs, and what the open tab holds.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
-    let Some((area, inside)) = doc::pane(pen, area) else { return };
     let focused = model.place.focus == Focus::Inspector && model.dialogs.is_empty();
+    let run = model.shown_run();
+    let state = model.selected_id().zip(run).and_then(|(id, view)| Some(of_node(&view.seen().run.node(id)?.state, view.seen_status())));
+    let bar = state.map_or(Role::Accent, |(_, role)| role);
+    let Some((head, below)) = doc::pane(pen, area, bar) else { return };
+    let Some(node) = model.selected_node() else { return };
+    let mut title = vec![(node.title_or_id(), Role::Title)];
+    if let Some((glyph, role)) = state {
+        title.insert(0, (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role));
+    }
+    pen.pieces(head, &title);
+    let about = about(model, node);
+    let row = |at: u16| Rect { y: below.y + at, height: 1, ..below };
+    // A low card says who on the row of the title, so that the thing itself has room.
+    let low = below.height < LOW;
+    if low {
+        let end = head.x + u16::try_from(title.iter().map(|(text, _)| text.width()).sum::<usize>()).unwrap_or(u16::MAX).min(head.width);
+        let rest = Rect { x: end, width: head.right().saturating_sub(end), ..head };
+        if about.width() + 2 <= usize::from(rest.width) {
+            pen.pieces_right(rest, &[(about, Role::Dim)]);
+        }
+    } else {
+        pen.text(below.x, below.y, below.width, &about, Role::Dim);
+    }
+    let tabs = u16::from(!low);
+    let used = tabs + if low { 1 } else { 2 };
+    let inside = Rect { y: below.y + used, height: below.height.saturating_sub(used), ..below };
     let said = docs::inspector(model);
     let live = model.tab() == Tab::Output && model.selected_works();
     let seen = match model.inspector.scroll {
@@ -20,29 +46,32 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         Scroll::Start if !live => doc::draw(pen, inside, &said, 0),
         Scroll::Start | Scroll::End => doc::draw_end(pen, inside, &said),
     };
-    title(model, pen, area, focused, seen);
+    draw_tabs(model, pen, row(tabs), focused, seen);
+    pen.end_bar(inside);
 }
 
-fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, seen: InSight) {
+/// Rows of a card below which it is low.
+const LOW: u16 = 9;
+
+/// The node's id, who does its work, and whether it asks first.
+fn about(model: &Model, node: &Node) -> Plain {
+    let state = model.shown_run().and_then(|view| Some(view.seen().run.node(&node.id)?.state.label(view.seen_status())));
+    let asks = if state.is_none() && texts::gated(node, &model.session.catalog) { Some("asks first") } else { None };
+    let parts = [Some(Plain::summary(&node.id)), Some(texts::worker(node)), state.or(asks).map(Plain::line)];
+    parts.into_iter().flatten().reduce(|line, part| line.then(&Plain::line(" · ")).then(&part)).unwrap_or_default()
+}
+
+fn draw_tabs(model: &Model, pen: &mut Pen<'_>, row: Rect, focused: bool, seen: InSight) {
     let mut words: Vec<(Plain, Role)> = Vec::new();
     for tab in model.tabs() {
-        let here = *tab == model.tab();
-        let name = if here { format!("[{}]", tab.title()) } else { format!(" {} ", tab.title()) };
-        let role = match (here, focused) {
-            (true, true) => Role::Title,
+        let role = match (*tab == model.tab(), focused) {
+            (true, true) => Role::Match,
             (true, false) => Role::Heading,
             (false, _) => Role::Dim,
         };
-        words.push((Plain::line(&name), role));
+        words.push((Plain::line(tab.title()), role));
+        words.push((Plain::blank(2), Role::Text));
     }
     words.push(seen.label());
-    pen.title(area, &words, focused);
-    if let Some(id) = model.selected_id() {
-        let room = Rect { width: area.width.saturating_sub(1), height: 1, ..area };
-        let taken: usize = words.iter().map(|(word, _)| word.width()).sum();
-        let name = Plain::blank(1).then(&Plain::summary(id)).then(&Plain::blank(1));
-        if taken + name.width() + 4 < usize::from(area.width) {
-            pen.pieces_right(room, &[(name, if focused { Role::Title } else { Role::Dim })]);
-        }
-    }
+    pen.pieces(row, &words);
 }

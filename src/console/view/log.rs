@@ -12,7 +12,7 @@ use crate::text::{Plain, clock, counted};
 /// Draws the events and the selected one.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout, shown: &mut Shown) {
     let Some(view) = model.shown_run() else {
-        pen.title(layout.list, &[(Plain::line("log"), Role::Title)], true);
+        pen.title(layout.list, &[(Plain::line("log"), Role::Title)]);
         return pen.no_rows(below(layout.list), "No run is shown.");
     };
     title(model, view, pen, layout.list, shown);
@@ -26,7 +26,7 @@ fn title(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect, shown: &m
     let only = view.log.only_node().map(|node| (Plain::line(" of ").then(&Plain::summary(node)), Role::Accent));
     let filters = typing || !view.log.filter.is_empty();
     let words = if filters { Plain::line("filter: ").then(&Plain::blank(36)) } else { Plain::line("log") };
-    pen.title(area, &[(words, Role::Title)].into_iter().chain(only).collect::<Vec<_>>(), open);
+    pen.title(area, &[(words, Role::Title)].into_iter().chain(only).collect::<Vec<_>>());
     if filters {
         let line = Rect { x: area.x + 9, width: 36.min(area.width.saturating_sub(10)), height: 1, ..area };
         request::field(pen, line, &view.log.filter, typing && open, shown);

@@ -102,13 +102,14 @@ impl Pen<'_> {
         }
     }
 
-    /// The lines that lead to a row of a tree: for each level whether one of it follows below; the last ends in one of two branches.
-    pub fn rails(&self, rails: &[bool], (branch, last): (Glyph, Glyph)) -> Plain {
-        let glyph = |(level, more): (usize, &bool)| match (level + 1 == rails.len(), more) {
-            (true, true) => branch,
-            (true, false) => last,
-            (false, true) => Glyph::TreePipe,
-            (false, false) => Glyph::TreeBlank,
+    /// The lines that lead to a row of a tree: for each level whether one of it follows below. Where the row is a branch of its own, the
+    /// last level ends in one of two marks.
+    pub fn rails(&self, rails: &[bool], ends: Option<(Glyph, Glyph)>) -> Plain {
+        let glyph = |(level, more): (usize, &bool)| match (ends.filter(|_| level + 1 == rails.len()), more) {
+            (Some((branch, _)), true) => branch,
+            (Some((_, last)), false) => last,
+            (None, true) => Glyph::TreePipe,
+            (None, false) => Glyph::TreeBlank,
         };
         Plain::line(&rails.iter().enumerate().map(|rail| self.theme.glyph(glyph(rail))).collect::<String>())
     }
@@ -124,52 +125,41 @@ impl Pen<'_> {
         self.buffer.set_style(area.intersection(self.buffer.area), style);
     }
 
-    /// Marks a row as the selected one, in one look from end to end where the pane has the focus.
+    /// Marks a row as the selected one: a tint through which its colours are seen, and a mark.
     pub fn select(&mut self, row: Rect, focused: bool) {
         if row.is_empty() {
             return;
         }
         self.mark(row, focused);
-        self.glyph_over(row, Glyph::Cursor);
+        self.glyph(row.x, row.y, 1, Glyph::Cursor, if focused { Role::Accent } else { Role::Dim });
+        self.mark(Rect { width: 1, ..row }, focused);
     }
 
-    /// Gives a row the look of the selected one, without a mark.
+    /// Gives a row the tint of the selected one, without a mark.
     pub fn mark(&mut self, row: Rect, focused: bool) {
-        if focused {
-            let style = self.theme.style_over(Role::Selection);
-            self.buffer.set_style(row.intersection(self.buffer.area), style);
-        } else {
-            self.wash(row, Role::SelectionUnfocused);
-        }
+        self.wash(row, if focused { Role::Selection } else { Role::SelectionUnfocused });
     }
 
-    /// A mark in the first cell of a row, in the row's own look.
-    fn glyph_over(&mut self, row: Rect, glyph: Glyph) {
-        if let Some(cell) = self.buffer.cell_mut((row.x, row.y)) {
-            cell.set_symbol(self.theme.glyph(glyph));
-        }
+    /// A pane's title.
+    pub fn title(&mut self, area: Rect, title: &[(Plain, Role)]) {
+        self.pieces(Rect { x: area.x + 1, width: area.width.saturating_sub(2), height: 1, ..area }, title);
     }
 
-    /// A pane's title: words in a line.
-    pub fn title(&mut self, area: Rect, title: &[(Plain, Role)], focused: bool) {
-        let role = if focused { Role::BorderFocused } else { Role::Border };
-        let bar = Plain::line(&self.theme.glyph(Glyph::LineHorizontal).repeat(usize::from(area.width)));
-        let row = Rect { height: 1, ..area };
-        self.text(row.x, row.y, row.width, &bar, role);
-        if !title.is_empty() {
-            self.text(row.x, row.y, 1, &Plain::blank(1), role);
-            let inside = Rect { x: row.x + 1, width: row.width.saturating_sub(2), ..row };
-            let end = self.pieces(inside, title);
-            self.text(end, row.y, row.right().saturating_sub(end).min(1), &Plain::blank(1), role);
-        }
-    }
-
-    /// A vertical line at the left of an area; gives what is left of it.
-    pub fn divide(&mut self, area: Rect) -> Rect {
+    /// The bar of a card at the left of an area; gives what is left of it.
+    pub fn bar(&mut self, area: Rect, role: Role) -> Rect {
         for y in area.top()..area.bottom() {
-            self.glyph(area.x, y, 1, Glyph::LineVertical, Role::Border);
+            self.glyph(area.x, y, 1, Glyph::CardBar, role);
         }
-        Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area }
+        Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area }
+    }
+
+    /// Ends the bar of a card where the card ends: below the last row of its inside that says something.
+    pub fn end_bar(&mut self, inside: Rect) {
+        let is_blank = |y: u16| (inside.left()..inside.right()).all(|x| self.buffer.cell((x, y)).is_none_or(|cell| cell.symbol() == " "));
+        let blank: Vec<u16> = (inside.top()..inside.bottom()).rev().take_while(|y| is_blank(*y)).collect();
+        for y in blank {
+            self.text(inside.x.saturating_sub(2), y, 1, &Plain::blank(1), Role::Text);
+        }
     }
 
     /// An empty box over the screen, for a dialog. Gives its inside.

@@ -7,29 +7,28 @@ use crate::console::model::{Focus, Model, TextField};
 use crate::console::theme::Role;
 use crate::text::Plain;
 
-/// Draws the request line below its title.
+/// Draws the request as a card, with what it does below it.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     if area.height < 2 {
         return;
     }
     let focused = model.place.focus == Focus::Request && model.dialogs.is_empty();
-    let title = match &model.request.planning {
-        Some(planning) => vec![(Plain::line("planning: ").then(&planning.text), Role::Dim)],
-        None => vec![(Plain::line("request"), if focused { Role::Title } else { Role::Dim })],
-    };
-    pen.title(area, &title, focused);
-    let inside = Rect { x: area.x + 3, y: area.y + 1, width: area.width.saturating_sub(4), height: area.height - 1 };
-    pen.words(area.x + 1, inside.y, 1, ">", if focused { Role::Key } else { Role::Dim });
+    let bar = Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area };
+    let inside = pen.bar(bar, if focused { Role::Accent } else { Role::Border });
+    let text = Rect { height: inside.height - 1, ..inside };
     if model.request.field.is_empty() {
-        let key = model.hint("request.focus");
-        let words = if focused { "what do you want done?".to_owned() } else { format!("{key} to type a request") };
-        pen.words(inside.x, inside.y, inside.width, &words, Role::Placeholder);
+        pen.words(text.x, text.y, text.width, "What do you want to have done?", Role::Placeholder);
         if focused {
-            shown.cursor = Some(Position::new(inside.x, inside.y));
+            shown.cursor = Some(Position::new(text.x, text.y));
         }
     } else {
-        field(pen, inside, &model.request.field, focused, shown);
+        field(pen, text, &model.request.field, focused, shown);
     }
+    let below = match &model.request.planning {
+        Some(planning) => Plain::line("planning: ").then(&planning.text),
+        None => Plain::line("plans only: nothing runs before you say so"),
+    };
+    pen.text(text.x, text.bottom(), text.width, &below, Role::Dim);
 }
 
 /// Draws typed text so that the cursor is in sight.
@@ -46,7 +45,7 @@ pub fn field(pen: &mut Pen<'_>, area: Rect, field: &TextField, focused: bool, sh
     }
     if focused && field.is_offered() {
         let wide = field.shown().next().map_or(0, |line| line.width()).saturating_sub(skip);
-        pen.mark(Rect { width: u16::try_from(wide).unwrap_or(u16::MAX).min(area.width), height: 1, ..area }, true);
+        pen.wash(Rect { width: u16::try_from(wide).unwrap_or(u16::MAX).min(area.width), height: 1, ..area }, Role::Cursor);
     }
     if focused {
         let x = area.x + u16::try_from(column - skip).unwrap_or(0).min(area.width - 1);

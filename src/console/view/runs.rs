@@ -12,7 +12,7 @@ use crate::text::{Glyph, Plain, counted, timestamp};
 /// Draws the list.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let runs = &model.runs;
-    pen.title(area, &[(Plain::line(&format!("runs  {}", runs.listing.len())), Role::Title)], true);
+    pen.title(area, &[(Plain::line(&format!("runs  {}", runs.listing.len())), Role::Title)]);
     if runs.listing.is_empty() {
         return pen.no_rows(below(area), "No runs yet. Make a plan and run it.");
     }
@@ -40,7 +40,7 @@ fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), pen: &mut Pe
     let began = began.as_str().get(from..MINUTES).map_or_else(|| began.clone(), |minutes| Plain::line(&format!("{minutes}Z")));
     let nodes = if line.width < WIDE { String::new() } else { format!("{:>12}", counted(run.nodes as usize, "node")) };
     let rails = model.runs.rails(at);
-    let rail = pen.rails(&rails[rails.len().saturating_sub(DEEPEST)..], (Glyph::TreeBranch, Glyph::TreeLast));
+    let rail = pen.rails(&rails[rails.len().saturating_sub(DEEPEST)..], Some((Glyph::TreeBranch, Glyph::TreeLast)));
     let origin = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();
     let imported = if run.imported.is_some() { "imported: " } else { "" };
     let pieces = [

@@ -14,13 +14,13 @@ use crate::text::{Glyph, Plain, duration};
 pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let area = layout.list;
     let Some(view) = model.shown_run() else {
-        pen.title(area, &[(Plain::line("timeline"), Role::Title)], true);
+        pen.title(area, &[(Plain::line("timeline"), Role::Title)]);
         return pen.no_rows(below(area), "No run is shown.");
     };
     let Some(chart) = view.chart() else { return };
     let fold = view.seen();
     let open = model.dialogs.is_empty();
-    pen.title(area, &[(Plain::line("timeline  "), Role::Title), (chart.label(), Role::Text)], open);
+    pen.title(area, &[(Plain::line("timeline  "), Role::Title), (chart.label(), Role::Text)]);
     let wide = chart.bars.iter().map(|bar| Plain::summary(&bar.node).width()).max().unwrap_or(0);
     let name = u16::try_from(wide).unwrap_or(u16::MAX).clamp(6, area.width / 3);
     let scale = Scale::new(chart, area, name);

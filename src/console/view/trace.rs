@@ -15,11 +15,11 @@ const DEEPEST: usize = 12;
 pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let (area, open) = (layout.list, model.dialogs.is_empty());
     let Some(view) = model.trace() else {
-        pen.title(area, &[(Plain::line("trace"), Role::Title)], open);
+        pen.title(area, &[(Plain::line("trace"), Role::Title)]);
         return pen.no_rows(below(area), "No node of a run is selected.");
     };
     let title = Plain::line("where the result of ").then(&Plain::summary(view.node())).then(&Plain::line(" comes from"));
-    pen.title(area, &[(title, Role::Title)], open);
+    pen.title(area, &[(title, Role::Title)]);
     pen.list(below(area), (view.place.top, view.lines().len()), Some(view.place.selected), open, |pen, at, row| {
         let line = view.lines()[at];
         let x = row.x + 2 + u16::try_from(line.depth.min(DEEPEST) * 2).unwrap_or(0);

@@ -12,10 +12,10 @@ use crate::text::{Plain, counted};
 pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let (area, open) = (layout.list, model.dialogs.is_empty());
     let Some(versus) = &model.runs.versus else {
-        pen.title(area, &[(Plain::line("two runs"), Role::Title)], open);
+        pen.title(area, &[(Plain::line("two runs"), Role::Title)]);
         return pen.no_rows(below(area), "No runs are compared.");
     };
-    pen.title(area, &[(Plain::line(&counted(versus.len(), "difference")), Role::Title), (names(model, versus), Role::Dim)], open);
+    pen.title(area, &[(Plain::line(&counted(versus.len(), "difference")), Role::Title), (names(model, versus), Role::Dim)]);
     let comparison = versus.comparison();
     let took = Plain::line("first: ").then(&docs::totals(&comparison.left)).then(&Plain::line("   second: "));
     let totals = below(area);

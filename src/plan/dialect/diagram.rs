@@ -1,7 +1,7 @@
 //! Plans as drawings: Mermaid, Graphviz, and a tree of text. What authors wrote is escaped, so a title can't break out of its box.
 
 use crate::plan::order::{EdgePlace, PlanGraph};
-use crate::plan::tree::{DrawnRowKind, DrawnTree, Orientation};
+use crate::plan::tree::{DrawnTree, Orientation, RowBranch};
 use crate::plan::{Edge, NodeKind, Plan, nest};
 use crate::text::Plain;
 
@@ -140,29 +140,27 @@ pub(super) fn tree(plan: &Plan) -> String {
         text.push_str(&format!("{}\n", safe(&plan.goal)));
     }
     for (at, row) in tree.rows.iter().enumerate() {
-        let guides = tree.guides(at);
-        let (own, above) = guides.split_last().map_or((None, &[][..]), |(own, above)| (Some(*own), above));
-        above.iter().for_each(|runs| text.push_str(if *runs { "│  " } else { "   " }));
+        let mut guides = tree.guides(at);
+        let own = if row.branch == RowBranch::Straight { None } else { guides.pop() };
+        guides.iter().for_each(|runs| text.push_str(if *runs { "│ " } else { "  " }));
         text.push_str(match (own, row.inside) {
             (None, _) => "",
-            (Some(true), false) => "├─ ",
-            (Some(false), false) => "└─ ",
-            (Some(true), true) => "╞═ ",
-            (Some(false), true) => "╘═ ",
+            (Some(true), false) => "├ ",
+            (Some(false), false) => "└ ",
+            (Some(true), true) => "╞ ",
+            (Some(false), true) => "╘ ",
         });
         let node = &plan.nodes[row.node];
-        match row.kind {
-            DrawnRowKind::Reference => text.push_str(&format!("→ {}\n", safe(nest::name(&node.id)))),
-            DrawnRowKind::Node => {
-                text.push_str(&format!("{}  {}", safe(nest::name(&node.id)), safe(&label(&node.kind))));
-                let conditions = graph.incoming(row.node).filter_map(|link| condition(plan, graph.links()[link].place));
-                let conditions: Vec<String> = conditions.collect();
-                if !conditions.is_empty() {
-                    text.push_str(&format!("  when {}", conditions.join(" | ")));
-                }
-                text.push('\n');
-            }
+        text.push_str(&format!("{}  {}", safe(nest::name(&node.id)), safe(&label(&node.kind))));
+        let others: Vec<String> = tree.other_parents(&graph, row.node).map(|other| safe(nest::name(graph.id(other)))).collect();
+        if !others.is_empty() {
+            text.push_str(&format!("  + {}", others.join(", ")));
         }
+        let conditions: Vec<String> = graph.incoming(row.node).filter_map(|link| condition(plan, graph.links()[link].place)).collect();
+        if !conditions.is_empty() {
+            text.push_str(&format!("  when {}", conditions.join(" | ")));
+        }
+        text.push('\n');
     }
     text
 }

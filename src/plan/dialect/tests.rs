@@ -99,7 +99,7 @@ fn drawings_show_structure_and_escape_what_authors_wrote() {
     let (plan, _) = read(&document.to_string(), "-").unwrap();
     let tree = write(&plan, Format::Tree).text;
     let rows: Vec<&str> = tree.lines().skip(1).collect();
-    assert_eq!(rows, ["a  agent wr\"iter", "├─ b  decision", "│  └─ → d", "└─ c  tool t", "   └─ d  merge  when yes<no"]);
+    assert_eq!(rows, ["a  agent wr\"iter", "├ b  decision", "└ c  tool t", "  d  merge  + b  when yes<no"]);
     assert!(!tree.contains('\u{1b}'));
     let mermaid = write(&plan, Format::Mermaid).text;
     assert!(mermaid.contains("n0[\"a<br/>agent wr&quot;iter\"]") && mermaid.contains("n1 -->|\"yes&lt;no\"| n3"), "{mermaid}");
@@ -163,7 +163,7 @@ fn drawings_show_what_stands_inside_of_nodes() {
         {"id": "c", "value": 1, "depends_on": ["each"]}]}"#;
     let (plan, _) = read(text, "-").unwrap();
     let drawing = |format| write(&plan, format).text;
-    assert_eq!(drawing(Format::Tree), "a  transform\n└─ each  map\n   ╞═ b  transform\n   └─ c  transform\n");
+    assert_eq!(drawing(Format::Tree), "a  transform\neach  map\n╘ b  transform\nc  transform\n");
     let mermaid = drawing(Format::Mermaid);
     assert!(
         mermaid.contains("  subgraph n1[\"each: map\"]\n    n2[\"b<br/>transform\"]\n  end\n") && mermaid.contains("n1 --> n3"),

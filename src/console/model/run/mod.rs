@@ -224,7 +224,7 @@ impl RunView {
 
     /// The goal for titles.
     pub fn goal(&self) -> Plain {
-        Plain::summary(&self.derived.plan.goal)
+        self.derived.plan.headline()
     }
 
     /// How it is now.

@@ -3,23 +3,19 @@
 use super::{super::UpdateTurn, typing};
 use crate::console::model::{Focus, Model, Screen, Standing, Status, TreeRow, TreeRowKind};
 
-/// To the inspector; on a reference, to the node itself.
+/// To the inspector.
 pub fn open(model: &mut Model, _: &mut UpdateTurn) {
-    let Some(row) = model.tree().row().cloned() else { return };
-    if row.kind == TreeRowKind::Reference {
-        model.reveal(&row.node);
-    } else {
+    if model.tree().row().is_some() {
         model.place.focus = Focus::Inspector;
     }
 }
 
 /// Unfolds, or goes to the first node below.
 pub fn go_in(model: &mut Model, _: &mut UpdateTurn) {
-    model.with_tree(|tree, plan| match tree.row().map(|row| (row.kind, row.node.clone())) {
-        Some((TreeRowKind::Folded(_), _)) => tree.toggle_fold(plan),
-        Some((TreeRowKind::Open, _)) => tree.step(1),
-        Some((TreeRowKind::Reference, node)) => tree.reveal(plan, &node),
-        Some((TreeRowKind::Leaf, _)) | None => {}
+    model.with_tree(|tree, plan| match tree.row().map(|row| row.kind) {
+        Some(TreeRowKind::Folded(_)) => tree.toggle_fold(plan),
+        Some(TreeRowKind::Open) => tree.step(1),
+        Some(TreeRowKind::Leaf) | None => {}
     });
 }
 
@@ -27,7 +23,7 @@ pub fn go_in(model: &mut Model, _: &mut UpdateTurn) {
 pub fn go_out(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, plan| match (tree.row().map(|row| row.kind), tree.above()) {
         (Some(TreeRowKind::Open), _) => tree.toggle_fold(plan),
-        (Some(TreeRowKind::Leaf | TreeRowKind::Folded(_) | TreeRowKind::Reference), Some(above)) => tree.select(above),
+        (Some(TreeRowKind::Leaf | TreeRowKind::Folded(_)), Some(above)) => tree.select(above),
         (_, None) | (None, _) => {}
     });
 }
@@ -61,8 +57,8 @@ pub fn clear_filter(model: &mut Model) {
 pub fn attention(model: &mut Model, _: &mut UpdateTurn) {
     let rows = model.tree().rows();
     let start = model.tree().selected() + 1;
-    let order = (start..rows.len()).chain(0..start.min(rows.len()));
-    let found = order.filter(|at| rows[*at].kind != TreeRowKind::Reference).find(|at| needs_person(model, &rows[*at]));
+    let mut order = (start..rows.len()).chain(0..start.min(rows.len()));
+    let found = order.find(|at| needs_person(model, &rows[*at]));
     match found {
         Some(at) => model.with_tree(|tree, _| tree.select(at)),
         None => model.status = Some(Status::good("nothing here needs you")),

@@ -1,0 +1,267 @@
+//! One row of the tree: its state as a mark, what the node does in plain words, and against the right edge who does it, or in a run when it
+//! worked and how long.
+
+use ratatui::layout::Rect;
+
+use super::lane::{Lane, Scale};
+use super::pen::Pen;
+use crate::console::model::{LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, texts};
+use crate::console::theme::{Role, of_node};
+use crate::engine::{ImpactLine, Inside, NodeRun, Time};
+use crate::plan::{Node, nest};
+use crate::text::{Glyph, Plain, duration};
+
+/// Columns of the rows, the same for all.
+#[derive(Clone, Copy)]
+pub struct Columns {
+    /// The mark before the tree.
+    mark: u16,
+    /// Agent or tool, in a plan.
+    worker: u16,
+    /// The lane of time, in a run.
+    lane: u16,
+    scale: Option<Scale>,
+}
+
+/// Columns of the work time.
+const TIME: u16 = 6;
+/// Columns of agent or tool at most.
+const WORKER: u16 = 16;
+/// Columns of the lane of time, and on a wide terminal.
+const LANE: (u16, u16) = (14, 17);
+/// From this width of the terminal on, the lane is wider; below the other there is none.
+const WIDE: u16 = 100;
+const NARROW: u16 = 70;
+/// Columns of a text below which it is left out rather than cut.
+const CUT: u16 = 12;
+/// Columns that a title should have at least.
+const TITLE: u16 = 20;
+
+impl Columns {
+    /// For rows of so many columns.
+    pub fn of(model: &Model, now: Time, width: u16) -> Self {
+        let mark = if model.deps_target().is_some() { 4 } else { 2 };
+        let worker = WORKER.min(width.saturating_sub(TITLE + mark + 4));
+        let lane = match model.place.size.0 {
+            wide if wide >= WIDE => LANE.1,
+            narrow if narrow < NARROW => 0,
+            _ => LANE.0,
+        };
+        Self { mark, worker, lane, scale: model.shown_run().map(|view| Scale::of(view, now)) }
+    }
+}
+
+/// One row being drawn.
+pub struct RowDrawing<'a> {
+    pub model: &'a Model,
+    pub now: Time,
+    pub row: &'a TreeRow,
+    pub node: &'a Node,
+    pub columns: Columns,
+    /// Positions of the nodes that the node whose dependencies are changed depends on.
+    pub needs: &'a [usize],
+    /// Whether each node comes after that one, so that depending on it would close a cycle.
+    pub after: &'a [bool],
+}
+
+impl RowDrawing<'_> {
+    /// Draws it on a line; the first column is left for the mark of the selected one.
+    pub fn draw(&self, pen: &mut Pen<'_>, line: Rect) {
+        let run = self.model.shown_run();
+        let mark = match run {
+            _ if self.model.deps_target().is_some() => self.dependency_mark(),
+            Some(view) => self.state_mark(view),
+            None => self.finding_mark(),
+        };
+        if let Some((glyph, role)) = mark {
+            pen.glyph(line.x + 1, line.y, self.columns.mark, glyph, role);
+        }
+        let inside = Rect { x: line.x + 1 + self.columns.mark, width: line.width.saturating_sub(2 + self.columns.mark), ..line };
+        let right = match run {
+            Some(view) => self.run_columns(view, pen, inside),
+            None => self.plan_columns(pen, inside),
+        };
+        self.name(pen, Rect { width: right.saturating_sub(inside.x), ..inside });
+    }
+
+    /// The lines that lead to the row, what the node does, and what else it comes after.
+    fn name(&self, pen: &mut Pen<'_>, area: Rect) {
+        let mut x = self.rails(pen, area);
+        let room = |x: u16| area.right().saturating_sub(x);
+        let said = self.said(pen);
+        let last = said.len() - 1;
+        for (at, (text, role)) in said.into_iter().enumerate() {
+            let is_cut = text.width() > usize::from(room(x));
+            if is_cut && at > 0 && (at < last || room(x) < CUT) {
+                continue;
+            }
+            let width = pen.text(x, area.y, room(x), &text, role);
+            self.found(pen, Rect { x, width, ..area }, &text);
+            x += width;
+        }
+    }
+
+    /// What the row says, in pieces: only the first and the last are ever cut.
+    fn said(&self, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
+        let name = nest::name(&self.node.id);
+        let entry = name.split_once(']').filter(|_| name.starts_with('[')).map(|(entry, _)| format!("{entry}] ")).unwrap_or_default();
+        let title = match self.node.title() {
+            Some(title) => Plain::line(&entry).then(&title),
+            None => Plain::summary(name),
+        };
+        let run = self.model.shown_run().and_then(|view| view.seen().run.node(&self.node.id));
+        let is_dropped = run.is_some_and(|node| Standing::of(&node.state) == Standing::Dropped);
+        let mut said = vec![(title, if is_dropped { Role::Dim } else { self.reached(Role::Text) })];
+        let mut more = |text: String, role| said.push((Plain::blank(2).then(&Plain::summary(&text)), role));
+        if let TreeRowKind::Folded(hidden) = self.row.kind {
+            more(format!("{}{hidden}", pen.theme.glyph(Glyph::Folded)), Role::Accent);
+        }
+        // A search finds ids too, and its hits stand outside of the tree.
+        if !self.model.tree().filter.text().trim().is_empty() {
+            more(self.node.id.to_string(), Role::Dim);
+        }
+        let others: Vec<&str> = self.model.tree().others(self.row).map(|id| nest::name(id)).collect();
+        match others.as_slice() {
+            [] => {}
+            [one] => more(format!("+ {one}"), Role::Dim),
+            [one, rest @ ..] => more(format!("+ {one} and {} more", rest.len()), Role::Dim),
+        }
+        if let Some((text, role)) = run.and_then(inside) {
+            more(text, role);
+        }
+        if let Some(mark) = run.filter(|node| Standing::of(&node.state) == Standing::Done).and_then(NodeRun::mark_label) {
+            more(mark, Role::Warning);
+        }
+        // Without a title, what a tool is given tells more than an id.
+        if self.node.title().is_none() && self.node.kind.tool().is_some() {
+            more(texts::summary(self.node, &self.model.plan().inputs).into_string(), Role::Dim);
+        }
+        said
+    }
+
+    /// Marks what the search found in a text of the row.
+    fn found(&self, pen: &mut Pen<'_>, area: Rect, text: &Plain) {
+        let wanted = self.model.tree().filter.text().trim().to_lowercase();
+        let at = text.as_str().to_lowercase().find(&wanted).filter(|_| !wanted.is_empty() && text.as_str().is_ascii());
+        if let Some(at) = at {
+            let (at, len) = (u16::try_from(at).unwrap_or(u16::MAX), u16::try_from(wanted.len()).unwrap_or(u16::MAX));
+            let x = area.x.saturating_add(at);
+            pen.wash(Rect { x, width: len.min(area.right().saturating_sub(x)), height: 1, ..area }, Role::Match);
+        }
+    }
+
+    /// The lines that lead to the row. Gives the column behind them.
+    fn rails(&self, pen: &mut Pen<'_>, area: Rect) -> u16 {
+        if !self.model.tree().filter.text().trim().is_empty() {
+            return area.x;
+        }
+        let tree = self.model.tree();
+        let levels = LEVELS.min(usize::from(area.width / 2) / 2);
+        let (level, mut x) = (tree.level(self.row), area.x);
+        if level > levels {
+            x += pen.words(x, area.y, 6, &format!("{} ", level - levels), Role::Dim);
+        }
+        let ends = if self.row.inside { (Glyph::InsideBranch, Glyph::InsideLast) } else { (Glyph::TreeBranch, Glyph::TreeLast) };
+        let (rails, is_branch) = tree.rails(self.row, levels);
+        let rails = pen.rails(&rails, is_branch.then_some(ends));
+        x + pen.text(x, area.y, area.right().saturating_sub(x), &rails, Role::Border)
+    }
+
+    /// How the node is, or what stands before it, as a mark.
+    fn state_mark(&self, view: &RunView) -> Option<(Glyph, Role)> {
+        let (run, id) = (&view.seen().run, &self.node.id);
+        let node = run.node(id)?;
+        let is_ahead = Standing::of(&node.state) == Standing::Ahead;
+        // A point that means every node is shown in the list alone.
+        let is_break = || run.breakpoints().any(|(_, point)| point.node.is_some() && point.means(id));
+        Some(match of_node(&node.state, view.seen_status()) {
+            _ if node.stale.is_some() => (Glyph::Stale, Role::Stale),
+            _ if is_ahead && run.is_held(id) => (Glyph::Held, Role::Held),
+            _ if run.kept(id).is_some() || run.held_calls(id).next().is_some() => (Glyph::Halted, Role::Held),
+            _ if is_ahead && is_break() => (Glyph::Breakpoint, Role::Held),
+            state => state,
+        })
+    }
+
+    /// Whether the node is one of the dependencies that are changed, as a mark.
+    fn dependency_mark(&self) -> Option<(Glyph, Role)> {
+        let target = self.model.deps_target()?;
+        let glyph = match (*target == self.node.id, self.needs.contains(&self.row.index)) {
+            (true, _) => Glyph::ArrowRight,
+            (false, true) => Glyph::Checked,
+            (false, false) if self.is_out_of_reach(target) => return None,
+            (false, false) => Glyph::Unchecked,
+        };
+        Some((glyph, Role::Accent))
+    }
+
+    /// What validation says of the node as a mark; of a folded row also what it says of nodes inside.
+    fn finding_mark(&self) -> Option<(Glyph, Role)> {
+        let review = &self.model.editor.review;
+        let inside = matches!(self.row.kind, TreeRowKind::Folded(_)).then(|| review.inside(&self.node.id)).into_iter().flatten();
+        let worst = review.of_node(&self.node.id).chain(inside).min_by_key(|finding| finding.severity)?;
+        let (_, glyph, role) = texts::severity(worst.severity);
+        Some((glyph, role))
+    }
+
+    /// Whether the node whose dependencies are changed can't depend on this one.
+    fn is_out_of_reach(&self, target: &str) -> bool {
+        *target != *self.node.id
+            && (nest::prefix(target) != nest::prefix(&self.node.id) || self.after.get(self.row.index).is_some_and(|after| *after))
+    }
+
+    /// A role, or the dim one where the row can't be taken.
+    fn reached(&self, role: Role) -> Role {
+        match self.model.deps_target() {
+            Some(target) if self.is_out_of_reach(target) => Role::Dim,
+            Some(_) | None => role,
+        }
+    }
+
+    /// Who does the node's work, and whether it asks first. Gives the column where the title must end.
+    fn plan_columns(&self, pen: &mut Pen<'_>, area: Rect) -> u16 {
+        let gate = area.right().saturating_sub(2);
+        if texts::gated(self.node, &self.model.session.catalog) {
+            pen.glyph(gate, area.y, 1, Glyph::Gate, Role::Gate);
+        }
+        let x = gate.saturating_sub(self.columns.worker + 1);
+        pen.text(x, area.y, self.columns.worker, &texts::worker(self.node), Role::Dim);
+        x.saturating_sub(1)
+    }
+
+    /// When the node worked and how long, or what an action would make of it. Gives the column where the title must end.
+    fn run_columns(&self, view: &RunView, pen: &mut Pen<'_>, area: Rect) -> u16 {
+        let Some(node) = view.seen().run.node(&self.node.id) else { return area.right() };
+        let time = area.right().saturating_sub(TIME);
+        pen.text(time, area.y, TIME, &took(node, self.now).pad_start(usize::from(TIME)), Role::Dim);
+        let x = time.saturating_sub(self.columns.lane + 1);
+        let lane = Rect { x, width: self.columns.lane, ..area };
+        if let Some(fate) = self.model.proposal().and_then(|proposal| proposal.fate(&self.node.id)) {
+            let word = Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word()));
+            pen.text(x, area.y, area.right().saturating_sub(x), &word, texts::impact_role(ImpactLine::Nodes(fate)));
+        } else if let Some(scale) = self.columns.scale.filter(|_| lane.width > 0) {
+            Lane { stretches: &view.seen().timeline.stretches(&self.node.id), scale, role: texts::lane_role(&node.state) }.draw(pen, lane);
+        }
+        x.saturating_sub(1)
+    }
+}
+
+/// How far what runs inside a node is, and whether something there needs a person.
+fn inside(node: &NodeRun) -> Option<(String, Role)> {
+    let Inside { nodes, over, waiting, bad } = node.inside;
+    let (words, role) = match (waiting, bad) {
+        (0, 0) => (format!("{over} of {nodes} inside done"), Role::Dim),
+        (0, bad) => (format!("{bad} failed inside, {over} of {nodes} done"), Role::Failed),
+        (waiting, _) => (format!("{waiting} waiting inside, {over} of {nodes} done"), Role::Waiting),
+    };
+    (nodes > 0).then_some((words, role))
+}
+
+/// How long a node has worked, in whole seconds while it does.
+pub fn took(node: &NodeRun, now: Time) -> Plain {
+    match (node.work_ms(), node.work_ms_by(now)) {
+        (Some(in_all), _) => duration(in_all),
+        (None, Some(so_far)) => duration(so_far / 1000 * 1000),
+        (None, None) => Plain::default(),
+    }
+}
