@@ -139,3 +139,31 @@ fn a_difference_says_what_would_be_fixed_and_where_and_names_no_place_of_a_text_
     let told = program.run(&["validate", "plan.json", "--fix", "--diff"]).says(&["would fix nodes[1].depends_on", "would apply "]);
     assert!(!told.err.contains("fixed") && !told.err.contains("plan.json:") && before == program.read("plan.json"), "{told}");
 }
+
+#[test]
+fn a_status_that_is_read_as_a_field_of_a_result_is_told_with_the_nodes_own_as_a_guess() {
+    let program = Program::new();
+    let agent = |id: &str| json!({"id": id, "agent": "writer", "objective": "x"});
+    let mut sure = agent("sure");
+    sure["output_schema"] = json!({"type": "object", "properties": {"status": {"type": "string"}}});
+    let said = json!({"id": "said", "value": {"error": "none", "b-c": 1}});
+    let read = json!({"id": "r", "join": "always", "value": "{{s.status}} {{ s.error or 's.error' }} {{sure.status}} {{said.error}} {{nodes.s.status}} s.status",
+        "when": "s-2.state == 'failed' or s.result.status == 'x'", "depends_on": ["s", "s-2", "sure", "said"]});
+    let document = json!({"dagdeck": 1, "nodes": [agent("s"), agent("s-2"), sure, said, read]});
+    program.file("plan.json", document.to_string());
+    let found = program.run(&["validate", "plan.json"]).code(0).out;
+    let lines: Vec<_> = found.lines().filter(|line| line.contains("own-state")).collect();
+    assert_eq!(lines.len(), 3, "{found}");
+    for says in [
+        "its own status is `nodes.s.status`; guess",
+        "its own error is `nodes.s.error`; guess",
+        "its own status is `nodes[\"s-2\"].status`; guess",
+    ] {
+        assert!(found.contains(says), "{says}: {found}");
+    }
+    assert_eq!(fixed(&document, "--fix").1, document, "it may be meant");
+    let (_, guessed) = fixed(&document, "--fix=guess");
+    let text = "{{nodes.s.status}} {{ nodes.s.error or 's.error' }} {{sure.status}} {{said.error}} {{nodes.s.status}} s.status";
+    assert_eq!(guessed["nodes"][4]["value"], text);
+    assert_eq!(guessed["nodes"][4]["when"], "nodes[\"s-2\"].status == 'failed' or s.result.status == 'x'");
+}

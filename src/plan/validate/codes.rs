@@ -75,6 +75,7 @@ table! {
     CodeReads "code-reads" Warning "code reads a node that it doesn't depend on, so the result is missing",
     BadCondition "bad-condition" Error "a condition or expression can't be read",
     UnknownName "unknown-name" Warning "a condition names neither a node nor an input, so it reads null",
+    OwnState "own-state" Warning "a text reads `status` or `error` of a node's result where its own state seems to be meant",
     EmptyText "empty-text" Error "a question, code or expression is empty",
     DecisionRoutes "decision-routes" Error "a decision has no outgoing edge",
     OneRoute "one-route" Warning "a decision has only one outgoing edge",

@@ -18,6 +18,7 @@ mod nested;
 #[cfg(test)]
 mod nested_tests;
 mod outer;
+mod own_state;
 mod policy;
 mod readings;
 mod structure;

@@ -5,7 +5,7 @@ use super::codes::Code;
 use super::finding::{Fix, FixKind};
 use super::wording::did_you_mean;
 use super::wording::legible;
-use super::{outer, structure};
+use super::{outer, own_state, structure};
 use crate::plan::edit::{Edit, with_name};
 use crate::plan::expr;
 use crate::plan::reference::{references, references_in_text};
@@ -167,6 +167,7 @@ fn mention(
         (Root::Node(_) | Root::Entry(_), Some(source)) => {
             let Some((reader, itself)) = reader else { return };
             let near = (source == reader && itself) || check.graph.predecessors(reader).any(|other| other == source);
+            own_state::check(check, place, field, path, source);
             if !near {
                 reads.entry(source).or_default().push(Read { place, field: field.to_owned(), reader, written: written.to_owned() });
             }
