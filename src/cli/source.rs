@@ -97,7 +97,7 @@ impl PlanDocument {
     /// How the document is written.
     pub fn syntax(&self) -> Syntax {
         let is_json = serde_json::from_str::<serde::de::IgnoredAny>(self.text.trim_start_matches('\u{feff}')).is_ok();
-        if is_json { Syntax::Json } else { Syntax::Yaml }
+        if is_json { Syntax::Json } else { Syntax::of(&self.text, &self.origin) }
     }
 
     /// A path and a message about it in the terms of the document instead of those of the native format.

@@ -141,6 +141,18 @@ fn a_difference_says_what_would_be_fixed_and_where_and_names_no_place_of_a_text_
 }
 
 #[test]
+fn json_that_is_read_past_its_commas_or_fence_stays_json_when_it_is_fixed() {
+    for text in ["{\"nodes\": [\n {\"id\": 1, \"value\": 1},\n]}", "```json\n{\"nodes\": [{\"id\": 1, \"value\": 1}]}\n```\n"] {
+        let program = Program::new();
+        program.file("plan.json", text);
+        program.run(&["validate", "--fix", "plan.json"]).code(0);
+        let written: Value = serde_json::from_str(&program.read("plan.json")).unwrap();
+        assert_eq!(written, json!({"nodes": [{"id": "1", "value": 1}]}));
+        program.run(&["validate", "plan.json"]).code(0);
+    }
+}
+
+#[test]
 fn a_status_that_is_read_as_a_field_of_a_result_is_told_with_the_nodes_own_as_a_guess() {
     let program = Program::new();
     let agent = |id: &str| json!({"id": id, "agent": "writer", "objective": "x"});

@@ -15,6 +15,11 @@ pub enum Syntax {
 }
 
 impl Syntax {
+    /// The syntax of a document's text; `origin` is as in `read`.
+    pub fn of(text: &str, origin: &str) -> Self {
+        SourceText::open(text, origin).map_or(Self::Json, |source| source.syntax)
+    }
+
     /// Whether a text seems to have comments, which no writer keeps.
     pub fn has_comments(self, text: &str) -> bool {
         self == Self::Yaml && text.lines().any(|line| line.trim_start().starts_with('#') || line.contains(" #"))
