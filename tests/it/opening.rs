@@ -331,3 +331,72 @@ fn stages_that_are_ids_objects_or_both_open_and_each_without_an_object_is_told()
         assert_eq!(written(&program, &document, "native"), document);
     }
 }
+
+#[test]
+fn a_task_with_arguments_is_a_tool_call_and_links_by_its_name_are_its_order() {
+    let program = Program::new();
+    let document = json!({"task_nodes": [{"task": "Image-to-Text", "arguments": {"image": "a.png"}}, {"task": "Summarize It", "arguments": {}}],
+        "task_links": [{"source": "Image-to-Text", "target": "Summarize It"}]});
+    let (code, found) = told(&program, &document);
+    assert_eq!(code, 3);
+    let errors: Vec<_> = found.iter().filter(|line| !line.starts_with("read-as ") && !line.starts_with("unknown-tool ")).collect();
+    assert_eq!(errors, ["bad-id task_nodes[1].id"], "{found:?}");
+    assert_eq!(written(&program, &document, "native"), document);
+    for how in ["--fix", "--fix=guess"] {
+        program.file("plan.json", document.to_string());
+        program.run(&["validate", how, "plan.json"]).code(3);
+        let fixed: Value = serde_json::from_str(&program.read("plan.json")).unwrap();
+        let node = |id: &str| {
+            let nodes = fixed["nodes"].as_array().or(fixed["task_nodes"].as_array()).unwrap();
+            nodes.iter().find(|node| node["id"] == id || node["task"] == id).cloned()
+        };
+        assert!(node("Image-to-Text").is_some_and(|node| node["ask"].is_null()), "{how}: {fixed:#}");
+        assert_eq!(fixed["edges"], json!([{"from": "Image-to-Text", "to": "Summarize_It"}]), "{how}: {fixed:#}");
+    }
+}
+
+#[test]
+fn tasks_that_say_what_to_do_in_plain_words_are_nodes_in_their_order() {
+    let program = Program::new();
+    let document = json!({"tasks": [{"id": 1, "title": "Find it", "description": "Find three papers"},
+        {"id": 2, "title": "Sum it up", "description": "Sum them up", "dependent_task_ids": [1]}]});
+    let (_, found) = told(&program, &document);
+    let errors: Vec<_> = found.iter().filter(|line| !line.starts_with("read-as ")).collect();
+    assert_eq!(errors, ["no-agent tasks[0].agent", "no-agent tasks[1].agent"], "{found:?}");
+    assert_eq!(written(&program, &document, "native"), document);
+    program.run(&["validate", "--fix", "plan.json"]).code(3);
+    let nodes = program.run(&["export", "plan.json"]).code(0).json()["nodes"].clone();
+    assert_eq!((&nodes[1]["objective"], &nodes[1]["depends_on"]), (&json!("Sum them up"), &json!(["1"])), "{nodes:#}");
+}
+
+#[test]
+fn whether_how_often_or_after_what_a_node_runs_is_never_passed_over_with_a_warning() {
+    let program = Program::new();
+    let forms = [
+        json!({"nodes": [{"id": "a", "value": 1}, {"id": "b", "value": 2}]}),
+        json!({"nodes": [{"id": "a", "agent": "writer", "objective": "x"}, {"id": "b", "agent": "writer", "objective": "y"}]}),
+        json!({"dag": [{"id": "a", "tool": "calculator", "query": "1"}, {"id": "b", "tool": "calculator", "query": "2"}]}),
+        json!({"tasks": [{"id": "a", "type": "code_execution", "code": "return 1"}, {"id": "b", "type": "code_execution", "code": "return 2"}]}),
+    ];
+    for form in forms {
+        for (name, value) in [
+            ("enabled", json!(false)),
+            ("disabled", json!(true)),
+            ("run_if", json!("a > 1")),
+            ("for_each", json!("a.items")),
+            ("next", json!("a")),
+            ("comes_before", json!(["a"])),
+            ("if", json!(false)),
+        ] {
+            let mut document = form.clone();
+            let list = document.as_object().unwrap().keys().next().unwrap().clone();
+            document[&list][1][name] = value.clone();
+            let (code, found) = told(&program, &document);
+            let is_read = name == "if" && document.get("nodes").is_some();
+            let expected = if is_read { format!("read-as {list}[1].{name}") } else { format!("wrong-shape {list}[1].{name}") };
+            assert!(found.contains(&expected) && (code == 3 || is_read), "{document}: {found:?}");
+        }
+    }
+    let document = json!({"nodes": [{"id": "a", "value": 1, "enabled": true, "skip": false, "next": "nobody", "tags": ["x"]}]});
+    assert_eq!(told(&program, &document).0, 0, "what says nothing of that is no error");
+}

@@ -22,6 +22,18 @@ pub(super) const DEPENDS_ON: &[&str] = &[
     "predecessors",
     "upstream",
     "parents",
+    "parent",
+    "dependency",
+    "dependent_task_ids",
+    "dependencies_ids",
+    "depends_on_steps",
+    "blocked_by",
+    "waits_for",
+    "wait_for",
+    "run_after",
+    "start_after",
+    "follows",
+    "previous",
 ];
 
 /// Names of the one field of an object that stands where an id belongs.
@@ -68,6 +80,11 @@ pub(super) const GATES: &[&str] = &[
     "ask_user",
     "ask_human",
     "approve_first",
+    "manual",
+    "manual_step",
+    "pause_for_human",
+    "sign_off",
+    "gate_before",
 ];
 
 pub(super) const NATIVE_DOCUMENT: &[(&str, &str)] = &[("links", "edges"), ("task_links", "edges"), ("objective", "goal")];
@@ -106,6 +123,23 @@ pub(super) const NATIVE_EDGE: &[(&str, &str)] = &[
     ("condition", "when"),
     ("if", "when"),
 ];
+
+/// What a node's words mean that says what to do by none of the usual names.
+pub(super) fn work(node: &Map<String, Value>) -> Option<(&'static str, &'static str)> {
+    let has = |names: &[&str]| names.iter().any(|name| node.get(*name).is_some_and(|value| !value.is_null()));
+    let says = |name: &&&str| node.get(**name).is_some_and(Value::is_string);
+    let args = ["args", "arguments", "parameters", "params", "tool_args", "tool_input"];
+    if has(&["tool", "tool_name", "code", "ask", "question", "decide", "merge", "value", "plan", "until", "over", "body", "query"]) {
+        return None;
+    }
+    if has(&args) && !has(&["agent", "agent_name", "agent_id", "role"]) {
+        return ["task", "action", "function"].iter().find(says).map(|name| (*name, "tool"));
+    }
+    if has(&["objective", "prompt", "instruction", "instructions", "goal"]) {
+        return None;
+    }
+    ["task", "action", "description"].iter().find(says).map(|name| (*name, "objective"))
+}
 
 /// A name without what people write in different ways: case, `_`, `-` and spaces.
 pub(in crate::plan) fn plain(name: &str) -> String {

@@ -105,6 +105,7 @@ fn stage_ids(map: &mut Map<String, Value>, outer: (&mut Map<String, Value>, &str
 
 fn lists(map: &mut Map<String, Value>, shape: &DocumentShape, path: &str, depth: usize) {
     let place = step(path, shape.nodes);
+    outline::ids_by_name(map, shape);
     match map.get_mut(shape.nodes) {
         Some(Value::Array(list)) => {
             // Ids beside which the objects stand are no stages themselves.
@@ -410,7 +411,9 @@ fn away(map: &mut Map<String, Value>, names: &[&str], words: &str, notes: &mut V
 /// Puts known fields under their right names: those of the table, and those that differ in case and separators alone.
 fn renamed(map: &mut Map<String, Value>, names: &[(&str, &str)]) -> Vec<FieldReading> {
     let mut notes: Vec<FieldReading> = Vec::new();
-    let written: Vec<String> = map.iter().filter(|(_, value)| !is_quiet(value)).map(|(key, _)| key.clone()).collect();
+    // `if: false` says something.
+    let says = |key: &str, value: &Value| !is_quiet(value) || *value == Value::Bool(false) && names.contains(&(key, "when"));
+    let written: Vec<String> = map.iter().filter(|(key, value)| says(key, value)).map(|(key, _)| key.clone()).collect();
     for name in written {
         let right = names.iter().find(|(wrong, right)| *wrong == name && *right != name).or_else(|| {
             let known = names.iter().any(|(_, right)| *right == name) || is_node_field(&name);

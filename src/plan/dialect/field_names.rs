@@ -102,8 +102,19 @@ pub(super) fn is_memo(dialect: Dialect, part: DocumentPart, name: &str) -> bool 
 
 pub(super) const ORCHESTRATION_DOCUMENT: Slips =
     Slips { what: "an orchestration plan", renamed: &[], elsewhere: &[("connections", "write the order as each node's `depends_on`")] };
-pub(super) const ORCHESTRATION_NODE: Slips =
-    Slips { what: "an orchestration node", renamed: &[("agent_name", "agent"), ("agent_id", "agent"), ("node_id", "id")], elsewhere: &[] };
+pub(super) const ORCHESTRATION_NODE: Slips = Slips {
+    what: "an orchestration node",
+    renamed: &[
+        ("agent_name", "agent"),
+        ("agent_id", "agent"),
+        ("node_id", "id"),
+        ("prompt", "objective"),
+        ("instruction", "objective"),
+        ("instructions", "objective"),
+        ("task", "objective"),
+    ],
+    elsewhere: &[],
+};
 
 pub(super) const TOOLS_DOCUMENT: Slips = Slips {
     what: "a tools plan",
@@ -155,6 +166,10 @@ pub(super) const HYBRID_AGENT: Slips = Slips {
         ("role", "agent_role"),
         ("goal", "agent_goal"),
         ("objective", "agent_goal"),
+        ("prompt", "agent_goal"),
+        ("instruction", "agent_goal"),
+        ("instructions", "agent_goal"),
+        ("task", "agent_goal"),
         ("model", "agent_model"),
         ("tools", "agent_tools"),
         ("context", "agent_context"),

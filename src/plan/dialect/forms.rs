@@ -1,6 +1,6 @@
 //! How the documents of each dialect are made: their lists, the ends of their edges, other names of their fields, and their readers.
 
-use super::aliases::{DEPENDS_ON, NATIVE_DOCUMENT, NATIVE_EDGE, NATIVE_NODE};
+use super::aliases::{DEPENDS_ON, NATIVE_DOCUMENT, NATIVE_EDGE, NATIVE_NODE, work};
 use super::reading::FieldReading;
 use super::spread::EndNames;
 use super::stages::names as stage_names;
@@ -122,7 +122,8 @@ impl DocumentShape {
         let names = sets.flat_map(|slips| slips.renamed.iter().copied());
         let sources =
             self.depends_on.filter(|_| !self.is_literal).into_iter().flat_map(|field| DEPENDS_ON.iter().map(move |name| (*name, field)));
-        names.chain(sources.filter(|(name, field)| name != field)).collect()
+        let work = if self.dialect == Dialect::Native && !self.is_literal { work(node) } else { None };
+        names.chain(work).chain(sources.filter(|(name, field)| name != field)).collect()
     }
 
     /// What stands in for a field that is missing, so that the rest can be read.

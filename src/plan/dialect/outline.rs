@@ -2,11 +2,13 @@
 //! the list that its form has.
 
 use super::aliases;
+use super::forms::DocumentShape;
 use super::reading::{self, FieldReading, ListForm, aside, rename_key, replace};
 use super::stages;
 use super::values::{plan_from_value, tell};
 use crate::plan::native::{FORMAT, ShapeError};
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// Brings the nodes of a document where its form has them.
 pub(super) fn outline(document: &mut Value) -> Vec<FieldReading> {
@@ -19,6 +21,7 @@ pub(super) fn outline(document: &mut Value) -> Vec<FieldReading> {
     }
     if let Value::Object(map) = document {
         named_list(map, &mut notes);
+        plain_tasks(map, &mut notes);
         nodes_by_id(map, &mut notes);
         names_of_stages(map, &mut notes);
     }
@@ -92,6 +95,60 @@ fn nodes_by_id(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
         let message = format!("`{name}` is an object by id: read as a list");
         notes.push(FieldReading { field: name.into(), name: name.into(), message, list: Some(ListForm::ById), ..FieldReading::default() });
     }
+}
+
+/// Tasks that have no field of the hybrid form's own are nodes as others are.
+fn plain_tasks(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
+    let own = ["type", "tool", "code", "arguments", "agent_role", "agent_goal", "agent_model", "agent_tools", "agent_context"];
+    let plain = ["agent", "agent_name", "objective", "title", "description", "prompt", "instruction", "instructions", "task", "action"];
+    let has = |task: &Value, names: &[&str]| names.iter().any(|name| task.get(name).is_some_and(|value| !value.is_null()));
+    let Some(tasks) = map.get("tasks").filter(|tasks| is_nodes(tasks)).and_then(Value::as_array) else { return };
+    let is_hybrid = tasks.iter().any(|task| has(task, &own)) || !tasks.iter().all(|task| has(task, &plain));
+    if is_hybrid || ["nodes", "dag", "stages", "connections"].iter().any(|name| map.contains_key(*name)) {
+        return;
+    }
+    rename_key(map, "tasks", "nodes");
+    let message = "`tasks` is read as `nodes`".to_owned();
+    notes.push(FieldReading {
+        field: "nodes".into(),
+        name: "tasks".into(),
+        message,
+        list: Some(ListForm::Plain),
+        ..FieldReading::default()
+    });
+}
+
+/// Nodes without ids that the others name by another field have that for an id.
+pub(super) fn ids_by_name(map: &mut Map<String, Value>, shape: &DocumentShape) {
+    let Some(Value::Array(nodes)) = map.get(shape.nodes) else { return };
+    let ids = ["id", "node_id", "task_id", "step_id", "stage_id"];
+    if shape.is_literal || !nodes.iter().all(|node| node.is_object() && ids.iter().all(|id| node.get(id).is_none())) {
+        return;
+    }
+    let edges = shape.edges.and_then(|edges| map.get(edges)).and_then(Value::as_array).into_iter().flatten();
+    let ends = shape.end_names();
+    let ends = edges.flat_map(|edge| ends.iter().flatten().filter_map(|end| edge.get(*end)));
+    let sources = nodes.iter().flat_map(|node| aliases::DEPENDS_ON.iter().filter_map(|name| node.get(*name)));
+    let named: HashSet<&str> = ends.chain(sources).flat_map(|value| value.as_str().into_iter().chain(texts(value))).collect();
+    let fields = ["name", "task", "title", "tool", "tool_name", "action"];
+    let Some(field) = fields.into_iter().find(|field| {
+        let names: Vec<&str> = nodes.iter().filter_map(|node| node.get(field)?.as_str()).collect();
+        let different: HashSet<&str> = names.iter().copied().collect();
+        different.len() == nodes.len() && !different.is_disjoint(&named)
+    }) else {
+        return;
+    };
+    for node in map.get_mut(shape.nodes).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
+        let Some(id) = node.get(field).cloned() else { continue };
+        let message = format!("has no `id`: read as {id}, its `{field}`, by which others name it");
+        node.shift_insert(0, "id".to_owned(), id.clone());
+        let reading = FieldReading { field: "id".into(), read: Some(id), name: "id".into(), message, ..FieldReading::default() };
+        reading::note(node, vec![reading]);
+    }
+}
+
+fn texts(value: &Value) -> impl Iterator<Item = &str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// Names of stages beside nodes that are no stages themselves say an order which nobody can read.

@@ -11,7 +11,14 @@ use std::borrow::Cow;
 /// The place that a native path means in a document of this shape. What the document doesn't say by a field of its own, such as the order
 /// of stages without edges, is told by the thing around it.
 pub fn source_path(plan: &Plan, shape: Dialect, path: &str) -> String {
-    let place = place_of(plan, shape, path);
+    let mut place = place_of(plan, shape, path);
+    // A list that stands under another name, or is the whole document.
+    let list = readings(&plan.ext).into_iter().find(|reading| matches!(reading.list, Some(ListForm::Plain | ListForm::Bare)));
+    if let Some((list, rest)) = list.as_ref().and_then(|list| Some((list, place.strip_prefix(&list.field)?)))
+        && rest.starts_with('[')
+    {
+        place = format!("{}{rest}", if list.list == Some(ListForm::Bare) { String::new() } else { step("", &list.name) });
+    }
     match readings(&plan.ext).into_iter().find(|reading| reading.list == Some(ListForm::Inside)) {
         Some(outside) if place.is_empty() => outside.name,
         Some(outside) => format!("{}.{place}", step("", &outside.name)),

@@ -1,8 +1,10 @@
 //! Plans as JSON values, read and written in any dialect. A body in a native plan may stand in the shape of another dialect, so the
 //! native form of `Plan` and `Node` is whole only here.
 
+use super::aliases::{NATIVE_NODE, is_alike};
 use super::draft::Loss;
 use super::{field_names, hybrid, orchestration, reading, stages, tools, workflow};
+use crate::plan::fields::is_quiet;
 use crate::plan::native::{self, ShapeError, edge_from_value, edge_to_value};
 use crate::plan::{Catalog, Dialect, Edge, Node, Plan, Policy};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
@@ -173,6 +175,12 @@ pub(super) fn tell(value: &Value) -> Result<Dialect, ShapeError> {
 
 fn is_orchestration_node(node: &Value) -> bool {
     let Some(map) = node.as_object().filter(|map| map.contains_key("agent") && map.contains_key("objective")) else { return false };
+    // What a native node reads as a condition or a limit, an orchestration can't hold.
+    let policy = ["when", "skip_if", "timeout_s"];
+    let is_policy = |name: &str| NATIVE_NODE.iter().any(|(other, field)| policy.contains(field) && is_alike(other, name));
+    if map.iter().any(|(name, value)| is_policy(name) && !(is_quiet(value) && *value != Value::Bool(false))) {
+        return false;
+    }
     let mut map = map.clone();
     if reading::readings(&map).iter().any(|reading| reading.field == "approve") {
         map.shift_remove("approve");

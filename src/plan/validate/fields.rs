@@ -8,7 +8,7 @@ use super::wording::{did_you_mean, legible};
 use crate::plan::dialect::{DocumentPart, is_field, is_kept, known_fields, node_from_value, node_to_value, plain};
 use crate::plan::edit::Edit;
 use crate::plan::native::node_fields;
-use crate::plan::{Dialect, Node, Plan};
+use crate::plan::{AgentNode, Dialect, Node, NodeId, NodeKind, Plan};
 use serde_json::{Map, Value};
 
 pub(super) fn check(check: &mut PlanCheck) {
@@ -26,6 +26,13 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
     let dialect = check.plan.dialect;
     for (name, value) in ext {
         let at = if let FindingPlace::Node(at) = place { Some(at) } else { None };
+        if let Some(message) = at.and_then(|at| lost_meaning(check, at, name, value)) {
+            let near = if dialect == Dialect::Native { meant(name, node_fields()) } else { None };
+            let message = format!("{message}{}", did_you_mean(near));
+            let fix = near.zip(at).and_then(|(near, at)| renamed(check.plan, at, name, near));
+            check.find(Code::WrongShape, place, name, message, fix);
+            continue;
+        }
         // Names with this beginning are their author's own.
         if is_kept(dialect, part, name, value) || name.starts_with(['_', '$']) || name.starts_with("x_") || name.starts_with("x-") {
             continue;
@@ -67,14 +74,55 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
     }
 }
 
+/// What a node says by an unknown field that must not be passed over: whether, how often or after what it runs, and what it is to do.
+fn lost_meaning(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<String> {
+    let dialect = check.plan.dialect;
+    if is_field(dialect, DocumentPart::Node, name) || value.is_null() || HARMLESS.contains(&name) {
+        return None;
+    }
+    let (word, shown) = (plain(name), legible(name));
+    let is = |words: &[&str]| words.contains(&word.as_str());
+    let is_off = *value == Value::Bool(false) && is(&["enabled", "active"]) || *value == Value::Bool(true) && is(&["disabled", "skip"]);
+    if is_off {
+        return Some(format!("`{shown}` says that this doesn't run, but it would: remove the node, or write a condition"));
+    }
+    if is(&["if", "when", "condition", "runif", "onlyif", "executeif", "unless", "skipif", "skipwhen", "skipcondition"]) {
+        return Some(format!(
+            "`{shown}` is no condition here, so this would always run: write `when` in a native plan, or a condition on an edge"
+        ));
+    }
+    let runs_as = ["javascript", "js", "node", "nodejs", "ecmascript"];
+    let language = value.as_str().filter(|language| !runs_as.contains(&plain(language).as_str()));
+    if let Some(language) = language.filter(|_| is(&["language", "lang"]) && matches!(check.plan.nodes[at].kind, NodeKind::Code(_))) {
+        return Some(format!("the code is in {}, but it would run as JavaScript", legible(language)));
+    }
+    let is_quiet = is_kept(dialect, DocumentPart::Node, name, value);
+    if !is_quiet && is(&["foreach", "loop", "repeat", "repeatuntil", "forall", "fanout"]) {
+        return Some(format!("`{shown}` says how often this runs, but it would run once: use a node with `over` or `until`, and a `body`"));
+    }
+    if !is_quiet && dialect == Dialect::Workflow && is(&["objective", "prompt", "instruction", "instructions", "task"]) {
+        return Some(format!("`{shown}` says what the agent is to do, for which the workflow format has no field: write a native plan"));
+    }
+    let ids: Vec<&str> = value.as_str().into_iter().chain(value.as_array().into_iter().flatten().filter_map(Value::as_str)).collect();
+    let is_whole = value.as_array().is_none_or(|list| list.len() == ids.len());
+    let own = check.graph.id(at).as_str();
+    let are_nodes = is_whole && !ids.is_empty() && ids.iter().all(|id| *id != own && check.graph.position(&NodeId::new(*id)).is_some());
+    let forward =
+        ["next", "then", "onsuccess", "successors", "successor", "downstream", "leadsto", "blocks", "triggers", "children", "inputfrom"];
+    // A slip of another field's name is told as that.
+    let is_slip = meant(name, node_fields()).is_some_and(|near| near != "depends_on");
+    let is_order = value.is_array() && !is_slip || is(&forward);
+    (are_nodes && is_order)
+        .then(|| format!("`{shown}` names other nodes, but orders nothing here: write the order as each node's `depends_on`"))
+}
+
 /// A node that says in words what it is may do something else by its fields: an approval that is none would ask nobody.
 fn of_kind(check: &mut PlanCheck, at: usize, name: &str, value: &Value) {
     let Some(word) = value.as_str().map(plain) else { return };
     let kind = check.plan.nodes[at].kind.name();
     let said = match word.as_str() {
-        "approval" | "gate" | "humanapproval" | "humanreview" | "humanintheloop" | "human" | "hitl" | "confirmation" | "confirm" => {
-            "approval"
-        }
+        "approval" | "gate" | "humanapproval" | "humanreview" | "humanintheloop" | "human" | "hitl" | "confirmation" | "confirm"
+        | "manual" | "manualapproval" => "approval",
         "tool" | "toolcall" | "function" | "api" => "tool",
         "agent" | "llm" => "agent",
         "code" | "script" | "python" | "javascript" => "code",
@@ -98,6 +146,13 @@ fn renamed(plan: &Plan, at: usize, name: &str, meant: &str) -> Option<Fix> {
     let written = fields.shift_remove(name)?;
     fields.insert(meant.to_owned(), written);
     let node: Node = node_from_value(value, "").ok()?;
+    // Another kind of node is no slip of the pen, and a question that nobody meant is answered by whoever says yes to all.
+    let said = plan.nodes[at].kind != NodeKind::Agent(AgentNode::default());
+    if matches!(node.kind, NodeKind::Approval(_)) && !matches!(plan.nodes[at].kind, NodeKind::Approval(_))
+        || said && node.kind.name() != plan.nodes[at].kind.name()
+    {
+        return None;
+    }
     Some(Fix::guess(format!("rename it to `{meant}`"), Edit::SpliceNodes { at, remove: 1, insert: vec![node] }))
 }
 
