@@ -19,6 +19,7 @@ mod leaving;
 #[cfg(target_os = "linux")]
 mod looking;
 mod mishaps;
+mod model_plans;
 mod opening;
 mod pages;
 mod refusals;
