@@ -10,7 +10,8 @@ pub(super) use events::Events;
 use serde_json::{Map, Value, json};
 
 use super::client::features::{Features, SchemaMode};
-use super::{CallRequest, ChatMessage, ChatRequest, OutputSchema, json as text_json};
+use super::turns::{self, Side};
+use super::{CallRequest, ChatMessage, ChatRequest, OutputSchema};
 
 /// The version of the interface that is spoken.
 pub const VERSION: &str = "2023-06-01";
@@ -27,7 +28,7 @@ pub fn request_body(request: &ChatRequest, features: &Features, cap: Option<u64>
     set("max_tokens", json!(cap));
     set("stream", json!(true));
     let forced = forced_tool(request, features.schema);
-    let system = system(request, forced.is_none());
+    let system = turns::system(request, forced.is_none());
     if !system.is_empty() {
         set("system", json!([{"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}]));
     }
@@ -83,38 +84,25 @@ fn thinking_budget(effort: &str, cap: u64) -> Option<u64> {
     (budget >= LEAST_THINKING).then_some(budget)
 }
 
-fn system(request: &ChatRequest, in_words: bool) -> String {
-    let said = request.messages.iter().filter_map(|message| match message {
-        ChatMessage::System { content } => Some(content.clone()),
-        ChatMessage::User { .. } | ChatMessage::Assistant { .. } | ChatMessage::Tool { .. } => None,
-    });
-    let schema = request.schema.as_ref().filter(|_| in_words).map(|schema| text_json::instruction(&schema.schema));
-    said.chain(schema).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
-}
-
-/// Turns of user and assistant; what comes from one side in a row is one turn. The last part is marked: the next call repeats all of it.
+/// The last part is marked: the next call repeats all of it.
 fn messages(request: &ChatRequest) -> Vec<Value> {
-    let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
-    for message in &request.messages {
-        let (role, parts) = match message {
-            ChatMessage::System { .. } => continue,
-            ChatMessage::User { content } => ("user", vec![text(content)]),
-            ChatMessage::Assistant { content, calls } => {
-                let said = Some(content).filter(|content| !content.trim().is_empty()).map(|content| text(content));
-                ("assistant", said.into_iter().chain(calls.iter().map(call)).collect())
-            }
-            ChatMessage::Tool { call, content } => ("user", vec![json!({"type": "tool_result", "tool_use_id": call, "content": content})]),
-        };
-        match turns.last_mut() {
-            Some((last, more)) if *last == role => more.extend(parts),
-            Some(_) | None => turns.push((role, parts)),
+    let mut turns = turns::of(request, |message| match message {
+        ChatMessage::System { .. } => Vec::new(),
+        ChatMessage::User { content } => vec![text(content)],
+        ChatMessage::Assistant { content, calls } => {
+            let said = Some(content).filter(|content| !content.trim().is_empty()).map(|content| text(content));
+            said.into_iter().chain(calls.iter().map(call)).collect()
         }
-    }
-    turns.retain(|(_, parts)| !parts.is_empty());
+        ChatMessage::Tool { call, content } => vec![json!({"type": "tool_result", "tool_use_id": call, "content": content})],
+    });
     if let Some(last) = turns.last_mut().and_then(|(_, parts)| parts.last_mut()) {
         last["cache_control"] = json!({"type": "ephemeral"});
     }
-    turns.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
+    let role = |side| match side {
+        Side::Asking => "user",
+        Side::Model => "assistant",
+    };
+    turns.into_iter().map(|(side, content)| json!({"role": role(side), "content": content})).collect()
 }
 
 /// Text of nothing but white space is refused.
@@ -134,7 +122,7 @@ mod tests {
     use crate::models::{ModelSettings, ToolOffer};
 
     fn conversation() -> ChatRequest {
-        let made = |id: &str| CallRequest { id: id.into(), name: "add".into(), arguments: "{\"a\": 1}".into() };
+        let made = |id: &str| CallRequest { id: id.into(), name: "add".into(), arguments: "{\"a\": 1}".into(), signature: None };
         ChatRequest {
             model: "claude".into(),
             messages: vec![

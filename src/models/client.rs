@@ -10,6 +10,7 @@ pub(super) mod features;
 mod learned;
 mod local;
 mod room;
+mod server;
 mod sse;
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,12 @@ use std::{
 };
 use tokio::{sync::OnceCell, time::timeout};
 
-pub use self::{api::Api, features::CapParameter, learned::Learned};
+pub use self::{
+    api::Api,
+    features::CapParameter,
+    learned::Learned,
+    server::{ApiKey, Auth, CallLimits, Server, ServerTraits},
+};
 use self::{
     failure::{Endpoint, TryFailure},
     features::{Features, RefusedPart, UNKNOWN_OUTPUT},
@@ -39,72 +45,12 @@ use super::config::AUTO;
 use super::{AutoModel, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, http, json, prices::Prices, tokens};
 use crate::engine::{TokenUsage, TryVerdict};
 
-/// How long one try of a call may take.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CallLimits {
-    pub connect: Duration,
-    /// Until the first piece of the answer: a long prompt on a small machine takes its time.
-    pub first: Duration,
-    pub between: Duration,
-    pub overall: Duration,
-}
-
-impl Default for CallLimits {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(10),
-            first: Duration::from_secs(120),
-            between: Duration::from_secs(60),
-            overall: Duration::from_secs(900),
-        }
-    }
-}
-
-/// Where a key comes from. It is never shown, logged or sent anywhere but to the server.
-#[derive(Debug)]
-pub enum ApiKey {
-    /// The server wants none, or nobody gave one.
-    None,
-    Given(SecretString),
-    /// A shell command that prints it; run at the first call, then remembered.
-    Command {
-        line: String,
-        printed: OnceCell<SecretString>,
-    },
-}
-
 /// How long a server may take to say which models it has, after it refused one.
 const NEAREST: Duration = Duration::from_secs(5);
 /// A shorter key is part of too many words to be looked for in a text.
 const SHORTEST_SECRET: usize = 8;
 /// Sends of one call that leave out or change a part, each after a refusal.
 const LESSER_SENDS: usize = 8;
-
-/// The header that a key goes in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Auth {
-    /// `authorization: Bearer …`
-    #[default]
-    Bearer,
-    /// `x-api-key: …`
-    XApiKey,
-    /// `api-key: …`
-    ApiKey,
-}
-
-/// How a provider's servers are spoken to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-#[serde(default)]
-pub struct ServerTraits {
-    pub api: Api,
-    pub auth: Auth,
-    pub cap: CapParameter,
-    /// Its name for the seed, where that is another one.
-    pub seed: Option<String>,
-    /// Models run on a machine of the user: a call costs nothing.
-    pub is_local: bool,
-}
 
 /// What is known about models, by all clients together.
 #[derive(Clone, Debug, Default)]
@@ -113,22 +59,6 @@ pub struct Knowledge {
     pub learned: Arc<Learned>,
     /// What models take in and write.
     pub prices: Arc<Prices>,
-}
-
-/// Where a server is and how to speak to it.
-#[derive(Debug)]
-pub struct Server {
-    /// The address up to and without `/chat/completions`.
-    pub base: Url,
-    /// What set the address, for messages.
-    pub address_from: String,
-    pub key: ApiKey,
-    /// What gave the key, or what would, for messages.
-    pub key_from: String,
-    pub limits: CallLimits,
-    pub traits: ServerTraits,
-    /// A small model of its provider, which `auto` means where it is offered.
-    pub small: Option<String>,
 }
 
 /// A client for one server.
@@ -254,7 +184,7 @@ impl ModelClient {
 
     /// Names of the models that the server lists, in its order.
     async fn offered(&self) -> Result<Vec<String>, ModelError> {
-        let text = self.fetch_text("models").await.map_err(|failure| self.clean(*failure.error))?;
+        let text = self.fetch_text(self.traits.api.list()).await.map_err(|failure| self.clean(*failure.error))?;
         let value: Value = serde_json::from_str(&text).unwrap_or_default();
         let entries = value.get("data").or_else(|| value.get("models")).and_then(Value::as_array);
         // Ollama without models sends null.
@@ -264,8 +194,17 @@ impl ModelClient {
             None => return Err(*failure::nonsense(&self.endpoint, "something that is not a list of models", &text).error),
         };
         let name = |entry: &Value| ["id", "name", "model"].iter().find_map(|field| entry.get(field)?.as_str().map(str::to_owned));
+        let answers = |entry: &&Value| match entry.get("supportedGenerationMethods").and_then(Value::as_array) {
+            Some(methods) => methods.iter().any(|method| method == "generateContent"),
+            None => true,
+        };
         // Google's list says `models/` before each.
-        Ok(entries.iter().filter_map(name).map(|name| name.strip_prefix("models/").map(str::to_owned).unwrap_or(name)).collect())
+        Ok(entries
+            .iter()
+            .filter(answers)
+            .filter_map(name)
+            .map(|name| name.strip_prefix("models/").map(str::to_owned).unwrap_or(name))
+            .collect())
     }
 
     /// Adds to an unknown model's error what the server offers instead: the names that are nearest.

@@ -1,8 +1,9 @@
-//! Chat models behind one trait: OpenAI-compatible servers, rehearsal, the operator.
+//! Chat models behind one trait: servers in the forms of OpenAI, Anthropic and Gemini, rehearsal, the operator.
 
 mod anthropic;
 pub mod client;
 pub mod config;
+mod gemini;
 pub mod http;
 pub mod json;
 pub mod local;
@@ -12,6 +13,7 @@ pub mod providers;
 pub mod rehearsal;
 pub mod servers;
 pub mod tokens;
+mod turns;
 pub mod waits;
 
 use async_trait::async_trait;
@@ -78,6 +80,17 @@ pub struct ChatRequest {
     pub settings: ModelSettings,
 }
 
+impl ChatRequest {
+    /// Made-up ids of calls go on counting through the conversation, so that they stay unique in it.
+    fn made_up_id(&self, at: usize) -> String {
+        let made = |message: &ChatMessage| match message {
+            ChatMessage::Assistant { calls, .. } => calls.len(),
+            ChatMessage::System { .. } | ChatMessage::User { .. } | ChatMessage::Tool { .. } => 0,
+        };
+        format!("call_{}", self.messages.iter().map(made).sum::<usize>() + at + 1)
+    }
+}
+
 /// Sampling and limits of a model call. What is absent is left to the server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -124,7 +137,7 @@ pub enum ChatMessage {
 }
 
 /// A call that a model asks for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallRequest {
     /// The provider's id, or one made up when it sends none.
     pub id: String,
@@ -132,6 +145,9 @@ pub struct CallRequest {
     pub name: String,
     /// Arguments as the model wrote them; may not be JSON.
     pub arguments: String,
+    /// What Gemini's models thought before the call, sealed: they take the call's result only together with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
 }
 
 /// A tool as offered to a model.

@@ -44,6 +44,14 @@ pub struct KnownProvider {
     pub traits: ServerTraits,
 }
 
+impl KnownProvider {
+    /// How it is spoken to at an address.
+    fn traits_at(&self, base: &Url) -> ServerTraits {
+        let traits = self.traits.clone();
+        if base.path().ends_with("/openai") { traits.speaking(Api::Openai) } else { traits }
+    }
+}
+
 #[derive(Deserialize)]
 struct ProviderTable {
     provider: Vec<KnownProvider>,
@@ -72,7 +80,7 @@ pub struct ProviderConfig {
     pub api_key_command: Option<String>,
     /// File that holds its key and that only you can read, named from the folder of `config.toml`. `dagdeck models setup` writes it.
     pub api_key_file: Option<String>,
-    /// The form in which it is spoken to: `openai`, or `anthropic`.
+    /// The form in which it is spoken to: `openai`, `anthropic` or `gemini`.
     pub api: Option<Api>,
 }
 
@@ -212,7 +220,7 @@ fn found_by(
     };
     let mut found = found_at(&address, from, provider, key_from, key, env)?;
     if let Some(api) = own.api {
-        found.traits.api = api;
+        found.traits = found.traits.speaking(api);
     }
     Ok(found)
 }
@@ -231,7 +239,7 @@ fn found_at(
     let named = provider.or(there);
     Ok(FoundServer {
         name: named.map_or_else(|| "server".to_owned(), |provider| provider.name.clone()),
-        traits: there.map(|provider| provider.traits.clone()).unwrap_or_default(),
+        traits: there.map(|provider| provider.traits_at(&base)).unwrap_or_default(),
         model: set(env, named.and_then(|provider| provider.model_env.as_deref()).unwrap_or("OPENAI_MODEL")),
         base,
         address_from: from.to_owned(),
@@ -335,11 +343,23 @@ fn parse_address(address: &str, provider: Option<&KnownProvider>) -> Result<Url,
     }
     url.set_query(None);
     url.set_fragment(None);
-    let path = url.path().trim_end_matches('/');
-    let path = ["/chat/completions", "/messages"].iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path).to_owned();
+    let path = url.path().trim_end_matches('/').to_owned();
     let usual = provider.and_then(|provider| provider.path.as_deref()).unwrap_or("/v1");
-    url.set_path(if path.is_empty() { usual } else { &path });
+    let named_whole = ["/chat/completions", "/messages"].iter().find_map(|end| path.strip_suffix(end));
+    // Anthropic's and Google's own clients put the version after whatever path an address has.
+    let adds_version = provider.is_some_and(|provider| provider.traits.api != Api::Openai) && !has_version(&path);
+    url.set_path(&match named_whole {
+        Some(whole) => whole.to_owned(),
+        None if path.is_empty() => usual.to_owned(),
+        None if adds_version => path + usual,
+        None => path,
+    });
     Ok(url)
+}
+
+/// Whether a path says which version of an interface is meant: `/v1`, `/v1beta`, `/v1beta/openai`.
+fn has_version(path: &str) -> bool {
+    path.split('/').any(|part| part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit())))
 }
 
 #[cfg(test)]

@@ -155,6 +155,7 @@ fn calls(list: &[(&str, &str)]) -> Line {
         id: format!("c{at}"),
         name: (*name).into(),
         arguments: (*args).into(),
+        signature: None,
     });
     let Line::Reply(reply) = text("") else { unreachable!() };
     Line::Reply(ChatReply { calls: requests.collect(), finish: Finish::ToolCalls, ..reply })

@@ -149,7 +149,7 @@ impl Events {
                 if Some(&name) != self.answer_tool.as_ref() {
                     sink(Delta::Call);
                 }
-                self.calls.insert(index, CallRequest { id, name, arguments: String::new() });
+                self.calls.insert(index, CallRequest { id, name, ..CallRequest::default() });
                 // A stream opens the block with an empty input and sends the real one in pieces.
                 if let Some(input) = input.filter(|input| input.as_object().is_some_and(|fields| !fields.is_empty())) {
                     self.add_arguments(index, &input.to_string(), sink);
@@ -297,7 +297,12 @@ mod tests {
             ],
         );
         assert_eq!(deltas, [Delta::Reasoning("hm".into()), Delta::Text("Hel".into()), Delta::Text("lo".into()), Delta::Call, Delta::Call]);
-        let call = |id: &str, name: &str, arguments: &str| CallRequest { id: id.into(), name: name.into(), arguments: arguments.into() };
+        let call = |id: &str, name: &str, arguments: &str| CallRequest {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+            signature: None,
+        };
         assert_eq!(reply.calls, [call("t1", "add", "{\"a\":1}"), call("t2", "now", "{}")]);
         assert_eq!((reply.text.as_str(), reply.finish, reply.model.as_str()), ("Hello", Finish::ToolCalls, "claude-x"));
         assert_eq!((reply.usage, reply.estimated), (TokenUsage { cached: 90, cache_written: 10, ..TokenUsage::of(105, 20) }, false));

@@ -1,10 +1,11 @@
 //! The forms in which servers are spoken to: where calls go, what they hold, and how an answer is put together from its events.
 
 use serde_json::Value;
+use std::borrow::Cow;
 
 use super::features::Features;
 use crate::engine::TokenUsage;
-use crate::models::{ChatReply, ChatRequest, Delta, anthropic, openai};
+use crate::models::{ChatReply, ChatRequest, Delta, anthropic, gemini, openai};
 
 /// A form of request and answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -15,6 +16,8 @@ pub enum Api {
     Openai,
     /// Anthropic's messages.
     Anthropic,
+    /// Gemini's own form.
+    Gemini,
 }
 
 /// What became of a piece of an answer.
@@ -63,10 +66,20 @@ pub trait Assembly: Send {
 
 impl Api {
     /// Where calls go, under the server's address.
-    pub(super) fn path(self) -> &'static str {
+    pub(super) fn path(self, model: &str) -> Cow<'static, str> {
         match self {
-            Self::Openai => "chat/completions",
-            Self::Anthropic => "messages",
+            Self::Openai => "chat/completions".into(),
+            Self::Anthropic => "messages".into(),
+            Self::Gemini => gemini::path(model).into(),
+        }
+    }
+
+    /// Where the list of models is, under the server's address.
+    pub(super) fn list(self) -> &'static str {
+        match self {
+            Self::Openai | Self::Anthropic => "models",
+            // A page holds 50 unless more are asked for.
+            Self::Gemini => "models?pageSize=1000",
         }
     }
 
@@ -75,6 +88,7 @@ impl Api {
         match self {
             Self::Openai => openai::request_body(request, features, cap),
             Self::Anthropic => anthropic::request_body(request, features, cap),
+            Self::Gemini => gemini::request_body(request, features, cap),
         }
     }
 
@@ -87,6 +101,7 @@ impl Api {
         match self {
             Self::Openai => Box::<openai::Chunks>::default(),
             Self::Anthropic => Box::new(anthropic::Events::new(request, features.schema)),
+            Self::Gemini => Box::<gemini::Events>::default(),
         }
     }
 }

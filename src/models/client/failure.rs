@@ -100,6 +100,7 @@ fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind 
         "incorrect api key",
         "invalid api key",
         "api key not valid",
+        "api key expired",
         "no api key",
         "missing api key",
         "no connected db",
@@ -113,6 +114,7 @@ fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind 
         "exceed_context",
         "prompt is too long",
         "maximum context",
+        "exceeds the maximum number of tokens",
     ]);
     let model_words = says(&["model_not_found", "invalid model", "unknown model", "no such model"])
         || (text.contains("model") && says(&["not found", "not_found", "does not exist", "not exist", "not have access"]));

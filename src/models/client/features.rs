@@ -142,8 +142,10 @@ impl Features {
 /// tool use", Groq's "`tool calling` is not supported with this model", "Function calling is not enabled for this model".
 fn is_about_tools(text: &str) -> bool {
     let subject = ["tool", "function call"].iter().any(|word| text.contains(word));
+    // Gemini's way to say that it takes no type of the answer beside tools is about the type.
+    let is_about_type = text.contains("response mime type");
     let verb = ["not support", "n't support", "unsupported", "not enabled", "not available", "requires --", "no endpoints found"];
-    subject && verb.iter().any(|word| text.contains(word))
+    subject && !is_about_type && verb.iter().any(|word| text.contains(word))
 }
 
 #[cfg(test)]
@@ -177,6 +179,7 @@ mod tests {
             ("No endpoints found that support tool use. To learn more", Some(RefusedPart::Tools)),
             ("`tool calling` is not supported with this model", Some(RefusedPart::Tools)),
             ("Function calling is not enabled for this model", Some(RefusedPart::Tools)),
+            ("Function calling with a response mime type: 'application/json' is unsupported", None),
             ("messages must not be empty", None),
             ("tool_call_id is missing in message 3", None),
         ] {

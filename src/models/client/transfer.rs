@@ -48,7 +48,7 @@ impl ModelClient {
         {
             fields.insert(name.clone(), seed);
         }
-        let mut response = self.send(self.http.post(self.url(api.path())).json(&body), &request.model).await?;
+        let mut response = self.send(self.http.post(self.url(&api.path(&request.model))).json(&body), &request.model).await?;
         let cost_usd = self.cost_in(response.headers());
         let mut assembly = api.assembly(request, features);
         let first = self.first_piece(&mut response).await?;
@@ -103,11 +103,12 @@ impl ModelClient {
                 Auth::Bearer => request.bearer_auth(key.expose_secret()),
                 Auth::XApiKey => request.header("x-api-key", secret_header(key)?),
                 Auth::ApiKey => request.header("api-key", secret_header(key)?),
+                Auth::XGoogApiKey => request.header("x-goog-api-key", secret_header(key)?),
             },
             None => request,
         };
         let request = match self.traits.api {
-            Api::Openai => request,
+            Api::Openai | Api::Gemini => request,
             Api::Anthropic => request.header("anthropic-version", anthropic::VERSION),
         };
         let response = match timeout(self.first_limit(), request.send()).await {

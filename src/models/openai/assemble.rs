@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::think::ThinkSplitter;
-use super::wire::{CallPiece, Chunk, FunctionPiece, Usage, WireMessage, text_of};
+use super::wire::{CallPiece, Chunk, FunctionPiece, SIGNATURE, Usage, WireMessage, text_of};
 use crate::engine::TokenUsage;
 use crate::models::client::api::{AnswerPiece, Assembly};
 use crate::models::client::complaint;
-use crate::models::{CallRequest, ChatMessage, ChatReply, ChatRequest, Delta, Finish, tokens};
+use crate::models::{CallRequest, ChatReply, ChatRequest, Delta, Finish, tokens};
 
 /// A reply under way.
 #[derive(Debug, Default)]
@@ -28,6 +28,7 @@ struct PartialCall {
     id: String,
     name: String,
     arguments: String,
+    signature: Option<String>,
 }
 
 impl Assembly for Chunks {
@@ -90,23 +91,15 @@ impl Assembly for Chunks {
             _ if !self.calls.is_empty() => Finish::ToolCalls,
             _ => Finish::Stop,
         };
-        let made_before = request
-            .messages
-            .iter()
-            .map(|message| match message {
-                ChatMessage::Assistant { calls, .. } => calls.len(),
-                ChatMessage::System { .. } | ChatMessage::User { .. } | ChatMessage::Tool { .. } => 0,
-            })
-            .sum::<usize>();
         let calls: Vec<CallRequest> = self
             .calls
             .into_iter()
             .enumerate()
             .map(|(at, call)| CallRequest {
-                // Made-up ids go on counting through the conversation, so that they stay unique in it.
-                id: if call.id.is_empty() { format!("call_{}", made_before + at + 1) } else { call.id },
+                id: if call.id.is_empty() { request.made_up_id(at) } else { call.id },
                 name: call.name,
                 arguments: if call.arguments.trim().is_empty() { "{}".to_owned() } else { call.arguments },
+                signature: call.signature,
             })
             .collect();
         let (usage, estimated) = tokens::settle(reported, request, &self.text, &calls);
@@ -160,6 +153,7 @@ impl Chunks {
     fn take_call(&mut self, piece: CallPiece) {
         let FunctionPiece { name, arguments } = piece.function.unwrap_or_default();
         let (id, name) = (piece.id.unwrap_or_default(), name.unwrap_or_default());
+        let signature = piece.extra_content.and_then(|extra| extra.pointer(SIGNATURE)?.as_str().map(str::to_owned));
         let known = match piece.index {
             Some(index) => self.calls.iter().rposition(|call| call.index == Some(index)),
             None if id.is_empty() && name.is_empty() => self.calls.len().checked_sub(1),
@@ -180,6 +174,7 @@ impl Chunks {
         if call.name.is_empty() {
             call.name = name;
         }
+        call.signature = signature.or(call.signature.take());
         match arguments {
             Some(Value::String(text)) => call.arguments.push_str(&text),
             None | Some(Value::Null) => {}
@@ -272,6 +267,14 @@ mod tests {
         let chunks = [piece(0, "a"), more, piece(1, "b")].map(|piece| json!({"choices": [{"delta": {"tool_calls": [piece]}}]}));
         assert_eq!(reply(&chunks[..2]).1, [Delta::Call]);
         assert_eq!(reply(&chunks).1, [Delta::Call, Delta::Call]);
+    }
+
+    #[test]
+    fn what_gemini_thought_before_a_call_is_kept_with_it() {
+        let signed = json!({"index": 0, "id": "a", "function": {"name": "one", "arguments": "{}"},
+            "extra_content": {"google": {"thought_signature": "sealed"}}});
+        let (reply, _) = reply(&[json!({"choices": [{"delta": {"tool_calls": [signed]}}]})]);
+        assert_eq!(reply.calls[0].signature.as_deref(), Some("sealed"));
     }
 
     #[test]

@@ -115,8 +115,15 @@ fn message(message: &ChatMessage) -> Value {
 fn call(call: &CallRequest) -> Value {
     let is_object = serde_json::from_str::<Map<String, Value>>(&call.arguments).is_ok();
     let arguments = if is_object { call.arguments.as_str() } else { "{}" };
-    json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+    let mut sent = json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}});
+    if let Some(signature) = &call.signature {
+        sent["extra_content"] = json!({"google": {"thought_signature": signature}});
+    }
+    sent
 }
+
+/// Where Gemini puts the signature of a call.
+pub(super) const SIGNATURE: &str = "/google/thought_signature";
 
 /// One chunk of a stream, or a whole completion (`message` in place of `delta`).
 #[derive(Debug, Default, Deserialize)]
@@ -150,6 +157,7 @@ pub(super) struct CallPiece {
     pub index: Option<u64>,
     pub id: Option<String>,
     pub function: Option<FunctionPiece>,
+    pub extra_content: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -275,10 +283,13 @@ mod tests {
     }
 
     #[test]
-    fn broken_arguments_go_back_as_an_empty_object() {
-        let calls = vec![CallRequest { id: "1".into(), name: "t".into(), arguments: "{\"city\": \"Par".into() }];
-        let sent = message(&ChatMessage::Assistant { content: String::new(), calls });
+    fn broken_arguments_go_back_as_an_empty_object_and_signatures_as_they_came() {
+        let call = CallRequest { id: "1".into(), name: "t".into(), arguments: "{\"city\": \"Par".into(), signature: None };
+        let signed = CallRequest { signature: Some("sealed".into()), ..call.clone() };
+        let sent = message(&ChatMessage::Assistant { content: String::new(), calls: vec![call, signed] });
         assert_eq!(sent["tool_calls"][0]["function"]["arguments"], "{}");
         assert_eq!(sent["content"], Value::Null);
+        assert_eq!(sent["tool_calls"][0].get("extra_content"), None);
+        assert_eq!(sent["tool_calls"][1]["extra_content"].pointer(SIGNATURE), Some(&json!("sealed")));
     }
 }

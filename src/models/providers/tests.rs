@@ -1,6 +1,7 @@
 //! Providers by settings and variables, in the order of the table.
 
 use super::*;
+use crate::models::client::Auth;
 use secrecy::ExposeSecret;
 use std::collections::BTreeMap;
 
@@ -35,6 +36,17 @@ fn every_known_provider_works_by_being_set() {
         (vec![("LITELLM_PROXY_BASE_URL", "http://l"), ("LITELLM_PROXY_API_KEY", "lk")], at("litellm", "http://l/v1", Some("lk"))),
         (vec![("ANTHROPIC_API_KEY", "k")], at("anthropic", "https://api.anthropic.com/v1", Some("k"))),
         (vec![("GEMINI_API_KEY", "k")], at("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", Some("k"))),
+        (vec![("GEMINI_BASE_URL", "http://h"), ("GEMINI_API_KEY", "k")], at("gemini", "http://h/v1beta", Some("k"))),
+        (
+            vec![("GOOGLE_GEMINI_BASE_URL", "http://h/google/v1beta/openai"), ("GEMINI_API_KEY", "k")],
+            at("gemini", "http://h/google/v1beta/openai", Some("k")),
+        ),
+        (
+            vec![("ANTHROPIC_BASE_URL", "https://h/anthropic/"), ("ANTHROPIC_API_KEY", "k")],
+            at("anthropic", "https://h/anthropic/v1", Some("k")),
+        ),
+        (vec![("ANTHROPIC_BASE_URL", "https://h/a/v1"), ("ANTHROPIC_API_KEY", "k")], at("anthropic", "https://h/a/v1", Some("k"))),
+        (vec![("ANTHROPIC_BASE_URL", "https://h/a/messages"), ("ANTHROPIC_API_KEY", "k")], at("anthropic", "https://h/a", Some("k"))),
         (vec![("OPENROUTER_API_KEY", "k")], at("openrouter", "https://openrouter.ai/api/v1", Some("k"))),
         (vec![("MISTRAL_API_KEY", "k")], at("mistral", "https://api.mistral.ai/v1", Some("k"))),
         (vec![("GROQ_API_KEY", "k")], at("groq", "https://api.groq.com/openai/v1", Some("k"))),
@@ -67,6 +79,11 @@ fn traits_follow_the_address_and_not_the_variable_that_gave_it() {
     assert!(traits(&[("OPENAI_BASE_URL", "http://127.0.0.1:11434/v1")]).is_local);
     assert_eq!(traits(&[("OPENAI_BASE_URL", "https://api.anthropic.com")]).api, Api::Anthropic);
     assert_eq!(traits(&[("ANTHROPIC_BASE_URL", "http://127.0.0.1:18110"), ("ANTHROPIC_API_KEY", "k")]).api, Api::Anthropic);
+    let gemini = |pairs: &[(&str, &str)]| (traits(pairs).api, traits(pairs).auth);
+    assert_eq!(gemini(&[("GEMINI_API_KEY", "k")]), (Api::Openai, Auth::Bearer));
+    assert_eq!(gemini(&[("GEMINI_BASE_URL", "http://127.0.0.1:18110/v1beta/openai/")]), (Api::Openai, Auth::Bearer));
+    assert_eq!(gemini(&[("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:18110")]), (Api::Gemini, Auth::XGoogApiKey));
+    assert_eq!(gemini(&[("OPENAI_BASE_URL", "https://generativelanguage.googleapis.com/v1beta")]), (Api::Gemini, Auth::XGoogApiKey));
 }
 
 #[test]

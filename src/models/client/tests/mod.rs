@@ -86,7 +86,12 @@ async fn tool_calls_are_offered_and_answered() {
     request.tools.push(ToolOffer { name: "add".into(), description: "adds".into(), parameters: json!({"type": "object"}) });
     let exchange = chat(vec![Reply::done(&[call])], limits(), &request).await;
     let reply = exchange.outcome.unwrap();
-    let call = |id: &str, name: &str, arguments: &str| CallRequest { id: id.into(), name: name.into(), arguments: arguments.into() };
+    let call = |id: &str, name: &str, arguments: &str| CallRequest {
+        id: id.into(),
+        name: name.into(),
+        arguments: arguments.into(),
+        signature: None,
+    };
     assert_eq!(reply.calls, [call("c1", "add", "{\"a\":1}"), call("call_2", "sub", "{}")]);
     assert_eq!(reply.finish, Finish::ToolCalls);
     assert_eq!(exchange.script.seen()[0].body["tools"][0]["function"]["name"], "add");
@@ -471,6 +476,84 @@ async fn anthropics_errors_are_sorted_by_what_they_say() {
         let error = messages_of(&script).chat(&request(), &mut |_| ()).await.unwrap_err();
         assert_eq!((error.kind, error.verdict == TryVerdict::Again), (kind, again), "{error}");
     }
+}
+
+fn gemini(script: &Script) -> ModelClient {
+    let traits = ServerTraits::default().speaking(Api::Gemini);
+    ModelClient { traits, ..client(&script.address, limits()) }
+}
+
+#[tokio::test]
+async fn geminis_own_form_is_spoken_with_its_own_header_and_ends_where_it_says_why() {
+    let part =
+        |text: &str| json!({"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}}], "modelVersion": "gemini-x-1"});
+    let mut last = part("lo");
+    last["candidates"][0]["finishReason"] = json!("STOP");
+    last["usageMetadata"] = json!({"promptTokenCount": 7, "candidatesTokenCount": 3});
+    let script = Script::play(vec![Reply::stream(&[part("hel"), last]), Reply::stream(&[part("hel")])]).await;
+    let reply = gemini(&script).chat(&request(), &mut |_| ()).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.usage, reply.model.as_str()), ("hello", TokenUsage::of(7, 3), "gemini-x-1"));
+    let seen = &script.seen()[0];
+    assert!(seen.head.starts_with("post /v1/models/m:streamgeneratecontent?alt=sse "), "{}", seen.head);
+    assert!(seen.head.contains("x-goog-api-key: sk-secret") && !seen.head.contains("authorization"), "{}", seen.head);
+    assert_eq!(seen.body["contents"][0]["role"], "user");
+    let error = gemini(&script).chat(&request(), &mut |_| ()).await.unwrap_err();
+    assert_eq!((error.kind, error.verdict), (ModelErrorKind::CutStream, TryVerdict::Again));
+}
+
+#[tokio::test]
+async fn geminis_errors_are_sorted_by_what_they_say() {
+    let error = |code: u16, status: &str, message: &str| json!({"error": {"code": code, "message": message, "status": status}});
+    let mut limited = error(
+        429,
+        "RESOURCE_EXHAUSTED",
+        "You exceeded your current quota, please check your plan and billing details. For more information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits.",
+    );
+    limited["error"]["details"] = json!([{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34s"}]);
+    let overloaded = || error(503, "UNAVAILABLE", "The model is overloaded. Please try again later.");
+    for (reply, kind, verdict) in [
+        (
+            Reply::json(400, &error(400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.")),
+            ModelErrorKind::WrongKey,
+            TryVerdict::Never,
+        ),
+        (Reply::json(429, &limited), ModelErrorKind::RateLimit, TryVerdict::After { ms: 34_000 }),
+        (Reply::json(503, &overloaded()), ModelErrorKind::Server, TryVerdict::Again),
+        (Reply::stream(&[overloaded()]), ModelErrorKind::Server, TryVerdict::Again),
+        (
+            Reply::json(
+                404,
+                &error(404, "NOT_FOUND", "models/m is not found for API version v1beta, or is not supported for generateContent."),
+            ),
+            ModelErrorKind::UnknownModel,
+            TryVerdict::Never,
+        ),
+        (
+            Reply::json(
+                400,
+                &error(400, "INVALID_ARGUMENT", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048575)."),
+            ),
+            ModelErrorKind::ContextTooLong,
+            TryVerdict::Never,
+        ),
+        (Reply::stream(&[json!({"promptFeedback": {"blockReason": "SAFETY"}})]), ModelErrorKind::Refused, TryVerdict::Never),
+        (Reply::stream(&[json!({"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]})]), ModelErrorKind::Server, TryVerdict::Again),
+    ] {
+        let script = Script::play(vec![reply, Reply::json(404, &json!({}))]).await;
+        let error = gemini(&script).chat(&request(), &mut |_| ()).await.unwrap_err();
+        assert_eq!((error.kind, error.verdict), (kind, verdict), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_gemini_lists_for_other_work_than_answers_is_left_out() {
+    let list = json!({"models": [
+        {"name": "models/gemini-x", "supportedGenerationMethods": ["generateContent", "countTokens"]},
+        {"name": "models/embedding-1", "supportedGenerationMethods": ["embedContent"]},
+    ]});
+    let script = Script::play(vec![Reply::json(200, &list)]).await;
+    assert_eq!(gemini(&script).list().await.unwrap(), ["gemini-x"]);
+    assert!(script.seen()[0].head.starts_with("get /v1/models?pagesize=1000 "));
 }
 
 #[tokio::test]
