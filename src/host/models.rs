@@ -8,7 +8,7 @@ use super::{
 use crate::agents::Responder;
 use crate::engine::{ModelSlots, NodeError, OPERATOR, REHEARSAL};
 use crate::models::{
-    ChatModel,
+    ChatModel, ModelErrorKind,
     client::{Knowledge, Learned},
     config::{AUTO, CLASSES, Connected, Lookup, ModelChoice, ModelsConfig, NotConnected},
     prices::Prices,
@@ -198,13 +198,18 @@ impl Models {
         let in_list = |server: Option<&str>, name: String| server.map_or_else(|| name.clone(), |server| format!("{server}/{name}"));
         let mut list = ModelList::default();
         for (server, client) in self.servers.clients() {
-            let offered = match client {
-                Ok(client) => client.list().await.map_err(Problem::from),
-                Err(not) => Err(Problem::new(not.why).hint(not.how)),
+            let (offered, is_unlisted) = match client {
+                Ok(client) => {
+                    let listed = client.list().await;
+                    let is_unlisted = listed.as_ref().is_err_and(|error| error.kind == ModelErrorKind::Unlisted);
+                    (listed.map_err(Problem::from), is_unlisted)
+                }
+                Err(not) => (Err(Problem::new(not.why).hint(not.how)), false),
             };
             match offered {
                 Ok(offered) => list.names.extend(offered.into_iter().map(|name| in_list(server, name))),
-                Err(problem) if server == usual => list.usual_problem = Some(problem),
+                // Without a list a server may answer all the same.
+                Err(problem) if server == usual && !is_unlisted => list.usual_problem = Some(problem),
                 Err(problem) => {
                     let message = server.map_or_else(|| problem.message.clone(), |server| format!("{server}: {}", problem.message));
                     list.problems.push(Problem { message, ..problem });

@@ -200,11 +200,15 @@ impl SetupFailure {
         let fault = match (error.kind, step) {
             (ModelErrorKind::NoKey | ModelErrorKind::WrongKey, _) => SetupFault::Key,
             (ModelErrorKind::NoRoute | ModelErrorKind::Timeout, _) => SetupFault::Address,
-            (ModelErrorKind::UnknownModel | ModelErrorKind::BadRequest | ModelErrorKind::Nonsense, SetupStep::Look) => SetupFault::List,
+            (
+                ModelErrorKind::UnknownModel | ModelErrorKind::BadRequest | ModelErrorKind::Unlisted | ModelErrorKind::Nonsense,
+                SetupStep::Look,
+            ) => SetupFault::List,
             (ModelErrorKind::UnknownModel, _) => SetupFault::Model,
             _ => SetupFault::Other,
         };
         let message = match fault {
+            SetupFault::List if error.kind == ModelErrorKind::Unlisted => error.message,
             SetupFault::List => format!("no list of models came: {}", error.message),
             // What is offered instead is said nowhere else.
             SetupFault::Model => error.hint.map_or(error.message.clone(), |hint| format!("{}; {}", error.message, first_part(&hint))),

@@ -38,7 +38,7 @@ pub use self::{
 };
 use self::{
     failure::{Endpoint, TryFailure},
-    features::{Features, RefusedPart, UNKNOWN_OUTPUT},
+    features::{Features, RefusedPart, Sent, UNKNOWN_OUTPUT},
     learned::Lasting,
 };
 use super::config::AUTO;
@@ -118,8 +118,8 @@ impl ModelClient {
         learned.unwrap_or_else(|| Features { cap: self.traits.cap, ..Features::default() })
     }
 
-    /// The limit of an answer that is sent: what was asked for, as far as the model can write so much. Nobody asked: the model's own
-    /// limit where that is smaller than the room beside the prompt, because servers take less by themselves.
+    /// The limit of an answer that is sent: what was asked for, as far as the model can write so much and there is room beside the prompt.
+    /// Nobody asked: the model's own limit where that is smaller than the room, because servers take less by themselves.
     fn cap(&self, request: &ChatRequest, features: &Features) -> Option<u64> {
         if features.cap == CapParameter::Refused {
             return None;
@@ -127,11 +127,11 @@ impl ModelClient {
         let known = features.largest_cap.or_else(|| self.knowledge.prices.output(&request.model));
         let room = || Some(self.knowledge.prices.window(&request.model)?.saturating_sub(tokens::count_prompt(request)));
         let own = match request.settings.max_tokens {
-            Some(wanted) => Some(known.map_or(wanted, |known| wanted.min(known))),
+            Some(wanted) => Some([known, room().filter(|room| *room > 0)].into_iter().flatten().fold(wanted, u64::min)),
             None if self.traits.api.needs_cap() => Some(known.unwrap_or(UNKNOWN_OUTPUT)),
             None => known.filter(|known| room().is_some_and(|room| *known < room)),
         };
-        own.map(|own| features.cap_now.map_or(own, |now| own.min(now)))
+        [own, features.cap_now].into_iter().flatten().min()
     }
 
     /// What `auto` means: the provider's small model where it is offered; else what runs by now; else the only model that chats, or the
@@ -286,8 +286,9 @@ impl ModelClient {
     }
 
     /// What is left to send after a refusal, and for how long that holds; `None` when it is not about a part that can be left out.
-    fn less(&self, request: &ChatRequest, features: &Features, sent: Option<u64>, failure: &TryFailure) -> Option<(Features, Lasting)> {
+    fn less(&self, request: &ChatRequest, features: &Features, cap: Option<u64>, failure: &TryFailure) -> Option<(Features, Lasting)> {
         let ModelError { kind, .. } = *failure.error;
+        let sent = Sent { cap, prompt: tokens::count_prompt(request) };
         if kind == ModelErrorKind::Nonsense {
             // The server may have ignored the schema: ask for it in another way.
             let complaint = failure.refused.as_deref()?;
@@ -295,7 +296,9 @@ impl ModelClient {
         }
         let complaint = failure.refused.as_deref()?;
         let part = features.refused_part(request, kind, complaint)?;
-        Some((features.without(part, sent, complaint)?, Lasting::Kept))
+        // Groq's word for an answer that missed the schema by chance.
+        let holds = if complaint.code == "json_validate_failed" { Lasting::ForNow } else { Lasting::Kept };
+        Some((features.without(part, sent, complaint)?, holds))
     }
 
     /// What was asked otherwise than wanted, for people.

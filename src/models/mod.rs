@@ -266,6 +266,8 @@ pub enum ModelErrorKind {
     Server,
     /// The request was refused as malformed (4xx).
     BadRequest,
+    /// It doesn't say which models it has.
+    Unlisted,
     /// The reply made no sense.
     Nonsense,
     /// The provider's filter refused.

@@ -287,7 +287,15 @@ fn at(base: &Url) -> Option<&'static KnownProvider> {
 /// # Errors
 /// When it is no address.
 pub fn name_for(address: &str, config: &ModelsConfig) -> Result<String, NotConnected> {
-    let base = address_of(address, "the address that you gave", None)?;
+    if !address.contains(['.', ':', '/']) && address.trim() != "localhost" {
+        let known = known().iter().map(|provider| provider.name.as_str()).collect::<Vec<_>>().join(", ");
+        return Err(NotConnected {
+            why: format!("`{}` is neither a provider that dagdeck knows ({known}) nor an address", address.trim()),
+            how: "write an address like http://localhost:8080/v1".to_owned(),
+            is_absent: false,
+        });
+    }
+    let base = address_of(address, "what you gave", None)?;
     if let Some(provider) = at(&base) {
         return Ok(provider.name.clone());
     }

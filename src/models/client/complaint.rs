@@ -34,7 +34,11 @@ impl Complaint {
                 Some(Value::String(_) | Value::Null | Value::Bool(_)) | None => None,
             })
         };
-        let message = field(&["message", "detail", "msg", "error"])?;
+        let mut message = field(&["message", "detail", "msg", "error"])?;
+        // OpenRouter says here what its upstream said; the message is then "Provider returned error".
+        if let Some(raw) = inner.pointer("/metadata/raw").and_then(Value::as_str).filter(|raw| !raw.trim().is_empty()) {
+            message = format!("{message}: {raw}");
+        }
         Some(Self { message, code: field(&["code", "type"]).unwrap_or_default(), param: field(&["param"]).unwrap_or_default() })
     }
 }
@@ -60,6 +64,8 @@ mod tests {
         assert_eq!(complaint(json!([{"error": {"code": 400, "message": "m"}}])), some("m", "400"));
         assert_eq!(complaint(json!({"object": "error", "message": "m"})), some("m", ""));
         assert_eq!(complaint(json!({"detail": [{"msg": "m"}]})), some("[{\"msg\":\"m\"}]", ""));
+        let passed_on = json!({"message": "Provider returned error", "code": 429, "metadata": {"raw": "m is busy", "provider_name": "P"}});
+        assert_eq!(complaint(json!({"error": passed_on})), some("Provider returned error: m is busy", "429"));
         assert_eq!(complaint(json!({"choices": []})), None);
         assert_eq!(complaint(json!([1])), None);
     }

@@ -34,7 +34,7 @@ pub(super) struct Endpoint {
     pub has_key: bool,
 }
 
-/// Sorts an error reply, or an error inside a stream.
+/// Sorts an error reply, or an error inside a stream. Without a model, what was asked for is the list of models.
 pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, body: &str, retry_after: Option<Duration>) -> TryFailure {
     let complaint = serde_json::from_str(body).ok().and_then(|value| Complaint::of(&value));
     let from_html = complaint.is_none() && body.trim_start().starts_with('<');
@@ -44,7 +44,11 @@ pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, bo
         complaint.code = "402".to_owned();
     }
     let status = status.or_else(|| complaint.code.parse().ok()).unwrap_or(0);
-    let kind = kind_of(status, &complaint, endpoint.has_key);
+    let asks_for_list = model.is_empty();
+    let kind = match status {
+        404 | 405 | 501 if asks_for_list => ModelErrorKind::Unlisted,
+        _ => kind_of(status, &complaint, endpoint.has_key),
+    };
     let detail = if complaint.message.is_empty() { String::new() } else { format!(": {}", shorten(&complaint.message)) };
     let status_text = if status == 0 { String::new() } else { format!(" ({status})") };
     let Endpoint { host, address_from, key_from, .. } = endpoint;
@@ -67,6 +71,10 @@ pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, bo
         ModelErrorKind::RateLimit => {
             (format!("`{host}` limits the rate of requests{status_text}{detail}"), "wait a while, or run fewer nodes at once".into())
         }
+        ModelErrorKind::Unlisted => (
+            format!("`{host}` doesn't list its models{status_text}"),
+            format!("name one with --model; if it isn't answered either, check the address in {address_from}"),
+        ),
         // LiteLLM's proxy without a database fails like this when no key comes.
         ModelErrorKind::Server if !endpoint.has_key => {
             (format!("`{host}` failed{status_text}{detail}"), format!("retry the node; if the server needs a key, set {key_from}"))
@@ -77,7 +85,7 @@ pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, bo
             (format!("a proxy in front of `{host}` refused{status_text}{detail}"), "check HTTPS_PROXY and NO_PROXY".into())
         }
         ModelErrorKind::Refused => (format!("the filter of `{host}` blocked the request{detail}"), "change the objective".into()),
-        ModelErrorKind::BadRequest if status == 404 || from_html => (
+        ModelErrorKind::BadRequest if from_html || (status == 404 && !complaint.text().contains("no endpoints")) => (
             format!("`{host}` has no chat completions there{status_text}{detail}"),
             format!("check the address in {address_from}; it usually ends in /v1"),
         ),
@@ -86,7 +94,7 @@ pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, bo
         }
     };
     let mut failure = TryFailure::new(kind, message, verdict).hint(hint);
-    if matches!(status, 400 | 404 | 415 | 422 | 500) {
+    if matches!(status, 400 | 402 | 404 | 415 | 422 | 500) {
         failure.refused = Some(Box::new(complaint));
     }
     failure
@@ -115,23 +123,34 @@ fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind 
         "prompt is too long",
         "maximum context",
         "exceeds the maximum number of tokens",
+        // More than a minute's tokens at once: OpenAI's and Groq's words, which no waiting changes.
+        "request too large",
     ]);
-    let model_words = says(&["model_not_found", "invalid model", "unknown model", "no such model"])
-        || (text.contains("model") && says(&["not found", "not_found", "does not exist", "not exist", "not have access"]));
+    // In the words of OpenAI, Mistral, Groq, OpenRouter and Azure.
+    let model_words = says(&[
+        "model_not_found",
+        "invalid model",
+        "unknown model",
+        "no such model",
+        "not a valid model",
+        "decommissioned",
+        "no endpoints found for",
+        "deploymentnotfound",
+    ]) || (text.contains("model") && says(&["not found", "not_found", "does not exist", "not exist", "not have access"]));
     match status {
         401 if !has_key => ModelErrorKind::NoKey,
         401 => ModelErrorKind::WrongKey,
         407 => ModelErrorKind::NoRoute,
         408 | 504 => ModelErrorKind::Timeout,
         413 => ModelErrorKind::ContextTooLong,
-        425 | 429 => ModelErrorKind::RateLimit,
+        425 | 429 if !text.contains("request too large") => ModelErrorKind::RateLimit,
         _ if is_used_up(complaint) => ModelErrorKind::RateLimit,
         // A gateway passes on what its upstream said under any status of its own.
         _ if too_long => ModelErrorKind::ContextTooLong,
         _ if about_key && !has_key => ModelErrorKind::NoKey,
         _ if about_key => ModelErrorKind::WrongKey,
         500.. => ModelErrorKind::Server,
-        _ if says(&["content_filter", "content management policy", "content_policy"]) => ModelErrorKind::Refused,
+        _ if says(&["content_filter", "content management policy", "content_policy", "was flagged"]) => ModelErrorKind::Refused,
         400..=499 if model_words => ModelErrorKind::UnknownModel,
         403 if !has_key => ModelErrorKind::NoKey,
         403 => ModelErrorKind::WrongKey,
@@ -151,6 +170,7 @@ fn verdict(kind: ModelErrorKind, complaint: &Complaint, wait: Option<Duration>) 
             None => TryVerdict::Again,
         },
         ModelErrorKind::BadRequest
+        | ModelErrorKind::Unlisted
         | ModelErrorKind::NoKey
         | ModelErrorKind::WrongKey
         | ModelErrorKind::UnknownModel

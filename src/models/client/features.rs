@@ -43,6 +43,15 @@ pub enum CapParameter {
     Refused,
 }
 
+/// Tokens of a request that was refused.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sent {
+    /// Its limit of the answer.
+    pub cap: Option<u64>,
+    /// Its prompt, as counted here.
+    pub prompt: u64,
+}
+
 /// An optional part of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RefusedPart {
@@ -79,7 +88,9 @@ impl Features {
         let settings = &request.settings;
         let offers_tools = !request.tools.is_empty() && !self.refuses_tools && is_about_tools(&text);
         match kind {
-            ModelErrorKind::ContextTooLong => room::is_about_cap(&text).then_some(RefusedPart::Cap),
+            ModelErrorKind::ContextTooLong => room::may_be_about_cap(&text).then_some(RefusedPart::Cap),
+            // OpenRouter has credits for a shorter answer.
+            ModelErrorKind::RateLimit => room::affordable(&text).map(|_| RefusedPart::Cap),
             // llama.cpp without templates for tools says so as a failure of its own.
             ModelErrorKind::Server => offers_tools.then_some(RefusedPart::Tools),
             ModelErrorKind::BadRequest => {
@@ -107,7 +118,7 @@ impl Features {
             ModelErrorKind::NoKey
             | ModelErrorKind::WrongKey
             | ModelErrorKind::UnknownModel
-            | ModelErrorKind::RateLimit
+            | ModelErrorKind::Unlisted
             | ModelErrorKind::NoRoute
             | ModelErrorKind::Timeout
             | ModelErrorKind::CutStream
@@ -116,16 +127,21 @@ impl Features {
         }
     }
 
-    /// What is left to try without a part; `None` when nothing is. `sent` is the limit of the answer that was sent.
-    pub(super) fn without(&self, part: RefusedPart, sent: Option<u64>, complaint: &Complaint) -> Option<Self> {
+    /// What is left to try without a part; `None` when nothing is.
+    pub(super) fn without(&self, part: RefusedPart, sent: Sent, complaint: &Complaint) -> Option<Self> {
         let mut less = self.clone();
+        let text = complaint.text();
         match part {
             RefusedPart::UsageOption => less.refuses_usage_option = true,
             RefusedPart::Sampling => less.refuses_sampling = true,
             RefusedPart::ReasoningEffort => less.refuses_reasoning_effort = true,
             RefusedPart::Tools => less.refuses_tools = true,
             RefusedPart::Schema => less.schema = self.schema.looser()?,
-            RefusedPart::Cap => match (room::cap_fix(&complaint.text(), sent?), self.cap) {
+            RefusedPart::Cap if room::affordable(&text).is_some() => {
+                less.cap_now = room::affordable(&text).filter(|now| self.cap_now.is_none_or(|before| *now < before));
+                less.cap_now?;
+            }
+            RefusedPart::Cap => match (room::cap_fix(&text, sent.cap?, sent.prompt), self.cap) {
                 (CapFix::Largest(size), _) => less.largest_cap = Some(size),
                 (CapFix::Now(size), _) => less.cap_now = Some(size),
                 (CapFix::OtherName, CapParameter::MaxTokens) => less.cap = CapParameter::MaxCompletionTokens,
@@ -193,7 +209,8 @@ mod tests {
         let request = ChatRequest { schema, ..ChatRequest::default() };
         let mut features = Features::default();
         let mut modes = Vec::new();
-        while let Some(next) = part(&features, &request, "bad request").and_then(|part| features.without(part, None, &Complaint::default()))
+        while let Some(next) =
+            part(&features, &request, "bad request").and_then(|part| features.without(part, Sent::default(), &Complaint::default()))
         {
             modes.push(next.schema);
             features = next;

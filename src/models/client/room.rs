@@ -16,6 +16,9 @@ pub(super) enum CapFix {
     PromptTooLong,
 }
 
+/// No shorter answer is worth asking for.
+const SHORTEST_PAID: u64 = 256;
+
 /// Names of the limit. `in the completion` and `output tokens` are how it is counted in sums with the prompt.
 const NAMES: [&str; 8] = [
     "max_tokens",
@@ -33,12 +36,27 @@ pub(super) fn is_about_cap(text: &str) -> bool {
     NAMES.iter().any(|name| text.contains(name)) || text.contains("for the completion")
 }
 
-/// What a refusal (in lower case) of the limit `sent` asks for.
-pub(super) fn cap_fix(text: &str, sent: u64) -> CapFix {
-    let window = after(text, &["maximum context length is ", "must be <= "]).or_else(|| over(text, "context limit"));
+/// Whether a refusal (in lower case) of a prompt may be about the limit of the answer beside it: it names one, or the window only.
+pub(super) fn may_be_about_cap(text: &str) -> bool {
+    is_about_cap(text) || window(text).is_some()
+}
+
+/// How long an answer an account can pay for, where a refusal (in lower case) says so.
+pub(super) fn affordable(text: &str) -> Option<u64> {
+    after(text, &["but can only afford "]).filter(|tokens| *tokens >= SHORTEST_PAID)
+}
+
+fn window(text: &str) -> Option<u64> {
+    after(text, &["maximum context length is ", "must be <= "]).or_else(|| over(text, "context limit"))
+}
+
+/// What a refusal (in lower case) of the limit `sent` asks for. `counted` is the prompt as counted here, where the server names none.
+pub(super) fn cap_fix(text: &str, sent: u64, counted: u64) -> CapFix {
+    let window = window(text);
     let prompt = before(text, &[" in the messages", " in your prompt", " input tokens", " `inputs` tokens", " in the input"])
         .or_else(|| after(text, &["prompt contains ", "exceed context limit: "]));
-    if let (Some(window), Some(prompt)) = (window, prompt) {
+    if let Some(window) = window {
+        let prompt = prompt.unwrap_or(counted);
         return match window.checked_sub(prompt) {
             Some(left) if left > 0 && left < sent => CapFix::Now(left),
             _ => CapFix::PromptTooLong,
@@ -157,9 +175,12 @@ mod tests {
             ),
         ] {
             let text = message.to_lowercase();
-            assert!(is_about_cap(&text), "{message}");
-            assert_eq!(cap_fix(&text, sent), fix, "{message}");
+            assert!(may_be_about_cap(&text), "{message}");
+            assert_eq!(cap_fix(&text, sent, 300), fix, "{message}");
         }
-        assert!(!is_about_cap("the request exceeds the available context size, try increasing it"));
+        assert!(!may_be_about_cap("the request exceeds the available context size, try increasing it"));
+        let credits =
+            "this request requires more credits, or fewer max_tokens. you requested up to 65536 tokens, but can only afford 3395.";
+        assert_eq!((affordable(credits), affordable(&credits.replace("3395", "95"))), (Some(3395), None));
     }
 }

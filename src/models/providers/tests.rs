@@ -159,6 +159,8 @@ fn a_server_is_called_by_what_is_known_there_or_by_its_host() {
         assert_eq!(name_for(address, &config), Ok(name.to_owned()), "{address}");
     }
     assert!(name_for("ftp://x", &config).unwrap_err().why.contains("neither http nor https"));
+    let typo = name_for("antropic", &ModelsConfig::default()).unwrap_err();
+    assert!(typo.why.contains("`antropic` is neither a provider") && typo.why.contains("anthropic, gemini"), "{typo}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The client against a server that plays what real ones were seen to do.
 
+mod errors;
 mod server;
 
 use serde_json::{Value, json};
@@ -365,6 +366,11 @@ async fn a_refused_limit_of_the_answer_is_asked_for_as_the_server_says() {
         assert_eq!(exchange.script.seen()[1].body["max_tokens"], sent, "{message}");
         assert_eq!(reply.notes.len(), usize::from(sent.is_null()), "{:?}", reply.notes);
     }
+    let of_window = Reply::json(400, &refused("This model's maximum context length is 4096 tokens", json!("context_length_exceeded")));
+    let exchange = chat(vec![of_window, Reply::text("ok")], limits(), &request).await;
+    exchange.outcome.unwrap();
+    let left = exchange.script.seen()[1].body["max_tokens"].as_u64().unwrap();
+    assert!((4000..4096).contains(&left), "{left}");
     let long = "This model's maximum context length is 8192 tokens. However, you requested 15000 tokens (9000 in the messages, 6000 in the completion).";
     let exchange = chat(vec![Reply::json(400, &refused(long, json!(null)))], limits(), &request).await;
     assert_eq!(exchange.outcome.unwrap_err().kind, ModelErrorKind::ContextTooLong);
@@ -379,6 +385,17 @@ async fn a_limit_that_nobody_asked_for_is_sent_only_where_the_model_writes_less_
         client.chat(&ChatRequest { model: model.into(), ..request() }, &mut |_| ()).await.unwrap();
         assert_eq!(script.seen()[0].body["max_tokens"], sent, "{model}");
     }
+}
+
+#[tokio::test]
+async fn a_limit_that_was_asked_for_leaves_room_for_the_prompt() {
+    let script = Script::play(vec![Reply::text("ok")]).await;
+    let knowledge = Knowledge { prices: Arc::new(Prices::shipped()), ..Knowledge::default() };
+    let client = ModelClient { knowledge, ..client(&script.address, limits()) };
+    let settings = ModelSettings { max_tokens: Some(8192), ..ModelSettings::default() };
+    let messages = vec![ChatMessage::User { content: "word ".repeat(4_000) }];
+    client.chat(&ChatRequest { model: "gpt-4".into(), messages, settings, ..request() }, &mut |_| ()).await.unwrap();
+    assert!(script.seen()[0].body["max_tokens"].as_u64().unwrap() < 4_192, "{}", script.seen()[0].body["max_tokens"]);
 }
 
 #[tokio::test]
@@ -554,6 +571,30 @@ async fn what_gemini_lists_for_other_work_than_answers_is_left_out() {
     let script = Script::play(vec![Reply::json(200, &list)]).await;
     assert_eq!(gemini(&script).list().await.unwrap(), ["gemini-x"]);
     assert!(script.seen()[0].head.starts_with("get /v1/models?pagesize=1000 "));
+}
+
+#[tokio::test]
+async fn openrouter_is_asked_for_the_answer_that_the_credits_pay_for() {
+    let refusal = |left: u32| {
+        let message = format!(
+            "This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford {left}."
+        );
+        Reply::json(402, &json!({"error": {"message": message, "code": 402, "metadata": {"provider_name": null}}}))
+    };
+    let exchange = chat(vec![refusal(3395), Reply::text("ok")], limits(), &request()).await;
+    assert_eq!((exchange.outcome.unwrap().text.as_str(), &exchange.script.seen()[1].body["max_tokens"]), ("ok", &json!(3395)));
+    for refusals in [vec![refusal(95)], vec![refusal(3395), refusal(3395)]] {
+        let exchange = chat(refusals, limits(), &request()).await;
+        assert_eq!(exchange.outcome.unwrap_err().verdict, TryVerdict::Never);
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_a_list_of_models_says_so_and_not_that_it_has_no_answers() {
+    let script = Script::play(vec![Reply::json(404, &json!({"detail": "Not Found"}))]).await;
+    let error = client(&script.address, limits()).list().await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Unlisted);
+    assert!(error.message.contains("doesn't list its models"), "{error}");
 }
 
 #[tokio::test]
