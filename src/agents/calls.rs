@@ -103,7 +103,10 @@ async fn carry_out_one(wanted: WantedCall, port: &dyn Port) -> CallOutcome {
 fn understand(call: &CallRequest, offers: &Offers, made: &mut MadeCalls) -> WantedCall {
     let args = match arguments(&call.arguments) {
         Ok(args) => args,
-        Err(message) => return WantedCall::Invalid(message),
+        Err(message) => {
+            made.count(&call.name, &Value::from(call.arguments.as_str()));
+            return WantedCall::Invalid(message);
+        }
     };
     match call.name.as_str() {
         RETURN_RESULT => match args.get("result") {
@@ -113,11 +116,15 @@ fn understand(call: &CallRequest, offers: &Offers, made: &mut MadeCalls) -> Want
         ASK_OPERATOR => question(&args),
         name => {
             let Some(tool) = offers.tool(name) else {
+                made.count(name, &Value::Object(args));
                 return WantedCall::Invalid(format!("there is no tool `{name}`; the tools are: {}", offers.names()));
             };
             let args = Value::Object(args);
             match answer::argument_faults(&tool.input_schema, &args) {
-                Some(faults) => WantedCall::Invalid(format!("wrong arguments for `{name}`: {faults}")),
+                Some(faults) => {
+                    made.count(&tool.name, &args);
+                    WantedCall::Invalid(format!("wrong arguments for `{name}`: {faults}"))
+                }
                 None if made.count(&tool.name, &args) > MOST_REPEATS => WantedCall::Invalid(format!(
                     "not made: `{name}` was called {MOST_REPEATS} times with the same arguments; use what it gave, or do something else"
                 )),

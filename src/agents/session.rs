@@ -53,6 +53,47 @@ impl AnswerRoom {
     }
 }
 
+/// What answers took that were no use and that no provider counted: counted here.
+#[derive(Default)]
+struct UnreportedUsage {
+    /// Tokens of the answer under way.
+    written: u64,
+    usage: TokenUsage,
+}
+
+impl UnreportedUsage {
+    fn watch(&mut self, delta: Delta, request: &ChatRequest) -> Delta {
+        match &delta {
+            Delta::Text(text) | Delta::Reasoning(text) => self.written += tokens::of_text(text),
+            Delta::Restart { usage: None, .. } => self.lose(request),
+            Delta::Restart { usage: Some(_), .. } => self.written = 0,
+            Delta::Call => {}
+        }
+        delta
+    }
+
+    /// The last answer broke off. What a provider reported has all of it.
+    fn broken_off(&mut self, error: &ModelError, request: &ChatRequest) {
+        if self.written > 0 && error.usage.is_none() {
+            self.lose(request);
+        }
+    }
+
+    fn lose(&mut self, request: &ChatRequest) {
+        let prompt = crate::models::tokens::count_prompt(request);
+        self.usage.add(TokenUsage::of(prompt, std::mem::take(&mut self.written)));
+    }
+
+    /// A price that was said is of one answer alone.
+    fn added_to(self, mut reply: ChatReply) -> ChatReply {
+        if self.usage != TokenUsage::default() {
+            reply.usage.add(self.usage);
+            (reply.estimated, reply.cost_usd) = (true, None);
+        }
+        reply
+    }
+}
+
 /// How a call ended that gave no answer but was charged.
 const FAILED: &str = "failed";
 
@@ -203,7 +244,8 @@ impl<'a> ModelSession<'a> {
         let request = self.request(call);
         let started = Instant::now();
         let (port, mut streamed, mut heard, mut thoughts) = (self.port, false, String::new(), String::new());
-        let mut sink = |delta: Delta| match (delta, stream) {
+        let mut spent = UnreportedUsage::default();
+        let mut sink = |delta: Delta| match (spent.watch(delta, &request), stream) {
             (Delta::Text(text), StreamAudience::Show) => {
                 streamed |= !text.is_empty();
                 heard.push_str(&text);
@@ -237,10 +279,13 @@ impl<'a> ModelSession<'a> {
         }
         self.too_long = matches!(&answered, Some(Err(error)) if error.kind == ModelErrorKind::ContextTooLong);
         let reply = match answered {
-            Some(Ok(reply)) => reply,
+            Some(Ok(reply)) => spent.added_to(reply),
             Some(Err(error)) => {
-                if let Some(usage) = error.usage {
-                    self.report(&ChatReply { usage, model: self.model.to_owned(), ..ChatReply::default() }, FAILED, took);
+                spent.broken_off(&error, &request);
+                let reported = ChatReply { usage: error.usage.unwrap_or_default(), model: self.model.to_owned(), ..ChatReply::default() };
+                let all = spent.added_to(reported);
+                if all.usage != TokenUsage::default() {
+                    self.report(&all, FAILED, took);
                 }
                 return Err(self.node_error(error));
             }

@@ -53,6 +53,9 @@ enum AfterReply {
     GoOn,
 }
 
+/// What to do where a written limit leaves no room.
+const RAISE: &str = "raise the node's `budget.tokens`, or give it less context";
+
 struct Conversation<'a, 's> {
     session: &'s mut ModelSession<'a>,
     offers: Offers,
@@ -121,12 +124,17 @@ impl Conversation<'_, '_> {
                 tokens::of_messages(&self.messages),
                 self.session.caps.limit()
             );
-            return Err(limit(message, "raise the node's `budget.tokens`, or give it less context"));
+            return Err(limit(message, RAISE));
         }
         let room = self.session.room(&self.messages, self.offers.list()).and_then(|room| room.without(last_turn));
         match room {
             Some(_) if self.made.insists() => Ok(TurnKind::Last(LastTurnReason::Repeats)),
             Some(_) if self.session.wrote_enough() => Ok(TurnKind::Last(LastTurnReason::Tokens)),
+            // Nothing is used yet, but what was written leaves room for one answer only.
+            None if number == 1 && !self.session.wrote_enough() && self.session.replies() == 0 => {
+                let cap = self.session.room(&self.messages, &[]).ok_or_else(|| limit("no room for an answer".to_owned(), RAISE))?;
+                Ok(TurnKind::Answer(cap))
+            }
             None => Ok(TurnKind::Last(LastTurnReason::Tokens)),
             Some(_) if number == self.session.caps.iterations && self.at_work => Ok(TurnKind::Last(LastTurnReason::Iterations)),
             Some(cap) if number == self.session.caps.iterations => Ok(TurnKind::Answer(cap)),

@@ -6,6 +6,9 @@ use crate::plan::{Plan, that_need_model, validate::Severity};
 use crate::text::counted;
 use serde_json::{Map, Value};
 
+/// The file in the state folder for the last plan that was made of a request and can't run.
+const WRONG_PLAN: &str = "wrong-plan.json";
+
 /// Runs a plan file, or plans and runs a request.
 ///
 /// # Errors
@@ -41,7 +44,15 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         for placed in document.place(findings) {
             io.say(&validate::placed_line(&placed));
         }
-        return Err(CliError::invalid("the plan has errors, so nothing was run").hint("`dagdeck validate FILE` lists every finding"));
+        let made = (!document.planning.is_empty()).then(|| place.places.home.join(WRONG_PLAN));
+        let kept = made.filter(|file| std::fs::write(file, serde_json::to_string_pretty(&document.plan).unwrap_or_default()).is_ok());
+        let hint = match kept {
+            Some(file) => {
+                format!("the plan is in {0}: `dagdeck validate {0}` lists every finding, and `dagdeck {0}` opens it", file.display())
+            }
+            None => "`dagdeck validate FILE` lists every finding".to_owned(),
+        };
+        return Err(CliError::invalid("the plan has errors, so nothing was run").hint(hint));
     }
     check_model(&document.plan, &host)?;
     let mut stop = headless::signals();

@@ -68,6 +68,18 @@ impl TokenUsage {
         self.cache_written += other.cache_written;
         self.reasoning += other.reasoning;
     }
+
+    /// What is left without a part of it.
+    #[must_use]
+    pub fn without(self, part: Self) -> Self {
+        Self {
+            prompt: self.prompt.saturating_sub(part.prompt),
+            completion: self.completion.saturating_sub(part.completion),
+            cached: self.cached.saturating_sub(part.cached),
+            cache_written: self.cache_written.saturating_sub(part.cache_written),
+            reasoning: self.reasoning.saturating_sub(part.reasoning),
+        }
+    }
 }
 
 /// The role of a message that is what a model thought: it is on record, and part of no conversation and no result.

@@ -148,7 +148,8 @@ impl Jobs {
             Responder::Operator | Responder::Rehearsal => responder,
         };
         let catalog = self.kit.catalog(None);
-        let tools = card.narrow(&catalog, job.tools.as_deref());
+        let mut tools = card.narrow(&catalog, job.tools.as_deref());
+        tools.retain(|tool| self.kit.registry.is_configured(&tool.name));
         let port = AgentPort { caller, prices: models.prices(), call };
         let execution = Execution { card, responder, tools, window, context_tokens: self.kit.context_tokens };
         Ok(match agents::run(job, deps, &execution, &port).await? {

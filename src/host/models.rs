@@ -126,6 +126,11 @@ impl Models {
         }
     }
 
+    /// Whether the choice is asked through a gateway.
+    pub(super) fn is_gateway(&self, choice: Option<&str>) -> bool {
+        self.servers.is_gateway(&self.config.resolve(choice.unwrap_or(AUTO)))
+    }
+
     /// A real model that tries its calls by itself, if the choice is one: for work outside of runs.
     ///
     /// # Errors

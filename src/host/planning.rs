@@ -65,6 +65,7 @@ impl Shared {
         let ids = match models.config().positional_plans {
             Some(true) => Ids::Positional,
             Some(false) => Ids::Free,
+            None if models.is_gateway(self.chosen().as_deref()) => ids_for(&known, "", &models),
             None => ids_for(&known, model.provider(), &models),
         };
         let planner =

@@ -52,8 +52,12 @@ impl Tries {
         loop {
             let place = self.provider.enter(self.model.as_ref(), tokens::count_prompt(request), &|reason| record.waits(reason)).await;
             record.sent();
-            let mut begun = false;
+            // What this try told by itself of answers that were no use.
+            let (mut begun, mut told) = (false, TokenUsage::default());
             let mut pass = |delta: Delta| {
+                if let Delta::Restart { usage: Some(usage), .. } = &delta {
+                    told.add(*usage);
+                }
                 if !std::mem::replace(&mut begun, true) {
                     record.answers();
                 }
@@ -83,12 +87,12 @@ impl Tries {
                 used += 1;
             }
             let failed = FailedTry { message: error.message.clone(), verdict: error.verdict, refused, usage: error.usage };
-            let is_counted = error.usage.is_some();
+            let usage = error.usage.map(|usage| usage.without(told)).filter(|usage| *usage != TokenUsage::default());
             lost.add(error.usage.unwrap_or_default());
             error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
             let Some(wait) = record.failed(failed).await else { return Err(spent(error, used)) };
             if begun {
-                sink(Delta::Restart { why: error.message, is_counted });
+                sink(Delta::Restart { why: error.message, usage });
             }
             // The provider itself knows when it takes a call that it refused.
             if !refused {

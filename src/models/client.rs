@@ -38,7 +38,7 @@ pub use self::{
 };
 use self::{
     failure::{Endpoint, TryFailure},
-    features::{Features, RefusedPart, Sent, UNKNOWN_OUTPUT},
+    features::{Features, SchemaMode, Sent, UNKNOWN_OUTPUT},
     learned::Lasting,
 };
 use super::config::AUTO;
@@ -265,16 +265,22 @@ impl ModelClient {
                 }
                 Err(failure) => failure,
             };
-            let is_counted = failure.error.usage.is_some();
-            lost.add(failure.error.usage.unwrap_or_default());
+            let usage = failure.error.usage;
+            lost.add(usage.unwrap_or_default());
             failure.error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
             let less = (lesser_sends < LESSER_SENDS).then(|| self.less(request, &features, cap, &failure)).flatten();
-            let Some((less, found)) = less else { return Err(self.clean(*failure.error)) };
+            let Some((less, found)) = less else {
+                // An answer that ignored the schema in every form is asked for in the last one from now on.
+                if holds == Some(Lasting::ForNow) {
+                    self.knowledge.learned.keep(&self.endpoint.host, &request.model, &features, Lasting::ForNow);
+                }
+                return Err(self.clean(*failure.error));
+            };
             features = less;
             lesser_sends += 1;
             holds = Some(if holds == Some(Lasting::ForNow) { Lasting::ForNow } else { found });
             if streamed {
-                sink(Delta::Restart { why: self.clean(*failure.error).message, is_counted });
+                sink(Delta::Restart { why: self.clean(*failure.error).message, usage });
             }
         }
     }
@@ -290,9 +296,10 @@ impl ModelClient {
         let ModelError { kind, .. } = *failure.error;
         let sent = Sent { cap, prompt: tokens::count_prompt(request) };
         if kind == ModelErrorKind::Nonsense {
-            // The server may have ignored the schema: ask for it in another way.
-            let complaint = failure.refused.as_deref()?;
-            return Some((features.without(RefusedPart::Schema, sent, complaint)?, Lasting::ForNow));
+            // The server may have ignored the schema: it is asked for in words, once.
+            failure.refused.as_deref()?;
+            let in_words = Features { schema: SchemaMode::Prompt, ..features.clone() };
+            return (features.schema != SchemaMode::Prompt).then_some((in_words, Lasting::ForNow));
         }
         let complaint = failure.refused.as_deref()?;
         let part = features.refused_part(request, kind, complaint)?;

@@ -170,8 +170,8 @@ pub enum Delta {
     /// The call is being retried; text streamed so far is void.
     Restart {
         why: String,
-        /// What the void part took was reported, and comes with the reply or the error.
-        is_counted: bool,
+        /// What the void answer took, where it was reported: part of what comes with the reply or the error.
+        usage: Option<TokenUsage>,
     },
 }
 

@@ -1,12 +1,15 @@
 //! The servers of one host, and which of them a model's name means. Clients are made when they are first needed; nothing is sent here.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use secrecy::SecretString;
 
 use super::client::{ApiKey, CallLimits, Knowledge, ModelClient, Server};
 use super::config::{AUTO, Connected, Lookup, ModelsConfig, NotConnected, limits};
-use super::providers::{FoundServer, KnownProvider, configured, known, set};
+use super::providers::{FoundServer, KnownProvider, by_provider_table, configured, known, set};
 use super::{ChatModel, ModelError};
 
 /// A client, or why there is none.
@@ -19,6 +22,8 @@ pub struct Servers {
     usual: (String, String),
     limits: CallLimits,
     knowledge: Knowledge,
+    /// Servers of the configuration that can't be used, by name.
+    broken: BTreeMap<String, NotConnected>,
 }
 
 struct OneServer {
@@ -53,7 +58,8 @@ impl Servers {
             let (name, provider, is_listed) = (name.clone(), *provider, *is_listed);
             Ok(OneServer { name, provider, is_listed, found: Mutex::new(found.ok()), client: OnceLock::new() })
         };
-        Self { all: found.into_iter().map(ready).collect(), usual, limits, knowledge }
+        let broken = config.providers.iter().filter_map(|(name, own)| Some((name.clone(), by_provider_table(name, own, env).err()?)));
+        Self { all: found.into_iter().map(ready).collect(), usual, limits, knowledge, broken: broken.collect() }
     }
 
     /// The model where nobody chose one.
@@ -90,6 +96,12 @@ impl Servers {
         let (server, name) = self.route(first, model).ok()?;
         let is_further = !std::ptr::eq(server, first);
         Some((server.as_ref().ok().filter(|_| is_further).map(|server| server.name.as_str()), name.to_owned()))
+    }
+
+    /// Whether a model of this name is asked through a gateway, which says nothing of where it runs.
+    pub fn is_gateway(&self, model: &str) -> bool {
+        let server = self.all.first().and_then(|first| self.route(first, model).ok());
+        server.and_then(|(server, _)| server.as_ref().ok()?.provider).is_some_and(|provider| provider.is_gateway)
     }
 
     /// Clients of every server that works, the usual one first, with the name of the others.
@@ -132,6 +144,9 @@ impl Servers {
         if let Some((prefix, name)) = model.split_once('/')
             && !name.is_empty()
         {
+            if let Some(not) = self.broken.get(prefix) {
+                return Err(not.clone());
+            }
             let named = |server: &&Result<OneServer, NotConnected>| server.as_ref().is_ok_and(|server| server.name == prefix);
             let is_own = |server: &OneServer| server.is_listed || server.provider.is_none_or(|provider| provider.name != prefix);
             match self.all.iter().find(named) {
@@ -292,6 +307,7 @@ mod tests {
         let gateway = servers("", &[("LITELLM_PROXY_BASE_URL", "http://l"), ("OPENAI_API_KEY", "k")]);
         assert_eq!(asked(&gateway, "openai/gpt-4o"), "openai/gpt-4o at l");
         assert_eq!(asked(&gateway, "litellm/openai/gpt-4o"), "openai/gpt-4o at l");
+        assert!(gateway.is_gateway("smart") && !both.is_gateway("gpt-4o"));
         let listed = servers("[providers.openai]", &[("LITELLM_PROXY_BASE_URL", "http://l"), ("OPENAI_API_KEY", "k")]);
         assert_eq!(asked(&listed, "openai/gpt-4o"), "gpt-4o at api.openai.com", "what a person set up is meant");
         let own =
@@ -318,6 +334,8 @@ mod tests {
         let broken = servers("[providers.work]\nbase_url = \"http://work\"", &[("OPENAI_BASE_URL", "ftp://x")]);
         assert!(asked(&broken, "m").contains("neither http nor https"));
         assert_eq!(asked(&broken, "work/big"), "big at work");
+        let unfinished = servers("default = \"antropic/claude\"\n[providers.antropic]", &[("OPENAI_BASE_URL", "http://h")]);
+        assert!(asked(&unfinished, unfinished.usual()).contains("[models.providers.antropic] has no address"), "no other server is asked");
         assert!(asked(&servers("[timeouts]\nfirst_s = 0", &[("OPENAI_API_KEY", "k")]), "m").contains("first_s"));
     }
 }

@@ -30,6 +30,8 @@ use crate::models::prices::Prices;
 use crate::models::{ChatMessage, ChatModel, ModelError, ModelErrorKind, ModelSettings};
 use crate::plan::{Catalog, Plan};
 
+/// Requests for one plan, whatever becomes of their answers.
+const MOST_REQUESTS: usize = 4;
 /// Rounds in which the model corrects its plan.
 const CORRECTIONS: usize = 2;
 /// Added edges that are remarked one by one.
@@ -153,10 +155,16 @@ impl PlanningSession<'_> {
         let mut messages = prompt::messages(self.request, ids);
         let opening = messages.len();
         let name = self.model_name();
+        if self.calls.len() >= MOST_REQUESTS {
+            return Ok(PlanVerdict::Wrong);
+        }
         let form = if ids == Ids::Positional { "a plan with numbered steps" } else { "a plan" };
         let why = self.why.take().map(|why| format!("; the last one can't run: {why}")).unwrap_or_default();
         self.sink.progress(&format!("asking {name} for {form}{why}"));
         for round in 0..=corrections {
+            if self.calls.len() >= MOST_REQUESTS {
+                break;
+            }
             let Answered { outcome, calls } =
                 call::ask(self.planner, self.request.catalog, (&messages, ids, self.request.rival), self.sink).await;
             self.calls.extend(calls);

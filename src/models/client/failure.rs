@@ -77,10 +77,10 @@ pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, bo
         ),
         // LiteLLM's proxy without a database fails like this when no key comes.
         ModelErrorKind::Server if !endpoint.has_key => {
-            (format!("`{host}` failed{status_text}{detail}"), format!("retry the node; if the server needs a key, set {key_from}"))
+            (format!("`{host}` failed{status_text}{detail}"), format!("try again; if the server needs a key, set {key_from}"))
         }
-        ModelErrorKind::Server => (format!("`{host}` failed{status_text}{detail}"), "retry the node".into()),
-        ModelErrorKind::Timeout => (format!("`{host}` timed out{status_text}{detail}"), "retry the node".into()),
+        ModelErrorKind::Server => (format!("`{host}` failed{status_text}{detail}"), "try again later".into()),
+        ModelErrorKind::Timeout => (format!("`{host}` timed out{status_text}{detail}"), "try again later".into()),
         ModelErrorKind::NoRoute => {
             (format!("a proxy in front of `{host}` refused{status_text}{detail}"), "check HTTPS_PROXY and NO_PROXY".into())
         }
@@ -185,7 +185,11 @@ fn verdict(kind: ModelErrorKind, complaint: &Complaint, wait: Option<Duration>) 
 /// Whether an account has nothing left to spend, which no waiting changes. It comes as 429, as 402, and from Anthropic as 400.
 fn is_used_up(complaint: &Complaint) -> bool {
     let text = complaint.text();
-    complaint.code == "402"
+    // OpenAI's words where a gateway leaves out their code. Google says the same of a minute's rate, and names how to go on.
+    let is_quota = text.contains("exceeded your current quota")
+        && !["ai.google.dev", "resource_exhausted", "retry in"].iter().any(|word| text.contains(word));
+    is_quota
+        || complaint.code == "402"
         || ["insufficient_quota", "insufficient balance", "insufficient credits", "credit balance is too low", "billing_hard_limit"]
             .iter()
             .any(|phrase| text.contains(phrase))
@@ -225,7 +229,7 @@ pub(super) enum Begun {
 /// The answer ended in the middle.
 pub(super) fn cut(endpoint: &Endpoint, how: &str) -> TryFailure {
     TryFailure::new(ModelErrorKind::CutStream, format!("the answer of `{}` was cut off: {how}", endpoint.host), TryVerdict::Again)
-        .hint("retry the node")
+        .hint("try again")
 }
 
 /// Nothing came in time.
@@ -235,7 +239,7 @@ pub(super) fn silent(endpoint: &Endpoint, waited: Duration, begun: Begun) -> Try
         Begun::Yes => "stopped in the middle of its answer for",
     };
     TryFailure::new(ModelErrorKind::Timeout, format!("`{}` {what} {} s", endpoint.host, waited.as_secs_f64()), TryVerdict::Again)
-        .hint("retry the node, or raise the limits in [models.timeouts]")
+        .hint("try again, or raise the limits in [models.timeouts]")
 }
 
 /// A reply that is not a chat completion.

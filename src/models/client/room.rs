@@ -140,11 +140,6 @@ mod tests {
                 1500,
                 CapFix::Now(1148),
             ),
-            (
-                "This model's maximum context length is 2048 tokens. However, you requested 3100 tokens (3000 in the messages, 100 in the completion).",
-                100,
-                CapFix::PromptTooLong,
-            ),
             // Anthropic.
             (
                 "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens for claude-3-5-haiku-20241022",

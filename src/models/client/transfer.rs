@@ -223,7 +223,7 @@ impl ModelClient {
             AnswerPiece::Unreadable => {
                 let mut failure = failure::nonsense(&self.endpoint, "a part of the answer that can't be read", event);
                 failure.error.verdict = TryVerdict::Again;
-                Err(failure)
+                Err(if reading.assembly.is_empty() { failure } else { failure.hint("try again") })
             }
         }
     }

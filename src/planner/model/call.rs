@@ -45,7 +45,8 @@ pub(super) async fn ask(
         settings: settings(&planner.settings, ids, rival),
         ..ChatRequest::default()
     };
-    let mut bill = Bill { planner, prompt: tokens::count_prompt(&request), since: Instant::now(), calls: Vec::new() };
+    let mut bill =
+        Bill { planner, prompt: tokens::count_prompt(&request), since: Instant::now(), told: TokenUsage::default(), calls: Vec::new() };
     let mut scanner = scan::AnswerScanner::default();
     let mut nodes: Vec<Node> = Vec::new();
     let mut written = 0;
@@ -61,11 +62,8 @@ pub(super) async fn ask(
         }
         Delta::Reasoning(text) => written += tokens::count(&text),
         Delta::Call => {}
-        Delta::Restart { why, is_counted } => {
-            let written = std::mem::take(&mut written);
-            if !is_counted {
-                bill.broken(None, written);
-            }
+        Delta::Restart { why, usage } => {
+            bill.broken(usage, std::mem::take(&mut written));
             scanner = scan::AnswerScanner::default();
             nodes.clear();
             sink.progress(&format!("starting over: {why}"));
@@ -81,7 +79,8 @@ pub(super) async fn ask(
             use ModelErrorKind::{CutStream, Nonsense, Refused, Timeout};
             // A server that turned the request away did no work for it.
             if error.usage.is_some() || written > 0 || matches!(error.kind, Nonsense | Refused | CutStream | Timeout) {
-                bill.broken(error.usage, written);
+                let told = bill.told;
+                bill.broken(error.usage.map(|usage| usage.without(told)).filter(|usage| *usage != TokenUsage::default()), written);
             }
             match error.kind {
                 Nonsense => Ok(ModelAnswer { nodes, cut: Some(error), ..ModelAnswer::default() }),
@@ -113,21 +112,26 @@ struct Bill<'a> {
     planner: &'a ModelPlanner<'a>,
     prompt: u64,
     since: Instant,
+    /// What was reported of answers that were no use; the reply has it too.
+    told: TokenUsage,
     calls: Vec<ModelCall>,
 }
 
 impl Bill<'_> {
     fn answered(&mut self, reply: &ChatReply) {
         let model = if reply.model.is_empty() { self.planner.name } else { &reply.model };
-        self.add(model, reply.usage, reply.finish.word());
+        let is_first = self.told == TokenUsage::default();
+        self.add(model, reply.usage.without(self.told), reply.finish.word());
         if let Some(call) = self.calls.last_mut() {
             call.estimated = reply.estimated;
-            call.cost_usd = reply.cost_usd.or(call.cost_usd);
+            // A price that the reply carries is of all that was sent.
+            call.cost_usd = reply.cost_usd.filter(|_| is_first).or(call.cost_usd);
         }
     }
 
     /// A send that gave nothing whole: what the provider reported, else what is counted here.
     fn broken(&mut self, reported: Option<TokenUsage>, written: u64) {
+        self.told.add(reported.unwrap_or_default());
         self.add(self.planner.name, reported.unwrap_or_else(|| TokenUsage::of(self.prompt, written)), "failed");
         if let Some(call) = self.calls.last_mut() {
             call.estimated = reported.is_none();

@@ -224,16 +224,17 @@ async fn nonsense_all_the_way_is_an_error() {
 async fn a_restart_voids_the_nodes_that_had_come() {
     let first = json!({"nodes": [node("old", "writer", &[])]}).to_string();
     let second = json!({"nodes": [node("new", "writer", &[])]}).to_string();
-    let restarted = |is_counted| {
-        let restart = Delta::Restart { why: "the stream was cut".into(), is_counted };
+    let restarted = |usage| {
+        let restart = Delta::Restart { why: "the stream was cut".into(), usage };
         vec![(vec![Delta::Text(first.clone()), restart, Delta::Text(second.clone())], Ok(second.clone()))]
     };
-    let outcome = plan(restarted(false)).await;
+    let outcome = plan(restarted(None)).await;
     assert_eq!(outcome.ids(), ["new"]);
     assert!(outcome.told.progress.contains(&"starting over: the stream was cut".to_owned()));
     let estimated: Vec<bool> = outcome.planned.unwrap().calls.iter().map(|call| call.estimated).collect();
     assert_eq!(estimated, [true, false], "the part that was cut counts too");
-    assert_eq!(plan(restarted(true)).await.planned.unwrap().calls.len(), 1, "and once only where it was reported");
+    let calls = plan(restarted(Some(TokenUsage::of(3, 2)))).await.planned.unwrap().calls;
+    assert_eq!((calls.len(), calls[0].usage, calls[0].estimated), (2, TokenUsage::of(3, 2), false), "as it was reported");
 }
 
 #[tokio::test]

@@ -130,10 +130,16 @@ pub fn typed(model: &mut Model, turn: &mut UpdateTurn, line: SetupLine, text: &s
     }
     match line {
         SetupLine::Address => {
-            model.setup.setup.address = Some(text.to_owned());
+            let before = model.setup.setup.address.replace(text.to_owned());
+            let stays = before.is_some_and(|before| host_of(&before) == host_of(text));
             match model.setup.setup.key.clone() {
                 SetupKey::None => ask(model, SetupLine::Key),
-                known => with_key(model, turn, known),
+                known if stays => with_key(model, turn, known),
+                // A key is for the server that it was given for.
+                _ => {
+                    model.setup.setup.key = SetupKey::None;
+                    ask(model, SetupLine::Key);
+                }
             }
         }
         SetupLine::Key => {
@@ -152,6 +158,12 @@ pub fn typed(model: &mut Model, turn: &mut UpdateTurn, line: SetupLine, text: &s
         }
     }
     Ok(())
+}
+
+/// Host and port of an address as it was typed.
+fn host_of(address: &str) -> &str {
+    let address = address.split_once("://").map_or(address, |(_, rest)| rest);
+    address.split('/').next().unwrap_or(address)
 }
 
 fn with_key(model: &mut Model, turn: &mut UpdateTurn, key: SetupKey) {

@@ -88,15 +88,25 @@ const AZURE: [Row; 5] = [
     ),
 ];
 
-/// More than a minute's tokens at once, which no waiting changes.
-const OPENAI: [Row; 1] = [(
-    429,
-    "Request too large for m on tokens per min (TPM): Limit 30000, Requested 342389.",
-    "rate_limit_exceeded",
-    ContextTooLong,
-    Never,
-    "Limit 30000",
-)];
+/// More than a minute's tokens at once, and a quota behind a gateway: no waiting changes either.
+const OPENAI: [Row; 2] = [
+    (
+        429,
+        "Request too large for m on tokens per min (TPM): Limit 30000, Requested 342389.",
+        "rate_limit_exceeded",
+        ContextTooLong,
+        Never,
+        "Limit 30000",
+    ),
+    (
+        429,
+        "litellm.RateLimitError: RateLimitError: OpenAIException - You exceeded your current quota, please check your plan and billing details.",
+        "429",
+        RateLimit,
+        Never,
+        "billing",
+    ),
+];
 
 async fn understood(status: u16, body: &Value, kind: ModelErrorKind, verdict: TryVerdict, said: &str) {
     let exchange = chat(vec![Reply::json(status, body), Reply::json(404, &json!({}))], limits(), &request()).await;
