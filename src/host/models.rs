@@ -85,7 +85,12 @@ impl Models {
 
     /// What plans are checked against, where `choice` works for agents that name no model.
     pub(super) fn facts(&self, choice: Option<&str>, context_tokens: u64) -> ModelFacts {
-        let preset = choice.filter(|name| ![OPERATOR, REHEARSAL, AUTO].contains(name)).map(str::to_owned);
+        let preset = match choice {
+            Some(OPERATOR | REHEARSAL) => None,
+            // Once the server was asked, it is known which model that is.
+            Some(AUTO) => self.servers.connect(AUTO).ok().and_then(|auto| Some(auto.model.known_auto()?.name.clone())),
+            named => named.map(str::to_owned),
+        };
         let windows = self.knowledge.prices.windows.clone();
         // A class that no model is known for is worked by the model of the run.
         let open = CLASSES.iter().filter(|class| self.config.is_open_class(class)).map(|class| (*class).to_owned());

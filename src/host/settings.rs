@@ -131,7 +131,15 @@ mod tests {
     #[test]
     fn every_variable_that_is_read_is_in_the_table_and_the_other_way_round() {
         /// What isn't a variable that dagdeck reads for itself.
-        const OTHERS: [&str; 4] = ["CARGO_MANIFEST_DIR", "CARGO_PKG_VERSION", "LC_ALL", "MAX_TOKENS"];
+        const OTHERS: [&str; 7] = [
+            "CARGO_MANIFEST_DIR",
+            "CARGO_PKG_VERSION",
+            "FUNCTION_CALL",
+            "LC_ALL",
+            "MALFORMED_FUNCTION_CALL",
+            "MAX_TOKENS",
+            "UNEXPECTED_TOOL_CALL",
+        ];
         let mut found = BTreeSet::new();
         read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
         let known: BTreeSet<String> =

@@ -10,7 +10,7 @@ pub(super) use events::Events;
 use serde_json::{Map, Value, json};
 
 use super::client::features::{Features, SchemaMode};
-use super::turns::{self, Side};
+use super::turns::{self, TurnSide};
 use super::{CallRequest, ChatMessage, ChatRequest, OutputSchema};
 
 /// The version of the interface that is spoken.
@@ -99,8 +99,8 @@ fn messages(request: &ChatRequest) -> Vec<Value> {
         last["cache_control"] = json!({"type": "ephemeral"});
     }
     let role = |side| match side {
-        Side::Asking => "user",
-        Side::Model => "assistant",
+        TurnSide::Asking => "user",
+        TurnSide::Model => "assistant",
     };
     turns.into_iter().map(|(side, content)| json!({"role": role(side), "content": content})).collect()
 }

@@ -424,6 +424,10 @@ impl ChatModel for ModelClient {
         timeout(NEAREST, self.auto.get_or_try_init(|| self.choose())).await.ok()?.ok().cloned()
     }
 
+    fn known_auto(&self) -> Option<&AutoModel> {
+        self.auto.get()
+    }
+
     async fn list(&self) -> Result<Vec<String>, ModelError> {
         let mut names = self.offered().await?;
         names.sort();

@@ -4,12 +4,12 @@
 
 mod events;
 
-pub(super) use events::Events;
+pub(super) use events::Candidates;
 
 use serde_json::{Map, Value, json};
 
 use super::client::features::{Features, SchemaMode};
-use super::turns::{self, Side};
+use super::turns::{self, TurnSide};
 use super::{CallRequest, ChatMessage, ChatRequest};
 
 /// Where the calls of a model go. Tuned models are named with the folder that they are in.
@@ -80,8 +80,8 @@ fn contents(request: &ChatRequest) -> Value {
         }
     });
     let role = |side| match side {
-        Side::Asking => "user",
-        Side::Model => "model",
+        TurnSide::Asking => "user",
+        TurnSide::Model => "model",
     };
     turns.into_iter().map(|(side, parts)| json!({"role": role(side), "parts": parts})).collect()
 }

@@ -52,6 +52,11 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// The same, as far as it is known without asking.
+    fn known_auto(&self) -> Option<&AutoModel> {
+        None
+    }
+
     /// Names of the models that the provider offers, if it can say.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::{ChatMessage, ChatRequest, json};
 
 /// Who a turn comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum TurnSide {
     /// A person, or a tool with what came of a call.
     Asking,
     Model,
@@ -24,13 +24,13 @@ pub fn system(request: &ChatRequest, in_words: bool) -> String {
 }
 
 /// The turns, each with the parts that a form makes of its messages. One without parts is none.
-pub fn of(request: &ChatRequest, parts: impl Fn(&ChatMessage) -> Vec<Value>) -> Vec<(Side, Vec<Value>)> {
-    let mut turns: Vec<(Side, Vec<Value>)> = Vec::new();
+pub fn of(request: &ChatRequest, parts: impl Fn(&ChatMessage) -> Vec<Value>) -> Vec<(TurnSide, Vec<Value>)> {
+    let mut turns: Vec<(TurnSide, Vec<Value>)> = Vec::new();
     for message in &request.messages {
         let side = match message {
             ChatMessage::System { .. } => continue,
-            ChatMessage::User { .. } | ChatMessage::Tool { .. } => Side::Asking,
-            ChatMessage::Assistant { .. } => Side::Model,
+            ChatMessage::User { .. } | ChatMessage::Tool { .. } => TurnSide::Asking,
+            ChatMessage::Assistant { .. } => TurnSide::Model,
         };
         let parts = parts(message);
         match turns.last_mut() {

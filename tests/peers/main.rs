@@ -1,4 +1,5 @@
-//! dagdeck against real programs: the LiteLLM proxy, llama.cpp's server with a small model, and LLMock, which judges clients. `.ci/peers`
+//! dagdeck against real programs: the LiteLLM proxy, llama.cpp's server with a small model, aimock in the forms of three
+//! providers, and LLMock, which judges clients. `.ci/peers`
 //! installs and starts them; plain `cargo test` leaves these out.
 #![expect(
     clippy::unwrap_used,
@@ -7,6 +8,7 @@
     reason = "helpers of tests may fail a test by it, as the tests themselves do"
 )]
 
+mod aimock;
 mod judge;
 
 use assert_cmd::Command;

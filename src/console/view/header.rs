@@ -132,9 +132,11 @@ fn plan(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
         header.title = vec![(Plain::line("dagdeck"), Role::Title)];
     }
     if let Some(planning) = &model.request.planning {
-        let took = duration(now.since(planning.since) / 1000 * 1000);
         header.state = vec![state("planning", Role::Running), (planning.progress.clone(), Role::Text)];
-        header.took = vec![(took, Role::Dim)];
+        let seconds = now.since(planning.since) / 1000;
+        if seconds > 0 {
+            header.took = vec![(duration(seconds * 1000), Role::Dim)];
+        }
         return header;
     }
     if plan.nodes.is_empty() {

@@ -101,7 +101,7 @@ impl Api {
         match self {
             Self::Openai => Box::<openai::Chunks>::default(),
             Self::Anthropic => Box::new(anthropic::Events::new(request, features.schema)),
-            Self::Gemini => Box::<gemini::Events>::default(),
+            Self::Gemini => Box::<gemini::Candidates>::default(),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::models::{CallRequest, ChatReply, ChatRequest, Delta, Finish, tokens};
 
 /// A reply under way.
 #[derive(Debug, Default)]
-pub struct Events {
+pub struct Candidates {
     text: String,
     calls: Vec<CallRequest>,
     usage: Option<WireUsage>,
@@ -84,7 +84,7 @@ impl WireUsage {
     }
 }
 
-impl Events {
+impl Candidates {
     fn take_chunk(&mut self, chunk: Chunk, sink: &mut (dyn FnMut(Delta) + Send)) -> AnswerPiece {
         if chunk.error.is_some() {
             return AnswerPiece::Error;
@@ -121,7 +121,7 @@ impl Events {
     }
 }
 
-impl Assembly for Events {
+impl Assembly for Candidates {
     fn take(&mut self, event: &str, sink: &mut (dyn FnMut(Delta) + Send)) -> AnswerPiece {
         if event.trim().is_empty() {
             return AnswerPiece::More;
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn text_thoughts_calls_and_usage_are_put_together() {
-        let mut assembly = Box::<Events>::default();
+        let mut assembly = Box::<Candidates>::default();
         let mut deltas = Vec::new();
         for event in [
             parts(&json!([{"text": "hm", "thought": true}])),
@@ -222,12 +222,12 @@ mod tests {
         for (reason, finish) in [("STOP", Finish::Stop), ("MAX_TOKENS", Finish::Length), ("RECITATION", Finish::Filtered)] {
             let whole = json!({"candidates": [{"content": {"parts": [{"text": "a"}]}, "finishReason": reason}]});
             for body in [whole.to_string(), json!([whole]).to_string()] {
-                let mut assembly = Box::<Events>::default();
+                let mut assembly = Box::<Candidates>::default();
                 assert_eq!(assembly.take_whole(&body, &mut |_| ()), AnswerPiece::Done);
                 assert_eq!(assembly.into_reply(&ChatRequest::default()).finish, finish);
             }
         }
-        let mut blocked = Box::<Events>::default();
+        let mut blocked = Box::<Candidates>::default();
         let event = json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {"promptTokenCount": 4}});
         assert_eq!(blocked.take(&event.to_string(), &mut |_| ()), AnswerPiece::More);
         assert_eq!((blocked.is_finished(), blocked.into_reply(&ChatRequest::default()).finish), (true, Finish::Filtered));
@@ -235,11 +235,11 @@ mod tests {
 
     #[test]
     fn errors_and_what_is_no_answer_are_told_apart() {
-        let taken = |event: Value| Events::default().take(&event.to_string(), &mut |_| ());
+        let taken = |event: Value| Candidates::default().take(&event.to_string(), &mut |_| ());
         assert_eq!(taken(json!({"error": {"code": 503, "message": "overloaded"}})), AnswerPiece::Error);
         assert_eq!(taken(json!({"choices": []})), AnswerPiece::Unreadable);
-        assert_eq!(Events::default().take("{\"candidates\": [{]", &mut |_| ()), AnswerPiece::Unreadable);
+        assert_eq!(Candidates::default().take("{\"candidates\": [{]", &mut |_| ()), AnswerPiece::Unreadable);
         let unfinished = parts(&json!([{"text": "a"}])).to_string();
-        assert_eq!(Events::default().take_whole(&unfinished, &mut |_| ()), AnswerPiece::Unreadable);
+        assert_eq!(Candidates::default().take_whole(&unfinished, &mut |_| ()), AnswerPiece::Unreadable);
     }
 }
