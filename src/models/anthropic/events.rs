@@ -15,6 +15,8 @@ pub struct Events {
     /// The tool whose input is the answer, if the request forces one.
     answer_tool: Option<String>,
     text: String,
+    /// What is said beside the call that is to be the answer.
+    beside: String,
     /// By the number of their block.
     calls: BTreeMap<u64, CallRequest>,
     usage: Option<WireUsage>,
@@ -165,7 +167,17 @@ impl Events {
             self.text.push_str(&text);
             sink(Delta::Text(text));
         } else if !text.is_empty() {
+            self.beside.push_str(&text);
             sink(Delta::Reasoning(text));
+        }
+    }
+
+    /// The answer is over. A server that calls no tool on demand has said it in words.
+    fn close(&mut self, sink: &mut (dyn FnMut(Delta) + Send)) {
+        let is_called = self.calls.values().any(|call| Some(&call.name) == self.answer_tool.as_ref());
+        if self.stop.is_some() && !is_called && !self.beside.is_empty() {
+            self.text = std::mem::take(&mut self.beside);
+            sink(Delta::Text(self.text.clone()));
         }
     }
 
@@ -202,6 +214,7 @@ impl Assembly for Events {
             StreamEvent::MessageDelta { delta, usage } => {
                 self.count(usage);
                 self.stop = delta.stop_reason.or(self.stop.take());
+                self.close(sink);
             }
             StreamEvent::MessageStop => return AnswerPiece::Done,
             StreamEvent::Error => return AnswerPiece::Error,
@@ -215,7 +228,10 @@ impl Assembly for Events {
             return AnswerPiece::Error;
         }
         match serde_json::from_str::<WireReply>(body) {
-            Ok(reply) if reply.stop_reason.is_some() => self.begin(reply, sink),
+            Ok(reply) if reply.stop_reason.is_some() => {
+                self.begin(reply, sink);
+                self.close(sink);
+            }
             Ok(_) | Err(_) => return AnswerPiece::Unreadable,
         }
         AnswerPiece::Done
@@ -322,6 +338,21 @@ mod tests {
         );
         assert_eq!((reply.text.as_str(), reply.calls.len(), reply.finish), ("{\"nodes\":[]}", 0, Finish::Stop));
         assert_eq!(deltas, [Delta::Text("{\"nodes\"".into()), Delta::Text(":[]}".into())]);
+    }
+
+    #[test]
+    fn what_is_said_in_place_of_the_forced_tool_is_the_answer() {
+        let schema = Some(OutputSchema { name: "plan".into(), schema: json!({"type": "object"}) });
+        let (reply, deltas) = reply(
+            &ChatRequest { schema, ..ChatRequest::default() },
+            &[
+                json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+                delta(0, json!({"type": "text_delta", "text": "{\"nodes\""})),
+                delta(0, json!({"type": "text_delta", "text": ":[]}"})),
+                json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+            ],
+        );
+        assert_eq!((reply.text.as_str(), deltas.last()), ("{\"nodes\":[]}", Some(&Delta::Text("{\"nodes\":[]}".into()))));
     }
 
     #[test]
