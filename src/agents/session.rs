@@ -67,7 +67,7 @@ impl UnreportedUsage {
             Delta::Text(text) | Delta::Reasoning(text) => self.written += tokens::of_text(text),
             Delta::Restart { usage: None, .. } => self.lose(request),
             Delta::Restart { usage: Some(_), .. } => self.written = 0,
-            Delta::Call => {}
+            Delta::Call | Delta::Waits { .. } => {}
         }
         delta
     }
@@ -262,7 +262,7 @@ impl<'a> ModelSession<'a> {
                 thoughts.clear();
                 port.log(&format!("trying the model again: {why}"));
             }
-            (Delta::Call, StreamAudience::Show | StreamAudience::Hide) | (Delta::Text(_), StreamAudience::Hide) => {}
+            (Delta::Call | Delta::Waits { .. }, _) | (Delta::Text(_), StreamAudience::Hide) => {}
         };
         // The turn that is there to hand back what there is has all its time.
         let is_last = self.steered.wraps_up;

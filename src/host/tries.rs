@@ -5,6 +5,7 @@ use super::provider::Provider;
 use crate::engine::{Cause, FailedTry, TokenUsage, TryVerdict, next_try};
 use crate::models::{AutoModel, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, tokens};
 use crate::plan::Retry;
+use crate::text::duration;
 use async_trait::async_trait;
 use std::{
     sync::{
@@ -91,6 +92,8 @@ impl Tries {
             lost.add(error.usage.unwrap_or_default());
             error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
             let Some(wait) = record.failed(failed).await else { return Err(spent(error, used)) };
+            let pause = duration(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+            sink(Delta::Waits { why: format!("{}; it is sent again in {pause}", error.message) });
             if begun {
                 sink(Delta::Restart { why: error.message, usage });
             }

@@ -260,7 +260,8 @@ impl ModelClient {
                     reply.notes.extend(self.notes(request, &features));
                     reply.cost_usd = reply.cost_usd.filter(|_| lost == TokenUsage::default());
                     reply.usage.add(lost);
-                    reply.cost_usd = reply.cost_usd.or_else(|| self.cost(request, &reply));
+                    // By the name of the model that answered: another one's price is none.
+                    reply.cost_usd = reply.cost_usd.or_else(|| self.knowledge.prices.cost(&reply.model, reply.usage));
                     return Ok(reply);
                 }
                 Err(failure) => failure,
@@ -283,12 +284,6 @@ impl ModelClient {
                 sink(Delta::Restart { why: self.clean(*failure.error).message, usage });
             }
         }
-    }
-
-    /// What a call costs by the table, under the name of the model that answered, else under the one that was asked for.
-    fn cost(&self, request: &ChatRequest, reply: &ChatReply) -> Option<f64> {
-        let prices = &self.knowledge.prices;
-        prices.cost(&reply.model, reply.usage).or_else(|| prices.cost(&request.model, reply.usage))
     }
 
     /// What is left to send after a refusal, and for how long that holds; `None` when it is not about a part that can be left out.

@@ -172,6 +172,10 @@ pub enum Delta {
     Reasoning(String),
     /// A tool call begins; its arguments are not streamed.
     Call,
+    /// It failed and is sent again, but not yet; why, and when.
+    Waits {
+        why: String,
+    },
     /// The call is being retried; text streamed so far is void.
     Restart {
         why: String,

@@ -62,6 +62,7 @@ pub(super) async fn ask(
         }
         Delta::Reasoning(text) => written += tokens::count(&text),
         Delta::Call => {}
+        Delta::Waits { why } => sink.progress(&why),
         Delta::Restart { why, usage } => {
             bill.broken(usage, std::mem::take(&mut written));
             scanner = scan::AnswerScanner::default();
