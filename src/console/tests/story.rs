@@ -341,3 +341,27 @@ fn help_is_there_while_typing_and_goes_back_to_it() {
     deck.type_text(" request");
     assert_eq!(deck.model.request.field.text(), "half a request");
 }
+
+#[test]
+fn when_a_run_ends_the_selection_goes_to_its_output_or_its_failure_and_never_from_what_is_read() {
+    let ended = |keys: &str, fails: bool| {
+        let mut deck = Deck::running(80, 24);
+        deck.select("list");
+        deck.keys(keys);
+        deck.done("list", json!("a"));
+        deck.done("count", json!(1));
+        match fails {
+            true => deck.fact("scan", WorkerFact::Failed(NodeError::permanent("it broke"))),
+            false => {
+                deck.done("scan", json!(2));
+                deck.keys("2 a");
+                deck.done("write", json!({"bytes": 12}));
+            }
+        }
+        deck.model.selected_id().map(ToString::to_string).unwrap()
+    };
+    assert_eq!(ended("j k", false), "write");
+    assert_eq!(ended("j k", true), "scan");
+    assert_eq!(ended("tab", true), "list", "somebody reads the card");
+    assert_eq!(ended("W", true), "list", "a question lies open");
+}

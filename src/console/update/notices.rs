@@ -1,7 +1,9 @@
 //! What the host says: how each notice changes the model.
 
 use super::{ConsoleEffect, UpdateTurn, actions};
-use crate::console::model::{Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Status, TreeView, Version, texts};
+use crate::console::model::{
+    Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, Tab, TreeView, Version, texts,
+};
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, NodeId, validate::Severity};
@@ -253,6 +255,9 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
     let key = |command: &str| model.look.keymap.hint(command).filter(|_| shown);
     let status = match event {
         Event::RunSettled { outcome, reason } => {
+            if shown {
+                show_end(model, id, *outcome);
+            }
             let Some(view) = model.runs.get(id) else { return };
             ended(view, *outcome, &reason.message())
         }
@@ -314,6 +319,26 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         | Event::Node { .. } => return,
     };
     model.status = Some(if shown { status } else { of_another(model, id, status) });
+}
+
+/// Goes to what came out of a run, or to its failure, unless the person reads something else of it just now.
+fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
+    let is_free = model.dialogs.is_empty() && model.replay().is_none() && matches!(model.place.screen, Screen::Plan | Screen::Inbox);
+    let Some(view) = model.runs.get_mut(id).filter(|_| is_free && model.place.focus == Focus::Tree) else { return };
+    view.grow();
+    let run = &view.newest().run;
+    let nodes = run.nodes_in_order();
+    let failure = || nodes.iter().find(|(_, node)| node.state == NodeState::Failed);
+    let output = || nodes.iter().rev().find(|(id, node)| run.is_final(id) && node.result.is_some());
+    let end = match outcome {
+        Outcome::Failed | Outcome::Partial => failure().or_else(output),
+        Outcome::Succeeded | Outcome::Rehearsed => output(),
+        Outcome::Cancelled => None,
+    };
+    if let Some(node) = end.map(|(id, _)| NodeId::clone(id)) {
+        view.with_tree(|tree, plan| tree.reveal(plan, &node));
+        (model.inspector.run_tab, model.inspector.scroll) = (Tab::Output, Scroll::Start);
+    }
 }
 
 /// The nodes of a run that are at work.
