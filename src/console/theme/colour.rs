@@ -36,7 +36,7 @@ impl Depth {
     pub(super) fn fit(self, style: Style) -> Style {
         let mut fitted = style;
         if self == Self::Mono {
-            let had_background = style.bg.is_some_and(|colour| colour != Color::Reset);
+            let had_background = style.bg.is_some();
             (fitted.fg, fitted.bg, fitted.underline_color) = (None, None, None);
             return if had_background { fitted.add_modifier(Modifier::REVERSED) } else { fitted };
         }
