@@ -3,7 +3,9 @@
 
 use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named, output, show::payload_lines};
 use crate::{
-    engine::{Action, ActionTarget, Command, Event, GateKind, NodeFact, Record, Run, RunId, RunStatus, StopSignal, Time, elapsed},
+    engine::{
+        Action, ActionTarget, Command, Event, EventTrait, GateKind, NodeFact, Record, Run, RunId, RunStatus, StopSignal, Time, elapsed,
+    },
     host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, RunSignals, Yes},
     store::RunFilter,
     text::{Plain, counted},
@@ -200,21 +202,21 @@ impl Printer<'_, '_> {
 
 /// For the events that a person follows. A message that a person has to act on is never cut.
 fn message(event: &Event, run: &Run) -> Option<String> {
-    match event {
-        Event::Node { node_id, fact: NodeFact::Failed { error, .. }, .. } => {
-            let hint = error.hint.as_ref().map(|hint| format!("\nhint: {}", Plain::line(hint))).unwrap_or_default();
-            Some(format!("{}: failed: {}{hint}", Plain::line(node_id), Plain::line(&error.message)))
-        }
-        Event::Refused { what, why, .. } => Some(format!("refused: {}: {}", Plain::line(what), Plain::line(why))),
-        Event::Node { fact: NodeFact::Started { .. } | NodeFact::Completed { .. }, .. } => {
-            let line = event.describe(run);
-            Some(line.label(&line.head).into_string())
-        }
-        event => is_followed(event).then(|| {
-            let line = event.describe(run);
-            line.label(&line.what()).truncate(LINE).into_string()
-        }),
+    if !event.has(EventTrait::Printed) {
+        return None;
     }
+    if let Event::Node { node_id, fact: NodeFact::Failed { error, .. }, .. } = event {
+        let hint = error.hint.as_ref().map(|hint| format!("\nhint: {}", Plain::line(hint))).unwrap_or_default();
+        return Some(format!("{}: failed: {}{hint}", Plain::line(node_id), Plain::line(&error.message)));
+    }
+    if let Event::Refused { what, why, .. } = event {
+        return Some(format!("refused: {}: {}", Plain::line(what), Plain::line(why)));
+    }
+    let line = event.describe(run);
+    if let Event::Node { fact: NodeFact::Started { .. } | NodeFact::Completed { .. }, .. } = event {
+        return Some(line.label(&line.head).into_string());
+    }
+    Some(line.label(&line.what()).truncate(LINE).into_string())
 }
 
 /// Lines of a gate's payload that are printed where a run stops; `show` prints all.
@@ -222,26 +224,6 @@ const PAYLOAD_LINES: usize = 40;
 
 /// Columns of a line about an event.
 const LINE: usize = 160;
-
-fn is_followed(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::ApprovalRequired { .. }
-            | Event::Node {
-                fact: NodeFact::Retrying { .. }
-                    | NodeFact::ModelWaits { .. }
-                    | NodeFact::ModelTryFailed { .. }
-                    | NodeFact::Skipped { .. }
-                    | NodeFact::Passed { .. }
-                    | NodeFact::Cancelled { .. }
-                    | NodeFact::Interrupted { .. }
-                    | NodeFact::Unknown { .. }
-                    | NodeFact::BreakHit { .. }
-                    | NodeFact::CallHeld { .. },
-                ..
-            }
-    )
-}
 
 /// How a run is left, and why or what continues it.
 fn left(run: &RunId, state: &Run, signal: Option<StopSignal>) -> (RunStatus, String) {

@@ -2,7 +2,7 @@
 
 use super::{CliContext, CliError, Exit, Io, ReplayArgs, named, show};
 use crate::{
-    engine::{Event, NodeFact, Record, Run, Time},
+    engine::{Event, EventTrait, NodeFact, Record, Run, Time},
     plan::NodeId,
     store::RunFilter,
     text::{Plain, counted, thousands, timestamp},
@@ -65,24 +65,22 @@ fn joined<'a>(records: &[&'a Record]) -> Vec<(&'a Record, Option<String>)> {
     let mut joined: Vec<(&Record, Option<String>)> = Vec::new();
     let mut growing: BTreeMap<&NodeId, usize> = BTreeMap::new();
     for record in records {
-        match &record.event {
-            Event::Carried => {}
-            Event::Node { node_id, fact: NodeFact::Output { text }, .. } => {
-                match growing.get(node_id).and_then(|at| joined[*at].1.as_mut()) {
-                    Some(before) => before.push_str(text),
-                    None => {
-                        growing.insert(node_id, joined.len());
-                        joined.push((record, Some(text.clone())));
-                    }
-                }
-            }
-            event => {
-                if let Some(node) = event.node() {
-                    growing.remove(node);
-                }
-                joined.push((record, None));
-            }
+        if record.event.has(EventTrait::Unlisted) {
+            continue;
         }
+        if let Event::Node { node_id, fact: NodeFact::Output { text }, .. } = &record.event {
+            if let Some(before) = growing.get(node_id).and_then(|at| joined[*at].1.as_mut()) {
+                before.push_str(text);
+            } else {
+                growing.insert(node_id, joined.len());
+                joined.push((record, Some(text.clone())));
+            }
+            continue;
+        }
+        if let Some(node) = record.event.node() {
+            growing.remove(node);
+        }
+        joined.push((record, None));
     }
     joined
 }

@@ -241,10 +241,7 @@ impl Action {
 
     /// What a person wrote for a node with it.
     pub fn text(&self) -> Option<&str> {
-        match self {
-            Self::Guide { text, .. } | Self::Rewind { feedback: text, .. } => Some(text),
-            _ => None,
-        }
+        if let Self::Guide { text, .. } | Self::Rewind { feedback: text, .. } = self { Some(text) } else { None }
     }
 
     /// Label, as in `somebody tried to …`.

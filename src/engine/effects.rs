@@ -1,91 +1,55 @@
 //! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
 
 use super::{
-    Action, Answer, Effect, ErrorKind, Event, Job, Kept, NodeFact, NodeState, Record, Time, Timer, TimerKind, graph::NodeIx, run::RunState,
+    Action, Answer, Effect, ErrorKind, Event, EventTrait, Job, Kept, NodeFact, NodeState, Record, Time, Timer, TimerKind, graph::NodeIx,
+    run::RunState,
 };
 use crate::plan::NodeId;
 
 impl RunState {
     /// Effects of an event that is about to be folded.
     pub(super) fn effects(&self, record: &Record) -> Vec<Effect> {
-        match &record.event {
-            Event::RunRecovered { .. } | Event::Branched { .. } => self.retry_timers(),
-            Event::Undone { action, .. } => self.without_action(*action).map(Self::retry_timers).unwrap_or_default(),
-            Event::Acted { action, nodes, .. } => self.action_effects(action, nodes),
-            Event::Node { node_id, fact, .. } => {
-                self.graph.find(node_id).map(|ix| self.node_effects(ix, fact, record.at)).unwrap_or_default()
-            }
-            Event::RunCreated { .. }
-            | Event::RunStarted
-            | Event::RunInterrupted { .. }
-            | Event::RunReopened { .. }
-            | Event::RunCancelled { .. }
-            | Event::RunSettled { .. }
-            | Event::ApprovalRequired { .. }
-            | Event::GateDecided { .. }
-            | Event::GateVoided { .. }
-            | Event::StageStarted { .. }
-            | Event::Checkpoint { .. }
-            | Event::StageFinished { .. }
-            | Event::LogLine { .. }
-            | Event::Carried
-            | Event::Refused { .. } => Vec::new(),
+        if !record.event.has(EventTrait::HasEffects) {
+            return Vec::new();
         }
+        if let Event::Node { node_id, fact, .. } = &record.event {
+            return self.graph.find(node_id).map(|ix| self.node_effects(ix, fact, record.at)).unwrap_or_default();
+        }
+        if let Event::Acted { action, nodes, .. } = &record.event {
+            return self.action_effects(action, nodes);
+        }
+        if let Event::Undone { action, .. } = &record.event {
+            return self.without_action(*action).map(Self::retry_timers).unwrap_or_default();
+        }
+        let is_anew = matches!(record.event, Event::RunRecovered { .. } | Event::Branched { .. });
+        if is_anew { self.retry_timers() } else { Vec::new() }
     }
 
     fn node_effects(&self, ix: NodeIx, fact: &NodeFact, at: Time) -> Vec<Effect> {
-        match fact {
-            NodeFact::Started { attempt, job, .. } => self.start_effects(ix, *attempt, job, at),
-            NodeFact::Retrying { attempt, error, until } => {
-                let timer = self.timer(ix, *attempt, TimerKind::Retry);
-                self.abort_if(ix, error.kind).into_iter().chain([Effect::SetTimer { timer, at: *until }]).collect()
-            }
-            NodeFact::Failed { error, .. } => self.abort_if(ix, error.kind).into_iter().collect(),
-            NodeFact::BreakHit { kept, .. } => self.abort_if_kept(ix, kept).into_iter().collect(),
-            NodeFact::Cancelled { .. } | NodeFact::Skipped { .. } => self.abort(ix).into_iter().collect(),
-            NodeFact::ModelStarted { call, guidance, wrap_up, .. } => {
-                let timer = self.resumed(ix, call, Goes::ToWork, at);
-                let go = Answer::Go { guidance: guidance.clone(), wrap_up: *wrap_up };
-                [self.answer(ix, call, go)].into_iter().chain(timer).collect()
-            }
-            NodeFact::ModelAnswers { call } => self.resumed(ix, call, Goes::ToWork, at).into_iter().collect(),
-            NodeFact::ModelTryFailed { call, next_at: Some(next), .. } => {
-                vec![self.answer(ix, call, Answer::Again { after_ms: next.since(at) })]
-            }
-            NodeFact::ModelTryFailed { call, failed, next_at: None, .. } => {
-                let timer = self.resumed(ix, call, Goes::ToWork, at);
-                [self.answer(ix, call, Answer::Refused { message: failed.message.clone() })].into_iter().chain(timer).collect()
-            }
-            NodeFact::ToolStarted { call } => {
-                let timer = self.resumed(ix, &call.id, Goes::ToWork, at);
-                [self.answer(ix, &call.id, Answer::Run { args: call.args.clone() })].into_iter().chain(timer).collect()
-            }
-            NodeFact::ToolRefused { call, message } => {
-                let timer = self.resumed(ix, call, Goes::OnlyIfLast, at);
-                [self.answer(ix, call, Answer::Refused { message: message.clone() })].into_iter().chain(timer).collect()
-            }
-            NodeFact::ToolAnswered { call, value } | NodeFact::QuestionAnswered { call, value } => {
-                let timer = self.resumed(ix, call, Goes::OnlyIfLast, at);
-                [self.answer(ix, call, Answer::Value(value.clone()))].into_iter().chain(timer).collect()
-            }
-            NodeFact::Ready { .. }
-            | NodeFact::Held { .. }
-            | NodeFact::Routed { .. }
-            | NodeFact::BodyStarted { .. }
-            | NodeFact::Returned { .. }
-            | NodeFact::Completed { .. }
-            | NodeFact::Passed { .. }
-            | NodeFact::Interrupted { .. }
-            | NodeFact::Unknown { .. }
-            | NodeFact::ModelWaits { .. }
-            | NodeFact::ModelSent { .. }
-            | NodeFact::CallHeld { .. }
-            | NodeFact::ToolProposed { .. }
-            | NodeFact::ToolFinished { .. }
-            | NodeFact::ModelCalled { .. }
-            | NodeFact::Message { .. }
-            | NodeFact::Output { .. } => Vec::new(),
+        if let NodeFact::Started { attempt, job, .. } = fact {
+            return self.start_effects(ix, *attempt, job, at);
         }
+        if let NodeFact::Retrying { attempt, error, until } = fact {
+            let timer = self.timer(ix, *attempt, TimerKind::Retry);
+            return self.abort_if(ix, error.kind).into_iter().chain([Effect::SetTimer { timer, at: *until }]).collect();
+        }
+        if let NodeFact::Failed { error, .. } = fact {
+            return self.abort_if(ix, error.kind).into_iter().collect();
+        }
+        if let NodeFact::BreakHit { kept, .. } = fact {
+            return self.abort_if_kept(ix, kept).into_iter().collect();
+        }
+        if let NodeFact::ModelAnswers { call } = fact {
+            return self.resumed(ix, call, Goes::ToWork, at).into_iter().collect();
+        }
+        if let NodeFact::ModelTryFailed { call, next_at: Some(next), .. } = fact {
+            return vec![self.answer(ix, call, Answer::Again { after_ms: next.since(at) })];
+        }
+        if let Some((call, goes, answer)) = answered(fact) {
+            return [self.answer(ix, call, answer)].into_iter().chain(self.resumed(ix, call, goes, at)).collect();
+        }
+        let is_abort = matches!(fact, NodeFact::Cancelled { .. } | NodeFact::Skipped { .. });
+        self.abort(ix).filter(|_| is_abort).into_iter().collect()
     }
 
     /// What an action asks of the world by itself; what follows from it asks for the rest.
@@ -201,6 +165,26 @@ impl RunState {
             | ErrorKind::Permanent => None,
         }
     }
+}
+
+/// What a worker is told about a call that it waits for, and whether it works again from then on.
+fn answered(fact: &NodeFact) -> Option<(&str, Goes, Answer)> {
+    if let NodeFact::ModelStarted { call, guidance, wrap_up, .. } = fact {
+        return Some((call, Goes::ToWork, Answer::Go { guidance: guidance.clone(), wrap_up: *wrap_up }));
+    }
+    if let NodeFact::ModelTryFailed { call, failed, .. } = fact {
+        return Some((call, Goes::ToWork, Answer::Refused { message: failed.message.clone() }));
+    }
+    if let NodeFact::ToolStarted { call } = fact {
+        return Some((&call.id, Goes::ToWork, Answer::Run { args: call.args.clone() }));
+    }
+    if let NodeFact::ToolRefused { call, message } = fact {
+        return Some((call, Goes::OnlyIfLast, Answer::Refused { message: message.clone() }));
+    }
+    if let NodeFact::ToolAnswered { call, value } | NodeFact::QuestionAnswered { call, value } = fact {
+        return Some((call, Goes::OnlyIfLast, Answer::Value(value.clone())));
+    }
+    None
 }
 
 /// Whether an answer sends its worker back to work by itself, or only when nothing else is pending.

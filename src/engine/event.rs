@@ -1,8 +1,8 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a view of them.
 
 use super::{
-    Action, Actor, BreakId, Cause, EdgeId, FailedTry, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall, Moment, NodeError,
-    Outcome, RunId, RunSettings, SkippedBy, StopSignal, Time, ToolCall, ToolReport, cause::sentence,
+    Action, Actor, BreakId, Cause, EdgeId, EventTrait, FailedTry, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall, Moment,
+    NodeError, Outcome, RunId, RunSettings, SearchMark, SkippedBy, StopSignal, Time, ToolCall, ToolReport, Topic, cause::sentence,
 };
 use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
@@ -345,6 +345,37 @@ pub enum NodeFact {
     },
 }
 
+impl NodeFact {
+    fn traits<'a>(&self, node: &'a NodeId) -> (Topic<'a>, &'static [EventTrait]) {
+        use EventTrait::*;
+        match self {
+            Self::Ready { .. } | Self::Returned { .. } => (Topic::Node(node), &[]),
+            Self::Held { .. } => (Topic::Node(node), &[AsksForLocks]),
+            Self::Started { .. } => (Topic::Node(node), &[Printed, HasEffects, StartsOrEndsNode, AsksForLocks, ReadsOthers]),
+            Self::Retrying { .. } => (Topic::Node(node), &[Printed, HasEffects]),
+            Self::Routed { .. } => (Topic::Node(node), &[DecidesEdges, ReadsOthers]),
+            Self::BodyStarted { .. } => (Topic::Node(node), &[ChangesNodes]),
+            Self::Completed { .. } => (Topic::Node(node), &[Printed, StartsOrEndsNode, DecidesEdges]),
+            Self::Failed { .. } => (Topic::Node(node), &[Marked(SearchMark::Failure), Printed, HasEffects, StartsOrEndsNode, DecidesEdges]),
+            Self::Skipped { .. } => (Topic::Node(node), &[Printed, HasEffects, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
+            Self::Passed { .. } => (Topic::Node(node), &[Printed, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
+            Self::Cancelled { .. } => (Topic::Node(node), &[Printed, HasEffects, StartsOrEndsNode, DecidesEdges]),
+            Self::Interrupted { .. } => (Topic::Node(node), &[Printed]),
+            Self::Unknown { .. } => (Topic::Node(node), &[Marked(SearchMark::Failure), Printed, StartsOrEndsNode]),
+            Self::BreakHit { .. } => (Topic::Node(node), &[Marked(SearchMark::Break), Printed, HasEffects]),
+            Self::ModelStarted { .. } | Self::ModelAnswers { .. } => (Topic::Call(node), &[HasEffects]),
+            Self::ModelWaits { .. } => (Topic::Call(node), &[Printed]),
+            Self::ModelSent { .. } => (Topic::Call(node), &[]),
+            Self::ModelTryFailed { .. } => (Topic::Call(node), &[Printed, HasEffects]),
+            Self::CallHeld { .. } => (Topic::Call(node), &[Marked(SearchMark::Break), Printed]),
+            Self::ToolStarted { .. } => (Topic::Call(node), &[Durable, HasEffects]),
+            Self::ToolRefused { .. } | Self::ToolAnswered { .. } | Self::QuestionAnswered { .. } => (Topic::Call(node), &[HasEffects]),
+            Self::ModelCalled { .. } | Self::ToolProposed { .. } | Self::ToolFinished { .. } => (Topic::Call(node), &[Reports]),
+            Self::Message { .. } | Self::Output { .. } => (Topic::Text(node), &[Reports]),
+        }
+    }
+}
+
 /// The events that have a cause.
 macro_rules! caused {
     ($cause:ident) => {
@@ -365,6 +396,55 @@ macro_rules! caused {
 }
 
 impl Event {
+    /// What each event is about and what holds for it: the one list of all events beside `evolve` and their messages.
+    pub(super) fn traits(&self) -> (Topic<'_>, &'static [EventTrait]) {
+        use EventTrait::*;
+        match self {
+            Self::RunCreated { .. } => (Topic::Run, &[ChangesNodes]),
+            Self::RunStarted | Self::RunInterrupted { .. } | Self::RunReopened { .. } => (Topic::Run, &[]),
+            Self::RunRecovered { .. } | Self::Branched { .. } => (Topic::Run, &[HasEffects]),
+            Self::RunCancelled { .. } | Self::RunSettled { .. } => (Topic::Run, &[EndsRun]),
+            Self::ApprovalRequired { gate } => (Topic::Gate(gate.id), &[Marked(SearchMark::Gate), Printed, ChangesGates, ReadsOthers]),
+            Self::GateDecided { gate, .. } => (Topic::Gate(*gate), &[Marked(SearchMark::Action), Durable, ChangesGates]),
+            Self::GateVoided { gate, .. } => (Topic::Gate(*gate), &[ChangesGates]),
+            Self::StageStarted { node_id } | Self::Checkpoint { node_id } | Self::StageFinished { node_id } => (Topic::Node(node_id), &[]),
+            Self::LogLine { node_id, .. } => (Topic::Text(node_id), &[Reports]),
+            Self::Acted { .. } => (Topic::Action, &[Marked(SearchMark::Action), HasEffects]),
+            Self::Carried => (Topic::Action, &[Unlisted]),
+            Self::Undone { .. } => (Topic::Action, &[Marked(SearchMark::Action), HasEffects, ChangesGates, ChangesNodes]),
+            Self::Refused { .. } => (Topic::Action, &[Printed]),
+            Self::Node { node_id, fact, .. } => fact.traits(node_id),
+        }
+    }
+
+    pub fn topic(&self) -> Topic<'_> {
+        self.traits().0
+    }
+
+    pub fn has(&self, wanted: EventTrait) -> bool {
+        self.traits().1.contains(&wanted)
+    }
+
+    pub fn mark(&self) -> Option<SearchMark> {
+        self.traits().1.iter().find_map(|held| if let EventTrait::Marked(mark) = held { Some(*mark) } else { None })
+    }
+
+    /// Whether it only adds words.
+    pub fn is_text(&self) -> bool {
+        matches!(self.topic(), Topic::Text(_))
+    }
+
+    /// The node that an event is about, if it is about one. Of a gate, only its opening says it.
+    pub fn node(&self) -> Option<&NodeId> {
+        if let Self::ApprovalRequired { gate } = self {
+            return Some(&gate.node);
+        }
+        match self.topic() {
+            Topic::Node(node) | Topic::Call(node) | Topic::Text(node) => Some(node),
+            Topic::Gate(_) | Topic::Run | Topic::Action => None,
+        }
+    }
+
     /// Why it happened, where an event has that.
     pub(super) fn cause(&self) -> Option<&Cause> {
         if let Self::Node { fact: NodeFact::CallHeld { held, .. }, .. } = self {

@@ -21,10 +21,10 @@ impl Serialize for Event {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         // What is only a sentence is written as one.
         let cause = self.cause().filter(|cause| !matches!(cause, Cause::None | Cause::Text { .. }));
-        match self {
-            Self::Node { node_id, generation, fact } => fact.serialize(Flat { out, about: Some((node_id, *generation)), cause }),
-            event => Self::serialize(event, Flat { out, about: None, cause }),
+        if let Self::Node { node_id, generation, fact } = self {
+            return fact.serialize(Flat { out, about: Some((node_id, *generation)), cause });
         }
+        Self::serialize(self, Flat { out, about: None, cause })
     }
 }
 

@@ -9,7 +9,7 @@ use super::{
     timers::Timers,
     workers::{Assignment, AttemptKey, Report, Workers, is_last},
 };
-use crate::engine::{Batch, Command, Effect, Event, Input, NodeFact, NodeState, Record, Run, RunId, Time, Timer, TimerKind};
+use crate::engine::{Batch, Command, Effect, Event, EventTrait, Input, NodeFact, NodeState, Record, Run, RunId, Time, Timer, TimerKind};
 use crate::plan::Risk;
 use crate::store::{Durability, StoreError, rescue};
 use std::{
@@ -289,10 +289,9 @@ fn timeout(origin: &AttemptKey) -> Timer {
 
 /// Decisions of people, and calls that change the world, must outlive a loss of power before anything follows from them.
 fn durability(run: &Run, records: &[Record]) -> Durability {
-    let weighty = |record: &Record| {
-        let changes = matches!(&record.event, Event::Node { fact: NodeFact::ToolStarted { call }, .. } if changes_world(run, &call.tool));
-        changes || matches!(record.event, Event::GateDecided { .. })
-    };
+    let is_harmless =
+        |event: &Event| matches!(event, Event::Node { fact: NodeFact::ToolStarted { call }, .. } if !changes_world(run, &call.tool));
+    let weighty = |record: &Record| record.event.has(EventTrait::Durable) && !is_harmless(&record.event);
     if records.iter().any(weighty) { Durability::Power } else { Durability::Process }
 }
 

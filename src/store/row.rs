@@ -65,35 +65,21 @@ impl StoredRow {
 
 impl Headline {
     pub(super) fn of(record: &Record) -> Option<Self> {
-        match &record.event {
-            Event::RunCreated { plan, settings, .. } => Some(Self::Created {
+        if let Event::RunCreated { plan, settings, .. } = &record.event {
+            return Some(Self::Created {
                 workspace: settings.host.get("workspace").and_then(|path| path.as_str()).unwrap_or_default().to_owned(),
                 goal: plan.goal.clone(),
                 created: signed(record.at.0),
                 nodes: i64::try_from(plan.nodes.len()).unwrap_or(i64::MAX),
-            }),
-            Event::RunReopened { .. } => Some(Self::Reopened),
-            Event::Branched { from, from_seq, .. } => {
-                Some(Self::Branched { parent: from.0.clone(), seq: signed(*from_seq), created: signed(record.at.0) })
-            }
-            Event::RunSettled { outcome, .. } => Some(Self::Settled { outcome: outcome.word(), finished: signed(record.at.0) }),
-            Event::RunStarted
-            | Event::RunInterrupted { .. }
-            | Event::RunRecovered { .. }
-            | Event::RunCancelled { .. }
-            | Event::ApprovalRequired { .. }
-            | Event::GateDecided { .. }
-            | Event::GateVoided { .. }
-            | Event::StageStarted { .. }
-            | Event::Checkpoint { .. }
-            | Event::StageFinished { .. }
-            | Event::LogLine { .. }
-            | Event::Acted { .. }
-            | Event::Carried
-            | Event::Undone { .. }
-            | Event::Refused { .. }
-            | Event::Node { .. } => None,
+            });
         }
+        if let Event::Branched { from, from_seq, .. } = &record.event {
+            return Some(Self::Branched { parent: from.0.clone(), seq: signed(*from_seq), created: signed(record.at.0) });
+        }
+        if let Event::RunSettled { outcome, .. } = &record.event {
+            return Some(Self::Settled { outcome: outcome.word(), finished: signed(record.at.0) });
+        }
+        matches!(record.event, Event::RunReopened { .. }).then_some(Self::Reopened)
     }
 }
 

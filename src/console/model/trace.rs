@@ -1,7 +1,7 @@
 //! `TraceView`: where a result came from, as lines that a person walks: the results that went into it, and at each of them the inputs,
 //! calls, files, sources and approvals.
 
-use crate::engine::{Event, NodeFact, Record, Renames, Topic, Trace, TraceRow, Transcript, carry};
+use crate::engine::{Event, NodeFact, Record, Renames, Trace, TraceRow, Transcript, carry};
 use crate::plan::NodeId;
 use std::collections::BTreeMap;
 
@@ -101,8 +101,7 @@ impl TraceView {
             return;
         }
         // Words that stream in go into no trace.
-        let is_words = |record: &Record| matches!(record.event.topic(), Topic::Text(_));
-        if records.get(self.folded..).is_some_and(|fresh| fresh.iter().all(is_words)) {
+        if records.get(self.folded..).is_some_and(|fresh| fresh.iter().all(|record| record.event.is_text())) {
             self.folded = records.len();
             return;
         }

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::Deck;
-use crate::console::model::{Dialog, ListOf, RunRecords, RunView, SearchMark};
+use crate::console::model::{Dialog, ListOf, RunRecords, RunView};
+use crate::engine::SearchMark;
 use crate::engine::{Action, ActionTarget, Command, ErrorKind, NodeError, NodeImpact, Pace, RunId, ToolCall, WorkerFact};
 use crate::host::client::{Driver, Notice};
 use crate::plan::Verdict;

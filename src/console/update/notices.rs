@@ -253,70 +253,45 @@ fn starts(model: &Model, id: &RunId, node: &NodeId) -> bool {
 fn report(model: &mut Model, id: &RunId, event: &Event) {
     let shown = model.place.shown == PlanScreen::Run(id.clone());
     let key = |command: &str| model.look.keymap.hint(command).filter(|_| shown);
-    let status = match event {
-        Event::RunSettled { outcome, reason } => {
-            if shown {
-                show_end(model, id, *outcome);
-            }
-            let Some(view) = model.runs.get(id) else { return };
-            ended(view, *outcome, &reason.message())
+    let status = if let Event::RunSettled { outcome, reason } = event {
+        if shown {
+            show_end(model, id, *outcome);
         }
+        let Some(view) = model.runs.get(id) else { return };
+        ended(view, *outcome, &reason.message())
+    } else if let Event::Acted { action, nodes, .. } = event {
         // Whether it can still be undone changes by the moment: the hints say so.
-        Event::Acted { action, nodes, .. } => match (&**action, &nodes[..]) {
-            (Action::Step { .. }, [node, ..]) if starts(model, id, node) => Status::good(&format!("started `{node}`")),
-            (Action::Step { .. }, [node, ..]) => Status::good(&format!("continued `{node}`")),
-            (Action::Stop { target }, _) if !at_work(model, id).is_empty() => {
-                let left = at_work(model, id);
-                let run = if left.len() == 1 { "runs" } else { "run" };
-                Status::good(&format!("stopping {}: {} still {run}", target.label(), left.join(", ")))
-            }
-            (action, _) => Status::good(&format!("done: {}", action.label())),
-        },
-        Event::Undone { action: undone, .. } => {
-            let records = model.runs.get(id).map(|view| view.journal().records()).unwrap_or_default();
-            let action = records.iter().rev().filter(|record| record.seq == *undone).find_map(|record| {
-                let Event::Acted { action, .. } = &record.event else { return None };
-                Some(action.label())
-            });
-            Status::good(&format!("undid: {}", action.unwrap_or_default()))
-        }
-        Event::Node { node_id, fact: NodeFact::Completed { .. } | NodeFact::Failed { .. }, .. } if stepped(model, id) => {
-            let state = model.runs.get(id).and_then(|view| view.newest().state(node_id));
-            Status::good(&format!("ran `{node_id}` ({})", state.map_or("", NodeState::word)))
-        }
-        Event::Node { node_id, fact: NodeFact::BreakHit { reason, .. }, .. } => {
-            let go = key("act.pause").map(|go| format!("; press {go} to continue")).unwrap_or_default();
-            Status::warn(&format!("`{node_id}` halted: {reason}{go}"))
-        }
-        Event::Node { node_id, fact: NodeFact::CallHeld { held, .. }, .. } => {
-            let go = key("act.step").map(|step| format!("; press {step} to let it run")).unwrap_or_default();
-            // Of several the one that goes next, as beside the tree.
-            let mut calls = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.held_calls(node_id));
-            let held = calls.next().unwrap_or(held);
-            let which = texts::first_of(1 + calls.count());
-            Status::warn(&format!("`{node_id}` is about to call {}{which}: {}{go}", held.next.label(), held.reason))
-        }
-        Event::Refused { what, why, .. } => Status::bad(&format!("{what}: {why}")),
-        Event::ApprovalRequired { gate } => {
-            let inbox = model.look.keymap.hint("app.inbox").filter(|_| model.place.screen != Screen::Inbox);
-            let way = inbox.map(|key| format!(": press {key} for the inbox")).unwrap_or_default();
-            Status::warn(&format!("`{}` needs your reply{way}", gate.node))
-        }
-        Event::RunCreated { .. }
-        | Event::RunStarted
-        | Event::RunInterrupted { .. }
-        | Event::RunRecovered { .. }
-        | Event::RunReopened { .. }
-        | Event::Branched { .. }
-        | Event::RunCancelled { .. }
-        | Event::GateDecided { .. }
-        | Event::GateVoided { .. }
-        | Event::StageStarted { .. }
-        | Event::Checkpoint { .. }
-        | Event::StageFinished { .. }
-        | Event::LogLine { .. }
-        | Event::Carried
-        | Event::Node { .. } => return,
+        acted(model, id, action, nodes)
+    } else if let Event::Undone { action: undone, .. } = event {
+        let records = model.runs.get(id).map(|view| view.journal().records()).unwrap_or_default();
+        let action = records.iter().rev().filter(|record| record.seq == *undone).find_map(|record| {
+            let Event::Acted { action, .. } = &record.event else { return None };
+            Some(action.label())
+        });
+        Status::good(&format!("undid: {}", action.unwrap_or_default()))
+    } else if let Event::Node { node_id, fact: NodeFact::Completed { .. } | NodeFact::Failed { .. }, .. } = event
+        && stepped(model, id)
+    {
+        let state = model.runs.get(id).and_then(|view| view.newest().state(node_id));
+        Status::good(&format!("ran `{node_id}` ({})", state.map_or("", NodeState::word)))
+    } else if let Event::Node { node_id, fact: NodeFact::BreakHit { reason, .. }, .. } = event {
+        let go = key("act.pause").map(|go| format!("; press {go} to continue")).unwrap_or_default();
+        Status::warn(&format!("`{node_id}` halted: {reason}{go}"))
+    } else if let Event::Node { node_id, fact: NodeFact::CallHeld { held, .. }, .. } = event {
+        let go = key("act.step").map(|step| format!("; press {step} to let it run")).unwrap_or_default();
+        // Of several the one that goes next, as beside the tree.
+        let mut calls = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.held_calls(node_id));
+        let held = calls.next().unwrap_or(held);
+        let which = texts::first_of(1 + calls.count());
+        Status::warn(&format!("`{node_id}` is about to call {}{which}: {}{go}", held.next.label(), held.reason))
+    } else if let Event::Refused { what, why, .. } = event {
+        Status::bad(&format!("{what}: {why}"))
+    } else if let Event::ApprovalRequired { gate } = event {
+        let inbox = model.look.keymap.hint("app.inbox").filter(|_| model.place.screen != Screen::Inbox);
+        let way = inbox.map(|key| format!(": press {key} for the inbox")).unwrap_or_default();
+        Status::warn(&format!("`{}` needs your reply{way}", gate.node))
+    } else {
+        return;
     };
     model.status = Some(if shown { status } else { of_another(model, id, status) });
 }
@@ -338,6 +313,21 @@ fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
     if let Some(node) = end.map(|(id, _)| NodeId::clone(id)) {
         view.with_tree(|tree, plan| tree.reveal(plan, &node));
         (model.inspector.run_tab, model.inspector.scroll) = (Tab::Output, Scroll::Start);
+    }
+}
+
+fn acted(model: &Model, id: &RunId, action: &Action, nodes: &[NodeId]) -> Status {
+    let left = at_work(model, id);
+    if let (Action::Step { .. }, [node, ..]) = (action, nodes) {
+        let verb = if starts(model, id, node) { "started" } else { "continued" };
+        Status::good(&format!("{verb} `{node}`"))
+    } else if let Action::Stop { target } = action
+        && !left.is_empty()
+    {
+        let run = if left.len() == 1 { "runs" } else { "run" };
+        Status::good(&format!("stopping {}: {} still {run}", target.label(), left.join(", ")))
+    } else {
+        Status::good(&format!("done: {}", action.label()))
     }
 }
 

@@ -3,8 +3,9 @@
 use ratatui::layout::Rect;
 
 use super::{pen::Pen, sentence};
-use crate::console::model::{Model, Replay, RunView, SearchMark, texts};
+use crate::console::model::{Model, Replay, RunView, texts};
 use crate::console::theme::Role;
+use crate::engine::SearchMark;
 use crate::text::{Glyph, Plain, clock, duration};
 
 /// Draws the bar and the event.

@@ -2,7 +2,7 @@
 //! with the action go to both. The first one that does means that its effect has begun, and the shadow is dropped.
 
 use crate::engine::{
-    Action, Cause, Event, GateId, NodeFact, Record, Topic,
+    Action, Cause, Event, EventTrait, GateId, Record, Topic,
     run::{GateEnd, GateRun, RunState},
 };
 use crate::plan::NodeId;
@@ -125,21 +125,19 @@ impl RunState {
 
     /// Whether an event is about something that is the same here and there.
     fn is_same_for(&self, other: &Self, event: &Event) -> bool {
-        match event {
+        if let Event::Acted { action, nodes, .. } = event {
             // A step leaves the run paused, whoever undoes the pause before it.
-            Event::Acted { action, .. } if matches!(**action, Action::Step { .. }) && self.is_halted() != other.is_halted() => false,
-            Event::Acted { action, nodes, .. } => action.node().into_iter().chain(nodes).all(|node| self.node_like(other, node)),
-            Event::ApprovalRequired { gate } => self.node_like(other, &gate.node),
-            Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => self.gate_like(other, *gate),
-            Event::RunSettled { .. } | Event::RunCancelled { .. } => false,
-            event => {
-                let like = |node| {
-                    self.node_like(other, node)
-                        && self.ways_like(other, node, event)
-                        && self.locks_like(other, node, event)
-                        && (is_report(event) || self.driven_like(other, node))
-                };
-                event.node().is_none_or(like)
+            let paces = matches!(**action, Action::Step { .. }) && self.is_halted() != other.is_halted();
+            return !paces && action.node().into_iter().chain(nodes).all(|node| self.node_like(other, node));
+        }
+        match event.topic() {
+            Topic::Run | Topic::Action => !event.has(EventTrait::EndsRun),
+            Topic::Gate(gate) => event.node().map_or_else(|| self.gate_like(other, gate), |node| self.node_like(other, node)),
+            Topic::Node(node) | Topic::Call(node) | Topic::Text(node) => {
+                self.node_like(other, node)
+                    && (!event.has(EventTrait::DecidesEdges) || self.ways_like(other, node))
+                    && (!event.has(EventTrait::AsksForLocks) || self.locks_like(other, node))
+                    && (event.has(EventTrait::Reports) || self.driven_like(other, node))
             }
         }
     }
@@ -154,11 +152,8 @@ impl RunState {
         points(self) == points(other) && drives(self) == drives(other)
     }
 
-    /// Whether the locks of a node are in the same hands, where an event takes them.
-    fn locks_like(&self, other: &Self, node: &NodeId, event: &Event) -> bool {
-        if !matches!(event, Event::Node { fact: NodeFact::Started { .. } | NodeFact::Held { .. }, .. }) {
-            return true;
-        }
+    /// Whether the locks of a node are in the same hands.
+    fn locks_like(&self, other: &Self, node: &NodeId) -> bool {
         let holders = |run: &Self| {
             let locks = &run.graph.nodes[run.graph.find(node)?].locks;
             Some(locks.iter().map(|&lock| run.queue.locks[lock as usize].holder.map(|ix| run.id_of(ix))).collect::<Vec<_>>())
@@ -186,23 +181,8 @@ impl RunState {
                 == (other_flow.phase, other_flow.tally, &other_flow.halt.hold, other_node.generation, other_node.attempt)
     }
 
-    /// Whether the same ways lead out of a node, under the same numbers, where an event decides about them.
-    fn ways_like(&self, other: &Self, node: &NodeId, event: &Event) -> bool {
-        let decides = matches!(
-            event,
-            Event::Node {
-                fact: NodeFact::Routed { .. }
-                    | NodeFact::Completed { .. }
-                    | NodeFact::Failed { .. }
-                    | NodeFact::Skipped { .. }
-                    | NodeFact::Passed { .. }
-                    | NodeFact::Cancelled { .. },
-                ..
-            }
-        );
-        if !decides {
-            return true;
-        }
+    /// Whether the same ways lead out of a node, under the same numbers.
+    fn ways_like(&self, other: &Self, node: &NodeId) -> bool {
         let (Some(here), Some(there)) = (self.graph.find(node), other.graph.find(node)) else { return false };
         let target = |run: &Self, edge| run.id_of(run.graph.link(edge).to);
         let (outs, other_outs) = (&self.graph.nodes[here].outs, &other.graph.nodes[there].outs);
@@ -210,27 +190,10 @@ impl RunState {
     }
 }
 
-/// Whether an event only says what a node's work did: how people drive the node has no part in it.
-fn is_report(event: &Event) -> bool {
-    let ended = matches!(
-        event,
-        Event::Node { fact: NodeFact::ModelCalled { .. } | NodeFact::ToolProposed { .. } | NodeFact::ToolFinished { .. }, .. }
-    );
-    ended || matches!(event.topic(), Topic::Text(_))
-}
-
 impl Shadow {
     /// Whether an event is a step of a node that works with what the action left.
     fn is_read_by(&self, event: &Event) -> bool {
-        let reads = matches!(
-            event,
-            Event::ApprovalRequired { .. }
-                | Event::Node {
-                    fact: NodeFact::Started { .. } | NodeFact::Routed { .. } | NodeFact::Passed { .. } | NodeFact::Skipped { .. },
-                    ..
-                }
-        );
-        reads && event.node().is_some_and(|node| self.reach.contains(node))
+        event.has(EventTrait::ReadsOthers) && event.node().is_some_and(|node| self.reach.contains(node))
     }
 
     /// The shadow below, brought to where this one's action has its effect; none when that touches what it would undo.

@@ -6,7 +6,6 @@ pub(super) mod describe;
 pub(super) mod impact;
 pub(super) mod outline;
 pub(super) mod timeline;
-pub(super) mod topic;
 pub(super) mod trace;
 pub(super) mod transcript;
 pub(super) mod why;

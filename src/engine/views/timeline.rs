@@ -3,7 +3,8 @@
 //! taken. A node that gets another name keeps its bar.
 
 use crate::engine::{
-    Action, Event, NewNames, NodeFact, NodeRun, NodeState, Record, Renames, Run, Time, carry, flow::Phase, graph::NodeIx, run::RunState,
+    Action, Event, NewNames, NodeFact, NodeRun, NodeState, Record, Renames, Run, Time, Topic, carry, flow::Phase, graph::NodeIx,
+    run::RunState,
 };
 use crate::plan::NodeId;
 use serde::Serialize;
@@ -214,26 +215,20 @@ impl Timeline {
         if !names.is_empty() {
             self.rename(&names);
         }
-        match &record.event {
-            Event::RunStarted => {
-                self.begun.insert(String::new(), (record.at, record.seq));
+        let event = &record.event;
+        match event.topic() {
+            Topic::Run => self.note_run(run, record),
+            Topic::Action => self.note_action(run, record),
+            Topic::Gate(gate) => run.gate(gate).into_iter().for_each(|(gate, _)| self.note(run, &gate.node, record)),
+            Topic::Node(node) | Topic::Call(node) | Topic::Text(node) => {
+                if let Event::Node { fact: NodeFact::BodyStarted { index }, .. } = event {
+                    let prefix = index.map_or_else(|| format!("{node}/"), |index| format!("{node}[{index}]/"));
+                    self.begun.insert(prefix, (record.at, record.seq));
+                    self.note_all(run, run.newest_body(node), record);
+                } else {
+                    self.note(run, node, record);
+                }
             }
-            Event::RunSettled { .. } => self.settled = Some(record.at),
-            Event::RunReopened { .. } => self.settled = None,
-            Event::RunRecovered { .. } | Event::Branched { .. } => self.break_off(run, record.at),
-            // Another plan, or another state, is put in the place of the whole run's.
-            Event::Acted { action, .. } if matches!(**action, Action::Edit { .. }) => self.note_all(run, run.all_nodes(), record),
-            Event::Undone { .. } => self.note_all(run, run.all_nodes(), record),
-            Event::Acted { nodes, .. } => nodes.iter().for_each(|node| self.note(run, node, record)),
-            Event::Node { node_id, fact: NodeFact::BodyStarted { index }, .. } => {
-                let prefix = index.map_or_else(|| format!("{node_id}/"), |index| format!("{node_id}[{index}]/"));
-                self.begun.insert(prefix, (record.at, record.seq));
-                self.note_all(run, run.newest_body(node_id), record);
-            }
-            Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => {
-                run.gate(*gate).into_iter().for_each(|(gate, _)| self.note(run, &gate.node, record));
-            }
-            event => event.node().into_iter().for_each(|node| self.note(run, node, record)),
         }
         // The one who waits in line is held by a pause, and by nothing once that ends.
         if std::mem::replace(&mut self.halted, run.is_halted()) != run.is_halted() {
@@ -241,6 +236,29 @@ impl Timeline {
         }
         self.last = record.at;
         self.freed.full = !run.queue.has_slot();
+    }
+
+    fn note_run(&mut self, run: &RunState, record: &Record) {
+        if let Event::RunStarted = record.event {
+            self.begun.insert(String::new(), (record.at, record.seq));
+        } else if let Event::RunSettled { .. } = record.event {
+            self.settled = Some(record.at);
+        } else if let Event::RunReopened { .. } = record.event {
+            self.settled = None;
+        } else if let Event::RunRecovered { .. } | Event::Branched { .. } = record.event {
+            self.break_off(run, record.at);
+        }
+    }
+
+    /// An edit or an undo puts another plan, or another state, in the place of the whole run's.
+    fn note_action(&mut self, run: &RunState, record: &Record) {
+        if let Event::Acted { action, nodes, .. } = &record.event
+            && !matches!(**action, Action::Edit { .. })
+        {
+            nodes.iter().for_each(|node| self.note(run, node, record));
+        } else if let Event::Acted { .. } | Event::Undone { .. } = record.event {
+            self.note_all(run, run.all_nodes(), record);
+        }
     }
 
     /// The process that drove the run so far ended with its last event: what was at work was idle from then on, until now.

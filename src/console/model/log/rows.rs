@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::EventFilter;
 use crate::console::model::Fold;
-use crate::engine::{Event, EventLine, NodeFact, Record, Run};
+use crate::engine::{Event, EventLine, EventTrait, NodeFact, Record, Run};
 use crate::plan::NodeId;
 use crate::text::{Plain, counted, thousands};
 
@@ -122,18 +122,13 @@ impl Filter<'_> {
         if self.only.is_some_and(|only| record.event.about(&fold.run).as_ref() != Some(only)) {
             return false;
         }
-        if self.wanted.is_empty() { tells(&record.event) } else { self.wanted.lets(record, fold) }
+        if self.wanted.is_empty() { !record.event.has(EventTrait::Unlisted) } else { self.wanted.lets(record, fold) }
     }
 
     fn lets_stream(&self, stream: &StreamedText, record: &Record, fold: &Fold) -> bool {
         let is_its = self.only.is_none_or(|only| record.event.node() == Some(only));
         is_its && (self.wanted.is_empty() || self.wanted.fits(&stream.describe(&record.event, &fold.run)))
     }
-}
-
-/// Whether an event tells a person something; the others are there for those who ask for them.
-fn tells(event: &Event) -> bool {
-    !matches!(event, Event::Carried)
 }
 
 impl Rows {
@@ -145,16 +140,13 @@ impl Rows {
     /// Takes in the next event.
     pub fn add(&mut self, record: &Record, filter: Filter<'_>, fold: &Fold) {
         let at = self.added();
-        let row = match &record.event {
-            Event::Node { node_id, fact: NodeFact::Output { text }, .. } => {
-                self.stream(at, node_id, text, |stream| filter.lets_stream(stream, record, fold))
+        let row = if let Event::Node { node_id, fact: NodeFact::Output { text }, .. } = &record.event {
+            self.stream(at, node_id, text, |stream| filter.lets_stream(stream, record, fold))
+        } else {
+            if let Some(node) = record.event.node() {
+                self.growing.remove(node);
             }
-            event => {
-                if let Some(node) = event.node() {
-                    self.growing.remove(node);
-                }
-                filter.lets(record, fold).then(|| self.push(LogRow::Event(at)))
-            }
+            filter.lets(record, fold).then(|| self.push(LogRow::Event(at)))
         };
         self.row_of.push(row.unwrap_or(self.rows.len().saturating_sub(1)));
     }

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::console::model::NodeConversation;
-use crate::engine::{Action, Event, NodeFact, NodeState, Record, Renames, Run, Spent, Time, Timeline, Topic, carry};
+use crate::engine::{Action, Event, EventTrait, NodeFact, NodeState, Record, Renames, Run, Spent, Time, Timeline, carry};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -32,48 +32,37 @@ impl Fold {
         self.run.evolve(record);
         self.timeline.fold(&self.run, record);
         self.last = record.at;
-        if !matches!(record.event.topic(), Topic::Text(_)) {
+        if !record.event.is_text() {
             self.moved = record.seq;
         }
         carry(&mut self.transcripts, &self.renames.fold(record));
-        match &record.event {
-            Event::RunCreated { settings, .. } => {
-                self.spent.add(settings.planning_spent());
-                self.shape += 1;
+        self.shape += u32::from(changes_nodes(&record.event));
+        self.listen(&record.event);
+    }
+
+    /// What models took, and what nodes say.
+    fn listen(&mut self, event: &Event) {
+        if let Event::RunCreated { settings, .. } = event {
+            self.spent.add(settings.planning_spent());
+        } else if let Event::LogLine { node_id, text } = event {
+            self.transcript_mut(node_id).note(text);
+        }
+        let Event::Node { node_id, fact, .. } = event else { return };
+        if let NodeFact::Started { attempt, job, .. } = fact {
+            if *attempt == 1 {
+                self.transcripts.insert(node_id.clone(), Arc::default());
             }
-            // An undone action leaves all as it was before.
-            Event::Undone { .. } | Event::Node { fact: NodeFact::BodyStarted { .. }, .. } => self.shape += 1,
-            Event::Acted { .. } => self.shape += u32::from(reshapes(&record.event)),
-            Event::Node { node_id, fact: NodeFact::Started { attempt, job, .. }, .. } => {
-                if *attempt == 1 {
-                    self.transcripts.insert(node_id.clone(), Arc::default());
-                }
-                let transcript = self.transcript_mut(node_id);
-                transcript.begin();
-                transcript.give(job);
-            }
-            Event::Node { node_id, fact: NodeFact::Output { text }, .. } => self.transcript_mut(node_id).stream(text),
-            Event::Node { fact: NodeFact::ModelCalled { call }, .. } => self.spent.add(Spent::of(call)),
-            Event::Node { node_id, fact: NodeFact::Message { role, content }, .. } => self.transcript_mut(node_id).say(role, content),
-            Event::LogLine { node_id, text } => self.transcript_mut(node_id).note(text),
-            Event::Node { node_id, fact: NodeFact::Completed { result, .. }, .. } => self.transcript_mut(node_id).finish(result),
-            Event::Node { node_id, fact: NodeFact::Failed { result: Some(result), .. }, .. } => self.transcript_mut(node_id).finish(result),
-            Event::RunInterrupted { .. }
-            | Event::RunStarted
-            | Event::RunCancelled { .. }
-            | Event::RunSettled { .. }
-            | Event::ApprovalRequired { .. }
-            | Event::GateDecided { .. }
-            | Event::GateVoided { .. }
-            | Event::StageStarted { .. }
-            | Event::Checkpoint { .. }
-            | Event::StageFinished { .. }
-            | Event::Branched { .. }
-            | Event::RunReopened { .. }
-            | Event::RunRecovered { .. }
-            | Event::Carried
-            | Event::Refused { .. }
-            | Event::Node { .. } => {}
+            let transcript = self.transcript_mut(node_id);
+            transcript.begin();
+            transcript.give(job);
+        } else if let NodeFact::Output { text } = fact {
+            self.transcript_mut(node_id).stream(text);
+        } else if let NodeFact::ModelCalled { call } = fact {
+            self.spent.add(Spent::of(call));
+        } else if let NodeFact::Message { role, content } = fact {
+            self.transcript_mut(node_id).say(role, content);
+        } else if let NodeFact::Completed { result, .. } | NodeFact::Failed { result: Some(result), .. } = fact {
+            self.transcript_mut(node_id).finish(result);
         }
     }
 
@@ -104,8 +93,8 @@ impl Fold {
     }
 }
 
-/// Whether other nodes may be there after an event of people: nodes that run again leave what ran inside them behind.
-fn reshapes(event: &Event) -> bool {
-    let Event::Acted { action, .. } = event else { return true };
+/// Whether other nodes may be there after an event. An undone action leaves all as it was before; nodes that run again leave what ran inside them behind.
+fn changes_nodes(event: &Event) -> bool {
+    let Event::Acted { action, .. } = event else { return event.has(EventTrait::ChangesNodes) };
     matches!(**action, Action::Edit { .. } | Action::Retry { .. } | Action::Rerun { .. } | Action::Rewind { .. } | Action::Override { .. })
 }

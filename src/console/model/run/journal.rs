@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::{Event, NodeFact, Record};
+use crate::engine::{Record, SearchMark};
 
 /// The events of a run, in order.
 #[derive(Clone, Debug, Default)]
@@ -12,53 +12,13 @@ pub struct RunRecords {
     marks: Vec<(usize, SearchMark)>,
 }
 
-/// What a person looks for in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchMark {
-    /// A gate opened.
-    Gate,
-    /// A node failed, or nobody knows what became of it.
-    Failure,
-    /// A person did something.
-    Action,
-    /// A breakpoint was met, or a call was held.
-    Break,
-}
-
-impl SearchMark {
-    fn of(event: &Event) -> Option<Self> {
-        match event {
-            Event::ApprovalRequired { .. } => Some(Self::Gate),
-            Event::Node { fact: NodeFact::Failed { .. } | NodeFact::Unknown { .. }, .. } => Some(Self::Failure),
-            Event::Node { fact: NodeFact::BreakHit { .. } | NodeFact::CallHeld { .. }, .. } => Some(Self::Break),
-            Event::GateDecided { .. } | Event::Acted { .. } | Event::Undone { .. } => Some(Self::Action),
-            Event::RunCreated { .. }
-            | Event::RunStarted
-            | Event::RunInterrupted { .. }
-            | Event::RunRecovered { .. }
-            | Event::RunReopened { .. }
-            | Event::Branched { .. }
-            | Event::RunCancelled { .. }
-            | Event::RunSettled { .. }
-            | Event::GateVoided { .. }
-            | Event::StageStarted { .. }
-            | Event::Checkpoint { .. }
-            | Event::StageFinished { .. }
-            | Event::LogLine { .. }
-            | Event::Carried
-            | Event::Refused { .. }
-            | Event::Node { .. } => None,
-        }
-    }
-}
-
 impl RunRecords {
     /// Takes in an event. One that is known already changes nothing; says whether it is new.
     pub fn push(&mut self, record: &Record) -> bool {
         if self.records.last().is_some_and(|last| record.seq <= last.seq) {
             return false;
         }
-        if let Some(mark) = SearchMark::of(&record.event) {
+        if let Some(mark) = record.event.mark() {
             self.marks.push((self.records.len(), mark));
         }
         Arc::make_mut(&mut self.records).push(record.clone());

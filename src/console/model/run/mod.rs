@@ -9,13 +9,13 @@ mod standing;
 use std::collections::BTreeMap;
 
 use super::{Log, TraceView, TreeView};
-use crate::engine::{Action, Command, Event, GateId, NodeCounts, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart};
+use crate::engine::{Action, Command, EventTrait, GateId, NodeCounts, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart};
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
 
 pub use fold::Fold;
-pub use journal::{RunRecords, SearchMark};
+pub use journal::RunRecords;
 pub use replay::Replay;
 pub use standing::Standing;
 
@@ -79,10 +79,7 @@ impl RunView {
         for record in records {
             if self.journal.push(record) {
                 self.newest.apply(record);
-                gates |= matches!(
-                    record.event,
-                    Event::ApprovalRequired { .. } | Event::GateDecided { .. } | Event::GateVoided { .. } | Event::Undone { .. }
-                );
+                gates |= record.event.has(EventTrait::ChangesGates);
             }
         }
         self.log.add(&self.journal, &self.newest);

@@ -2,7 +2,7 @@
 
 use super::super::UpdateTurn;
 use crate::console::model::{Dialog, LineThen, Model, Replay, RunView, Status, TextField, log};
-use crate::engine::{Event, NodeFact, Record, Time};
+use crate::engine::{EventTrait, Record, Time};
 
 /// Milliseconds of a step by time.
 const STEP_MS: u64 = 10_000;
@@ -63,24 +63,8 @@ fn select(model: &mut Model) {
 
 /// To where a node starts or ends next, or did before.
 pub fn step_by_node(model: &mut Model, way: ReplayDirection) {
-    step(model, way, begins_or_ends);
+    step(model, way, |record| record.event.has(EventTrait::StartsOrEndsNode));
     select(model);
-}
-
-fn begins_or_ends(record: &Record) -> bool {
-    matches!(
-        record.event,
-        Event::Node {
-            fact: NodeFact::Started { .. }
-                | NodeFact::Completed { .. }
-                | NodeFact::Failed { .. }
-                | NodeFact::Skipped { .. }
-                | NodeFact::Passed { .. }
-                | NodeFact::Cancelled { .. }
-                | NodeFact::Unknown { .. },
-            ..
-        }
-    )
 }
 
 /// To the next event that is looked for, or says that there is none.

@@ -1,6 +1,8 @@
 //! An event on one line: which node, of what kind, what happened, and who did it. Console, shell and docs show these lines.
 
-use crate::engine::{Action, Actor, Event, FailedTry, GateReply, Job, Mark, NextCall, NodeFact, Outcome, RunState, RunStatus, Time};
+use crate::engine::{
+    Action, Actor, Event, FailedTry, GateReply, HeldCall, Job, Mark, NextCall, NodeFact, Outcome, RunState, RunStatus, Time, Topic,
+};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, count, counted, duration};
 use serde_json::Value;
@@ -97,11 +99,11 @@ impl Event {
 
     /// The node that it is about, itself or by its gate or action.
     pub fn about(&self, run: &RunState) -> Option<NodeId> {
-        match self {
-            Self::GateDecided { gate, .. } | Self::GateVoided { gate, .. } => run.gate(*gate).map(|(gate, _)| gate.node.clone()),
-            Self::Acted { action, .. } => action.node().cloned(),
-            other => other.node().cloned(),
+        if let Self::Acted { action, .. } = self {
+            return action.node().cloned();
         }
+        let Topic::Gate(gate) = self.topic() else { return self.node().cloned() };
+        run.gate(gate).map(|(gate, _)| gate.node.clone())
     }
 }
 
@@ -122,17 +124,6 @@ impl EventLine {
 }
 
 impl NodeFact {
-    /// What happens to a model call between its start and its end.
-    fn of_try(&self) -> (What, EventTone) {
-        match self {
-            Self::ModelWaits { reason, .. } => (because("call held", &reason.message()), EventTone::Held),
-            Self::ModelSent { number, .. } if *number > 1 => (just(&format!("call sent, try {number}")), EventTone::Dim),
-            Self::ModelSent { .. } => (just("call sent"), EventTone::Dim),
-            Self::ModelTryFailed { number, failed, next_at, .. } => tried(*number, failed, *next_at),
-            _ => (just("answer begins"), EventTone::Dim),
-        }
-    }
-
     fn describe(&self, node: &NodeId, run: &RunState) -> Parts {
         let none = Plain::default;
         match self {
@@ -168,13 +159,7 @@ impl NodeFact {
             Self::BreakHit { reason, .. } => ("node", because("held at a breakpoint", &reason.message()), none(), EventTone::Held),
             Self::Interrupted { reason, .. } => ("node", because("interrupted", &reason.message()), none(), EventTone::Warning),
             Self::Unknown { reason } => ("node", because("unknown", &reason.message()), none(), EventTone::Unknown),
-            Self::CallHeld { held, .. } => {
-                let kind = match held.next {
-                    NextCall::Model { .. } => "model",
-                    NextCall::Tool { .. } => "tool",
-                };
-                (kind, because(&format!("held before it calls {}", held.next.label()), &held.reason.message()), none(), EventTone::Held)
-            }
+            Self::CallHeld { held, .. } => held_call(held),
             Self::ToolProposed { call } => {
                 ("tool", because("wants to call", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Dim)
             }
@@ -192,8 +177,12 @@ impl NodeFact {
             }
             Self::QuestionAnswered { value, .. } => ("gate", because("got an answer", &value_text(value)), none(), EventTone::Accent),
             Self::ModelStarted { model, guidance, wrap_up, .. } => started_call(model, guidance, *wrap_up),
-            Self::ModelWaits { .. } | Self::ModelSent { .. } | Self::ModelAnswers { .. } | Self::ModelTryFailed { .. } => {
-                let (what, tone) = self.of_try();
+            Self::ModelWaits { reason, .. } => ("model", because("call held", &reason.message()), none(), EventTone::Held),
+            Self::ModelSent { number: 0 | 1, .. } => ("model", just("call sent"), none(), EventTone::Dim),
+            Self::ModelSent { number, .. } => ("model", just(&format!("call sent, try {number}")), none(), EventTone::Dim),
+            Self::ModelAnswers { .. } => ("model", just("answer begins"), none(), EventTone::Dim),
+            Self::ModelTryFailed { number, failed, next_at, .. } => {
+                let (what, tone) = tried(*number, failed, *next_at);
                 ("model", what, none(), tone)
             }
             Self::ModelCalled { call } => {
@@ -279,6 +268,15 @@ fn job_label(job: &Job) -> String {
         Job::Code { .. } => "code".to_owned(),
         Job::Inline { .. } | Job::Inside { .. } => String::new(),
     }
+}
+
+fn held_call(held: &HeldCall) -> Parts {
+    let kind = match held.next {
+        NextCall::Model { .. } => "model",
+        NextCall::Tool { .. } => "tool",
+    };
+    let head = format!("held before it calls {}", held.next.label());
+    (kind, because(&head, &held.reason.message()), Plain::default(), EventTone::Held)
 }
 
 fn tool_of(run: &RunState, node: &NodeId, id: &str) -> Plain {
