@@ -333,7 +333,7 @@ mod tests {
     }
 
     fn tool(name: &str, risk: Risk, verdict: Verdict) -> ToolInfo {
-        ToolInfo { name: name.into(), description: String::new(), input_schema: json!({}), risk, verdict }
+        ToolInfo { name: name.into(), description: String::new(), input_schema: json!({}), risk, verdict, reach: None }
     }
 
     #[test]

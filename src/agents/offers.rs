@@ -99,7 +99,14 @@ mod tests {
     use crate::plan::{Risk, Verdict};
 
     fn tool(name: &str) -> ToolInfo {
-        ToolInfo { name: name.into(), description: String::new(), input_schema: json!({}), risk: Risk::Read, verdict: Verdict::Allow }
+        ToolInfo {
+            name: name.into(),
+            description: String::new(),
+            input_schema: json!({}),
+            risk: Risk::Read,
+            verdict: Verdict::Allow,
+            reach: None,
+        }
     }
 
     #[test]

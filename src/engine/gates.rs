@@ -8,7 +8,7 @@ use super::{
     resolve::text_of,
     run::{GateEnd, RunState},
 };
-use crate::plan::{Ask, DecisionNode, Field, FieldKind, NodeKind};
+use crate::plan::{Ask, Catalog, DecisionNode, Field, FieldKind, NodeKind, ToolReach};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -150,6 +150,10 @@ impl RunState {
     /// A tool's own name, whichever of its names is given.
     pub(super) fn tool_name<'a>(&'a self, name: &'a str) -> &'a str {
         self.settings().map_or(name, |settings| settings.catalog.canonical(name))
+    }
+
+    pub(super) fn tool_reach(&self, name: &str) -> ToolReach {
+        self.settings().map_or_else(|| Catalog::default().reach(name), |settings| settings.catalog.reach(name))
     }
 
     /// Arguments against the tool's schema. A schema that can't be read proves nothing, so it refuses nothing.

@@ -7,7 +7,7 @@ use super::{
     inner_run::InnerRun,
     run::RunState,
 };
-use crate::plan::{Dialect, NodeKind, Path, Route, sends_out, takes_results};
+use crate::plan::{Dialect, NodeKind, Path, Route, ToolReach, takes_results};
 
 /// Key in a plan's metadata: the model that wrote the plan.
 pub const PLANNED_BY: &str = "planned_by";
@@ -124,7 +124,7 @@ impl RunState {
     /// happen, with the exact request.
     pub(super) fn asks_at_its_call(&self, ix: NodeIx) -> bool {
         let is_planned = || self.plan().is_some_and(|plan| plan.metadata.contains_key(PLANNED_BY));
-        let sends = self.doc(ix).and_then(tool_of).is_some_and(|tool| sends_out(self.tool_name(tool)));
+        let sends = self.doc(ix).and_then(tool_of).is_some_and(|tool| self.tool_reach(tool) == ToolReach::AnyAddress);
         sends && (is_planned() || self.is_reached(ix))
     }
 

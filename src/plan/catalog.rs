@@ -96,6 +96,12 @@ impl Catalog {
         find(name).or_else(|| find(self.aliases.get(name)?))
     }
 
+    /// What a tool reaches, by any of its names.
+    pub fn reach(&self, name: &str) -> ToolReach {
+        let tool = self.tool(name);
+        tool.and_then(|tool| tool.reach).unwrap_or_else(|| ToolReach::published(tool.map_or(name, |tool| &tool.name)))
+    }
+
     /// The name that a tool is registered under, whichever of its names is given. Other texts, such as globs, stay as they are.
     pub fn canonical<'a>(&'a self, name: &'a str) -> &'a str {
         self.tool(name).map_or(name, |tool| &tool.name)
@@ -138,6 +144,8 @@ pub struct ToolInfo {
     pub risk: Risk,
     /// What the configuration says of it.
     pub verdict: Verdict,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<ToolReach>,
 }
 
 impl ToolInfo {
@@ -154,26 +162,38 @@ impl ToolInfo {
     }
 }
 
-/// Tools whose results and errors say nothing of this computer. All others may: also those that this version doesn't know.
-const PUBLIC: [&str; 6] = ["calculator", "current_time", "fetch_url", "run_javascript", "summarize", "web_search"];
-
-/// Whether a tool's results are private: what is on this computer, and what programs and other servers say.
-pub fn gives_private(tool: &str) -> bool {
-    !PUBLIC.contains(&tool)
+/// What a tool's results tell, and who gets what it is given. Of a tool that doesn't say, the most careful is thought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolReach {
+    /// Results and errors may tell what is on this computer, or what programs and other servers say.
+    #[default]
+    Private,
+    /// They tell nothing of this computer.
+    Public,
+    /// Likewise, and a model works for it.
+    Model,
+    /// Likewise, and it sends what it is given to any address.
+    AnyAddress,
 }
 
-/// Tools that a model works for.
-const NEED_MODEL: [&str; 1] = ["summarize"];
+impl ToolReach {
+    /// Of tools in catalogs that were written down before tools said it.
+    fn published(tool: &str) -> Self {
+        match tool {
+            "calculator" | "current_time" | "run_javascript" | "web_search" => Self::Public,
+            "summarize" => Self::Model,
+            "fetch_url" => Self::AnyAddress,
+            _ => Self::Private,
+        }
+    }
+}
 
 /// Whether a node can do its work only with a model; what runs inside it apart.
 pub fn needs_model(node: &super::Node, catalog: &Catalog) -> bool {
     let is_human = |name: &str| catalog.agents.iter().any(|info| info.name == name && info.kind == "human");
     let agent = node.kind.agent().is_some_and(|work| !work.agent.as_deref().is_some_and(is_human));
-    agent
-        || node.kind.tool().is_some_and(|work| {
-            let tool = catalog.tool(&work.tool).map_or(work.tool.as_str(), |tool| &tool.name);
-            NEED_MODEL.contains(&tool)
-        })
+    agent || node.kind.tool().is_some_and(|work| catalog.reach(&work.tool) == ToolReach::Model)
 }
 
 /// The nodes of a plan that need a model, at any depth; those that a person works at are left out.
@@ -187,14 +207,6 @@ pub fn that_need_model<'a>(plan: &'a super::Plan, catalog: &Catalog) -> Vec<&'a 
         })
         .collect()
 }
-
-/// Whether a tool sends what it is given to any place that it is given.
-pub fn sends_out(tool: &str) -> bool {
-    tool == SENDER
-}
-
-/// The tool that reaches any address.
-pub const SENDER: &str = "fetch_url";
 
 /// What a call can do to the world. Ordered from harmless to harmful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

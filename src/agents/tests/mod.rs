@@ -171,7 +171,7 @@ fn fails_for(kind: ModelErrorKind, verdict: TryVerdict) -> Line {
 
 fn tool(name: &str, risk: Risk) -> ToolInfo {
     let input_schema = json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
-    ToolInfo { name: name.into(), description: name.into(), input_schema, risk, verdict: Verdict::Allow }
+    ToolInfo { name: name.into(), description: name.into(), input_schema, risk, verdict: Verdict::Allow, reach: None }
 }
 
 struct Stage {

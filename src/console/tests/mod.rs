@@ -337,6 +337,7 @@ pub fn catalog() -> Catalog {
         input_schema: json!({"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}, "required": required}),
         risk,
         verdict,
+        reach: None,
     };
     let agent = |name: &str| AgentInfo {
         name: name.into(),

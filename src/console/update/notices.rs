@@ -319,8 +319,8 @@ fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
 fn acted(model: &Model, id: &RunId, action: &Action, nodes: &[NodeId]) -> Status {
     let left = at_work(model, id);
     if let (Action::Step { .. }, [node, ..]) = (action, nodes) {
-        let verb = if starts(model, id, node) { "started" } else { "continued" };
-        Status::good(&format!("{verb} `{node}`"))
+        let what = if starts(model, id, node) { "started" } else { "continued" };
+        Status::good(&format!("{what} `{node}`"))
     } else if let Action::Stop { target } = action
         && !left.is_empty()
     {

@@ -7,7 +7,7 @@ use crate::engine::{
     graph::{NodeIx, leaves_something, tool_of},
     run::{GateEnd, GateRun, RunState},
 };
-use crate::plan::{NodeKind, Verdict, gives_private};
+use crate::plan::{NodeKind, ToolReach, Verdict};
 use serde_json::Value;
 
 impl RunState {
@@ -256,7 +256,7 @@ impl RunState {
 
     pub(super) fn tool_finished(&mut self, ix: NodeIx, call: &str, report: &ToolReport, at: Time) {
         let called = self.nodes[ix].lineage.tools.iter().rev().find(|(known, report)| known.id == call && report.is_none());
-        let is_private = called.is_some_and(|(known, _)| gives_private(self.tool_name(&known.tool)));
+        let is_private = called.is_some_and(|(known, _)| self.tool_reach(&known.tool) == ToolReach::Private);
         let lineage = &mut self.nodes[ix].lineage;
         lineage.private |= is_private;
         lineage.files.extend_from_slice(&report.files);

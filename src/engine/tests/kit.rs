@@ -40,6 +40,7 @@ pub(super) fn settings() -> RunSettings {
         input_schema: json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] }),
         risk,
         verdict,
+        reach: None,
     };
     let catalog = Catalog {
         agents: Vec::new(),

@@ -293,6 +293,7 @@ fn a_query_and_the_argument_that_it_fills_are_the_same_where_the_tool_is_known()
         input_schema: schema,
         risk: crate::plan::Risk::Read,
         verdict: crate::plan::Verdict::Allow,
+        reach: None,
     };
     let catalog = Catalog { tools: vec![tool], ..Catalog::default() };
     let tools = json!({"dag": [

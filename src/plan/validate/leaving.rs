@@ -4,7 +4,7 @@ use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::names::globs;
 use crate::plan::order::EdgePlace;
-use crate::plan::{Node, NodeKind, NodeText, Path, Plan, SENDER, expr, gives_private, node_texts, sends_out};
+use crate::plan::{Node, NodeKind, NodeText, Path, Plan, ToolReach, expr, node_texts};
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
@@ -12,10 +12,12 @@ pub(super) fn check(check: &mut PlanCheck) {
     let mut origins: Vec<Option<usize>> = vec![None; plan.nodes.len()];
     for at in check.graph.topological() {
         let reached = origin(check, at, &origins);
-        if let Some(from) = reached.filter(|_| sends(check, plan, &plan.nodes[at])) {
+        if let Some(from) = reached
+            && let Some(sender) = sends(check, plan, &plan.nodes[at])
+        {
             let inside = if plan.nodes[at].kind.body().is_some() { " inside it" } else { "" };
             let message = format!(
-                "private data from `{}` reaches `{SENDER}`{inside}, which asks before it sends; without a person `--allow-host HOST` says yes",
+                "private data from `{}` reaches `{sender}`{inside}, which asks before it sends; without a person `--allow-host HOST` says yes",
                 plan.nodes[from].id
             );
             check.find(Code::PrivateData, FindingPlace::Node(at), "", message, None);
@@ -45,20 +47,25 @@ fn origin(check: &PlanCheck, at: usize, origins: &[Option<usize>]) -> Option<usi
 /// Whether a node reads something private by itself.
 fn gives(check: &PlanCheck, kind: &NodeKind) -> bool {
     let inside = |body: &Plan| body.nodes.iter().any(|node| gives(check, &node.kind));
-    kind.tool().is_some_and(|work| gives_private(check.catalog.canonical(&work.tool))) || kind.body().is_some_and(inside)
+    kind.tool().is_some_and(|work| check.catalog.reach(&work.tool) == ToolReach::Private) || kind.body().is_some_and(inside)
 }
 
-/// Whether a node of a plan may send what reaches it, or a node inside it may.
-fn sends(check: &PlanCheck, plan: &Plan, node: &Node) -> bool {
+/// The tool by which a node of a plan, or a node inside it, may send what reaches it to any address.
+fn sends<'c>(check: &PlanCheck<'c>, plan: &'c Plan, node: &'c Node) -> Option<&'c str> {
     if let Some(body) = node.kind.body() {
-        return body.nodes.iter().any(|inner| sends(check, body, inner));
+        return body.nodes.iter().find_map(|inner| sends(check, body, inner));
     }
     if let Some(work) = node.kind.tool() {
-        return sends_out(check.catalog.canonical(&work.tool));
+        return Some(check.catalog.canonical(&work.tool)).filter(|tool| check.catalog.reach(tool) == ToolReach::AnyAddress);
     }
-    let Some(agent) = node.kind.agent() else { return false };
+    let Some(agent) = node.kind.agent() else { return None };
     let card = agent.agent.as_deref().and_then(|name| check.stock.agents.get(name)).map(|&card| &check.catalog.agents[card].tools);
     let written = node.policy.tools.as_ref().or(plan.defaults.tools.as_ref());
-    let has = |patterns: &Vec<String>| globs(check, patterns).iter().any(|glob| glob.is_match(SENDER));
-    (written.is_some() || card.is_some()) && written.is_none_or(has) && card.is_none_or(has)
+    if written.is_none() && card.is_none() {
+        return None;
+    }
+    let senders =
+        check.catalog.tools.iter().map(|tool| tool.name.as_str()).filter(|tool| check.catalog.reach(tool) == ToolReach::AnyAddress);
+    let has = |patterns: &Vec<String>, tool: &str| globs(check, patterns).iter().any(|glob| glob.is_match(tool));
+    senders.into_iter().find(|tool| [written, card].into_iter().flatten().all(|patterns| has(patterns, tool)))
 }

@@ -23,6 +23,7 @@ pub(super) fn catalog() -> Catalog {
         input_schema: schema,
         risk,
         verdict,
+        reach: None,
     };
     let text = json!({"type": "string"});
     Catalog {
@@ -35,6 +36,7 @@ pub(super) fn catalog() -> Catalog {
                 Risk::Read,
                 Verdict::Allow,
             ),
+            tool("fetch_url", json!({"type": "object"}), Risk::Network, Verdict::Ask),
             tool("read_file", json!({"type": "object", "properties": {"path": text}, "required": ["path"]}), Risk::Read, Verdict::Allow),
             tool("rm", json!({"type": "object"}), Risk::Execute, Verdict::Deny),
             tool(

@@ -23,6 +23,7 @@ fn catalog() -> Catalog {
         input_schema: json!({ "type": "object" }),
         risk: Risk::Read,
         verdict: Verdict::Allow,
+        reach: None,
     };
     let names = ["fetch_url", "list_directory", "read_file", "run_command", "search_files", "write_file"];
     let agents = AgentRegistry::open(Path::new("/nonexistent"), None).cards().infos();

@@ -121,7 +121,8 @@ mod tests {
             "path": {"type": ["string", "array"], "items": {"type": "string"}, "description": "File, or a list of files."},
             "mode": {"enum": ["a", "b", null]}, "last": {"type": ["integer", "null"], "description": "How many."},
         }});
-        let tool = ToolInfo { name: "t".into(), description: String::new(), input_schema, risk: Risk::Read, verdict: Verdict::Allow };
+        let tool =
+            ToolInfo { name: "t".into(), description: String::new(), input_schema, risk: Risk::Read, verdict: Verdict::Allow, reach: None };
         assert_eq!(in_words(&tool, true), "path: string|list of string (File, or a list of files.), mode?: \"a\"|\"b\", last?: integer");
         assert_eq!(in_words(&tool, false), "path: string|list of string, mode?: \"a\"|\"b\", last?: integer");
     }

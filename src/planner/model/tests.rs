@@ -29,6 +29,7 @@ pub(super) fn catalog() -> Catalog {
             input_schema: schema,
             risk: Risk::Read,
             verdict: Permission::Allow,
+            reach: None,
         }],
         ..Catalog::default()
     }

@@ -8,7 +8,7 @@ use std::io::Read as _;
 
 use super::{access, arguments, blocking, describe, write_file};
 use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Located, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
 /// Largest file in bytes.
@@ -32,7 +32,7 @@ pub(super) struct AppendFile(ToolInfo);
 impl AppendFile {
     pub(super) fn new() -> Self {
         let description = "Add text at the end of a file of the workspace, on lines of its own. Gives {path, bytes, created}.";
-        Self(describe::<AppendFileArgs>("append_file", description, Risk::Write))
+        Self(describe::<AppendFileArgs>("append_file", description, Risk::Write, ToolReach::Private))
     }
 }
 

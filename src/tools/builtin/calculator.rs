@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{AbandonFlag, arguments, blocking, describe};
-use crate::plan::{ArgumentCheck, Risk, ToolInfo};
+use crate::plan::{ArgumentCheck, Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
 
 /// Longest expression in bytes.
@@ -45,7 +45,7 @@ pub(super) struct Calculator(ToolInfo);
 impl Calculator {
     pub(super) fn new() -> Self {
         let description = "Calculate exactly, with units and percentages. Gives a number, or text when the result has a unit.";
-        Self(describe::<CalculatorArgs>("calculator", description, Risk::Read))
+        Self(describe::<CalculatorArgs>("calculator", description, Risk::Read, ToolReach::Public))
     }
 }
 

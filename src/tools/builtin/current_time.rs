@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{arguments, describe};
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
 
 #[derive(Deserialize, JsonSchema)]
@@ -21,7 +21,12 @@ pub(super) struct CurrentTime(ToolInfo);
 
 impl CurrentTime {
     pub(super) fn new() -> Self {
-        Self(describe::<CurrentTimeArgs>("current_time", "The date and time now. Gives {utc, local, zone, weekday, unix}.", Risk::Read))
+        Self(describe::<CurrentTimeArgs>(
+            "current_time",
+            "The date and time now. Gives {utc, local, zone, weekday, unix}.",
+            Risk::Read,
+            ToolReach::Public,
+        ))
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     paths::{Amount, Paths, listed, paths_schema, touched},
 };
 use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::text::bytes;
 use crate::tools::{Assessment, Entry, EntryKind, Located, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
@@ -31,7 +31,7 @@ impl DeleteFile {
     pub(super) fn new() -> Self {
         let description = "Delete files and directories of the workspace. A directory that isn't empty needs `recursive`. \
                      Gives {deleted: [path], files, directories, bytes}.";
-        Self(describe::<DeleteFileArgs>("delete_file", description, Risk::Write))
+        Self(describe::<DeleteFileArgs>("delete_file", description, Risk::Write, ToolReach::Private))
     }
 }
 

@@ -8,7 +8,7 @@ use std::io::Read as _;
 
 use super::{access, arguments, blocking, describe, write_file};
 use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
 /// Largest file in bytes.
@@ -35,7 +35,7 @@ impl EditFile {
     pub(super) fn new() -> Self {
         let description =
             "Change a part of a text file of the workspace: replaces `old_string`, which must occur exactly once, by `new_string`.";
-        Self(describe::<EditFileArgs>("edit_file", description, Risk::Write))
+        Self(describe::<EditFileArgs>("edit_file", description, Risk::Write, ToolReach::Private))
     }
 }
 

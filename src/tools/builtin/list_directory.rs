@@ -13,7 +13,7 @@ use std::{
 };
 
 use super::{AbandonFlag, access, arguments, blocking, describe};
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
 /// Most entries of one answer.
@@ -45,7 +45,7 @@ pub(super) struct ListDirectory(ToolInfo);
 impl ListDirectory {
     pub(super) fn new() -> Self {
         let description = "List a directory of the workspace. Gives a list of {path, type, size, modified}, with `lines` when they are counted, sorted by path.";
-        Self(describe::<ListDirectoryArgs>("list_directory", description, Risk::Read))
+        Self(describe::<ListDirectoryArgs>("list_directory", description, Risk::Read, ToolReach::Private))
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
     paths::{Paths, listed, paths_schema},
 };
 use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, EntryKind, Located, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
 #[derive(Deserialize, JsonSchema)]
@@ -26,7 +26,7 @@ pub(super) struct MakeDirectory(ToolInfo);
 impl MakeDirectory {
     pub(super) fn new() -> Self {
         let description = "Make directories in the workspace. Gives {created: [path]}: those that were not there.";
-        Self(describe::<MakeDirectoryArgs>("make_directory", description, Risk::Write))
+        Self(describe::<MakeDirectoryArgs>("make_directory", description, Risk::Write, ToolReach::Private))
     }
 }
 

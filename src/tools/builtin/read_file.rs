@@ -8,7 +8,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 
 use super::{access, arguments, blocking, decode, describe};
 use crate::engine::DataSource;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
 /// Longest text in bytes.
@@ -36,7 +36,7 @@ impl ReadFile {
     pub(super) fn new() -> Self {
         let description =
             "Read a text file of the workspace. Gives its text. Files over 1 MiB must be read in parts by `from`, `to` or `last`.";
-        Self(describe::<ReadFileArgs>("read_file", description, Risk::Read))
+        Self(describe::<ReadFileArgs>("read_file", description, Risk::Read, ToolReach::Private))
     }
 }
 

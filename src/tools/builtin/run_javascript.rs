@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{arguments, describe};
 use crate::engine::Preview;
-use crate::plan::{Risk, SandboxLimits, ToolInfo};
+use crate::plan::{Risk, SandboxLimits, ToolInfo, ToolReach};
 use crate::tools::{
     Assessment, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig,
     sandbox::{self, SandboxConfig, SandboxError},
@@ -36,7 +36,10 @@ pub(super) struct RunJavascript {
 impl RunJavascript {
     pub(super) fn new(config: &ToolsConfig) -> Self {
         let description = "Run JavaScript in a sandbox to calculate or to reshape data. Gives {value, logs}. `value` must be JSON.";
-        Self { info: describe::<RunJavascriptArgs>("run_javascript", description, Risk::Read), sandbox: config.sandbox.clone() }
+        Self {
+            info: describe::<RunJavascriptArgs>("run_javascript", description, Risk::Read, ToolReach::Public),
+            sandbox: config.sandbox.clone(),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{AbandonFlag, access, arguments, blocking, describe, list_directory};
 use crate::engine::DataSource;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
 /// Longest shown part of a line in characters.
@@ -42,7 +42,7 @@ impl SearchFiles {
     pub(super) fn new() -> Self {
         let description =
             "Search the text of files in the workspace. Gives {matches: [{path, line, text}], truncated}, sorted by path and line.";
-        Self(describe::<SearchFilesArgs>("search_files", description, Risk::Read))
+        Self(describe::<SearchFilesArgs>("search_files", description, Risk::Read, ToolReach::Private))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the built-in tools share: their description from the type of their arguments, reading arguments, and blocking work.
 
 use crate::engine::FileAccess;
-use crate::plan::{Risk, ToolInfo, Verdict};
+use crate::plan::{Risk, ToolInfo, ToolReach, Verdict};
 use crate::tools::ToolError;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
@@ -12,14 +12,14 @@ use std::sync::{
 };
 
 /// A tool's description; the schema comes from the type that its arguments are read into.
-pub(super) fn describe<Args: JsonSchema>(name: &str, description: &str, risk: Risk) -> ToolInfo {
+pub(super) fn describe<Args: JsonSchema>(name: &str, description: &str, risk: Risk, reach: ToolReach) -> ToolInfo {
     let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator();
     let mut input_schema = generator.into_root_schema_for::<Args>().to_value();
     plain(&mut input_schema);
     if let Some(schema) = input_schema.as_object_mut() {
         schema.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
     }
-    ToolInfo { name: name.into(), description: description.into(), input_schema, risk, verdict: Verdict::Ask }
+    ToolInfo { name: name.into(), description: description.into(), input_schema, risk, verdict: Verdict::Ask, reach: Some(reach) }
 }
 
 /// Takes out of a schema what providers of models stumble over and nobody needs.

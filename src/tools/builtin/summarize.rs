@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{arguments, describe};
 use crate::engine::TryVerdict;
 use crate::models::{ChatMessage, ChatRequest, ModelError, ModelSettings};
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
 
 /// Longest text in characters.
@@ -31,7 +31,12 @@ pub(super) struct Summarize(ToolInfo);
 
 impl Summarize {
     pub(super) fn new() -> Self {
-        Self(describe::<SummarizeArgs>("summarize", "Make a long text short, by one model call. Gives the summary as text.", Risk::Read))
+        Self(describe::<SummarizeArgs>(
+            "summarize",
+            "Make a long text short, by one model call. Gives the summary as text.",
+            Risk::Read,
+            ToolReach::Model,
+        ))
     }
 }
 

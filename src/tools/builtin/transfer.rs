@@ -11,7 +11,7 @@ use super::{
     paths::{Amount, Paths, listed, paths_schema, touched},
 };
 use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Entry, EntryKind, Existing, Located, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
 #[derive(Deserialize, JsonSchema)]
@@ -41,12 +41,12 @@ pub(super) struct Transfer {
 impl Transfer {
     pub(super) fn moving() -> Self {
         let description = "Move or rename files and directories of the workspace. Gives {moved: [{source, target, overwritten}], files}.";
-        Self { info: describe::<TransferArgs>("move_file", description, Risk::Write), kind: TransferKind::Move }
+        Self { info: describe::<TransferArgs>("move_file", description, Risk::Write, ToolReach::Private), kind: TransferKind::Move }
     }
 
     pub(super) fn copying() -> Self {
         let description = "Copy files, and directories with all below them, in the workspace. Gives {copied: [{source, target, overwritten}], files, bytes}.";
-        Self { info: describe::<TransferArgs>("copy_file", description, Risk::Write), kind: TransferKind::Copy }
+        Self { info: describe::<TransferArgs>("copy_file", description, Risk::Write, ToolReach::Private), kind: TransferKind::Copy }
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::{arguments, describe};
 use crate::engine::DataSource;
 use crate::models::http;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, SearchConfig, SearchProvider, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig};
 
 /// Longest wait for a service.
@@ -52,7 +52,7 @@ impl WebSearch {
 
     fn with(config: SearchConfig, environment: Environment) -> Self {
         let description = "Search the web. Gives a list of {title, url, snippet}; a direct answer, where the service has one, comes first.";
-        Self { info: describe::<WebSearchArgs>("web_search", description, Risk::Network), config, environment }
+        Self { info: describe::<WebSearchArgs>("web_search", description, Risk::Network, ToolReach::Public), config, environment }
     }
 
     fn service(&self) -> Result<Service, ToolError> {

@@ -8,7 +8,7 @@ use std::io::Read as _;
 
 use super::{access, arguments, blocking, decode, describe};
 use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Located, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
 /// Longest text that a preview shows in bytes.
@@ -29,7 +29,7 @@ pub(super) struct WriteFile(ToolInfo);
 impl WriteFile {
     pub(super) fn new() -> Self {
         let description = "Write a whole file of the workspace. Replaces the file if it exists. To change a part, use edit_file.";
-        Self(describe::<WriteFileArgs>("write_file", description, Risk::Write))
+        Self(describe::<WriteFileArgs>("write_file", description, Risk::Write, ToolReach::Private))
     }
 }
 

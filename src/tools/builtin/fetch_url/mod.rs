@@ -19,7 +19,7 @@ use std::{
 use super::{arguments, describe};
 use crate::engine::{DataSource, Outgoing};
 use crate::models::http;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, FetchConfig, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, sandbox::SandboxConfig};
 use address::Reach;
 
@@ -49,7 +49,7 @@ pub(super) struct FetchUrl {
 impl FetchUrl {
     pub(super) fn new(config: &ToolsConfig) -> Self {
         let description = "Fetch a web page. Gives readable text, or data when the answer is JSON.";
-        let info = describe::<FetchUrlArgs>("fetch_url", description, Risk::Network);
+        let info = describe::<FetchUrlArgs>("fetch_url", description, Risk::Network, ToolReach::AnyAddress);
         Self { info, config: config.fetch.clone(), sandbox: config.sandbox.clone() }
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{arguments, decode, describe};
 use crate::engine::DataSource;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace};
 use process::Repository;
 
@@ -71,7 +71,7 @@ impl Git {
                      diff {files: [{path, status, added, removed}], diff}; blame [{line, hash, author, date, text}]; branches [{name, current, \
                      remote, hash, date, subject}].";
         let process = process::GitProcess::find(config.sandbox.clone())?;
-        Some(Self { info: describe::<GitArgs>("git", description, Risk::Read), process })
+        Some(Self { info: describe::<GitArgs>("git", description, Risk::Read, ToolReach::Private), process })
     }
 }
 

@@ -14,7 +14,7 @@ use super::{
     paths::{Paths, paths_schema},
 };
 use crate::engine::{DataSource, Preview};
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{
     Assessment, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace,
     sandbox::{self, SandboxConfig, SandboxError},
@@ -57,7 +57,7 @@ impl QueryData {
                      message; access logs: line, ip, user, time, method, path, status, bytes, …), other text (line, text). `rowid` is the row's \
                      number in the file. A column is numeric only if all its cells are plain decimals; empty cells are null. \
                      Gives {columns, rows: [object], count, truncated, tables, notes}: read the notes.";
-        Self { info: describe::<QueryDataArgs>("query_data", description, Risk::Read), sandbox: config.sandbox.clone() }
+        Self { info: describe::<QueryDataArgs>("query_data", description, Risk::Read, ToolReach::Private), sandbox: config.sandbox.clone() }
     }
 }
 
