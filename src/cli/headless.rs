@@ -4,7 +4,8 @@
 use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named, output, show::payload_lines};
 use crate::{
     engine::{
-        Action, ActionTarget, Command, Event, EventTrait, GateKind, NodeFact, Record, Run, RunId, RunStatus, StopSignal, Time, elapsed,
+        Action, ActionTarget, Command, Event, EventTrait, GateKind, NodeFact, NodeState, Record, Run, RunId, RunStatus, StopSignal, Time,
+        elapsed,
     },
     host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, RunSignals, Yes},
     store::RunFilter,
@@ -232,7 +233,7 @@ fn left(run: &RunId, state: &Run, signal: Option<StopSignal>) -> (RunStatus, Str
     let gates = state.open_gates().count();
     let reason = match (status, state.outcome()) {
         (_, Some((_, reason))) => reason.message(),
-        (RunStatus::Held, None) => format!("`dagdeck release {name}` continues the held nodes"),
+        (RunStatus::Held, None) => held(state, &name),
         (RunStatus::Waiting, None) => format!("{} to decide; `dagdeck show {name}` shows what is open", counted(gates, "gate")),
         (status, None) => {
             let by = signal.filter(|_| status == RunStatus::Interrupted).map(|signal| format!("interrupted by {}; ", signal.name()));
@@ -240,6 +241,18 @@ fn left(run: &RunId, state: &Run, signal: Option<StopSignal>) -> (RunStatus, Str
         }
     };
     (status, reason)
+}
+
+/// Which nodes are held, why, and what releases them.
+fn held(state: &Run, name: &str) -> String {
+    let held: Vec<_> = state.nodes().filter(|(_, node)| node.state == NodeState::Held).collect();
+    match &held[..] {
+        [(id, node)] => format!("`{id}` is held ({}); `dagdeck release {name} {id}` releases it", node.reason),
+        held => {
+            let names: Vec<String> = held.iter().map(|(id, _)| format!("`{id}`")).collect();
+            format!("{} are held; `dagdeck release {name}` releases them all", names.join(", "))
+        }
+    }
 }
 
 pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {

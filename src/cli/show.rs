@@ -26,19 +26,20 @@ const RESULT_COLUMNS: usize = 60;
 pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let (name, node) = named::run_and_node(&args.of, place)?;
     let (id, records) = records(&name, place)?;
-    if args.timeline {
-        timeline::timeline(&id, &records, args.json, io)?;
-        return Ok(Exit::Success);
-    }
     let run = Run::replay(&records);
     let last = records.last().map_or(Time::default(), |record| record.at);
     let status = status(&run, &id, place)?;
+    let until = status.moment(last, SystemClock.now());
+    if args.timeline {
+        timeline::timeline(&id, &records, until, args.json, io)?;
+        return Ok(Exit::Success);
+    }
     let shown = json_of(&run, &id, status);
     let Some(node) = node else {
         if args.json {
             io.json(&shown)?
         } else {
-            print(&run, (&id, status), status.moment(last, SystemClock.now()), io)?
+            print(&run, (&id, status), until, io)?
         }
         return Ok(Exit::Success);
     };

@@ -16,8 +16,8 @@ const NAME_COLUMNS: usize = 24;
 /// What stands beside name, bar and what it came after: the mark, the time, the gaps, the word `after`.
 const BESIDE: usize = 26;
 
-/// Shows a run against time: as it stands at its last event, where it goes on.
-pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<'_>) -> Result<(), CliError> {
+/// Shows a run against time: as it is at its last event. Elapsed time counts to `until`, as everywhere.
+pub(super) fn timeline(id: &str, records: &[Record], until: Time, as_json: bool, io: &mut Io<'_>) -> Result<(), CliError> {
     let (timeline, run) = Timeline::replay(records);
     let now = records.last().map_or(Time::default(), |record| record.at);
     let chart = timeline.chart(&run, now);
@@ -38,7 +38,7 @@ pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<
         let line = format!("{mark} {name}  {}  {}{after}", drawn(bar, &chart, columns), work(worked).pad_start(12));
         io.line(Plain::line(&line).as_str().trim_end())?;
     }
-    let totals = listed([elapsed(run.elapsed_ms(chart.end)), chart.label()]);
+    let totals = listed([elapsed(run.elapsed_ms(until)), chart.label()]);
     io.line(totals.as_str())?;
     let occurs = |doing: &Doing| chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == *doing);
     let signs: Vec<String> = Doing::ALL.into_iter().filter(occurs).map(|doing| format!("{} {}", sign(doing), doing.label())).collect();

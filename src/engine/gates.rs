@@ -84,7 +84,7 @@ impl RunState {
 
     /// Why a decision doesn't fit its gate; `None` when it does.
     pub(super) fn misfit(&self, gate: &Gate, decision: &GateReply) -> Option<String> {
-        let Some(ix) = self.graph.find(&gate.node) else { return Some("its node is gone".to_string()) };
+        let Some(ix) = self.graph.find(&gate.node) else { return Some("its node was removed".to_string()) };
         let lost = self.nodes[ix].state == super::NodeState::Unknown;
         match (&gate.kind, decision) {
             (GateKind::Question { options, .. }, GateReply::Answer { value }) if lost => {

@@ -118,7 +118,7 @@ fn a_run_that_only_breakpoints_keep_says_so_in_the_header() {
     deck.keys("<");
     assert!(deck.sees("1 run is held (>)"), "{}", deck.screen());
     deck.keys("5");
-    assert!(deck.sees("held at a breakpoint"), "the log of the run that goes on: {}", deck.screen());
+    assert!(deck.sees("held: breakpoint"), "the log of the run that goes on: {}", deck.screen());
 }
 
 #[test]

@@ -93,11 +93,12 @@ impl Decider<'_> {
             None => None,
         };
         match action {
-            Action::Cancel { target } => self.nobody(target, " already", "that is not over yet", |ix| !self.is_over(ix)),
-            Action::Hold { target } => {
-                self.nobody(target, ", too late for a hold", "that has not started and is not held", |ix| self.may_hold(ix))
-            }
-            Action::Release { target } => self.nobody(target, ", and not held", "that is held", |ix| self.may_release(ix)),
+            Action::Cancel { target } => match ix.filter(|&ix| self.is_over(ix)) {
+                Some(ix) => Some(self.over_already(ix)),
+                None => self.nobody(target, "has ended", "that has not ended", |ix| !self.is_over(ix)),
+            },
+            Action::Hold { target } => self.hold_refusal(target),
+            Action::Release { target } => self.nobody(target, "is not held", "that is held", |ix| self.may_release(ix)),
             Action::Skip { .. } => ix.and_then(|ix| self.is_over(ix).then(|| self.over_already(ix))),
             Action::Override { .. } => ix.filter(|&ix| self.is_over(ix)).and_then(|ix| self.inside_refusal(ix)),
             Action::Retry { .. } => ix.and_then(|ix| self.retry_refusal(ix)),
@@ -127,13 +128,23 @@ impl Decider<'_> {
             return None;
         }
         Some(match (target, members.first()) {
-            (ActionTarget::Node(_), Some(&ix)) => format!("`{}` is {}{one}", self.id_of(ix), self.nodes[ix].state.word()),
+            (ActionTarget::Node(_), Some(&ix)) => format!("`{}` {one}", self.id_of(ix)),
             (target, _) => format!("there is nothing in {} {several}", target.label()),
         })
     }
 
+    fn hold_refusal(&self, target: &ActionTarget) -> Option<String> {
+        let ix = target.node().and_then(|node| self.graph.find(node)).filter(|_| matches!(target, ActionTarget::Node(_)));
+        let is_held = |ix: &NodeIx| self.flows[*ix].halt.hold.is_some();
+        match ix.filter(|ix| is_held(ix) || self.is_over(*ix)) {
+            Some(ix) if is_held(&ix) => Some(format!("`{}` is already held", self.id_of(ix))),
+            Some(ix) => Some(self.over_already(ix)),
+            None => self.nobody(target, "has started, so it can't be held", "that has not started and is not held", |ix| self.may_hold(ix)),
+        }
+    }
+
     pub(super) fn over_already(&self, ix: NodeIx) -> String {
-        format!("`{}` is {} already", self.id_of(ix), self.nodes[ix].state.word())
+        format!("`{}` has ended already ({})", self.id_of(ix), self.nodes[ix].state.word())
     }
 
     /// Whether a breakpoint keeps it, and not a hold.

@@ -44,7 +44,7 @@ impl Decider<'_> {
         let Some(run) = self.gate_run(id) else { return Some(format!("there is no gate {}", id.0)) };
         match &run.end {
             GateEnd::Decided(decided) => Some(format!("gate {} was already {} by {}", id.0, decided.decision.label(), decided.by.who)),
-            GateEnd::Voided(reason) => Some(format!("the question is void: {}", reason.message())),
+            GateEnd::Voided(reason) => Some(format!("the gate is closed: {}", reason.message())),
             GateEnd::Open if run.gate.hash != hash => Some("the preview changed since you last saw it; look at it again".to_string()),
             GateEnd::Open => self.misfit(&run.gate, decision),
         }

@@ -51,7 +51,7 @@ fn cancelling_the_branch_at_one_gate_voids_the_others_of_its_node_and_leaves_oth
     assert_eq!(world.states(), "a cancelled, b cancelled, c waiting");
     assert_eq!(world.reason("b"), "cancelled with the branch at `a`");
     assert_eq!((world.open(), world.voided(2).as_deref()), (vec![3], Some("cancelled by anna")));
-    assert_eq!(why(&world.decide(2, GateReply::Approve)), "the question is void: cancelled by anna");
+    assert_eq!(why(&world.decide(2, GateReply::Approve)), "the gate is closed: cancelled by anna");
     assert!(world.answers().is_empty());
 }
 

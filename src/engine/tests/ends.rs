@@ -127,14 +127,14 @@ fn a_false_condition_straight_into_an_explicit_all_is_routed() {
     let mut world = World::new(Plan { edges: vec![edge("s", "j", "s > 1")], ..plan(vec![agent("s", &[]), agent("x", &[]), last]) });
     world.done("s", json!(1));
     world.done("x", json!(1));
-    assert_eq!((world.state("j"), ended(&world)), ("skipped", (Some(Outcome::Succeeded), "nothing was due".into())));
+    assert_eq!((world.state("j"), ended(&world)), ("skipped", (Some(Outcome::Succeeded), "no node had to run".into())));
 }
 
 #[test]
 fn a_run_whose_final_nodes_were_all_routed_away_says_that_nothing_was_due() {
     let mut world = World::new(Plan { edges: vec![edge("a", "b", "a > 1")], ..plan(vec![agent("a", &[]), agent("b", &[])]) });
     world.done("a", json!(1));
-    assert_eq!(ended(&world), (Some(Outcome::Succeeded), "nothing was due".into()));
+    assert_eq!(ended(&world), (Some(Outcome::Succeeded), "no node had to run".into()));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_body_where_nothing_was_due_gives_null_and_one_with_an_unmet_end_fails_its_o
 fn a_stages_walk_that_stops_at_a_stage_that_is_not_terminal_failed() {
     let nodes = json!([{"id": "a", "value": 1, "entry": true}, {"id": "b", "value": 2, "exit": true}]);
     let world = World::new(read(json!({"dialect": "stages", "nodes": nodes, "edges": [{"from": "a", "to": "b", "when": "a > 1"}]})));
-    let why = "the walk stopped at `a`, which is not a terminal stage, and no final node has a result";
+    let why = "the run stopped at `a`, which is not a terminal stage, and no final node has a result";
     assert_eq!(ended(&world), (Some(Outcome::Failed), why.into()));
     let world = World::new(read(json!({"dialect": "workflow", "nodes": nodes, "edges": [{"from": "a", "to": "b", "when": "a > 1"}]})));
     assert_eq!(world.outcome(), Some(Outcome::Succeeded), "a workflow ends where no connection holds");

@@ -258,7 +258,7 @@ fn a_composite_node_in_which_all_has_started_is_past_holding() {
     let body = plan(vec![agent("x", &[])]);
     let mut world = World::new(plan(vec![node("p", NodeKind::Subplan(SubplanNode::Inline(Box::new(body))), &[])]));
     let refused = act(&mut world, Action::Hold { target: on("p") });
-    assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`p` is running, too late for a hold"), "{refused:?}");
+    assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`p` has started, so it can't be held"), "{refused:?}");
 }
 
 fn refused(events: &[Event]) -> &str {

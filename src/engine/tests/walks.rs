@@ -62,7 +62,7 @@ fn a_walk_that_finds_no_connection_ends_there() {
     let mut world = World::new(plan);
     world.done("greeter", json!({}));
     assert_eq!(world.states(), "greeter succeeded, meal skipped, glucose skipped, feedback skipped");
-    assert_eq!(world.reason("meal"), "one token walks this plan, and it starts at `greeter`");
+    assert_eq!(world.reason("meal"), "this plan starts at `greeter` only");
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
 }
 

@@ -27,11 +27,11 @@ impl Cause {
             Self::AboutToCall { call, cause } => format!("about to call {call}: {}", cause.message()),
             Self::Condition { when } => format!("its condition doesn't hold: {when}"),
             Self::SkipIf { condition } => format!("passed through: {condition}"),
-            Self::Walk { entry } => format!("one token walks this plan, and it starts at `{entry}`"),
-            Self::OtherWay { node } => format!("`{node}` went another way"),
+            Self::Walk { entry } => format!("this plan starts at `{entry}` only"),
+            Self::OtherWay { node } => format!("`{node}` took another edge"),
             Self::Source { node, state: NodeState::Failed } => format!("`{node}` failed"),
             Self::Source { node, state } => format!("`{node}` was {}", state.word()),
-            Self::DeadEdge { node } => format!("the way from `{node}` is closed"),
+            Self::DeadEdge { node } => format!("the edge from `{node}` is dead"),
             Self::Skipped { by } => format!("skipped by {by}"),
             Self::Cancelled { by } => format!("cancelled by {by}"),
             Self::RunCancelled { by } => format!("the run was cancelled by {by}"),
@@ -45,7 +45,7 @@ impl Cause {
             Self::DriverEnded => "the process that drove the run ended".to_string(),
             Self::BranchedOff => "the run branched off while it was at work".to_string(),
             Self::Doubt { after } => format!("{}; nobody knows whether it took effect", after.message()),
-            Self::Unanswered => "nobody could say what happened to it".to_string(),
+            Self::Unanswered => "nobody decided what to do with it".to_string(),
             Self::HasResult => "the node has its result".to_string(),
             Self::HasFailed => "the node failed".to_string(),
             Self::AttemptOver => "the attempt is over".to_string(),
@@ -58,7 +58,7 @@ impl Cause {
             Self::Outdated { node } => format!("`{node}` ran again after it"),
             Self::Done => "all nodes that had to run are done".to_string(),
             Self::RunStopped { by } => format!("stopped by {by}; what was done by then is kept"),
-            Self::NothingDue => "nothing was due".to_string(),
+            Self::NothingDue => "no node had to run".to_string(),
             Self::Bad { nodes: 1, named } if named.is_empty() => "one node failed or was cancelled".to_string(),
             Self::Bad { nodes, named } if named.is_empty() => format!("{nodes} nodes failed or were cancelled"),
             Self::Bad { nodes, named } => {
@@ -69,7 +69,7 @@ impl Cause {
                 format!("{}{more} failed or {were} cancelled", names.join(", "))
             }
             Self::Forgone => "a person skipped what had to run".to_string(),
-            Self::WalkStopped { node } => format!("the walk stopped at `{node}`, which is not a terminal stage"),
+            Self::WalkStopped { node } => format!("the run stopped at `{node}`, which is not a terminal stage"),
             Self::Unmet { node } => format!("`{node}` needs a branch that was not taken"),
             Self::NoEnd { why } => format!("{why}, and no final node has a result"),
         }

@@ -128,7 +128,7 @@ impl NodeFact {
         let none = Plain::default;
         match self {
             Self::Ready { .. } => ("node", just("ready"), none(), EventTone::Ready),
-            Self::Held { reason } => ("node", because("held", &reason.message()), none(), EventTone::Held),
+            Self::Held { reason } => ("node", because_of("held", &reason.message()), none(), EventTone::Held),
             Self::Started { attempt, job, .. } => {
                 let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
                 ("node", because(&format!("started{again}"), &job_label(job)), none(), EventTone::Working)
@@ -153,10 +153,10 @@ impl NodeFact {
             }
             Self::Failed { error, safe: true, .. } => ("node", because("failed_safe", &error.message), none(), EventTone::FailedSafe),
             Self::Failed { error, .. } => ("node", because("failed", &error.message), none(), EventTone::Failed),
-            Self::Skipped { reason, .. } => ("node", because("skipped", &reason.message()), none(), EventTone::Skipped),
+            Self::Skipped { reason, .. } => ("node", because_of("skipped", &reason.message()), none(), EventTone::Skipped),
             Self::Passed { reason } => ("node", because("passed", &reason.message()), none(), EventTone::Passed),
-            Self::Cancelled { reason } => ("node", because("cancelled", &reason.message()), none(), EventTone::Cancelled),
-            Self::BreakHit { reason, .. } => ("node", because("held at a breakpoint", &reason.message()), none(), EventTone::Held),
+            Self::Cancelled { reason } => ("node", because_of("cancelled", &reason.message()), none(), EventTone::Cancelled),
+            Self::BreakHit { reason, .. } => ("node", because("held", &reason.message()), none(), EventTone::Held),
             Self::Interrupted { reason, .. } => ("node", because("interrupted", &reason.message()), none(), EventTone::Warning),
             Self::Unknown { reason } => ("node", because("unknown", &reason.message()), none(), EventTone::Unknown),
             Self::CallHeld { held, .. } => held_call(held),
@@ -224,6 +224,11 @@ fn just(what: &str) -> What {
 
 fn because(what: &str, more: &str) -> What {
     (Plain::summary(what), first_line(more))
+}
+
+/// The reason alone where it begins with what happened: `skipped by root`.
+fn because_of(what: &str, reason: &str) -> What {
+    if reason.starts_with(what) { just(reason) } else { because(what, reason) }
 }
 
 impl Actor {
