@@ -184,7 +184,7 @@ impl MaterialPiece<'_> {
     /// How a step failed: its state and its error, or the state alone of one that was cancelled.
     fn error(&self) -> Option<String> {
         let dep = self.step?;
-        let ended_badly = matches!(dep.state, NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled);
+        let ended_badly = dep.state.ended_badly();
         match &dep.error {
             Some(error) if ended_badly => Some(format!("{}: {error}", dep.state.word())),
             Some(_) | None => (dep.state == NodeState::Cancelled).then(|| dep.state.word().to_owned()),

@@ -93,7 +93,7 @@ fn again(link: &Blocker, run: &Run, name: &str) -> Option<String> {
     let node = run.node(&link.node)?;
     let (id, state) = (link.node.clone(), &node.state);
     let by_person = *state == NodeState::Cancelled || matches!(node.reason, Cause::Skipped { .. });
-    let (word, action) = if matches!(state, NodeState::Failed | NodeState::FailedSafe) {
+    let (word, action) = if state.has_failed() {
         ("retry", Action::Retry { node: id })
     } else if state.is_final() && (node.stale.is_some() || link.depth == 0 && by_person) {
         // What its condition or the plan's way skipped would be skipped again.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The state of a node. Match without a wildcard arm.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, strum::EnumIter)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum NodeState {
     /// Inputs are missing.
@@ -67,6 +67,31 @@ impl NodeState {
             Self::Cancelled => "cancelled",
             Self::Unknown => "unknown",
         }
+    }
+
+    /// Every state, in the order of help.
+    pub fn all() -> impl Iterator<Item = Self> {
+        <Self as strum::IntoEnumIterator>::iter()
+    }
+
+    /// Whether a worker is at it.
+    pub fn is_at_work(&self) -> bool {
+        matches!(self, Self::Running | Self::Stopping)
+    }
+
+    /// Whether it ended by a failure, whatever its consumers make of that.
+    pub fn has_failed(&self) -> bool {
+        matches!(self, Self::Failed | Self::FailedSafe)
+    }
+
+    /// Whether it ended otherwise than planned: failed, or cancelled.
+    pub fn ended_badly(&self) -> bool {
+        self.has_failed() || *self == Self::Cancelled
+    }
+
+    /// Whether it ended with a result of its own.
+    pub fn has_result(&self) -> bool {
+        matches!(self, Self::Succeeded | Self::Rehearsed)
     }
 
     /// Whether the node's generation has ended.

@@ -74,6 +74,7 @@ impl PartialEq for PlanSource {
 
 /// By whose rules a plan is read: which shape it came in, how tokens walk, which findings it can have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(strum::EnumIter))]
 #[serde(rename_all = "snake_case")]
 pub enum Dialect {
     /// dagdeck's own.
@@ -182,4 +183,15 @@ pub struct Budget {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub model_calls: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Dialect;
+    use strum::IntoEnumIterator;
+
+    #[test]
+    fn every_dialect_is_listed() {
+        assert_eq!(Dialect::iter().collect::<Vec<_>>(), Dialect::ALL);
+    }
 }

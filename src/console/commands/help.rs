@@ -2,7 +2,8 @@
 
 use super::{ConsoleCommand, DisabledReason, TITLE, all};
 use crate::console::model::{Doc, KeyContext, Model};
-use crate::console::theme::{Role, Theme};
+use crate::console::theme::{Role, Theme, of_state};
+use crate::engine::NodeState;
 use crate::text::{Glyph, Plain};
 
 /// From so many columns on, each line also says what the command does.
@@ -62,25 +63,15 @@ pub fn lines(model: &Model, contexts: &[KeyContext]) -> Doc<'static> {
 /// What the marks before nodes mean.
 fn marks(doc: &mut Doc<'static>, theme: &Theme) {
     doc.heading("Marks");
-    for (glyph, role, word, words) in [
-        (Glyph::Pending, Role::Pending, "pending", "waits for the nodes that it depends on"),
-        (Glyph::Ready, Role::Ready, "ready", "starts as soon as a slot is free"),
-        (Glyph::Held, Role::Held, "held", "does not start: breakpoint, pause, lock, or you hold it"),
-        (Glyph::Waiting, Role::Waiting, "waiting", "for your reply: see the inbox"),
-        (Glyph::Running, Role::Running, "running", "works now"),
-        (Glyph::Stopping, Role::Running, "stopping", "returns what it has, because you stopped it"),
-        (Glyph::Retrying, Role::Retrying, "retrying", "an attempt failed; the next one follows"),
-        (Glyph::Succeeded, Role::Succeeded, "succeeded", "has a result"),
-        (Glyph::Rehearsed, Role::Rehearsed, "rehearsed", "only shows what would be done: no model, or a rehearsal"),
-        (Glyph::Passed, Role::Passed, "passed", "passes on its input without running"),
-        (Glyph::Skipped, Role::Skipped, "skipped", "never ran"),
-        (Glyph::Failed, Role::Failed, "failed", "failed for good"),
-        (Glyph::FailedSafe, Role::FailedSafe, "failed_safe", "failed; the nodes after it know and continue"),
-        (Glyph::Cancelled, Role::Cancelled, "cancelled", "cancelled, or rejected at its gate"),
-        (Glyph::Unknown, Role::Unknown, "unknown", "it may have taken effect or not: you decide"),
+    let states = NodeState::all().map(|state| {
+        let (glyph, role) = of_state(&state);
+        (glyph, role, state.word(), state.description())
+    });
+    let others = [
         (Glyph::Stale, Role::Stale, "stale", "uses a result that has changed since"),
-        (Glyph::Bullet, Role::Failed, "breakpoint", "the run halts there"),
-    ] {
+        (Glyph::Bullet, Role::Failed, "breakpoint", "the run pauses there"),
+    ];
+    for (glyph, role, word, words) in states.chain(others) {
         let head = Plain::line(theme.glyph(glyph)).pad(2).then(&Plain::line(word).pad(13));
         doc.line(role, head.then(&Plain::line(words)));
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Standing, inputs};
-use crate::console::theme::Role;
+use crate::console::theme::{Role, of_state};
 use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, NodeState, RunId, RunStatus};
 use crate::plan::dialect::{body_from_value, body_to_value, node_from_value, node_to_value};
 use crate::plan::validate::{Finding, Severity};
@@ -328,19 +328,7 @@ pub fn event_role(tone: EventTone) -> Role {
         EventTone::Error => Role::Error,
         EventTone::Code => Role::Code,
         EventTone::Gate => Role::Gate,
-        EventTone::Ready => Role::Ready,
-        EventTone::Held => Role::Held,
-        EventTone::Waiting => Role::Waiting,
-        EventTone::Working => Role::Running,
-        EventTone::Retrying => Role::Retrying,
-        EventTone::Succeeded => Role::Succeeded,
-        EventTone::Rehearsed => Role::Rehearsed,
-        EventTone::Passed => Role::Passed,
-        EventTone::Skipped => Role::Skipped,
-        EventTone::Failed => Role::Failed,
-        EventTone::FailedSafe => Role::FailedSafe,
-        EventTone::Cancelled => Role::Cancelled,
-        EventTone::Unknown => Role::Unknown,
+        EventTone::State(state) => of_state(&state).1,
         EventTone::Run(status) => status_role(status),
     }
 }

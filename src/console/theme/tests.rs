@@ -3,7 +3,6 @@
 use ratatui::style::{Color, Modifier};
 
 use super::*;
-use crate::engine::{GateId, Time};
 
 fn themed(text: &str, depth: Depth) -> Result<Theme, ThemeError> {
     let directory = tempfile::tempdir().unwrap();
@@ -108,23 +107,7 @@ fn a_ring_of_themes_is_spelled_out_and_a_shadowing_theme_is_none() {
 
 #[test]
 fn every_state_has_its_own_glyph_and_no_state_is_colour_alone() {
-    let states = [
-        NodeState::Pending,
-        NodeState::Ready,
-        NodeState::Held,
-        NodeState::Waiting { gate: GateId(0) },
-        NodeState::Running,
-        NodeState::Stopping,
-        NodeState::Retrying { until: Time(0) },
-        NodeState::Succeeded,
-        NodeState::Rehearsed,
-        NodeState::Passed,
-        NodeState::Skipped,
-        NodeState::Failed,
-        NodeState::FailedSafe,
-        NodeState::Cancelled,
-        NodeState::Unknown,
-    ];
+    let states: Vec<NodeState> = NodeState::all().collect();
     for glyphs in [GlyphSet::Unicode, GlyphSet::Ascii] {
         let theme = Theme::default().with_glyphs(glyphs);
         let mut seen: Vec<_> = states.iter().map(|state| theme.glyph(of_state(state).0)).collect();

@@ -334,7 +334,7 @@ fn acted(model: &Model, id: &RunId, action: &Action, nodes: &[NodeId]) -> Status
 /// The nodes of a run that are at work.
 fn at_work(model: &Model, id: &RunId) -> Vec<String> {
     let nodes = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.own_nodes());
-    let nodes = nodes.filter(|(_, node)| matches!(node.state, NodeState::Running | NodeState::Stopping));
+    let nodes = nodes.filter(|(_, node)| node.state.is_at_work());
     nodes.map(|(id, _)| format!("`{id}`")).collect()
 }
 

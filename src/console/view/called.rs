@@ -38,7 +38,7 @@ fn first(model: &Model) -> &'static [&'static str] {
 
 fn failed(model: &Model) -> bool {
     let state = model.shown_run().zip(model.selected_id()).and_then(|(view, node)| view.newest().state(node));
-    matches!(state, Some(NodeState::Failed | NodeState::FailedSafe))
+    state.is_some_and(NodeState::has_failed)
 }
 
 /// Whether the key would only be refused: nothing is left to step to, or a question is answered, and not approved.

@@ -1,6 +1,6 @@
 //! How ends are counted: in the node's own plan and for those around it. One function for both directions, so that running again undoes//! back exactly what the end gave. And what ends give to a walk.
 
-use crate::engine::{NodeState, graph::NodeIx, run::RunState};
+use crate::engine::{graph::NodeIx, run::RunState};
 use crate::plan::Dialect;
 use serde_json::Value;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl GenerationChange {
 impl RunState {
     /// Counts an end in its inner run and for those around it, or undoes that. The last one of a body lets the owner go on.
     pub(super) fn count(&mut self, ix: NodeIx, turn: GenerationChange) {
-        let bad = u32::from(matches!(self.nodes[ix].state, NodeState::Failed | NodeState::Cancelled | NodeState::FailedSafe));
+        let bad = u32::from(self.nodes[ix].state.ended_badly());
         let home = self.graph.nodes[ix].home;
         let Some(inner) = self.inner_runs.slot_mut(home) else { return };
         let was_over = inner.unfinished == 0;
@@ -52,7 +52,7 @@ impl RunState {
     /// A walk takes in what a node that has just ended gives. One that ran again alone keeps its place.
     pub(super) fn walk_on(&mut self, ix: NodeIx) {
         let again = self.flows[ix].outcome.former.take().is_some();
-        let gives = matches!(self.nodes[ix].state, NodeState::Succeeded | NodeState::Rehearsed);
+        let gives = self.nodes[ix].state.has_result();
         let result = self.nodes[ix].result.clone().filter(|_| gives);
         let home = self.graph.nodes[ix].home;
         let Some(inner) = self.inner_runs.slot_mut(home).filter(|inner| inner.plan.dialect.walks()) else { return };

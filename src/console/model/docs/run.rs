@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::says;
 use crate::console::model::{Doc, Model, RunView, texts};
 use crate::console::theme::Role;
-use crate::engine::{Kept, Mark, NextCall, NodeError, NodeState, REASONING, ToolCall, ToolReport, Totals};
+use crate::engine::{Kept, Mark, NextCall, NodeError, REASONING, ToolCall, ToolReport, Totals};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, counted, duration};
 
@@ -54,7 +54,7 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
     if doc.len() > before {
         return doc;
     }
-    if node.state.is_final() || matches!(node.state, NodeState::Running | NodeState::Stopping) && node.inside.nodes == 0 {
+    if node.state.is_final() || node.state.is_at_work() && node.inside.nodes == 0 {
         doc.line(Role::Dim, Plain::line(&format!("{}: no output yet", node.state.label(run.seen_status()))));
     } else {
         for link in model.why(run, id) {

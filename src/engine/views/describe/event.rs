@@ -1,7 +1,8 @@
 //! An event on one line: which node, of what kind, what happened, and who did it. Console, shell and docs show these lines.
 
 use crate::engine::{
-    Action, Actor, Event, FailedTry, GateReply, HeldCall, Job, Mark, NextCall, NodeFact, Outcome, RunState, RunStatus, Time, Topic,
+    Action, Actor, Event, FailedTry, GateId, GateReply, HeldCall, Job, Mark, NextCall, NodeFact, NodeState, Outcome, RunState, RunStatus,
+    Time, Topic,
 };
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, count, counted, duration};
@@ -22,7 +23,7 @@ pub struct EventLine {
 }
 
 /// What an event means, for those who style it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EventTone {
     Text,
     Dim,
@@ -31,19 +32,7 @@ pub enum EventTone {
     Error,
     Code,
     Gate,
-    Ready,
-    Held,
-    Waiting,
-    Working,
-    Retrying,
-    Succeeded,
-    Rehearsed,
-    Passed,
-    Skipped,
-    Failed,
-    FailedSafe,
-    Cancelled,
-    Unknown,
+    State(NodeState),
     Run(RunStatus),
 }
 
@@ -127,38 +116,48 @@ impl NodeFact {
     fn describe(&self, node: &NodeId, run: &RunState) -> Parts {
         let none = Plain::default;
         match self {
-            Self::Ready { .. } => ("node", just("ready"), none(), EventTone::Ready),
-            Self::Held { reason } => ("node", because_of("held", &reason.message()), none(), EventTone::Held),
+            Self::Ready { .. } => ("node", just("ready"), none(), EventTone::State(NodeState::Ready)),
+            Self::Held { reason } => ("node", because_of("held", &reason.message()), none(), EventTone::State(NodeState::Held)),
             Self::Started { attempt, job, .. } => {
                 let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-                ("node", because(&format!("started{again}"), &job_label(job)), none(), EventTone::Working)
+                ("node", because(&format!("started{again}"), &job_label(job)), none(), EventTone::State(NodeState::Running))
             }
-            Self::Retrying { attempt, error, .. } => {
-                ("node", because(&format!("attempt {attempt} failed, will be retried"), &error.message), none(), EventTone::Retrying)
+            Self::Retrying { attempt, error, until } => {
+                let tone = EventTone::State(NodeState::Retrying { until: *until });
+                ("node", because(&format!("attempt {attempt} failed, will be retried"), &error.message), none(), tone)
             }
             Self::Routed { taken, dead, why } => ("node", because(&routed(taken.len(), dead.len()), why), none(), EventTone::Dim),
-            Self::BodyStarted { index: None } => ("node", just("inner plan started"), none(), EventTone::Working),
+            Self::BodyStarted { index: None } => ("node", just("inner plan started"), none(), EventTone::State(NodeState::Running)),
             Self::BodyStarted { index: Some(index) } => {
-                ("node", just(&format!("inner plan started, turn {index}")), none(), EventTone::Working)
+                ("node", just(&format!("inner plan started, turn {index}")), none(), EventTone::State(NodeState::Running))
             }
             Self::Completed { result, mark: Some(Mark::Rehearsal) } => {
-                ("node", because("rehearsed", &value_text(result)), none(), EventTone::Rehearsed)
+                ("node", because("rehearsed", &value_text(result)), none(), EventTone::State(NodeState::Rehearsed))
             }
             Self::Completed { result, mark } => {
                 let mark = mark.as_ref().map(|mark| format!(" ({})", mark.label())).unwrap_or_default();
-                ("node", because(&format!("succeeded{mark}"), &value_text(result)), none(), EventTone::Succeeded)
+                ("node", because(&format!("succeeded{mark}"), &value_text(result)), none(), EventTone::State(NodeState::Succeeded))
             }
-            Self::Returned { mark } => {
-                ("node", because("returned a result", mark.as_ref().map_or("", Mark::as_str)), none(), EventTone::Waiting)
+            Self::Returned { mark } => (
+                "node",
+                because("returned a result", mark.as_ref().map_or("", Mark::as_str)),
+                none(),
+                EventTone::State(NodeState::Waiting { gate: GateId::default() }),
+            ),
+            Self::Failed { error, safe: true, .. } => {
+                ("node", because("failed_safe", &error.message), none(), EventTone::State(NodeState::FailedSafe))
             }
-            Self::Failed { error, safe: true, .. } => ("node", because("failed_safe", &error.message), none(), EventTone::FailedSafe),
-            Self::Failed { error, .. } => ("node", because("failed", &error.message), none(), EventTone::Failed),
-            Self::Skipped { reason, .. } => ("node", because_of("skipped", &reason.message()), none(), EventTone::Skipped),
-            Self::Passed { reason } => ("node", because("passed", &reason.message()), none(), EventTone::Passed),
-            Self::Cancelled { reason } => ("node", because_of("cancelled", &reason.message()), none(), EventTone::Cancelled),
-            Self::BreakHit { reason, .. } => ("node", because("held", &reason.message()), none(), EventTone::Held),
+            Self::Failed { error, .. } => ("node", because("failed", &error.message), none(), EventTone::State(NodeState::Failed)),
+            Self::Skipped { reason, .. } => {
+                ("node", because_of("skipped", &reason.message()), none(), EventTone::State(NodeState::Skipped))
+            }
+            Self::Passed { reason } => ("node", because("passed", &reason.message()), none(), EventTone::State(NodeState::Passed)),
+            Self::Cancelled { reason } => {
+                ("node", because_of("cancelled", &reason.message()), none(), EventTone::State(NodeState::Cancelled))
+            }
+            Self::BreakHit { reason, .. } => ("node", because("held", &reason.message()), none(), EventTone::State(NodeState::Held)),
             Self::Interrupted { reason, .. } => ("node", because("interrupted", &reason.message()), none(), EventTone::Warning),
-            Self::Unknown { reason } => ("node", because("unknown", &reason.message()), none(), EventTone::Unknown),
+            Self::Unknown { reason } => ("node", because("unknown", &reason.message()), none(), EventTone::State(NodeState::Unknown)),
             Self::CallHeld { held, .. } => held_call(held),
             Self::ToolProposed { call } => {
                 ("tool", because("wants to call", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Dim)
@@ -177,7 +176,9 @@ impl NodeFact {
             }
             Self::QuestionAnswered { value, .. } => ("gate", because("got an answer", &value_text(value)), none(), EventTone::Accent),
             Self::ModelStarted { model, guidance, wrap_up, .. } => started_call(model, guidance, *wrap_up),
-            Self::ModelWaits { reason, .. } => ("model", because("call held", &reason.message()), none(), EventTone::Held),
+            Self::ModelWaits { reason, .. } => {
+                ("model", because("call held", &reason.message()), none(), EventTone::State(NodeState::Held))
+            }
             Self::ModelSent { number: 0 | 1, .. } => ("model", just("call sent"), none(), EventTone::Dim),
             Self::ModelSent { number, .. } => ("model", just(&format!("call sent, try {number}")), none(), EventTone::Dim),
             Self::ModelAnswers { .. } => ("model", just("answer begins"), none(), EventTone::Dim),
@@ -281,7 +282,7 @@ fn held_call(held: &HeldCall) -> Parts {
         NextCall::Tool { .. } => "tool",
     };
     let head = format!("held before it calls {}", held.next.label());
-    (kind, because(&head, &held.reason.message()), Plain::default(), EventTone::Held)
+    (kind, because(&head, &held.reason.message()), Plain::default(), EventTone::State(NodeState::Held))
 }
 
 fn tool_of(run: &RunState, node: &NodeId, id: &str) -> Plain {
@@ -305,7 +306,7 @@ fn tried(number: u32, failed: &FailedTry, next_at: Option<Time>) -> (What, Event
         (Some(at), false) => format!("try {number} failed, the next at {}", clock(at.0)),
         (None, _) => format!("try {number} failed, no other follows"),
     };
-    let tone = if next_at.is_some() { EventTone::Retrying } else { EventTone::Error };
+    let tone = next_at.map_or(EventTone::Error, |until| EventTone::State(NodeState::Retrying { until }));
     (because(&what, &failed.message), tone)
 }
 

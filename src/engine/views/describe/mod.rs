@@ -4,6 +4,7 @@ mod cause;
 mod counts;
 mod event;
 mod impact;
+mod state;
 mod status;
 mod timeline;
 mod times;
