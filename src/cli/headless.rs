@@ -233,7 +233,7 @@ fn left(run: &RunId, state: &Run, signal: Option<StopSignal>) -> (RunStatus, Str
     let gates = state.open_gates().count();
     let reason = match (status, state.outcome()) {
         (_, Some((_, reason))) => reason.message(),
-        (RunStatus::Held, None) => held(state, &name),
+        (RunStatus::Held, None) => held(state, name),
         (RunStatus::Waiting, None) => format!("{} to decide; `dagdeck show {name}` shows what is open", counted(gates, "gate")),
         (status, None) => {
             let by = signal.filter(|_| status == RunStatus::Interrupted).map(|signal| format!("interrupted by {}; ", signal.name()));

@@ -58,7 +58,7 @@ fn sends<'c>(check: &PlanCheck<'c>, plan: &'c Plan, node: &'c Node) -> Option<&'
     if let Some(work) = node.kind.tool() {
         return Some(check.catalog.canonical(&work.tool)).filter(|tool| check.catalog.reach(tool) == ToolReach::AnyAddress);
     }
-    let Some(agent) = node.kind.agent() else { return None };
+    let agent = node.kind.agent()?;
     let card = agent.agent.as_deref().and_then(|name| check.stock.agents.get(name)).map(|&card| &check.catalog.agents[card].tools);
     let written = node.policy.tools.as_ref().or(plan.defaults.tools.as_ref());
     if written.is_none() && card.is_none() {

@@ -6,6 +6,7 @@ use crate::engine::{
 };
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, count, counted, duration};
+use EventTone::State;
 use serde_json::Value;
 
 /// An event on one line.
@@ -116,48 +117,42 @@ impl NodeFact {
     fn describe(&self, node: &NodeId, run: &RunState) -> Parts {
         let none = Plain::default;
         match self {
-            Self::Ready { .. } => ("node", just("ready"), none(), EventTone::State(NodeState::Ready)),
-            Self::Held { reason } => ("node", because_of("held", &reason.message()), none(), EventTone::State(NodeState::Held)),
+            Self::Ready { .. } => ("node", just("ready"), none(), State(NodeState::Ready)),
+            Self::Held { reason } => ("node", because_of("held", &reason.message()), none(), State(NodeState::Held)),
             Self::Started { attempt, job, .. } => {
                 let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-                ("node", because(&format!("started{again}"), &job_label(job)), none(), EventTone::State(NodeState::Running))
+                ("node", because(&format!("started{again}"), &job_label(job)), none(), State(NodeState::Running))
             }
             Self::Retrying { attempt, error, until } => {
-                let tone = EventTone::State(NodeState::Retrying { until: *until });
+                let tone = State(NodeState::Retrying { until: *until });
                 ("node", because(&format!("attempt {attempt} failed, will be retried"), &error.message), none(), tone)
             }
             Self::Routed { taken, dead, why } => ("node", because(&routed(taken.len(), dead.len()), why), none(), EventTone::Dim),
-            Self::BodyStarted { index: None } => ("node", just("inner plan started"), none(), EventTone::State(NodeState::Running)),
+            Self::BodyStarted { index: None } => ("node", just("inner plan started"), none(), State(NodeState::Running)),
             Self::BodyStarted { index: Some(index) } => {
-                ("node", just(&format!("inner plan started, turn {index}")), none(), EventTone::State(NodeState::Running))
+                ("node", just(&format!("inner plan started, turn {index}")), none(), State(NodeState::Running))
             }
             Self::Completed { result, mark: Some(Mark::Rehearsal) } => {
-                ("node", because("rehearsed", &value_text(result)), none(), EventTone::State(NodeState::Rehearsed))
+                ("node", because("rehearsed", &value_text(result)), none(), State(NodeState::Rehearsed))
             }
             Self::Completed { result, mark } => {
                 let mark = mark.as_ref().map(|mark| format!(" ({})", mark.label())).unwrap_or_default();
-                ("node", because(&format!("succeeded{mark}"), &value_text(result)), none(), EventTone::State(NodeState::Succeeded))
+                ("node", because(&format!("succeeded{mark}"), &value_text(result)), none(), State(NodeState::Succeeded))
             }
-            Self::Returned { mark } => (
-                "node",
-                because("returned a result", mark.as_ref().map_or("", Mark::as_str)),
-                none(),
-                EventTone::State(NodeState::Waiting { gate: GateId::default() }),
-            ),
+            Self::Returned { mark } => {
+                let tone = State(NodeState::Waiting { gate: GateId::default() });
+                ("node", because("returned a result", mark.as_ref().map_or("", Mark::as_str)), none(), tone)
+            }
             Self::Failed { error, safe: true, .. } => {
-                ("node", because("failed_safe", &error.message), none(), EventTone::State(NodeState::FailedSafe))
+                ("node", because("failed_safe", &error.message), none(), State(NodeState::FailedSafe))
             }
-            Self::Failed { error, .. } => ("node", because("failed", &error.message), none(), EventTone::State(NodeState::Failed)),
-            Self::Skipped { reason, .. } => {
-                ("node", because_of("skipped", &reason.message()), none(), EventTone::State(NodeState::Skipped))
-            }
-            Self::Passed { reason } => ("node", because("passed", &reason.message()), none(), EventTone::State(NodeState::Passed)),
-            Self::Cancelled { reason } => {
-                ("node", because_of("cancelled", &reason.message()), none(), EventTone::State(NodeState::Cancelled))
-            }
-            Self::BreakHit { reason, .. } => ("node", because("held", &reason.message()), none(), EventTone::State(NodeState::Held)),
+            Self::Failed { error, .. } => ("node", because("failed", &error.message), none(), State(NodeState::Failed)),
+            Self::Skipped { reason, .. } => ("node", because_of("skipped", &reason.message()), none(), State(NodeState::Skipped)),
+            Self::Passed { reason } => ("node", because("passed", &reason.message()), none(), State(NodeState::Passed)),
+            Self::Cancelled { reason } => ("node", because_of("cancelled", &reason.message()), none(), State(NodeState::Cancelled)),
+            Self::BreakHit { reason, .. } => ("node", because("held", &reason.message()), none(), State(NodeState::Held)),
             Self::Interrupted { reason, .. } => ("node", because("interrupted", &reason.message()), none(), EventTone::Warning),
-            Self::Unknown { reason } => ("node", because("unknown", &reason.message()), none(), EventTone::State(NodeState::Unknown)),
+            Self::Unknown { reason } => ("node", because("unknown", &reason.message()), none(), State(NodeState::Unknown)),
             Self::CallHeld { held, .. } => held_call(held),
             Self::ToolProposed { call } => {
                 ("tool", because("wants to call", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Dim)
@@ -176,16 +171,11 @@ impl NodeFact {
             }
             Self::QuestionAnswered { value, .. } => ("gate", because("got an answer", &value_text(value)), none(), EventTone::Accent),
             Self::ModelStarted { model, guidance, wrap_up, .. } => started_call(model, guidance, *wrap_up),
-            Self::ModelWaits { reason, .. } => {
-                ("model", because("call held", &reason.message()), none(), EventTone::State(NodeState::Held))
-            }
+            Self::ModelWaits { reason, .. } => ("model", because("call held", &reason.message()), none(), State(NodeState::Held)),
             Self::ModelSent { number: 0 | 1, .. } => ("model", just("call sent"), none(), EventTone::Dim),
             Self::ModelSent { number, .. } => ("model", just(&format!("call sent, try {number}")), none(), EventTone::Dim),
             Self::ModelAnswers { .. } => ("model", just("answer begins"), none(), EventTone::Dim),
-            Self::ModelTryFailed { number, failed, next_at, .. } => {
-                let (what, tone) = tried(*number, failed, *next_at);
-                ("model", what, none(), tone)
-            }
+            Self::ModelTryFailed { number, failed, next_at, .. } => tried(*number, failed, *next_at),
             Self::ModelCalled { call } => {
                 let what = format!("model call, {} tokens in {}", count(call.usage.total()), duration(call.duration_ms));
                 ("model", because(&what, &call.finish), Plain::summary(&call.model), EventTone::Text)
@@ -282,7 +272,7 @@ fn held_call(held: &HeldCall) -> Parts {
         NextCall::Tool { .. } => "tool",
     };
     let head = format!("held before it calls {}", held.next.label());
-    (kind, because(&head, &held.reason.message()), Plain::default(), EventTone::State(NodeState::Held))
+    (kind, because(&head, &held.reason.message()), Plain::default(), State(NodeState::Held))
 }
 
 fn tool_of(run: &RunState, node: &NodeId, id: &str) -> Plain {
@@ -300,14 +290,14 @@ fn replied(gate: u32, reply: &GateReply) -> What {
     }
 }
 
-fn tried(number: u32, failed: &FailedTry, next_at: Option<Time>) -> (What, EventTone) {
+fn tried(number: u32, failed: &FailedTry, next_at: Option<Time>) -> Parts {
     let what = match (next_at, failed.refused) {
         (Some(at), true) => format!("call refused, sent again at {}", clock(at.0)),
         (Some(at), false) => format!("try {number} failed, the next at {}", clock(at.0)),
         (None, _) => format!("try {number} failed, no other follows"),
     };
-    let tone = next_at.map_or(EventTone::Error, |until| EventTone::State(NodeState::Retrying { until }));
-    (because(&what, &failed.message), tone)
+    let tone = next_at.map_or(EventTone::Error, |until| State(NodeState::Retrying { until }));
+    ("model", because(&what, &failed.message), Plain::default(), tone)
 }
 
 fn settled(outcome: Outcome) -> &'static str {
