@@ -102,11 +102,11 @@ fn every_fault_takes_as_many_requests_as_its_rule_allows_in_every_form() {
             ("always 500", 1, 1, 5),
             ("always 500", 5, 5, 5),
             ("always 401", 3, 1, 5),
-            ("context too long", 3, if form == "anthropic" { 2 } else { 1 }, 5),
+            ("context too long", 3, 1, 5),
             ("slow first token", 3, 1, 0),
             ("cut stream", 2, 2, 5),
             ("dropped connection", 2, 2, 5),
-            ("loop forever", 3, 5, 5),
+            ("loop forever", 3, 5, 0),
         ] {
             begin();
             let mut plan = one_agent(fault);
