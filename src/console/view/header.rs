@@ -17,22 +17,26 @@ type Pieces = Vec<(Plain, Role)>;
 struct Header {
     /// What is shown.
     title: Pieces,
-    /// How it is, and its counts.
+    /// How it is.
     state: Pieces,
+    /// How much is done, as a bar.
+    bar: Pieces,
+    /// The same in numbers.
+    counts: Pieces,
     /// Times and totals.
     took: Pieces,
 }
 
 /// Draws the first rows: two, or on a low screen the first with the counts in it.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
-    let Header { mut title, mut state, mut took } = place(model, now, pen);
-    took.extend(elsewhere(model, pen));
+    let Header { title, state, bar, counts, took } = place(model, now, pen);
+    let took: Pieces = elsewhere(model, pen).into_iter().chain(took).collect();
     if area.height < 2 {
-        title.append(&mut state);
-        return row(pen, area, title, around(model).into_iter().chain(took).collect());
+        let trimmed = |(text, role): (Plain, Role)| (Plain::line(text.as_str().trim()), role);
+        return row(pen, area, title, state.into_iter().chain(counts).map(trimmed).chain(took).chain(around(model)).collect());
     }
     row(pen, area, title, around(model));
-    row(pen, Rect { y: area.y + 1, ..area }, state, took);
+    row(pen, Rect { y: area.y + 1, ..area }, [state, bar, counts].concat(), took);
 }
 
 /// Columns between two texts of a row.
@@ -40,6 +44,8 @@ const GAP: usize = 2;
 
 /// The least columns of a goal.
 const GOAL: usize = 24;
+/// Pieces of the right side that a goal is cut for.
+const FIRST: usize = 2;
 
 fn width(pieces: &[(Plain, Role)]) -> usize {
     pieces.iter().map(|(text, _)| text.width()).sum()
@@ -49,9 +55,10 @@ fn width(pieces: &[(Plain, Role)]) -> usize {
 fn row(pen: &mut Pen<'_>, area: Rect, left: Pieces, mut right: Pieces) {
     let all = usize::from(area.width).saturating_sub(2);
     let side = |right: &Pieces| right.iter().map(|(text, _)| text.width() + GAP).sum::<usize>();
-    // The first piece of the right side stands while a goal has the least room left.
+    // The first pieces of the right side stand while a goal has the least room left.
     let is_titled = left.iter().any(|(_, role)| *role == Role::Title);
-    let least = |pieces: usize| if is_titled && pieces == 1 { width(&left).min(GOAL) } else { width(&left) };
+    let goal = GOAL.min(all / 3);
+    let least = |pieces: usize| if is_titled && pieces <= FIRST { width(&left).min(goal) } else { width(&left) };
     while least(right.len()) + side(&right) > all && right.pop().is_some() {}
     let spaced: Pieces = right.into_iter().flat_map(|(text, role)| [(Plain::blank(GAP), Role::Text), (text, role)]).collect();
     let inside = Rect { x: area.x + 1, width: area.width.saturating_sub(2), height: 1, ..area };
@@ -62,12 +69,6 @@ fn row(pen: &mut Pen<'_>, area: Rect, left: Pieces, mut right: Pieces) {
 /// The model, the folder, and which of several runs is shown.
 fn around(model: &Model) -> Pieces {
     let mut right = Vec::new();
-    let label = model.session.model_label();
-    if model.session.lacks_model() {
-        right.push((label.then(&Plain::line(&format!(" ({})", model.hint("app.model")))), Role::Warning));
-    } else {
-        right.push((label.truncate(24), Role::Dim));
-    }
     let going_on = model.runs.going_on().count();
     let shown = usize::from(model.shown_run().is_some_and(RunView::goes_on));
     let key = model.hint("stage.next");
@@ -81,6 +82,11 @@ fn around(model: &Model) -> Pieces {
         };
         right.push((Plain::line(&words), texts::status_role(run.status())));
     }
+    let label = model.session.model_label();
+    right.push(match model.session.lacks_model() {
+        true => (label.then(&Plain::line(&format!(" ({})", model.hint("app.model")))), Role::Warning),
+        false => (label.truncate(24), Role::Dim),
+    });
     right.push((model.session.workspace.truncate_start(28), Role::Dim));
     right
 }
@@ -175,19 +181,19 @@ fn run(view: &RunView, now: Time, pen: &Pen<'_>) -> Header {
         None => {
             let word = if needs { needs_you(counts.waiting) } else { status.word().to_owned() };
             header.state.push(state(&word, loud));
-            header.state.extend(bar(counts, loud, pen));
+            header.bar = bar(counts, loud, pen);
         }
     }
     let is_told = |what: CountedNodes| what == CountedNodes::Waiting && needs && view.replay().is_none();
     let counts = counts.parts().into_iter().filter(|(what, _)| !is_told(*what));
-    header.state.extend(counts.map(|(what, count)| (Plain::blank(GAP).then(&count), texts::count_role(what))));
+    header.counts.extend(counts.map(|(what, count)| (Plain::blank(GAP).then(&count), texts::count_role(what))));
     match &view.driver {
         Driver::Here => {}
-        Driver::Elsewhere(who) => header.state.push((Plain::line("  under way in ").then(&Plain::summary(who)), Role::Dim)),
+        Driver::Elsewhere(who) => header.counts.push((Plain::line("  under way in ").then(&Plain::summary(who)), Role::Dim)),
         // Actions open one that is over again: of that there is no more to say than how it ended.
         Driver::Nobody if view.newest().run.outcome().is_some() => {}
         Driver::Nobody if matches!(status, RunStatus::NotUnderWay | RunStatus::Interrupted) => {}
-        Driver::Nobody => header.state.push((Plain::line("  not under way"), Role::Dim)),
+        Driver::Nobody => header.counts.push((Plain::line("  not under way"), Role::Dim)),
     }
     header.took = took(view, now);
     header

@@ -32,10 +32,13 @@ fn entry(model: &Model, key: &GateKey, pen: &mut Pen<'_>, line: Rect) {
     let Some(view) = model.runs.get(&key.run) else { return };
     let Some((gate, _)) = view.newest().run.gate(key.gate) else { return };
     let written = if model.inbox.drafts.contains_key(key) { pen.theme.glyph(Glyph::Modified) } else { " " };
+    // Runs may be of one plan: only their numbers tell them apart.
+    let run = model.runs.number(&key.run).filter(|_| model.runs.open.len() > 1).map(|at| format!("  run {at}")).unwrap_or_default();
     let pieces = [
         (Plain::line(pen.theme.glyph(Glyph::Gate)), Role::Gate),
         (Plain::line(written), Role::Warning),
         (clock(gate.opened.0), Role::Dim),
+        (Plain::line(&run), Role::Dim),
         (Plain::line("  ").then(&docs::gate_title(gate)), Role::Text),
         (Plain::line("  ").then(&view.goal()), Role::Dim),
     ];

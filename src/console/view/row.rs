@@ -32,7 +32,7 @@ const LANE: (u16, u16) = (14, 17);
 /// From this width of the terminal on, the lane is wider; below the other there is none.
 const WIDE: u16 = 100;
 const NARROW: u16 = 70;
-/// Columns of a text below which it is left out rather than cut.
+/// Columns that a title keeps however much is said besides, and below which a text is left out rather than cut.
 const CUT: u16 = 12;
 /// Columns that a title should have at least.
 const TITLE: u16 = 20;
@@ -50,6 +50,9 @@ impl Columns {
         Self { mark, worker, lane, scale: model.shown_run().map(|view| Scale::of(view, now)) }
     }
 }
+
+/// A text and how it looks.
+type Piece = (Plain, Role);
 
 /// One row being drawn.
 pub struct RowDrawing<'a> {
@@ -87,22 +90,21 @@ impl RowDrawing<'_> {
     /// The lines that lead to the row, what the node does, and what else it comes after.
     fn name(&self, pen: &mut Pen<'_>, area: Rect) {
         let mut x = self.rails(pen, area);
-        let room = |x: u16| area.right().saturating_sub(x);
-        let said = self.said(pen);
-        let last = said.len() - 1;
-        for (at, (text, role)) in said.into_iter().enumerate() {
-            let is_cut = text.width() > usize::from(room(x));
-            if is_cut && at > 0 && (at < last || room(x) < CUT) {
-                continue;
-            }
-            let width = pen.text(x, area.y, room(x), &text, role);
+        let (title, more, beside) = self.said(pen);
+        // What else is said of the node is never lost in silence: the title is cut for it.
+        let needed: usize = more.iter().map(|(text, _)| text.width()).sum();
+        let left = usize::from(area.right().saturating_sub(x));
+        let title = (title.0.truncate(left.saturating_sub(needed).max(left.min(usize::from(CUT)))), title.1);
+        let beside = beside.filter(|(text, _)| left >= title.0.width() + needed + text.width().min(usize::from(CUT)));
+        for (text, role) in [title].into_iter().chain(more).chain(beside) {
+            let width = pen.text(x, area.y, area.right().saturating_sub(x), &text, role);
             self.found(pen, Rect { x, width, ..area }, &text);
             x += width;
         }
     }
 
-    /// What the row says, in pieces: only the first and the last are ever cut.
-    fn said(&self, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
+    /// What the row says: the title, what must be known besides, and what may be where there is room.
+    fn said(&self, pen: &Pen<'_>) -> (Piece, Vec<Piece>, Option<Piece>) {
         let name = nest::name(&self.node.id);
         let entry = name.split_once(']').filter(|_| name.starts_with('[')).map(|(entry, _)| format!("{entry}] ")).unwrap_or_default();
         let title = match self.node.title() {
@@ -111,8 +113,10 @@ impl RowDrawing<'_> {
         };
         let run = self.model.shown_run().and_then(|view| view.seen().run.node(&self.node.id));
         let is_dropped = run.is_some_and(|node| Standing::of(&node.state) == Standing::Dropped);
-        let mut said = vec![(title, if is_dropped { Role::Dim } else { self.reached(Role::Text) })];
-        let mut more = |text: String, role| said.push((Plain::blank(2).then(&Plain::summary(&text)), role));
+        let title = (title, if is_dropped { Role::Dim } else { self.reached(Role::Text) });
+        let mut said = Vec::new();
+        let piece = |text: String, role| (Plain::blank(2).then(&Plain::summary(&text)), role);
+        let mut more = |text: String, role| said.push(piece(text, role));
         if let TreeRowKind::Folded(hidden) = self.row.kind {
             more(format!("{}{hidden}", pen.theme.glyph(Glyph::Folded)), Role::Accent);
         }
@@ -133,10 +137,9 @@ impl RowDrawing<'_> {
             more(mark, Role::Warning);
         }
         // Without a title, what a tool is given tells more than an id.
-        if self.node.title().is_none() && self.node.kind.tool().is_some() {
-            more(texts::summary(self.node, &self.model.plan().inputs).into_string(), Role::Dim);
-        }
-        said
+        let is_bare = self.node.title().is_none() && self.node.kind.tool().is_some();
+        let beside = is_bare.then(|| piece(texts::summary(self.node, &self.model.plan().inputs).into_string(), Role::Dim));
+        (title, said, beside)
     }
 
     /// Marks what the search found in a text of the row.
@@ -226,7 +229,7 @@ impl RowDrawing<'_> {
         }
         let x = gate.saturating_sub(self.columns.worker + 1);
         pen.text(x, area.y, self.columns.worker, &texts::worker(self.node), Role::Dim);
-        x.saturating_sub(1)
+        x.saturating_sub(2)
     }
 
     /// When the node worked and how long, or what an action would make of it. Gives the column where the title must end.
