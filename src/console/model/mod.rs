@@ -357,6 +357,12 @@ impl Model {
         self.place.screen == Screen::Inbox && !over && !self.types() && self.safety.drawn(key, doc.revision)
     }
 
+    /// Whether the request has its place: while it is written or worked on, and where there is nothing else to begin with.
+    fn shows_request(&self) -> bool {
+        let is_begun = self.place.focus == Focus::Request || !self.request.field.is_empty() || self.request.planning.is_some();
+        is_begun || self.plan().nodes.is_empty()
+    }
+
     /// The geometry now.
     pub fn layout(&self) -> ScreenLayout {
         let entries = match self.place.screen {
@@ -371,9 +377,7 @@ impl Model {
         };
         let below = match self.replay() {
             Some(_) => Below::Scrub,
-            None if self.place.focus == Focus::Request || !self.request.field.is_empty() || self.request.planning.is_some() => {
-                Below::Request(self.request.field.height())
-            }
+            None if self.shows_request() => Below::Request(self.request.field.height()),
             None => Below::Request(0),
         };
         self.place.layout(below, entries)

@@ -20,6 +20,8 @@ fn an_empty_console_says_what_to_do() {
     deck.notice(Notice::Model(ModelStatus::Absent { how: "set OPENAI_API_KEY and start again".into() }));
     let screen = deck.screen();
     assert!(screen.contains("no model (M)") && screen.contains("No model is connected"), "{screen}");
+    deck.keys("esc");
+    assert!(deck.sees("n to type a request"), "{}", deck.screen());
 }
 
 #[test]

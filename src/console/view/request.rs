@@ -17,7 +17,9 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     let inside = pen.bar(bar, if focused { Role::Accent } else { Role::Border });
     let text = Rect { height: inside.height - 1, ..inside };
     if model.request.field.is_empty() {
-        pen.words(text.x, text.y, text.width, "What do you want to have done?", Role::Placeholder);
+        let key = model.hint("request.focus");
+        let words = if focused { "What do you want to have done?".to_owned() } else { format!("{key} to type a request") };
+        pen.words(text.x, text.y, text.width, &words, Role::Placeholder);
         if focused {
             shown.cursor = Some(Position::new(text.x, text.y));
         }
