@@ -33,8 +33,10 @@ fn for_shell(word: &str) -> String {
 /// Where a subcommand works, and with which model.
 pub struct CliContext {
     pub places: Places,
-    /// The model named on the command line.
+    /// The model named on the command line, or by a variable.
     pub model: Option<String>,
+    /// It is named on the command line: runs that are let go on ask it too.
+    is_picked: bool,
     /// The folders as they were named on the command line, for subcommands that are shown; each after a blank.
     pub flags: String,
 }
@@ -49,12 +51,13 @@ impl CliContext {
             [("--home", common.home.as_deref()), ("--workspace", Some(common.workspace.as_path()).filter(|path| *path != Path::new(".")))];
         let flag = |(flag, path): (&str, Option<&Path>)| path.map(|path| format!(" {flag} {}", for_shell(&path.to_string_lossy())));
         let flags = named.into_iter().filter_map(flag).collect();
-        Ok(Self { places, model: common.model.clone().or_else(|| env("DAGDECK_MODEL")), flags })
+        let (model, is_picked) = (common.model.clone().or_else(|| env("DAGDECK_MODEL")), common.model.is_some());
+        Ok(Self { places, model, is_picked, flags })
     }
 
     /// The same where nothing is to change.
     pub(super) fn rehearsing(&self) -> Self {
-        Self { places: self.places.clone(), model: Some(REHEARSAL.to_owned()), flags: self.flags.clone() }
+        Self { places: self.places.clone(), model: Some(REHEARSAL.to_owned()), is_picked: false, flags: self.flags.clone() }
     }
 
     /// The configuration of user and project.
@@ -88,6 +91,9 @@ impl CliContext {
     /// When the configuration or the journal can't be used.
     pub fn host(&self) -> Result<LocalHost, CliError> {
         let host = LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), env)?;
+        if self.is_picked {
+            host.pick();
+        }
         log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
         Ok(host)
     }
@@ -98,6 +104,9 @@ impl CliContext {
     /// When the configuration can't be used, or the journal can't be read.
     pub fn host_to_look(&self) -> Result<LocalHost, CliError> {
         let host = LocalHost::open_to_look(self.places.clone(), self.config()?, self.model.as_deref(), env)?;
+        if self.is_picked {
+            host.pick();
+        }
         log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
         Ok(host)
     }

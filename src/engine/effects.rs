@@ -21,6 +21,9 @@ impl RunState {
         if let Event::Undone { action, .. } = &record.event {
             return self.without_action(*action).map(Self::retry_timers).unwrap_or_default();
         }
+        if let Event::ModelChosen { model, .. } = &record.event {
+            return vec![Effect::UseModel { model: model.clone() }];
+        }
         let is_anew = matches!(record.event, Event::RunRecovered { .. } | Event::Branched { .. });
         if is_anew { self.retry_timers() } else { Vec::new() }
     }

@@ -1,8 +1,9 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a view of them.
 
 use super::{
-    Action, Actor, BreakId, Cause, EdgeId, EventTrait, FailedTry, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall, Moment,
-    NodeError, Outcome, RunId, RunSettings, SearchMark, SkippedBy, StopSignal, Time, ToolCall, ToolReport, Topic, cause::sentence,
+    Action, Actor, BreakId, Cause, EdgeId, EventTrait, FailedTry, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall,
+    ModelSlots, Moment, NodeError, Outcome, RunId, RunSettings, SearchMark, SkippedBy, StopSignal, Time, ToolCall, ToolReport, Topic,
+    cause::sentence,
 };
 use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
@@ -30,9 +31,18 @@ pub enum Event {
     RunRecovered {
         /// Who opened it again.
         by: Actor,
-        /// A person chose it: the run is no rehearsal from here on.
+        /// In older journals: the model that a person chose, as `ModelChosen` says it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
+    },
+    /// A person chose another model: nodes that start from here on ask it. The run is no rehearsal any more.
+    ModelChosen {
+        model: String,
+        /// Where its provider takes fewer calls at once than the run has slots.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        slots: Option<ModelSlots>,
+        /// Who chose it.
+        by: Actor,
     },
     /// A signal ended the process that drove the run. It goes on with `RunRecovered`.
     RunInterrupted { signal: StopSignal },
@@ -403,6 +413,7 @@ impl Event {
             Self::RunCreated { .. } => (Topic::Run, &[ChangesNodes]),
             Self::RunStarted | Self::RunInterrupted { .. } | Self::RunReopened { .. } => (Topic::Run, &[]),
             Self::RunRecovered { .. } | Self::Branched { .. } => (Topic::Run, &[HasEffects]),
+            Self::ModelChosen { .. } => (Topic::Run, &[Marked(SearchMark::Action), Printed, HasEffects]),
             Self::RunCancelled { .. } | Self::RunSettled { .. } => (Topic::Run, &[EndsRun]),
             Self::ApprovalRequired { gate } => (Topic::Gate(gate.id), &[Marked(SearchMark::Gate), Printed, ChangesGates, ReadsOthers]),
             Self::GateDecided { gate, .. } => (Topic::Gate(*gate), &[Marked(SearchMark::Action), Durable, ChangesGates]),

@@ -1,8 +1,8 @@
 //! `Input`, `Command`, `Effect`, `Job`: what the world reports to a run, what people ask of it, and what it asks of the world. Plain data.
 
 use super::{
-    Action, Actor, Cause, DataSource, Done, FailedTry, FileAccess, GateId, GateReply, ModelCall, NodeError, NodeState, Outgoing, RunId,
-    RunSettings, StopSignal, Time, ToolCall, ToolReport,
+    Action, Actor, Cause, DataSource, Done, FailedTry, FileAccess, GateId, GateReply, ModelCall, ModelSlots, NodeError, NodeState,
+    Outgoing, RunId, RunSettings, StopSignal, Time, ToolCall, ToolReport, UnfinishedAnswer,
 };
 use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict, limits::AgentLimits};
 use serde::{Deserialize, Serialize};
@@ -35,8 +35,6 @@ pub enum Input {
     Recover {
         /// Who opens it again.
         by: Actor,
-        /// Asked from here on, where none was.
-        model: Option<String>,
     },
     /// The first input of a run whose events so far were copied from another one.
     Branch {
@@ -48,7 +46,11 @@ pub enum Input {
         by: Actor,
     },
     /// A timer that an effect asked for is due.
-    TimerDue { timer: Timer },
+    TimerDue {
+        timer: Timer,
+        /// What the node's model is saying; of a node whose time is up it counts and is handed back.
+        unfinished: Option<Box<UnfinishedAnswer>>,
+    },
 }
 
 /// What a worker reports.
@@ -162,6 +164,12 @@ pub enum Command {
     },
     /// Undo the newest action whose effect has not begun.
     Undo,
+    /// Ask another model from here on: for what starts later, and what runs again.
+    UseModel {
+        model: String,
+        /// Where its provider takes fewer calls at once than the run has slots.
+        slots: Option<ModelSlots>,
+    },
 }
 
 impl Command {
@@ -218,6 +226,8 @@ pub enum Effect {
     },
     /// Send `Input::TimerDue` at this moment.
     SetTimer { timer: Timer, at: Time },
+    /// Workers that start from here on ask this model.
+    UseModel { model: String },
 }
 
 /// The answer to a worker's `ModelAsked`, `ModelTryFailed`, `ToolAsked` or `QuestionAsked`.

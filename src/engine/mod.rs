@@ -53,7 +53,8 @@ pub use record::{EdgeId, ModelSlots, Outcome, Record, RunId, RunSettings};
 pub use rehearse::{OPERATOR, REHEARSAL, REHEARSED};
 pub use renames::{NewNames, Renames, carry};
 pub use report::{
-    DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, REASONING, TokenUsage, ToolCall, ToolReport, TryVerdict, WorkSpan,
+    DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, REASONING, TokenUsage, ToolCall, ToolReport, TryVerdict,
+    UnfinishedAnswer, WorkSpan,
 };
 pub use run::RunState;
 pub use state::{EdgeState, Inside, Lineage, NodeRun, NodeState, SkippedBy, Spent};

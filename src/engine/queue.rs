@@ -52,6 +52,10 @@ impl Queue {
         Self { slots, askers: Askers { slots: model_slots, ..Askers::default() }, ..Self::default() }
     }
 
+    pub fn set_model_slots(&mut self, slots: u32) {
+        self.askers.slots = slots;
+    }
+
     pub fn has_slot(&self) -> bool {
         self.busy < self.slots
     }

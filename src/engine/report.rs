@@ -104,6 +104,15 @@ pub struct ModelCall {
     pub finish: String,
 }
 
+/// An answer of a model that is under way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnfinishedAnswer {
+    /// What it has taken by now, counted here.
+    pub call: ModelCall,
+    /// What it has said.
+    pub text: String,
+}
+
 /// A tool call that an agent (or a tool node) proposes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {

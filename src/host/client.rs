@@ -77,8 +77,11 @@ pub enum Request {
         /// The payload, possibly edited.
         payload: Value,
     },
-    /// Use this model for plans and runs from now on; `None` is none.
-    UseModel(Option<String>),
+    /// Use this model for plans and runs from now on, and for what a run that goes on has not started.
+    UseModel {
+        model: String,
+        run: Option<RunId>,
+    },
     /// The models on offer; answered by `Models`.
     ListModels,
     /// The providers that a model can be set up of; answered by `Providers`.
@@ -275,6 +278,8 @@ pub struct Hello {
     pub user: String,
     /// Which model is used now.
     pub model: ModelStatus,
+    /// A person chose it: runs that are let go on ask it.
+    pub is_picked: bool,
 }
 
 /// Which model is used now.

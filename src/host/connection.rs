@@ -89,6 +89,7 @@ impl ClientSession {
             workspace: self.shared.places.workspace.display().to_string(),
             user: self.shared.user.clone(),
             model: self.shared.model(),
+            is_picked: self.shared.is_picked(),
         }));
         self.notify(self.catalog());
         if let Some(error) = self.shared.store.refusal() {
@@ -121,7 +122,7 @@ impl ClientSession {
             Request::Resume(run) => self.resume(run).await,
             Request::Branch { run, seq, actions } => self.branch(run, seq, actions).await,
             Request::Preview { run, gate, payload } => self.preview(run, gate, payload),
-            Request::UseModel(model) => self.shared.choose(model.as_deref()),
+            Request::UseModel { model, run } => self.use_model(&model, run).await,
             Request::ListModels => self.list_models(),
             Request::ListProviders => self.notify(Notice::Providers(self.shared.set_up().providers())),
             Request::SetUp { id, step, setup } => self.set_up(id, step, setup),
@@ -160,13 +161,22 @@ impl ClientSession {
         }
     }
 
+    /// A run that goes on here asks it too; one that doesn't, once it is let go on.
+    async fn use_model(&self, model: &str, run: Option<RunId>) {
+        self.shared.choose(model);
+        if let (Some(session), Some(model)) = (run.and_then(|run| self.shared.session(&run)), self.shared.chosen()) {
+            let command = self.shared.use_model(model).await;
+            session.command(command, self.shared.actor(VIA));
+        }
+    }
+
     /// A verb on a run that is over goes on with it here. Everything else is turned away.
     async fn reopen(&self, run: RunId, command: Command) {
         let state = self.shared.store.records(&run).map(|records| Run::replay(&records));
         let result = match (state, command) {
             (Err(error), _) => Err(error.into()),
             (Ok(state), command @ (Command::Act { .. } | Command::Undo)) if state.outcome().is_some() => {
-                let last = FirstCommands { commands: vec![command], by: self.shared.actor(VIA), model: self.shared.picked() };
+                let last = FirstCommands { commands: vec![command], by: self.shared.actor(VIA) };
                 self.shared.resume(run, last, Some(self.listener.clone())).await.map(|_| ())
             }
             (Ok(state), command) => Err(state.refusal(&command).map_or_else(|| not_live(&run), Problem::new)),
@@ -194,14 +204,14 @@ impl ClientSession {
         if self.shared.session(&run).is_some() {
             return self.open(run);
         }
-        let last = FirstCommands { commands: Vec::new(), by: self.shared.actor(VIA), model: self.shared.picked() };
+        let last = FirstCommands { commands: Vec::new(), by: self.shared.actor(VIA) };
         if let Err(problem) = self.shared.resume(run, last, Some(self.listener.clone())).await {
             self.notify(Notice::Problem(problem));
         }
     }
 
     async fn branch(&self, run: RunId, seq: u64, actions: Vec<Action>) {
-        let last = FirstCommands { commands: actions.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA), model: None };
+        let last = FirstCommands { commands: actions.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA) };
         if let Err(problem) = self.shared.branch(run, seq, last, Some(self.listener.clone())).await {
             self.notify(Notice::Problem(problem));
         }
@@ -249,7 +259,7 @@ impl ClientSession {
             let news = set_up.step(step, &setup).await;
             if let (SetupNews::Kept(kept), Ok(models)) = (&news, set_up.again()) {
                 shared.kit.set_models(models);
-                shared.choose(Some(&kept.model));
+                shared.choose(&kept.model);
             }
             // A client that has gone hears nothing.
             let _ = listener.send(Notice::SetUp { id, news });

@@ -165,7 +165,7 @@ impl LocalHost {
     ) -> Result<Headless, Problem> {
         let rules = FlagRules::new(flags, self.shared().places.kept_trust().hosts())?;
         let (listener, notices) = mpsc::unbounded_channel();
-        let last = FirstCommands { commands, by: self.shared().actor(VIA), model: None };
+        let last = FirstCommands { commands, by: self.shared().actor(VIA) };
         let session = match from {
             ContinueFrom::End => self.shared().resume(run.clone(), last, Some(listener)).await?,
             ContinueFrom::Event(at) => self.shared().branch(run.clone(), at, last, Some(listener)).await?,
@@ -178,8 +178,8 @@ impl LocalHost {
     /// # Errors
     /// When a command is refused, another process runs it, it is over, or the journal can't be used.
     pub async fn record(&self, run: &RunId, commands: Vec<Command>, sink: &mut (dyn FnMut(&Record) + Send)) -> Result<Run, Problem> {
-        let last = FirstCommands { commands, by: self.shared().actor(VIA), model: None };
-        let stored = self.shared().take(run.clone(), &last).await?;
+        let mut last = FirstCommands { commands, by: self.shared().actor(VIA) };
+        let stored = self.shared().take(run.clone(), &mut last).await?;
         let (records, state) = stored.record(&*self.shared().store, last, self.shared().clock.now()).await?;
         records.iter().for_each(sink);
         Ok(state)

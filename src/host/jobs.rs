@@ -112,21 +112,32 @@ impl Kit {
 /// Does the jobs of one run.
 pub(super) struct Jobs {
     kit: Arc<Kit>,
-    /// The model that the run started with, if there is one.
-    model: Option<String>,
+    own: RwLock<OwnModel>,
+}
+
+/// The model of a run, and the way to it: a server that is set up meanwhile is not asked by the run before a person chooses a model for it.
+#[derive(Clone)]
+struct OwnModel {
+    name: Option<String>,
+    models: Arc<Models>,
 }
 
 impl Jobs {
     pub(super) fn new(kit: Arc<Kit>, model: Option<String>) -> Self {
-        Self { kit, model }
+        let models = kit.models();
+        Self { kit, own: RwLock::new(OwnModel { name: model, models }) }
     }
 
-    async fn agent(&self, job: &AgentJob, deps: &[Dep], caller: ToolCaller<'_>) -> Result<WorkerFact, NodeError> {
+    fn own(&self) -> OwnModel {
+        self.own.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    async fn agent(&self, job: &AgentJob, deps: &[Dep], own: &OwnModel, caller: ToolCaller<'_>) -> Result<WorkerFact, NodeError> {
         // Cards are looked up now, so that an edited one takes effect for the next node that starts.
         let card = self.kit.cards().for_job(job)?;
-        let run = self.model.as_deref();
+        let OwnModel { name, models } = own;
+        let run = name.as_deref();
         let call = Arc::<CurrentCall>::default();
-        let models = self.kit.models();
         let responder = match card.kind {
             _ if job.rehearsed => Responder::Rehearsal,
             // A person is there whether a model is or not.
@@ -174,15 +185,14 @@ impl Jobs {
     }
 
     /// A tool that needs a model uses the one that its node uses.
-    fn context(&self, job: &Job, port: &WorkerPort) -> ToolContext {
+    fn context(&self, job: &Job, own: &OwnModel, port: &WorkerPort) -> ToolContext {
         let node = match job {
             Job::Agent(job) => job.model.as_deref(),
             Job::Tool { .. } | Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. } => None,
         };
-        let models = self.kit.models();
-        let model = match models.responder(self.model.as_deref(), node) {
+        let model = match own.models.responder(own.name.as_deref(), node) {
             Ok(Responder::Model { provider, name, .. }) => {
-                let model = ToolModel { tries: models.tries(provider), port: port.clone(), kit: self.kit.clone() };
+                let model = ToolModel { tries: own.models.tries(provider), port: port.clone(), kit: self.kit.clone() };
                 Some((Arc::new(model) as Arc<dyn ChatModel>, name))
             }
             Ok(Responder::Operator | Responder::Rehearsal) | Err(_) => None,
@@ -194,19 +204,19 @@ impl Jobs {
 #[async_trait]
 impl JobRunner for Jobs {
     async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact {
-        let context = self.context(&task.job, &port);
-        let models = self.kit.models();
+        let own = self.own();
+        let context = self.context(&task.job, &own, &port);
         let caller = ToolCaller {
             registry: &self.kit.registry,
             trust: &self.kit.kept_trust,
-            models: &models,
+            models: &own.models,
             secrets: &self.kit.secrets,
             previews: &self.kit.previews,
             context: &context,
             port: &port,
         };
         let fact = match &task.job {
-            Job::Agent(job) => self.agent(job, &task.deps, caller).await.unwrap_or_else(WorkerFact::Failed),
+            Job::Agent(job) => self.agent(job, &task.deps, &own, caller).await.unwrap_or_else(WorkerFact::Failed),
             Job::Tool { tool, args } => worker_tool::work(&task, tool, args.clone(), &caller).await,
             Job::Code { code, inputs } => {
                 let scope = CodeScope { inputs, deps: &task.deps };
@@ -218,5 +228,10 @@ impl JobRunner for Jobs {
             }
         };
         self.sealed(&task.job, fact)
+    }
+
+    fn use_model(&self, model: &str) {
+        let own = OwnModel { name: Some(model.to_owned()), models: self.kit.models() };
+        *self.own.write().unwrap_or_else(PoisonError::into_inner) = own;
     }
 }

@@ -11,7 +11,9 @@ use super::{
     setup::SetUp,
 };
 use crate::agents;
-use crate::engine::{Action, ActionTarget, Actor, Command, ModelCall, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time};
+use crate::engine::{
+    Action, ActionTarget, Actor, Command, ModelCall, ModelSlots, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time,
+};
 use crate::models::config::Environment;
 use crate::plan::{
     Catalog, Plan, nest,
@@ -143,6 +145,11 @@ impl LocalHost {
         self.shared.kit.card_problems()
     }
 
+    /// The model that the host was opened with is a person's choice: runs that are let go on ask it.
+    pub fn pick(&self) {
+        self.shared.news.is_picked.store(true, Ordering::Relaxed);
+    }
+
     /// Which model is used now.
     pub fn model(&self) -> ModelStatus {
         self.shared.model()
@@ -202,7 +209,10 @@ impl Shared {
         refuse_wrong(&plan, &catalog)?;
         let rehearse = model.as_deref() == Some(REHEARSAL);
         let model = model.filter(|_| !rehearse);
-        let model_slots = self.kit.models().slots(model.as_deref()).await.filter(|model| model.slots < self.limits.slots);
+        let model_slots = match &model {
+            Some(model) => self.model_slots(model).await,
+            None => None,
+        };
         let settings = RunSettings {
             catalog,
             slots: self.limits.slots,
@@ -221,32 +231,56 @@ impl Shared {
         Ok(session)
     }
 
-    /// Drives a run on that was interrupted, with the settings that it started with; the commands are heard before anything starts. The
-    /// listener hears of it first. A run without a model goes on with the one that a person chose.
+    /// Drives a run on that was interrupted, with the settings that it started with, or with the model that a person chose since; the
+    /// commands are heard before anything starts. The listener hears of it first.
     pub(super) async fn resume(&self, run: RunId, mut last: FirstCommands, listener: Option<Listener>) -> Result<RunSession, Problem> {
-        let stored = self.take(run, &last).await?;
+        let stored = self.take(run, &mut last).await?;
         // What tools left whose process was killed. Nothing is lost where it stays.
         let (workspace, paths) = (self.places.workspace.clone(), unfinished_paths(stored.run()));
         let _ = tokio::task::spawn_blocking(move || sweep(&workspace, &paths)).await;
-        let own = stored.run().settings().and_then(|settings| settings.model.clone());
-        last.model = last.model.filter(|_| own.is_none());
-        let services = self.services(own.or_else(|| last.model.clone()));
+        let services = self.services(own_model(stored.run()));
         let session = RunSession::resume(services, stored, last, listener).await?;
         self.keep(&session);
         Ok(session)
     }
 
     /// Takes a run over that nobody drives, if it can be asked for all this.
-    pub(super) async fn take(&self, run: RunId, last: &FirstCommands) -> Result<Stored, Problem> {
+    pub(super) async fn take(&self, run: RunId, last: &mut FirstCommands) -> Result<Stored, Problem> {
         let stored = Stored::take(&*self.store, run, &last.by).await?;
         self.refuse_to_drive(stored.id(), stored.run())?;
         refuse_idle(stored.run(), &last.commands, self.clock.now())?;
+        last.commands.splice(0..0, self.other_model(stored.run()).await?);
         Ok(stored)
+    }
+
+    /// The command that has a run ask the model that a person chose while the host lives, where that is another one than its own.
+    async fn other_model(&self, run: &Run) -> Result<Option<Command>, Problem> {
+        let own = own_model(run).unwrap_or_else(|| REHEARSAL.to_owned());
+        let Some(model) = self.picked().filter(|model| *model != own) else { return Ok(None) };
+        let command = self.use_model(model).await;
+        run.refusal(&command).map_or(Ok(Some(command)), |message| Err(Problem::new(message).hint("choose a model (`M` in the console)")))
+    }
+
+    /// The command that has a run ask a model.
+    pub(super) async fn use_model(&self, model: String) -> Command {
+        let slots = self.model_slots(&model).await;
+        Command::UseModel { model, slots }
+    }
+
+    /// How many calls its provider takes at once, where that is less than a run has slots.
+    async fn model_slots(&self, model: &str) -> Option<ModelSlots> {
+        self.kit.models().slots(Some(model)).await.filter(|model| model.slots < self.limits.slots)
     }
 
     /// A new run that keeps another one's events up to `at`, and to the end of the step that it is in; the commands are heard before
     /// anything starts.
-    pub(super) async fn branch(&self, run: RunId, at: u64, last: FirstCommands, listener: Option<Listener>) -> Result<RunSession, Problem> {
+    pub(super) async fn branch(
+        &self,
+        run: RunId,
+        at: u64,
+        mut last: FirstCommands,
+        listener: Option<Listener>,
+    ) -> Result<RunSession, Problem> {
         let mut records = self.store.records_to(&run, at)?;
         let there = records.len() as u64;
         if !(1..=there).contains(&at) {
@@ -259,7 +293,8 @@ impl Shared {
         if let Some(message) = kept.refusal_of(&last.commands, self.clock.now()) {
             return Err(Problem::new(message));
         }
-        let services = self.services(kept.settings().and_then(|settings| settings.model.clone()));
+        last.commands.splice(0..0, self.other_model(&kept).await?);
+        let services = self.services(own_model(&kept));
         let copy = KeptRecords { from: run, records, workspace: self.places.workspace.display().to_string() };
         let session = RunSession::branch(services, copy, last, listener).await?;
         self.keep(&session);
@@ -341,15 +376,18 @@ impl Shared {
         SetUp { places: self.places.clone(), models: self.kit.models(), env: self.env.clone() }
     }
 
-    pub(super) fn choose(&self, model: Option<&str>) {
-        let chosen = model.and_then(|name| self.kit.models().preset(Some(name)));
-        self.news.model.send_replace(chosen);
+    pub(super) fn choose(&self, model: &str) {
+        self.news.model.send_replace(self.kit.models().preset(Some(model)));
         self.news.is_picked.store(true, Ordering::Relaxed);
     }
 
-    /// The model that a person chose while the host lives: what was rehearsed may run again with it.
-    pub(super) fn picked(&self) -> Option<String> {
-        self.chosen().filter(|model| model != REHEARSAL && self.news.is_picked.load(Ordering::Relaxed))
+    /// The model that a person chose while the host lives: runs that are let go on ask it.
+    fn picked(&self) -> Option<String> {
+        self.chosen().filter(|_| self.is_picked())
+    }
+
+    pub(super) fn is_picked(&self) -> bool {
+        self.news.is_picked.load(Ordering::Relaxed)
     }
 
     pub(super) fn model(&self) -> ModelStatus {
@@ -396,6 +434,10 @@ impl Shared {
     fn lock_sessions(&self) -> MutexGuard<'_, HashMap<RunId, RunSession>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn own_model(run: &Run) -> Option<String> {
+    run.settings().and_then(|settings| settings.model.clone())
 }
 
 /// What can't be carried out is told before anything is written; a run that is over goes on only by a verb.

@@ -152,7 +152,7 @@ impl RunTask {
             }
         }
         self.take_reports(first, now, &mut inputs);
-        inputs.extend(self.timers.take_due(now).into_iter().map(|timer| Input::TimerDue { timer }));
+        inputs.extend(self.timers.take_due(now).into_iter().map(|timer| self.workers.overtime(timer)));
         inputs.extend(self.streams.take_due(if flow == RunContinues::Over { Time(u64::MAX) } else { now }));
         if self.more {
             inputs.push(Input::Proceed);
@@ -252,6 +252,7 @@ impl RunTask {
                     self.workers.answer(&AttemptKey { node, generation, attempt }, &call, answer);
                 }
                 Effect::SetTimer { timer, at } => self.timers.set(timer, at),
+                Effect::UseModel { model } => self.services.runner.use_model(&model),
             }
         }
     }

@@ -85,12 +85,12 @@ impl Stored {
 
     /// Answers come first of all: they are for questions as they were left.
     fn inputs(&self, last: FirstCommands) -> Vec<Input> {
-        let FirstCommands { commands, by, model } = last;
+        let FirstCommands { commands, by } = last;
         let (answers, actions): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| matches!(command, Command::Decide { .. }));
         let start = (!self.run.is_started()).then_some(Command::Start);
         let input = |command| Input::Command { command, by: by.clone() };
         let mut inputs: Vec<Input> = answers.into_iter().map(input).collect();
-        inputs.push(Input::Recover { by: by.clone(), model });
+        inputs.push(Input::Recover { by: by.clone() });
         inputs.extend(start.into_iter().chain(actions).map(input));
         inputs
     }
@@ -124,8 +124,6 @@ fn rename(records: &mut [Record], name: &RunId, workspace: &str) {
 pub(super) struct FirstCommands {
     pub(super) commands: Vec<Command>,
     pub(super) by: Actor,
-    /// Asked from here on, where none was.
-    pub(super) model: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -185,7 +183,7 @@ impl RunSession {
         last: FirstCommands,
         listener: Option<Listener>,
     ) -> Result<Self, StoreError> {
-        let FirstCommands { commands, by, .. } = last;
+        let FirstCommands { commands, by } = last;
         let KeptRecords { from, mut records, workspace } = copy;
         let id = RunId(uuid::Uuid::now_v7().to_string());
         let ownership = services.journal.own(&id, &by)?;

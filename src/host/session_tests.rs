@@ -78,6 +78,8 @@ impl JobRunner for Script {
         }
         WorkerFact::Done(Done { result: Value::from(task.origin.node.as_str()), mark: None })
     }
+
+    fn use_model(&self, _: &str) {}
 }
 
 #[derive(Default)]

@@ -4,15 +4,21 @@
 //! worker down and nobody else. A worker that panics is a failed attempt, not a hung run.
 
 use crate::agents::GoAhead;
-use crate::engine::{Answer, Dep, Input, Job, NodeError, ToolCall, WorkerFact};
+use crate::engine::{Answer, Dep, Input, Job, ModelCall, NodeError, Timer, TimerKind, TokenUsage, ToolCall, UnfinishedAnswer, WorkerFact};
 use crate::plan::NodeId;
 use crate::tools::Judgement;
 use async_trait::async_trait;
 use futures::FutureExt;
-use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     task::JoinSet,
+    time::Instant,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +29,9 @@ const FAREWELL: Duration = Duration::from_secs(5);
 pub(super) trait JobRunner: Send + Sync {
     /// Does one job to its end. Dropping the future stops it and whatever it started.
     async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact;
+
+    /// Jobs from here on ask this model where they name none.
+    fn use_model(&self, model: &str);
 }
 
 /// Which attempt of which node.
@@ -76,9 +85,47 @@ pub(super) struct AnswerSender {
 pub(super) struct WorkerPort {
     messages: mpsc::UnboundedSender<WorkerMessage>,
     stopping: watch::Receiver<bool>,
+    under_way: Arc<AnswerUnderWay>,
+}
+
+/// The answer that a worker hears right now.
+#[derive(Debug, Default)]
+pub(super) struct AnswerUnderWay(Mutex<Option<(UnfinishedAnswer, Instant)>>);
+
+impl AnswerUnderWay {
+    pub(super) fn begins(&self, call: ModelCall) {
+        *self.lock() = Some((UnfinishedAnswer { call, text: String::new() }, Instant::now()));
+    }
+
+    /// More of it came; `cost` knows what that costs.
+    pub(super) fn goes_on(&self, tokens: u64, text: &str, cost: impl Fn(&ModelCall) -> Option<f64>) {
+        if let Some((UnfinishedAnswer { call, text: said }, _)) = &mut *self.lock() {
+            call.usage.add(TokenUsage::of(0, tokens));
+            call.cost_usd = cost(call);
+            said.push_str(text);
+        }
+    }
+
+    pub(super) fn ends(&self) {
+        *self.lock() = None;
+    }
+
+    fn so_far(&self) -> Option<UnfinishedAnswer> {
+        let (mut answer, since) = self.lock().clone()?;
+        answer.call.duration_ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Some(answer)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<(UnfinishedAnswer, Instant)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl WorkerPort {
+    pub(super) fn under_way(&self) -> &AnswerUnderWay {
+        &self.under_way
+    }
+
     /// Says something that needs no answer.
     pub(super) fn report(&self, fact: WorkerFact) {
         // The run may have ended; then nobody needs to know.
@@ -139,6 +186,7 @@ struct LiveWorker {
     /// Whether it is to return what it has.
     stopping: watch::Sender<bool>,
     replies: HashMap<String, oneshot::Sender<Answer>>,
+    under_way: Arc<AnswerUnderWay>,
 }
 
 impl Workers {
@@ -151,7 +199,7 @@ impl Workers {
         let stop = CancellationToken::new();
         let worker = LiveWorker { stop: stop.clone(), ..LiveWorker::default() };
         let (messages, queue) = mpsc::unbounded_channel();
-        let port = WorkerPort { messages, stopping: worker.stopping.subscribe() };
+        let port = WorkerPort { messages, stopping: worker.stopping.subscribe(), under_way: worker.under_way.clone() };
         self.live.insert(task.origin.clone(), worker);
         self.tasks.spawn(attend(self.runner.clone(), task, port, queue, self.reports.clone(), stop));
     }
@@ -161,6 +209,13 @@ impl Workers {
         if let Some(worker) = self.live.get(origin) {
             worker.stop.cancel();
         }
+    }
+
+    /// A timer that is due, with what the model of its node is saying.
+    pub(super) fn overtime(&self, timer: Timer) -> Input {
+        let origin = AttemptKey { node: timer.node.clone(), generation: timer.generation, attempt: timer.attempt };
+        let worker = self.live.get(&origin).filter(|_| timer.kind == TimerKind::Timeout);
+        Input::TimerDue { unfinished: worker.and_then(|worker| worker.under_way.so_far()).map(Box::new), timer }
     }
 
     /// Tells each worker whether it is to return what it has.

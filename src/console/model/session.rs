@@ -11,6 +11,8 @@ pub struct HostStatus {
     pub workspace: Plain,
     /// Which model is used; `None` until the host says so.
     pub model: Option<ModelStatus>,
+    /// A person chose it: runs that are let go on ask it.
+    pub is_picked: bool,
     /// Agents and tools on offer; none before the host has sent them.
     pub catalog: Catalog,
     /// Whether it has. Before, no plan can be judged.
@@ -21,7 +23,7 @@ impl HostStatus {
     /// Takes in the first notice.
     pub fn greet(&mut self, hello: Hello) {
         self.workspace = Plain::summary(&hello.workspace);
-        self.model = Some(hello.model);
+        (self.model, self.is_picked) = (Some(hello.model), hello.is_picked);
     }
 
     /// Takes in what is on offer.

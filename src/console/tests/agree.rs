@@ -60,7 +60,7 @@ impl Story {
         let settings = RunSettings {
             catalog: catalog(),
             host: json!({ "workspace": workspace }),
-            model: Some("test".into()),
+            model: Some("test-model".into()),
             ..RunSettings::default()
         };
         let mut story = Self { run: Run::default(), records: Vec::new(), workers: BTreeMap::new(), now: Time(1_750_000_000_000) };

@@ -90,7 +90,7 @@ impl Deck {
     /// The host says what it says first.
     pub fn greet(&mut self) {
         let model = ModelStatus::Connected { model: "test-model".into(), provider: "here".into() };
-        self.notice(Notice::Hello(Hello { workspace: "/home/ada/project".into(), user: "ada".into(), model }));
+        self.notice(Notice::Hello(Hello { workspace: "/home/ada/project".into(), user: "ada".into(), model, is_picked: false }));
         self.notice(Notice::Catalog { catalog: catalog(), problems: Vec::new() });
     }
 
@@ -213,7 +213,7 @@ impl Deck {
 
     fn start(&mut self, plan: Plan, first: Vec<Action>) {
         let id = RunId(format!("run-{}", self.runs.len() + 1));
-        let settings = Box::new(RunSettings { catalog: self.catalog.clone(), model: Some("test".into()), ..RunSettings::default() });
+        let settings = Box::new(RunSettings { catalog: self.catalog.clone(), model: Some("test-model".into()), ..RunSettings::default() });
         let create = Input::Create { run: id.clone(), plan: Box::new(plan), settings, by: actor() };
         self.runs.insert(id.0.clone(), Run::default());
         let records = self.step(&id, &create);

@@ -55,5 +55,5 @@ fn a_model_that_is_not_listed_can_be_named_and_the_one_in_use_is_marked() {
     deck.keys("down down enter");
     deck.type_text("own-model");
     deck.keys("enter");
-    assert_eq!(deck.asked.pop(), Some(ConsoleEffect::Send(Request::UseModel(Some("own-model".into())))));
+    assert_eq!(deck.asked.pop(), Some(ConsoleEffect::Send(Request::UseModel { model: "own-model".into(), run: None })));
 }

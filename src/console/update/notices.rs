@@ -34,7 +34,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
                 ModelStatus::Operator => "you answer instead of a model".to_owned(),
                 ModelStatus::Connected { model, provider } => format!("model {model} at {provider}"),
             };
-            model.session.model = Some(status);
+            (model.session.model, model.session.is_picked) = (Some(status), true);
             model.status = Some(Status::note(&words));
         }
         Notice::PlanProgress { id, text } => {
@@ -61,7 +61,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::PlanThere { path, plan, form, has_comments } => actions::save::is_there(model, path, (plan, form), has_comments),
         Notice::Models(list) => actions::app::models(model, &list),
         Notice::Providers(offers) => actions::setup::providers(model, offers),
-        Notice::SetUp { id, news } => actions::setup::news(model, id, news),
+        Notice::SetUp { id, news } => actions::setup::news(model, turn, id, news),
         Notice::Trust(items) => actions::app::untrusted(model, items),
         Notice::Problem(problem) => {
             // It may say that the run which is awaited can't be opened.

@@ -82,8 +82,10 @@ fn around(model: &Model) -> Pieces {
         };
         right.push((Plain::line(&words), texts::status_role(run.status())));
     }
-    let label = model.session.model_label();
-    right.push(match model.session.lacks_model() {
+    // A run keeps its own.
+    let own = model.shown_run().and_then(|view| view.model(model.session.is_picked));
+    let (label, lacks) = own.map_or_else(|| (model.session.model_label(), model.session.lacks_model()), |own| (own, false));
+    right.push(match lacks {
         true => (label.then(&Plain::line(&format!(" ({})", model.hint("app.model")))), Role::Warning),
         false => (label.truncate(24), Role::Dim),
     });

@@ -1,7 +1,7 @@
 //! What people's commands call for, and why one is refused.
 
 use crate::engine::run::Decider;
-use crate::engine::{Actor, Command, Event, GateId, GateReply, run::GateEnd};
+use crate::engine::{Actor, Command, Event, GateId, GateReply, REHEARSAL, run::GateEnd};
 
 impl Decider<'_> {
     pub(super) fn decide_command(&self, command: &Command, by: &Actor) -> Vec<Event> {
@@ -14,6 +14,9 @@ impl Decider<'_> {
                 vec![Event::GateDecided { gate: *gate, decision: decision.clone(), by: by.clone() }]
             }
             Command::Act { action, why } => self.decide_act(action, why, by),
+            Command::UseModel { model, slots } => {
+                vec![Event::ModelChosen { model: model.clone(), slots: slots.clone(), by: by.clone() }]
+            }
             Command::Undo => {
                 let undone = self.undoable().map(|(action, _)| Event::Undone { action, by: by.clone() });
                 undone.map(|undone| self.reopened(by).into_iter().chain([undone]).collect()).unwrap_or_default()
@@ -36,6 +39,9 @@ impl Decider<'_> {
             Command::Start => over.or_else(|| self.stage.started.then(|| "the run has started already".to_string())),
             Command::Decide { gate, decision, hash } => self.decision_refusal(*gate, decision, hash),
             Command::Act { action, .. } => self.action_refusal(action),
+            Command::UseModel { model, .. } => {
+                (model == REHEARSAL).then(|| "a run that has begun doesn't become a rehearsal: start it again as one".to_string())
+            }
             Command::Undo => self.undoable().is_none().then(|| "nothing can be undone any more".to_string()),
         }
     }
@@ -57,5 +63,6 @@ fn describe(command: &Command) -> String {
         Command::Decide { gate, decision, .. } => format!("gate {}: {}", gate.0, decision.label()),
         Command::Act { action, .. } => action.label(),
         Command::Undo => "undo the last action".to_string(),
+        Command::UseModel { model, .. } => format!("use the model {model}"),
     }
 }

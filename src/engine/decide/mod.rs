@@ -16,7 +16,7 @@ mod stop;
 mod work;
 
 use super::{
-    Actor, Command, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind,
+    Actor, Command, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind, UnfinishedAnswer,
     evolve::bodies::unfit,
     flow::Phase,
     graph::NodeIx,
@@ -46,8 +46,6 @@ impl Decider<'_> {
         if self.stage.outcome.is_some() {
             return match input {
                 Input::Command { command, by } if self.refusal(command).is_none() => self.decide_command(command, by),
-                // What was rehearsed may run again, now with a model.
-                Input::Recover { by, model: Some(model) } => self.decide_recover(by, Some(model.clone()), now),
                 Input::Create { .. }
                 | Input::Command { .. }
                 | Input::Work { .. }
@@ -68,8 +66,8 @@ impl Decider<'_> {
             Input::Proceed | Input::Branch { .. } => Vec::new(),
             Input::Interrupt { signal } if self.head.is_some() => vec![Event::RunInterrupted { signal: *signal }],
             Input::Interrupt { .. } => Vec::new(),
-            Input::Recover { by, model } => self.decide_recover(by, model.clone(), now),
-            Input::TimerDue { timer } => self.decide_timer(timer, now),
+            Input::Recover { by } => self.decide_recover(by, now),
+            Input::TimerDue { timer, unfinished } => self.decide_timer(timer, unfinished.as_deref(), now),
         }
     }
 
@@ -90,7 +88,7 @@ impl Decider<'_> {
         events
     }
 
-    fn decide_timer(&self, timer: &Timer, now: Time) -> Vec<Event> {
+    fn decide_timer(&self, timer: &Timer, unfinished: Option<&UnfinishedAnswer>, now: Time) -> Vec<Event> {
         let Some(ix) = self.graph.find(&timer.node) else { return Vec::new() };
         let node = &self.nodes[ix];
         if (node.generation, node.attempt) != (timer.generation, timer.attempt) {
@@ -99,12 +97,12 @@ impl Decider<'_> {
         match timer.kind {
             TimerKind::Retry if self.flows[ix].phase == Phase::Resting => vec![self.ready_event(ix)],
             TimerKind::Retry => Vec::new(),
-            TimerKind::Timeout => self.decide_timeout(ix, now),
+            TimerKind::Timeout => self.decide_timeout(ix, unfinished, now),
         }
     }
 
     /// A clock that did not run in between is not over yet; going on set a new timer.
-    fn decide_timeout(&self, ix: NodeIx, now: Time) -> Vec<Event> {
+    fn decide_timeout(&self, ix: NodeIx, unfinished: Option<&UnfinishedAnswer>, now: Time) -> Vec<Event> {
         let (Some(worker), Some(limit)) = (&self.flows[ix].worker, self.limit_ms(ix)) else { return Vec::new() };
         if worker.since.is_none() || worker.worked_until(now) < limit {
             return Vec::new();
@@ -115,7 +113,9 @@ impl Decider<'_> {
             hint: Some("raise `timeout_s` of the node".to_string()),
             retry_after_ms: None,
         };
-        self.decide_failure(ix, error, now)
+        let called = unfinished.map(|answer| self.fact(ix, NodeFact::ModelCalled { call: answer.call.clone() }));
+        let said = unfinished.map(|answer| answer.text.as_str()).filter(|text| !text.trim().is_empty());
+        called.into_iter().chain(self.fail(ix, error, said.map(Into::into))).collect()
     }
 
     /// Something that happens to a node as it is now.

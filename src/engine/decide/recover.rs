@@ -15,7 +15,7 @@ impl RunState {
     pub fn without_driver(&self, now: Time) -> Run {
         let mut run = self.copy();
         let by = Actor { who: String::new(), via: String::new() };
-        run.hear(&Input::Recover { by, model: None }, now);
+        run.hear(&Input::Recover { by }, now);
         run
     }
 
@@ -27,7 +27,7 @@ impl RunState {
         commands.iter().find_map(|command| {
             let refusal = match command {
                 Command::Decide { .. } => self.refusal(command),
-                Command::Start | Command::Act { .. } | Command::Undo => run.refusal(command),
+                Command::Start | Command::Act { .. } | Command::Undo | Command::UseModel { .. } => run.refusal(command),
             };
             run.hear(&Input::Command { command: command.clone(), by: by.clone() }, now);
             refusal
@@ -46,11 +46,11 @@ impl Run {
 }
 
 impl Decider<'_> {
-    pub(super) fn decide_recover(&self, by: &Actor, model: Option<String>, now: Time) -> Vec<Event> {
+    pub(super) fn decide_recover(&self, by: &Actor, now: Time) -> Vec<Event> {
         if self.head.is_none() {
             return Vec::new();
         }
-        let recovered = Event::RunRecovered { by: by.clone(), model };
+        let recovered = Event::RunRecovered { by: by.clone(), model: None };
         [recovered].into_iter().chain(self.broken_off(&Cause::DriverEnded, now)).collect()
     }
 

@@ -11,7 +11,8 @@ pub(super) mod undo;
 mod worker;
 
 use crate::engine::{
-    Cause, Decided, EdgeId, EdgeState, Event, Job, Kept, Mark, NodeError, NodeFact, NodeState, Record, SkippedBy, Spent, Time, WorkSpan,
+    Cause, Decided, EdgeId, EdgeState, Event, Job, Kept, Mark, ModelSlots, NodeError, NodeFact, NodeState, Record, SkippedBy, Spent, Time,
+    WorkSpan,
     evolve::bodies::times,
     evolve::count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
@@ -74,12 +75,13 @@ impl RunState {
             Event::RunReopened { .. } => (self.stage.outcome, self.stage.ended) = (None, None),
             Event::RunInterrupted { signal } => self.stage.interrupted_by = Some(*signal),
             Event::RunRecovered { model, .. } => {
-                if let (Some(head), Some(_)) = (&mut self.head, model) {
-                    (head.settings.model, head.settings.rehearse) = (model.clone(), false);
+                if let Some(model) = model {
+                    self.use_model(model, None);
                 }
                 self.stage.interrupted_by = None;
                 self.was_idle(at);
             }
+            Event::ModelChosen { model, slots, .. } => self.use_model(model, slots.as_ref()),
             // What ended the other run doesn't end this one.
             Event::Branched { .. } => {
                 self.was_idle(at);
@@ -210,6 +212,13 @@ impl RunState {
         self.head = Some(Box::new(head));
         let inputs = Inputs::new(plan.inputs.clone(), None);
         self.add_inner(Arc::new(plan), None, String::new(), inputs);
+    }
+
+    fn use_model(&mut self, model: &str, slots: Option<&ModelSlots>) {
+        let Some(head) = &mut self.head else { return };
+        (head.settings.model, head.settings.rehearse) = (Some(model.to_owned()), false);
+        head.settings.model_slots = slots.cloned();
+        self.queue.set_model_slots(slots.map_or(u32::MAX, |model| model.slots));
     }
 
     fn start(&mut self) {

@@ -300,7 +300,7 @@ fn a_call_that_was_held_when_the_driver_ended_was_never_made() {
     world.ask("t", "t1", "save", json!({"path": "x"}), Verdict::Allow);
     assert_eq!(held(&world, "t"), ["`save`"]);
     world.run = Run::replay(&world.records);
-    world.step(Input::Recover { by: me(), model: None });
+    world.step(Input::Recover { by: me() });
     assert_eq!((world.state("t"), world.node("t").attempt), ("running", 2), "nothing happened, so it goes again");
     world.ask("t", "t2", "save", json!({"path": "x"}), Verdict::Allow);
     assert_eq!(held(&world, "t").len(), 1, "and is stepped through as before");
@@ -429,7 +429,7 @@ fn nobody_worked_while_nobody_drove_the_run() {
     world.fact("inside/x", WorkerFact::Log("here".into()));
     world.now += 3_600_000;
     world.run = Run::replay(&world.records);
-    world.step(Input::Recover { by: me(), model: None });
+    world.step(Input::Recover { by: me() });
     let took = |world: &World, id: &str| world.node(id).work_ms_by(Time(world.now));
     assert_eq!((world.state("t"), took(&world, "t"), took(&world, "inside")), ("unknown", Some(40), Some(40)));
     world.now += 2;

@@ -147,7 +147,7 @@ impl World {
 
     pub fn due(&mut self, id: &str, kind: TimerKind) -> Vec<Event> {
         let (generation, attempt) = (self.node(id).generation, self.node(id).attempt);
-        self.step(Input::TimerDue { timer: Timer { node: id.into(), generation, attempt, kind } })
+        self.step(Input::TimerDue { timer: Timer { node: id.into(), generation, attempt, kind }, unfinished: None })
     }
 
     pub fn node(&self, id: &str) -> &NodeRun {

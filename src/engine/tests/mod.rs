@@ -6,6 +6,7 @@ mod bodies;
 mod breaking;
 mod breaking_properties;
 mod cases;
+mod choosing;
 mod decisions;
 mod driving;
 mod ends;

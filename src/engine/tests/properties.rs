@@ -185,6 +185,7 @@ impl Player {
                     };
                 }
                 Effect::SetTimer { timer, at } => self.timers.push((timer, at)),
+                Effect::UseModel { model } => assert_eq!(self.world.run.settings().unwrap().model, Some(model)),
             }
         }
         self.seen = self.world.effects.len();
@@ -315,7 +316,7 @@ impl Player {
         }
         let (timer, at) = self.timers.remove(usize::from(pick) % self.timers.len());
         self.world.now = self.world.now.max(at.0);
-        self.world.step(Input::TimerDue { timer });
+        self.world.step(Input::TimerDue { timer, unfinished: None });
     }
 
     fn play_cancel(&mut self, pick: u8, how: u8) {
@@ -335,7 +336,7 @@ impl Player {
         self.workers.alive.clear();
         self.timers.clear();
         self.world.run = Run::replay(&self.world.records);
-        self.world.step(Input::Recover { by: me(), model: None });
+        self.world.step(Input::Recover { by: me() });
     }
 
     /// Somebody drives the run.
@@ -358,6 +359,7 @@ impl Player {
             10 if how > 128 => some.into_iter().for_each(|node| drop(self.world.act(Action::RunTo { node }))),
             10 => some.into_iter().for_each(|node| drop(self.world.act(Action::Hold { target: ActionTarget::Node(node) }))),
             11 if how > 200 => drop(self.world.act(Action::Hold { target: ActionTarget::Run })),
+            11 if run.outcome().is_none() => drop(self.world.command(Command::UseModel { model: "other".into(), slots: None })),
             _ => {}
         }
         self.take_effects();

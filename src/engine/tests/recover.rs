@@ -10,7 +10,7 @@ impl World {
     pub fn crash(&mut self) -> Vec<Event> {
         self.run = Run::replay(&self.records);
         self.effects.clear();
-        self.step(Input::Recover { by: me(), model: None })
+        self.step(Input::Recover { by: me() })
     }
 }
 
@@ -207,7 +207,7 @@ fn an_answer_that_the_worker_never_heard_holds_for_the_same_question_of_the_next
     let yes = Command::Decide { gate: GateId(1), decision: GateReply::Approve, hash };
     world.effects.clear();
     let by = Actor { who: "bob".into(), via: "cli".into() };
-    let batch = world.run.steps(&[Input::Command { command: yes, by: by.clone() }, Input::Recover { by: me(), model: None }], Time(2_000));
+    let batch = world.run.steps(&[Input::Command { command: yes, by: by.clone() }, Input::Recover { by: me() }], Time(2_000));
     world.records.extend(batch.records);
     assert_eq!(world.states(), "a running");
     world.ask("a", "1", "write", json!({"path": "other"}), Verdict::Ask);
@@ -224,7 +224,7 @@ fn actions_that_come_with_the_recovery_are_heard_before_anything_starts() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     let run = &mut Run::replay(&world.records);
     let pause = Input::Command { command: Command::act(Action::Pause), by: me() };
-    let batch = run.steps(&[pause, Input::Recover { by: me(), model: None }], Time(2_000));
+    let batch = run.steps(&[pause, Input::Recover { by: me() }], Time(2_000));
     assert_eq!(batch.effects, []);
     world.run = run.clone();
     assert_eq!(world.states(), "a ready, b pending");
@@ -263,7 +263,7 @@ fn a_call_that_was_released_is_not_held_again_in_the_attempt_after_a_crash() {
             // Nobody drives the run on: the next process lets the call go, before or after it has recovered the run.
             world.run = Run::replay(&world.records);
             assert_eq!(world.run.without_driver(Time(0)).refusal(&Command::act(Action::Release { target: on("a") })), None);
-            let recover = Input::Recover { by: me(), model: None };
+            let recover = Input::Recover { by: me() };
             for input in if let_go_first { [release.clone(), recover] } else { [recover, release.clone()] } {
                 world.step(input);
             }
@@ -291,7 +291,7 @@ fn a_new_try_after_a_failure_and_a_call_that_nobody_released_are_held_as_before(
 
 #[test]
 fn a_step_after_a_crash_lets_the_node_begin_and_the_one_call_go_that_it_stood_at() {
-    let recover = Input::Recover { by: me(), model: None };
+    let recover = Input::Recover { by: me() };
     for action in [Action::Step { node: None }, Action::Step { node: Some("a".into()) }] {
         for (paused, at_once) in [(false, false), (false, true), (true, false), (true, true)] {
             let mut node = agent("a", &[]);

@@ -123,7 +123,7 @@ fn running_a_rehearsed_node_again_alone_voids_the_rehearsed_nodes_after_it() {
 fn a_rehearsal_goes_on_for_real_with_a_model_that_a_person_chose() {
     let mut world = World::with(plan(vec![agent("s", &[]), tool("w", "write", json!({"path": "{{s}}"}), &["s"])]), rehearsing());
     rehearse(&mut world, "s", json!("a text"));
-    world.step(Input::Recover { by: me(), model: Some("test".into()) });
+    world.command(Command::UseModel { model: "test".into(), slots: None });
     world.act(Action::Rerun { node: "s".into(), scope: RerunReach::Downstream });
     world.done("s", json!("real.txt"));
     assert_eq!((world.states().as_str(), world.open().len()), ("s succeeded, w waiting", 1));

@@ -118,7 +118,7 @@ fn work_that_broke_off_ends_with_the_last_event_and_is_no_part_of_the_work_that_
     at(&mut world, 1_010).fact("a", WorkerFact::Output("so far".into()));
     let mut branch = World { run: world.run.clone(), records: world.records.clone(), ..World::new(plan(vec![])) };
     at(&mut branch, 60_000).step(Input::Branch { from: RunId("run".into()), from_seq: world.run.last_seq(), by: me() });
-    at(&mut world, 60_000).step(Input::Recover { by: me(), model: None });
+    at(&mut world, 60_000).step(Input::Recover { by: me() });
     for world in [&mut world, &mut branch] {
         assert_eq!(bars(world)[0], "a working 0-10, held 10-59000, working 59000-…");
         at(world, 60_500).done("a", json!(1));

@@ -9,7 +9,9 @@ mod standing;
 use std::collections::BTreeMap;
 
 use super::{Log, TraceView, TreeView};
-use crate::engine::{Action, Command, EventTrait, GateId, NodeCounts, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart};
+use crate::engine::{
+    Action, Command, EventTrait, GateId, NodeCounts, OPERATOR, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart,
+};
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
@@ -201,6 +203,13 @@ impl RunView {
     /// Whether it goes on in this host.
     pub fn goes_on(&self) -> bool {
         self.driver.is_here() && self.newest.run.outcome().is_none()
+    }
+
+    /// The model of its own that it asks, as far as one is known: of what is over and will go on that is the one that is used now.
+    pub fn model(&self, is_picked: bool) -> Option<Plain> {
+        let will_change = is_picked && self.replay.is_none() && !self.goes_on();
+        let own = self.seen().run.settings()?.model.as_deref().filter(|_| !will_change)?;
+        Some(if own == OPERATOR { Plain::line("you answer") } else { Plain::summary(own) })
     }
 
     /// Whether something that is looked at works right now, so that elapsed times change.

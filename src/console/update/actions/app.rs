@@ -114,10 +114,16 @@ pub fn ask_model(model: &mut Model) {
 }
 
 /// The name of a model was typed.
-pub fn named_model(turn: &mut UpdateTurn, name: &str) {
+pub fn named_model(model: &Model, turn: &mut UpdateTurn, name: &str) {
     if !name.is_empty() {
-        turn.send(Request::UseModel(Some(name.to_owned())));
+        use_model(model, turn, name.to_owned());
     }
+}
+
+/// Has plans, new runs and the run on the screen ask a model.
+pub fn use_model(model: &Model, turn: &mut UpdateTurn, name: String) {
+    let run = model.shown_run().map(|view| view.id.clone());
+    turn.send(Request::UseModel { model: name, run });
 }
 
 /// Asks which files of the workspace count only if they are trusted.

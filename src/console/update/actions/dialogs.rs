@@ -44,7 +44,7 @@ fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &s
         LineThen::CompareFile => compare::read_file(model, turn, text),
         LineThen::FindEvent => replay::found(model, text),
         LineThen::Why => act::keep_why(model, text),
-        LineThen::ModelName => app::named_model(turn, text),
+        LineThen::ModelName => app::named_model(model, turn, text),
         LineThen::SaveFile => save::to_file(model, turn, text),
         LineThen::Reject(gate) => gates::keep_draft(model, turn, gate, ReplyDraft::Words(text.to_owned())),
     }
@@ -182,7 +182,7 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::Theme(name) => turn.effects.push(ConsoleEffect::UseTheme(name)),
         PickThen::Model(name) => {
             setup::leave(model);
-            turn.send(Request::UseModel(Some(name)));
+            app::use_model(model, turn, name);
         }
         PickThen::OtherModel => app::ask_model(model),
         PickThen::SetUp(choice) => setup::chosen(model, turn, choice),

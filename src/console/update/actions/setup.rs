@@ -193,7 +193,7 @@ fn step(model: &mut Model, turn: &mut UpdateTurn, step: SetupStep) {
 }
 
 /// A step was taken, or failed. Nobody waits for an answer that comes after esc.
-pub fn news(model: &mut Model, id: u64, news: SetupNews) {
+pub fn news(model: &mut Model, turn: &mut UpdateTurn, id: u64, news: SetupNews) {
     let waits = |dialog: &Dialog| matches!(dialog, Dialog::Reader(ReaderDialog { what: Reading::Words { title, .. }, .. }) if title.as_str() == ASKING);
     if id != model.setup.asked.0 || !model.dialogs.last().is_some_and(waits) {
         return;
@@ -205,7 +205,7 @@ pub fn news(model: &mut Model, id: u64, news: SetupNews) {
             model.setup.trial = Some(trial);
             push_trial(model);
         }
-        SetupNews::Kept(kept) => kept_model(model, &kept),
+        SetupNews::Kept(kept) => kept_model(model, turn, &kept),
         SetupNews::Failed(failure) => failed(model, &failure),
     }
 }
@@ -248,9 +248,15 @@ fn push_trial(model: &mut Model) {
     model.dialogs.push(Dialog::noted_pick(&title, &note, items));
 }
 
-fn kept_model(model: &mut Model, kept: &KeptModel) {
+fn kept_model(model: &mut Model, turn: &mut UpdateTurn, kept: &KeptModel) {
     leave(model);
-    let mut lines = vec![Plain::line(&format!("{} is the default now: it answers from the next plan and run on.", kept.model))];
+    let mut here = "";
+    if model.shown_run().is_some() {
+        super::app::use_model(model, turn, kept.model.clone());
+        here = ", and in this run for what starts from here on";
+    }
+    let words = format!("{} is the default now: it answers from the next plan and run on{here}.", kept.model);
+    let mut lines = vec![Plain::line(&words)];
     lines.extend(kept.files.iter().map(|file| Plain::line(&format!("wrote {file}"))));
     lines.extend(kept.overruled.iter().map(|overruled| Plain::line(&format!("but {overruled}"))));
     model.dialogs.push(Dialog::reader(Reading::Words { title: Plain::line("the model is set up"), lines }, 0));

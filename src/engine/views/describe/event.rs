@@ -60,6 +60,9 @@ impl Event {
             Self::RunRecovered { by, model: Some(model) } => {
                 ("run", because("continued", &format!("with model {model}")), actor(by), EventTone::Warning)
             }
+            Self::ModelChosen { model, by, .. } => {
+                ("run", just(&format!("from here on the model is {model}")), actor(by), EventTone::Accent)
+            }
             Self::RunRecovered { by, .. } => ("run", just("continued"), actor(by), EventTone::Accent),
             Self::RunReopened { by } => ("run", just("continues after its end"), actor(by), EventTone::Accent),
             Self::Branched { from, from_seq, by } => {
