@@ -7,9 +7,11 @@ mod card;
 mod class;
 mod context;
 mod execution;
+mod hearing;
 mod offers;
 mod prompt;
 mod registry;
+mod repetition;
 mod select;
 mod session;
 mod shipped;
@@ -52,6 +54,12 @@ pub trait Port: Send + Sync {
 
     /// Reports a finished model call.
     fn model_called(&self, call: ModelCall);
+
+    /// Says that an answer begins, with what it takes before its first word: where the node's time is up, this is reported in its place.
+    fn asks(&self, call: ModelCall);
+
+    /// More of it came: so many tokens, and the text of it that may be handed back.
+    fn hears(&self, tokens: u64, text: &str);
 
     /// Reports a message of the conversation.
     fn message(&self, role: &str, content: &str);

@@ -1,10 +1,11 @@
 //! `ModelSession`: model calls of one attempt under its limit of tokens, each reported through the port.
 
-use std::time::Duration;
+use std::{future::poll_fn, sync::atomic::Ordering, task::Poll, time::Duration};
 use tokio::time::Instant;
 
 use super::attempt::{AttemptLimits, millis};
-use super::{Port, tokens};
+use super::hearing::Hearing;
+use super::{Port, repetition, tokens};
 use crate::engine::{ErrorKind, ModelCall, NodeError, REASONING, TokenUsage, TryVerdict};
 use crate::models::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
@@ -53,47 +54,6 @@ impl AnswerRoom {
     }
 }
 
-/// What answers took that were no use and that no provider counted: counted here.
-#[derive(Default)]
-struct UnreportedUsage {
-    /// Tokens of the answer under way.
-    written: u64,
-    usage: TokenUsage,
-}
-
-impl UnreportedUsage {
-    fn watch(&mut self, delta: Delta, request: &ChatRequest) -> Delta {
-        match &delta {
-            Delta::Text(text) | Delta::Reasoning(text) => self.written += tokens::of_text(text),
-            Delta::Restart { usage: None, .. } => self.lose(request),
-            Delta::Restart { usage: Some(_), .. } => self.written = 0,
-            Delta::Call | Delta::Waits { .. } => {}
-        }
-        delta
-    }
-
-    /// The last answer broke off. What a provider reported has all of it.
-    fn broken_off(&mut self, error: &ModelError, request: &ChatRequest) {
-        if self.written > 0 && error.usage.is_none() {
-            self.lose(request);
-        }
-    }
-
-    fn lose(&mut self, request: &ChatRequest) {
-        let prompt = crate::models::tokens::count_prompt(request);
-        self.usage.add(TokenUsage::of(prompt, std::mem::take(&mut self.written)));
-    }
-
-    /// A price that was said is of one answer alone.
-    fn added_to(self, mut reply: ChatReply) -> ChatReply {
-        if self.usage != TokenUsage::default() {
-            reply.usage.add(self.usage);
-            (reply.estimated, reply.cost_usd) = (true, None);
-        }
-        reply
-    }
-}
-
 /// How a call ended that gave no answer but was charged.
 const FAILED: &str = "failed";
 
@@ -129,15 +89,24 @@ struct Taken {
     replies: u32,
 }
 
-/// What people did to the work.
+/// What was done to the work, mostly by people.
 #[derive(Default)]
 struct Steered {
     /// What they said that the agent has not got yet.
     said: Vec<String>,
     /// Whether the agent is to hand back what it has.
     wraps_up: bool,
-    /// Whether an answer was cut off because the node was stopped.
-    was_cut: bool,
+    /// Why an answer was cut off here, if one was.
+    cut_off: Option<CutOff>,
+}
+
+/// Why an answer is cut off before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CutOff {
+    /// The node is to stop.
+    Stopped,
+    /// It says the same words over and over.
+    Repeats,
 }
 
 /// The permit for one call. There is no other way to get one than to ask for it.
@@ -228,9 +197,9 @@ impl<'a> ModelSession<'a> {
         self.steered.wraps_up
     }
 
-    /// Whether an answer was cut off because the node was stopped.
-    pub fn was_cut(&self) -> bool {
-        self.steered.was_cut
+    /// Why an answer was cut off here, if one was.
+    pub fn cut_off_by(&self) -> Option<CutOff> {
+        self.steered.cut_off
     }
 
     /// Answers that came so far.
@@ -243,53 +212,39 @@ impl<'a> ModelSession<'a> {
         let stream = call.stream;
         let request = self.request(call);
         let started = Instant::now();
-        let (port, mut streamed, mut heard, mut thoughts) = (self.port, false, String::new(), String::new());
-        let mut spent = UnreportedUsage::default();
-        let mut sink = |delta: Delta| match (spent.watch(delta, &request), stream) {
-            (Delta::Text(text), StreamAudience::Show) => {
-                streamed |= !text.is_empty();
-                heard.push_str(&text);
-                port.output(&text);
-            }
-            (Delta::Reasoning(text), StreamAudience::Show | StreamAudience::Hide) => thoughts.push_str(&text),
-            (Delta::Restart { why, .. }, StreamAudience::Show) => {
-                heard.clear();
-                thoughts.clear();
-                port.output(&format!("\n[trying again: {why}]\n"));
-                port.log(&format!("trying the model again: {why}"));
-            }
-            (Delta::Restart { why, .. }, StreamAudience::Hide) => {
-                thoughts.clear();
-                port.log(&format!("trying the model again: {why}"));
-            }
-            (Delta::Call | Delta::Waits { .. }, _) | (Delta::Text(_), StreamAudience::Hide) => {}
-        };
+        let port = self.port;
+        let mut hearing = Hearing::new(port, &request, self.provider.provider(), stream);
+        let is_endless = hearing.is_endless();
+        let mut sink = |delta: Delta| hearing.hear(delta);
         // The turn that is there to hand back what there is has all its time.
         let is_last = self.steered.wraps_up;
         let overdue = async { if is_last { std::future::pending().await } else { port.overdue().await } };
         let answered = tokio::select! {
             biased;
-            answered = self.provider.chat(&request, &mut sink) => Some(answered),
-            () = overdue => None,
+            answered = self.provider.chat(&request, &mut sink) => Ok(answered),
+            // Looked at behind every piece: the answer is read in this very task.
+            () = poll_fn(|_| if is_endless.load(Ordering::Relaxed) { Poll::Ready(()) } else { Poll::Pending }) => Err(CutOff::Repeats),
+            () = overdue => Err(CutOff::Stopped),
         };
         let took = started.elapsed();
         // Thoughts are for people to read: they are on record, and in no conversation.
-        if !thoughts.trim().is_empty() {
-            port.message(REASONING, &thoughts);
+        if !hearing.thoughts.trim().is_empty() {
+            port.message(REASONING, &hearing.thoughts);
         }
-        self.too_long = matches!(&answered, Some(Err(error)) if error.kind == ModelErrorKind::ContextTooLong);
+        self.too_long = matches!(&answered, Ok(Err(error)) if error.kind == ModelErrorKind::ContextTooLong);
+        let streamed = hearing.streamed();
         let reply = match answered {
-            Some(Ok(reply)) => spent.added_to(reply),
-            Some(Err(error)) => {
-                spent.broken_off(&error, &request);
+            Ok(Ok(reply)) => hearing.spent.added_to(reply),
+            Ok(Err(error)) => {
+                hearing.spent.broken_off(&error, &request);
                 let reported = ChatReply { usage: error.usage.unwrap_or_default(), model: self.model.to_owned(), ..ChatReply::default() };
-                let all = spent.added_to(reported);
+                let all = hearing.spent.added_to(reported);
                 if all.usage != TokenUsage::default() {
                     self.report(&all, FAILED, took);
                 }
                 return Err(self.node_error(error));
             }
-            None => self.cut_off(&request, heard),
+            Err(why) => self.cut_off(why, hearing),
         };
         if !streamed && stream == StreamAudience::Show && !reply.text.is_empty() {
             port.output(&reply.text);
@@ -315,11 +270,18 @@ impl<'a> ModelSession<'a> {
         }
     }
 
-    /// What there is of an answer that went on after the node was stopped; its tokens are counted here.
-    fn cut_off(&mut self, request: &ChatRequest, text: String) -> ChatReply {
-        self.port.log("stopped: the answer went on and was cut off");
-        self.steered.was_cut = true;
-        let usage = TokenUsage::of(tokens::of_messages(&request.messages), tokens::of_text(&text));
+    /// What there is of an answer that would have gone on; its tokens are counted here.
+    fn cut_off(&mut self, why: CutOff, hearing: Hearing<'_>) -> ChatReply {
+        self.port.log(match why {
+            CutOff::Stopped => "stopped: the answer went on and was cut off",
+            CutOff::Repeats => "the model said the same words over and over, so its answer was cut off",
+        });
+        self.steered.cut_off = Some(why);
+        let (text, usage) = hearing.so_far();
+        let text = match why {
+            CutOff::Stopped => text,
+            CutOff::Repeats => repetition::without(&text),
+        };
         ChatReply { text, usage, estimated: true, model: self.model.to_owned(), ..ChatReply::default() }
     }
 

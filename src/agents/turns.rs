@@ -8,7 +8,7 @@ use super::attempt::{AttemptEnd, limit};
 use super::calls::{self, CallOutcome, MadeCalls, SideEffect};
 use super::offers::Offers;
 use super::prompt::Prompt;
-use super::session::{AnswerRoom, CallPermit, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
+use super::session::{AnswerRoom, CallPermit, CutOff, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use super::tokens;
 use crate::engine::{Done, Mark, NodeError};
 use crate::models::{ChatMessage, ChatReply, Finish};
@@ -345,7 +345,8 @@ impl Conversation<'_, '_> {
 
     fn mark_of_cut(&self, reply: &ChatReply, cap: AnswerRoom) -> Option<Mark> {
         match reply.finish {
-            _ if self.session.was_cut() => Some(Mark::Stopped),
+            _ if self.session.cut_off_by() == Some(CutOff::Stopped) => Some(Mark::Stopped),
+            _ if self.session.cut_off_by() == Some(CutOff::Repeats) => Some(Mark::RepeatedWords),
             Finish::Length if self.session.cut_by_limit(cap) => Some(Mark::BudgetExhausted),
             Finish::Length | Finish::Filtered => Some(Mark::Cut),
             Finish::Stop | Finish::ToolCalls => None,

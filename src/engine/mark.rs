@@ -21,6 +21,8 @@ pub enum Mark {
     Rehearsal,
     /// The agent made the same call again and again.
     RepeatedCall,
+    /// The model said the same words over and over, and its answer was cut off.
+    RepeatedWords,
     /// A person asked the node to wrap up.
     Stopped,
     /// Of a journal that another version wrote.
@@ -39,6 +41,7 @@ impl Mark {
             Self::Partial => "partial",
             Self::Rehearsal => "rehearsal",
             Self::RepeatedCall => "repeated_call",
+            Self::RepeatedWords => "repeated_words",
             Self::Stopped => "stopped",
             Self::Other(mark) => mark,
         }

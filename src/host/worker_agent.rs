@@ -56,8 +56,17 @@ impl Port for AgentPort<'_> {
     }
 
     fn model_called(&self, mut call: ModelCall) {
+        self.port().under_way().ends();
         call.cost_usd = call.cost_usd.or_else(|| self.prices.cost(&call.model, call.usage));
         self.port().report(WorkerFact::ModelCalled(call));
+    }
+
+    fn asks(&self, call: ModelCall) {
+        self.port().under_way().begins(call);
+    }
+
+    fn hears(&self, tokens: u64, text: &str) {
+        self.port().under_way().goes_on(tokens, text, |call| self.prices.cost(&call.model, call.usage));
     }
 
     fn message(&self, role: &str, content: &str) {

@@ -141,6 +141,16 @@ async fn a_long_tool_result_is_cut_so_that_the_limit_holds() {
 }
 
 #[tokio::test]
+async fn a_model_that_says_the_same_words_over_and_over_is_cut_off_and_its_answer_marked() {
+    let stage = Stage::new(vec![Line::Endless("The answer is 4. ", "It is just a tree of trees. ")]);
+    let result = json!("The answer is 4. It is just a tree of trees.\n[cut here: the same words came over and over]");
+    assert_eq!(stage.run().await, done(result, Mark::RepeatedWords));
+    assert_eq!(stage.notes(), ["the model said the same words over and over, so its answer was cut off"]);
+    let calls = stage.desk.calls.lock().unwrap();
+    assert!(calls[0].estimated && calls[0].usage.completion > 300, "{calls:?}");
+}
+
+#[tokio::test]
 async fn an_answer_that_was_cut_by_the_nodes_limit_is_marked() {
     let mut stage = Stage::new(vec![Line::Fill]);
     stage.job.max_tokens = 10_000;

@@ -29,6 +29,8 @@ enum Line {
     Thought(&'static str, Box<Line>),
     /// Uses the output cap to the last token.
     Fill,
+    /// Says the first once, and the second without an end.
+    Endless(&'static str, &'static str),
 }
 
 struct Script {
@@ -64,6 +66,13 @@ impl ChatModel for Script {
                 let prompt = tokens::of_messages(&request.messages) + tokens::of_offers(&request.tools);
                 let Line::Reply(reply) = text(&"z ".repeat(usize::try_from(cap).unwrap())) else { unreachable!() };
                 Ok(ChatReply { usage: TokenUsage::of(prompt, cap), finish: Finish::Length, ..reply })
+            }
+            Line::Endless(first, then) => {
+                sink(Delta::Text(first.to_owned()));
+                loop {
+                    sink(Delta::Text(then.to_owned()));
+                    tokio::task::yield_now().await;
+                }
             }
             Line::Hang => {
                 sink(Delta::Text("so far ".to_owned()));
@@ -122,6 +131,10 @@ impl Port for Desk {
     fn model_called(&self, call: ModelCall) {
         self.calls.lock().unwrap().push(call);
     }
+
+    fn asks(&self, _: ModelCall) {}
+
+    fn hears(&self, _: u64, _: &str) {}
 
     fn message(&self, role: &str, content: &str) {
         self.log.lock().unwrap().push(format!("{role}: {content}"));

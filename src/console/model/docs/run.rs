@@ -126,6 +126,7 @@ fn mark_description(mark: &Mark, has_no_result: bool, why: &str) -> String {
         Mark::Overridden => "overridden: this result was entered by hand".into(),
         Mark::Stopped => "stopped early: this is the result so far".into(),
         Mark::RepeatedCall => "the agent made the same call again and again; this is the result so far".into(),
+        Mark::RepeatedWords => "the model said the same words over and over, so its answer was cut off".into(),
         Mark::Cut => "the model's answer was cut off; this is what came of it".into(),
         Mark::Answered | Mark::Other(_) => mark.label(),
     }
