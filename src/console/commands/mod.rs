@@ -5,7 +5,7 @@ pub mod guards;
 pub mod help;
 mod table;
 
-use super::model::{KeyContext, Model, Offered};
+use super::model::{Intent, KeyContext, Model, Offered};
 use super::update::UpdateTurn;
 
 use guards::DisabledReason;
@@ -34,7 +34,18 @@ pub struct ConsoleCommand {
     /// Whether it can be used now.
     pub guard: Guard,
     /// What it does.
-    pub run: fn(&mut Model, &mut UpdateTurn),
+    pub run: CommandRun,
+}
+
+/// What a command does, by what may start it.
+#[derive(Clone, Copy, Debug)]
+pub enum CommandRun {
+    /// Its key or a pick from a list starts it.
+    Does(fn(&mut Model, &mut UpdateTurn)),
+    /// It opens a text field, so text that comes at once after its key is for that field.
+    OpensField(fn(&mut Model, &mut UpdateTurn)),
+    /// It replies to a gate: its own key alone, never a pick from a list. Nothing else in the table can send a reply.
+    Replies(Intent),
 }
 
 /// All commands, in the order that help shows them.
@@ -56,6 +67,11 @@ impl ConsoleCommand {
     /// Whether another one does the same: it has the same words.
     pub fn is_like(&self, other: &Self) -> bool {
         self.title == other.title && self.description == other.description
+    }
+
+    /// Whether it replies to a gate.
+    pub fn replies(&self) -> bool {
+        matches!(self.run, CommandRun::Replies(_))
     }
 
     /// Where it works, for one that is about what is selected on a screen of its own.

@@ -1,6 +1,6 @@
 //! The table itself, in groups as help shows them.
 
-use super::{ConsoleCommand, Guard, guards as when};
+use super::{CommandRun, ConsoleCommand, Guard, guards as when};
 use crate::console::model::{Focus, HistoryStep, Intent, KeyContext, Model, MoveBy, PickThen, Screen, TreeView};
 use crate::console::update::actions::replay::ReplayDirection;
 use crate::console::update::actions::{act, breaks, deps, dialogs, findings, gates, graph, inspector, moving, replay};
@@ -13,9 +13,43 @@ const fn row(
     id: &'static str,
     keys: &'static [&'static str],
     context: KeyContext,
-    (title, hint, description): (&'static str, &'static str, &'static str),
+    texts: (&'static str, &'static str, &'static str),
     guard: Guard,
     run: fn(&mut Model, &mut UpdateTurn),
+) -> ConsoleCommand {
+    of(id, keys, context, texts, guard, CommandRun::Does(run))
+}
+
+/// The row of a command whose key opens a text field.
+const fn field(
+    id: &'static str,
+    keys: &'static [&'static str],
+    context: KeyContext,
+    texts: (&'static str, &'static str, &'static str),
+    guard: Guard,
+    run: fn(&mut Model, &mut UpdateTurn),
+) -> ConsoleCommand {
+    of(id, keys, context, texts, guard, CommandRun::OpensField(run))
+}
+
+/// The row of a reply to the selected gate.
+const fn reply(
+    id: &'static str,
+    keys: &'static [&'static str],
+    texts: (&'static str, &'static str, &'static str),
+    guard: Guard,
+    intent: Intent,
+) -> ConsoleCommand {
+    of(id, keys, KeyContext::Inbox, texts, guard, CommandRun::Replies(intent))
+}
+
+const fn of(
+    id: &'static str,
+    keys: &'static [&'static str],
+    context: KeyContext,
+    (title, hint, description): (&'static str, &'static str, &'static str),
+    guard: Guard,
+    run: CommandRun,
 ) -> ConsoleCommand {
     ConsoleCommand { id, title, hint, description, keys, context, guard, run }
 }
@@ -31,7 +65,7 @@ pub const GROUPS: &[&[ConsoleCommand]] =
 
 #[rustfmt::skip]
 const APP: &[ConsoleCommand] = &[
-    row("app.palette", &[":", "ctrl-p"], Global, ("All commands", "commands", "every command with its key, or why it can't be used now"), when::always, |_, turn| turn.next = Some(NextCommand::Palette)),
+    field("app.palette", &[":", "ctrl-p"], Global, ("All commands", "commands", "every command with its key, or why it can't be used now"), when::always, |_, turn| turn.next = Some(NextCommand::Palette)),
     row("app.help", &["?"], Global, ("Help", "help", "what works here, with keys"), when::always, actions::app::help),
     row("app.help_here", &["f1"], Always, ("Help", "help", "what works here, with keys"), when::always, actions::app::help),
     row("app.back", &["esc"], Global, ("One step back", "back", "closes what is open, then the run; never quits or decides"), when::always, actions::app::back),
@@ -65,7 +99,7 @@ const MOVE: &[ConsoleCommand] = &[
 
 #[rustfmt::skip]
 const REQUEST: &[ConsoleCommand] = &[
-    row("request.focus", &["n"], Global, ("New request", "new request", "type what you want; dagdeck makes a plan for it"), when::always, actions::request::focus),
+    field("request.focus", &["n"], Global, ("New request", "new request", "type what you want; dagdeck makes a plan for it"), when::always, actions::request::focus),
     row("request.submit", &["enter"], Request, ("Make a plan", "make a plan", "sends the request to the planner"), when::always, actions::request::submit),
     row("request.newline", &["alt-enter", "ctrl-j"], Request, ("New line", "new line", "starts a new line in the request"), when::always, |model, _| model.request.field.newline()),
     row("request.older", &["up", "ctrl-p"], Request, ("Earlier request", "earlier", "the request that you made before"), when::always, actions::request::older),
@@ -83,7 +117,7 @@ const TREE: &[ConsoleCommand] = &[
     row("tree.fold", &["space"], Tree, ("Fold or unfold", "", "hides or shows the rows under this node"), when::has_nodes, |model, _| model.with_tree(TreeView::toggle_fold)),
     row("tree.fold_all", &["Z"], Tree, ("Fold or unfold all", "", "folds all rows, or unfolds them"), when::has_nodes, |model, _| model.with_tree(TreeView::toggle_all)),
     row("tree.orient", &["t"], Tree, ("Turn the tree", "", "draws it from the first nodes, or from the final ones"), when::has_nodes, actions::tree::orient),
-    row("tree.filter", &["/"], Tree, ("Search", "search", "shows only nodes whose id, agent, tool or text matches"), when::has_nodes, actions::tree::filter),
+    field("tree.filter", &["/"], Tree, ("Search", "search", "shows only nodes whose id, agent, tool or text matches"), when::has_nodes, actions::tree::filter),
     row("tree.attention", &["."], Tree, ("Next that needs you", "next that needs you", "next node with a finding, gate, failure, stale result"), when::has_nodes, actions::tree::attention),
     row("filter.older", &["up"], Filter, ("Earlier search", "earlier", "what you searched for before"), when::typed_before, actions::typing::older),
     row("filter.newer", &["down"], Filter, ("Later search, or keep", "", "the next search; after the last, back to the tree"), when::always, actions::typing::newer),
@@ -176,7 +210,7 @@ const REPLAY: &[ConsoleCommand] = &[
     row("replay.branch", &["b"], Replay, ("Branch off from here", "branch", "starts a new run from this event; you may edit it first"), when::replaying, actions::branch::ask),
     row("replay.faster", &["+"], Replay, ("Play faster", "", "up to 256 times the real speed"), when::replaying, |model, turn| replay::change_speed(model, turn, 1)),
     row("replay.slower", &["-"], Replay, ("Play slower", "", "down to the real speed"), when::replaying, |model, turn| replay::change_speed(model, turn, -1)),
-    row("replay.find", &["/"], Replay, ("Search for an event", "search", "by node, kind, or any text of the event"), when::replaying, replay::find),
+    field("replay.find", &["/"], Replay, ("Search for an event", "search", "by node, kind, or any text of the event"), when::replaying, replay::find),
     row("replay.next", &["n"], Replay, ("Next match", "", "the next event that matches the search"), when::searched, |model, _| replay::search(model, ReplayDirection::Forward)),
     row("replay.previous", &["N"], Replay, ("Previous match", "", "the previous event that matches the search"), when::searched, |model, _| replay::search(model, ReplayDirection::Back)),
     row("replay.first", &["0"], Replay, ("First event", "", "to the start of the run"), when::replaying, |model, _| replay::go(model, |replay, records| replay.seek(records, 1))),
@@ -186,7 +220,7 @@ const REPLAY: &[ConsoleCommand] = &[
 #[rustfmt::skip]
 const LOG: &[ConsoleCommand] = &[
     row("log.go", &["enter"], Log, ("Replay from this event", "to this event", "shows the run right after this event"), when::has_events, actions::log::go),
-    row("log.filter", &["/"], Log, ("Filter", "filter", "words, node:ID, kind:WORD; shows events that match all"), when::run_shown, |model, _| model.place.focus = Focus::Filter),
+    field("log.filter", &["/"], Log, ("Filter", "filter", "words, node:ID, kind:WORD; shows events that match all"), when::run_shown, |model, _| model.place.focus = Focus::Filter),
     row("log.node", &["o"], Log, ("Only this node", "only this node", "only events of this node; press again for all"), when::has_events, actions::log::only_node),
     row("log.follow", &["f"], Log, ("Follow the end", "follow", "keeps the newest event selected"), when::run_shown, actions::log::follow),
     row("log.copy", &["y"], Log, ("Copy the event", "copy", "copies it as JSON"), when::has_events, actions::log::copy),
@@ -215,13 +249,13 @@ const INSPECTOR: &[ConsoleCommand] = &[
 
 #[rustfmt::skip]
 const INBOX: &[ConsoleCommand] = &[
-    row("gate.approve", &["a"], Inbox, ("Approve", "approve", "approves it as shown, or as you edited it"), when::gate, |model, turn| gates::decide(model, turn, Intent::Approve)),
-    row("gate.allow_host", &["A"], Inbox, ("Always allow its host", "always", "approves, and lets private data go there from now on"), when::gate_sends, |model, turn| gates::decide(model, turn, Intent::ApproveHost)),
+    reply("gate.approve", &["a"], ("Approve", "approve", "approves it as shown, or as you edited it"), when::gate, Intent::Approve),
+    reply("gate.allow_host", &["A"], ("Always allow its host", "always", "approves, and lets private data go there from now on"), when::gate_sends, Intent::ApproveHost),
     row("gate.edit", &["e"], Inbox, ("Edit or answer", "edit/answer", "edits the payload or writes the answer; sends nothing yet"), when::gate, gates::edit),
     row("gate.edit_outside", &["E"], Inbox, ("Edit in $EDITOR", "", "edits the payload in your editor; sends nothing yet"), when::gate, gates::edit_outside),
-    row("gate.reject", &["x"], Inbox, ("Reject with a reason", "reject", "write why, then press it again to send"), when::gate, gates::reject),
-    row("gate.skip", &["s"], Inbox, ("Skip the node", "skip", "the node does not run; shows what changes, asks again"), when::gate, |model, turn| gates::decide(model, turn, Intent::Skip)),
-    row("gate.cancel_branch", &["X"], Inbox, ("Cancel the branch", "cancel branch", "ends the node and what only it feeds; asks again first"), when::gate, |model, turn| gates::decide(model, turn, Intent::CancelBranch)),
+    reply("gate.reject", &["x"], ("Reject with a reason", "reject", "write why, then press it again to send"), when::gate, Intent::Reject),
+    reply("gate.skip", &["s"], ("Skip the node", "skip", "the node does not run; shows what changes, asks again"), when::gate, Intent::Skip),
+    reply("gate.cancel_branch", &["X"], ("Cancel the branch", "cancel branch", "ends the node and what only it feeds; asks again first"), when::gate, Intent::CancelBranch),
     row("gate.drop", &["u"], Inbox, ("Discard your draft", "discard draft", "discards the edited payload, answer or reason"), when::draft, gates::drop_draft),
     row("gate.node", &["enter", "o"], Inbox, ("To its node", "to node", "shows the node in its run"), when::gate, gates::to_node),
     row("gate.now", &["$"], Inbox, ("End the replay of its run", "to now", "ends the replay, so that you can reply"), when::gate_replayed, gates::now),

@@ -1,8 +1,9 @@
 //! From a key to the command it means here, or to the text field that takes it.
 
-use super::{NextCommand, UpdateTurn, actions::typing::with_field, palette};
+use super::actions::{gates, typing::with_field};
+use super::{NextCommand, UpdateTurn, palette};
 use crate::console::commands;
-use crate::console::commands::ConsoleCommand;
+use crate::console::commands::{CommandRun, ConsoleCommand};
 use crate::console::model::{Key, KeyContext, Model, Status, contexts};
 
 /// A key came.
@@ -41,7 +42,10 @@ fn elsewhere(model: &Model, key: Key) -> Option<String> {
 pub fn run(model: &mut Model, turn: &mut UpdateTurn, command: &ConsoleCommand) {
     let selected = model.selected_id().cloned();
     match (command.guard)(model) {
-        Ok(()) => (command.run)(model, turn),
+        Ok(()) => match command.run {
+            CommandRun::Does(run) | CommandRun::OpensField(run) => run(model, turn),
+            CommandRun::Replies(intent) => gates::reply(model, turn, intent),
+        },
         Err(reason) => model.status = Some(Status::warn(&format!("{}: {reason}", command.title))),
     }
     match turn.next.take() {
@@ -69,9 +73,6 @@ pub fn paste(model: &mut Model, turn: &mut UpdateTurn, text: &str) {
     with_field(model, |field| field.paste(text));
 }
 
-/// Commands whose key opens a text field.
-const OPENS_A_FIELD: [&str; 5] = ["request.focus", "tree.filter", "log.filter", "replay.find", "app.palette"];
-
 /// Text came at once and without the brackets of a paste. Its first character may be the key that opens the field for the rest; it is no
 /// key otherwise.
 pub fn typed_at_once(model: &mut Model, turn: &mut UpdateTurn, text: &str) {
@@ -79,7 +80,7 @@ pub fn typed_at_once(model: &mut Model, turn: &mut UpdateTurn, text: &str) {
     let first = rest.next().and_then(|first| Key::parse(&first.to_string()).ok());
     let command = first.and_then(|key| model.look.keymap.resolve(&contexts(model), key));
     match command {
-        Some(command) if !model.types() && OPENS_A_FIELD.contains(&command.id) => {
+        Some(command) if !model.types() && matches!(command.run, CommandRun::OpensField(_)) => {
             run(model, turn, command);
             paste(model, turn, rest.as_str());
         }

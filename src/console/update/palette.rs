@@ -5,9 +5,6 @@ use crate::console::commands::ConsoleCommand;
 use crate::console::model::{Dialog, Model, PickItem, PickThen, contexts};
 use crate::text::Plain;
 
-/// Commands whose keys decide gates: they take their own key only, never a pick from a list.
-const DECIDING: [&str; 5] = ["gate.approve", "gate.allow_host", "gate.reject", "gate.skip", "gate.cancel_branch"];
-
 /// Opens the list.
 pub fn open(model: &mut Model) {
     let here = contexts(model);
@@ -22,7 +19,7 @@ pub fn open(model: &mut Model) {
             continue;
         }
         let refused = match command.screen() {
-            _ if DECIDING.contains(&command.id) => Err("reply in the inbox, with the key of that reply".into()),
+            _ if command.replies() => Err("reply in the inbox, with the key of that reply".into()),
             Some(screen) if !here.contains(&command.context) => Err(screen.into()),
             Some(_) | None => (command.guard)(model),
         };
@@ -35,5 +32,5 @@ pub fn open(model: &mut Model) {
 
 /// The command of that id, unless only its own key may run it.
 pub fn find(id: &str) -> Option<&'static ConsoleCommand> {
-    commands::find(id).filter(|command| !DECIDING.contains(&command.id))
+    commands::find(id).filter(|command| !command.replies())
 }

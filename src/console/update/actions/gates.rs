@@ -12,11 +12,11 @@ use crate::host::client::Request;
 use crate::plan::{Field, FieldKind};
 use crate::text::{Plain, counted};
 
-/// Rejects the selected gate with the words written; without any, asks for them.
-pub fn reject(model: &mut Model, turn: &mut UpdateTurn) {
+/// Replies to the selected gate. A rejection without words asks for them first.
+pub(in crate::console::update) fn reply(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
     let Some((key, gate)) = model.selected_gate() else { return };
-    if matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Words(_))) {
-        return decide(model, turn, Intent::Reject);
+    if intent != Intent::Reject || matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Words(_))) {
+        return decide(model, turn, intent);
     }
     let (keep, send) = (model.hint("line.keep"), model.hint("gate.reject"));
     let (title, note) = (format!("reject `{}`: why?", gate.node), format!("not sent yet: press {keep}, then {send} to send it"));
@@ -26,13 +26,13 @@ pub fn reject(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Sends a reply, if this key may decide: its gate is selected, was drawn as it is now, no text field has the focus, no key came
 /// for a while, and it is neither Enter nor Space. What was not wholly shown, and what is broad, is asked once more.
-pub fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
+fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
     if let Err(why) = may_decide(model, turn) {
         return model.status = Some(Status::warn(why));
     }
     let Some((key, gate)) = model.selected_gate() else { return };
     let Some(revision) = model.inbox.doc(key).map(|doc| doc.revision) else { return };
-    let decision = match reply(gate, model.inbox.drafts.get(key), intent) {
+    let decision = match reply_of(gate, model.inbox.drafts.get(key), intent) {
         Ok(reply) => reply,
         Err(why) => return model.status = Some(Status::warn(why)),
     };
@@ -96,7 +96,7 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, (intent, 
     }
 }
 
-fn reply(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<GateReply, &'static str> {
+fn reply_of(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<GateReply, &'static str> {
     let asks = gate.kind.wants_answer();
     match (intent, draft) {
         (Intent::Approve, Some(ReplyDraft::Words(_))) => Err("you wrote a reason to reject: send it, or discard it first"),
