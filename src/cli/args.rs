@@ -9,7 +9,7 @@ use super::{
     TargetArgs, UndoArgs,
 };
 use crate::{
-    host::Unknown,
+    engine::LostChoice,
     plan::{Moment, dialect::Format},
 };
 use clap::{
@@ -204,10 +204,9 @@ fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::all().map(Format::name)).try_map(|name| name.parse::<Format>())
 }
 
-fn unknowns() -> impl TypedValueParser<Value = Unknown> {
-    let all = [Unknown::Again, Unknown::Done, Unknown::Skip];
-    PossibleValuesParser::new(all.map(Unknown::word))
-        .try_map(move |name| all.into_iter().find(|unknown| unknown.word() == name).ok_or("not a value of `--unknown`"))
+fn unknowns() -> impl TypedValueParser<Value = LostChoice> {
+    PossibleValuesParser::new(LostChoice::ALL.map(LostChoice::word))
+        .try_map(|name| LostChoice::ALL.into_iter().find(|unknown| unknown.word() == name).ok_or("not a value of `--unknown`"))
 }
 
 #[derive(Clone, Debug, Default, Args)]
@@ -287,7 +286,7 @@ pub struct GateArgs {
     pub allow_host: Vec<String>,
     /// What to do with nodes that were interrupted and may have had their effect
     #[arg(long, value_name = "WHAT", value_parser = unknowns())]
-    pub unknown: Option<Unknown>,
+    pub unknown: Option<LostChoice>,
 }
 
 #[derive(Debug, Args)]

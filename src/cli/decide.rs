@@ -56,7 +56,7 @@ async fn reply_to(args: &DecideArgs, reply: GateReply, place: &CliContext, io: &
     let (run, gate) = named::run_and_part(args.run.as_deref(), args.part.as_deref(), has, place)?;
     let stored = StoredRun::find(&run, args.json, place)?;
     let gate = find(&stored, gate)?;
-    if matches!((&reply, &gate.kind), (GateReply::Answer { .. }, GateKind::Before | GateKind::After)) {
+    if matches!((&reply, &gate.kind), (GateReply::Answer { .. }, GateKind::Approval | GateKind::Review)) {
         let (name, node) = (short(&run), &gate.node);
         let hint = format!("`dagdeck approve {name}` or `reject` it; `dagdeck override {name} {node}` sets a result instead of running it");
         return Err(CliError::new(format!("gate {} at `{node}` asks for a yes or no, not for an answer", gate.id.0)).hint(hint));

@@ -4,8 +4,7 @@
 use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named, output, show::payload_lines};
 use crate::{
     engine::{
-        Action, ActionTarget, Command, Event, EventTrait, GateKind, NodeFact, NodeState, Record, Run, RunId, RunStatus, StopSignal, Time,
-        elapsed,
+        Action, ActionTarget, Command, Event, EventTrait, NodeFact, NodeState, Record, Run, RunId, RunStatus, StopSignal, Time, elapsed,
     },
     host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, RunSignals, Yes},
     store::RunFilter,
@@ -283,7 +282,7 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
                 let more = counted(lines.len() - PAYLOAD_LINES, "more line");
                 io.say(&format!("  {more}: `dagdeck show {name} {}`", Plain::line(&gate.node)));
             }
-            let is_question = asked.is_some_and(|asked| matches!(asked.kind, GateKind::Question { .. }));
+            let is_question = asked.is_some_and(|asked| asked.kind.question().is_some());
             io.say(&match &gate.flag {
                 Some(flag) if flag.starts_with("--unknown") => {
                     format!("hint: decide what happens to it with `dagdeck resume {name} {flag}`")

@@ -3,8 +3,8 @@
 use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline};
 use crate::{
     engine::{
-        Cause, Decided, Gate, GateKind, NodeRun, Record, Run, RunId, RunStatus, Time, Totals, Transcript, TranscriptEntry, calls_label,
-        elapsed, listed, value_text, work,
+        Cause, Decided, Gate, GateKind, GateQuestion, NodeRun, Record, Run, RunId, RunStatus, Time, Totals, Transcript, TranscriptEntry,
+        calls_label, elapsed, listed, value_text, work,
     },
     host::{Clock, SystemClock},
     plan::{NodeId, nest},
@@ -185,16 +185,16 @@ pub(super) fn payload_lines(gate: &Gate) -> Vec<Plain> {
         Value::Object(map) => map.iter().flat_map(field).collect(),
         payload => Plain::block(&value_text(payload)),
     };
-    if let GateKind::Tool { leaves: Some(outgoing), .. } = &gate.kind {
+    if let GateKind::Permission { leaves: Some(outgoing), .. } = &gate.kind {
         let parts = outgoing.parts().into_iter().flat_map(|(name, text)| Plain::block(&format!("{name}: {text}")));
         let reach = Plain::line(&format!("a yes lets every node of this run send private data to {}", outgoing.host));
         return parts.chain([reach].into_iter().filter(|_| outgoing.host != "*")).chain(payload).collect();
     }
-    let GateKind::Question { text, options, fields, .. } = &gate.kind else { return payload };
+    let Some(GateQuestion { text, options, fields }) = gate.kind.question() else { return payload };
     let names = |names: Vec<&str>, label: &str| (!names.is_empty()).then(|| Plain::line(&format!("{label}: {}", names.join(", "))));
     let options = names(options.iter().map(String::as_str).collect(), "options");
     let fields = names(fields.iter().map(|field| field.name.as_str()).collect(), "fields");
-    let question = if *text == gate.why { Vec::new() } else { Plain::block(text) };
+    let question = if text == gate.why { Vec::new() } else { Plain::block(text) };
     let known = if gate.payload.is_null() { Vec::new() } else { payload };
     question.into_iter().chain(known).chain(options).chain(fields).collect()
 }

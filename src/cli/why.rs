@@ -67,8 +67,10 @@ fn broken_off(node: &NodeId, run: &Run, resumed: &Run, name: &str) -> String {
 fn hints((run, resumed): (&Run, &Run), links: &[Blocker], status: RunStatus, name: &str) -> Vec<String> {
     let hint = |link: &Blocker| match link.obstacle {
         Obstacle::Gate { gate } => run.gate(gate).map(|(asked, _)| match asked.kind {
-            GateKind::Question { .. } => format!("`dagdeck answer {name} {} -m ANSWER` answers it", gate.0),
-            GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
+            GateKind::Question { .. } | GateKind::UnknownEffect { .. } => {
+                format!("`dagdeck answer {name} {} -m ANSWER` answers it", gate.0)
+            }
+            GateKind::Approval | GateKind::Review | GateKind::Permission { .. } => {
                 format!("`dagdeck approve {name} {0}` or `dagdeck reject {name} {0}` decides it; `dagdeck show {name}` shows it", gate.0)
             }
         }),

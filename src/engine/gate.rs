@@ -36,8 +36,8 @@ impl Gate {
     /// The one host, with its port, that it asks about sending something to.
     pub fn host(&self) -> Option<&str> {
         match &self.kind {
-            GateKind::Tool { leaves, .. } => leaves.as_ref().map(|outgoing| outgoing.host.as_str()).filter(|host| *host != "*"),
-            GateKind::Before | GateKind::After | GateKind::Question { .. } => None,
+            GateKind::Permission { leaves, .. } => leaves.as_ref().map(|outgoing| outgoing.host.as_str()).filter(|host| *host != "*"),
+            GateKind::Approval | GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => None,
         }
     }
 }
@@ -47,11 +47,14 @@ impl Gate {
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum GateKind {
     /// Before the node starts.
-    Before,
+    #[serde(rename = "before")]
+    Approval,
     /// After the node's result, before it is used.
-    After,
+    #[serde(rename = "after")]
+    Review,
     /// Before one tool call in the middle of a node.
-    Tool {
+    #[serde(rename = "tool")]
+    Permission {
         /// The call's id.
         call: String,
         /// The tool's full name.
@@ -70,6 +73,55 @@ pub enum GateKind {
         /// Ties the answer to the asker within the node.
         call: Option<String>,
     },
+    /// Nobody knows whether the node took effect: a person says what becomes of it.
+    UnknownEffect { text: String },
+}
+
+/// What becomes of a node of which nobody knows whether it took effect. Journals of version 3 have the words of its label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LostChoice {
+    #[serde(alias = "run again")]
+    Again,
+    /// It took effect, and has no result.
+    #[serde(alias = "mark done")]
+    Done,
+    Skip,
+}
+
+impl LostChoice {
+    pub const ALL: [Self; 3] = [Self::Again, Self::Done, Self::Skip];
+
+    /// What a person picks.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Again => "run again",
+            Self::Done => "mark done",
+            Self::Skip => "skip",
+        }
+    }
+
+    /// The word of the flag and of the journal.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Again => "again",
+            Self::Done => "done",
+            Self::Skip => "skip",
+        }
+    }
+
+    /// All labels, as a list.
+    pub(super) fn labels(between: &str) -> String {
+        Self::ALL.map(Self::label).join(between)
+    }
+}
+
+/// What a gate asks in words, and what may be answered.
+#[derive(Clone, Debug)]
+pub struct GateQuestion<'a> {
+    pub text: &'a str,
+    pub options: Vec<String>,
+    pub fields: &'a [Field],
 }
 
 impl GateKind {
@@ -79,7 +131,19 @@ impl GateKind {
             Self::Question { text, options, fields, call } => {
                 call.is_some() || !options.is_empty() || !fields.is_empty() || asks_for_words(text)
             }
-            Self::Before | Self::After | Self::Tool { .. } => false,
+            Self::UnknownEffect { .. } => true,
+            Self::Approval | Self::Review | Self::Permission { .. } => false,
+        }
+    }
+
+    /// What it asks in words, unless it only wants a yes.
+    pub fn question(&self) -> Option<GateQuestion<'_>> {
+        match self {
+            Self::Question { text, options, fields, .. } => Some(GateQuestion { text, options: options.clone(), fields }),
+            Self::UnknownEffect { text } => {
+                Some(GateQuestion { text, options: LostChoice::ALL.map(|choice| choice.label().to_string()).to_vec(), fields: &[] })
+            }
+            Self::Approval | Self::Review | Self::Permission { .. } => None,
         }
     }
 }
@@ -156,6 +220,8 @@ pub enum GateReply {
     },
     /// The answer to a question, or a result in the tool's place.
     Answer { value: Value },
+    /// What becomes of a node whose effect is unknown.
+    Lost { choice: LostChoice },
     /// The node is skipped.
     Skip,
     /// The node and what only it feeds are cancelled.
@@ -169,7 +235,7 @@ impl GateReply {
             Self::Approve => "approved",
             Self::Modify { .. } => "approved with changes",
             Self::Reject { .. } => "rejected",
-            Self::Answer { .. } => "answered",
+            Self::Answer { .. } | Self::Lost { .. } => "answered",
             Self::Skip => "skipped",
             Self::CancelBranch => "branch cancelled",
         }

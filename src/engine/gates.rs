@@ -1,7 +1,7 @@
 //! Gates as the engine makes them: ids, hashes, and the check of an edited payload. No gate opens and none is answered but through here.
 
 use super::{
-    Event, Gate, GateId, GateKind, GateReply, OPTION, Time,
+    Event, Gate, GateId, GateKind, GateReply, LostChoice, OPTION, Time,
     flow::PhasePart,
     form_has_option,
     graph::NodeIx,
@@ -9,14 +9,12 @@ use super::{
     run::{GateEnd, RunState},
 };
 use crate::plan::{Ask, Catalog, DecisionNode, Field, FieldKind, NodeKind, ToolReach};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 /// From this proposal on, a call that was rejected each time is refused without asking.
 pub(super) const REJECTIONS_BEFORE_SILENCE: u32 = 2;
-
-/// What is offered where nobody knows whether a node's effect happened: it runs again, it counts as done, it is skipped.
-pub const LOST_OPTIONS: [&str; 3] = ["run again", "mark done", "skip"];
 
 impl RunState {
     /// Whether a gate is between a node and its start.
@@ -79,37 +77,43 @@ impl RunState {
 
     /// Whether its result waits at the gate behind it.
     pub(super) fn is_at_after_gate(&self, ix: NodeIx) -> bool {
-        self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).any(|run| run.gate.kind == GateKind::After)
+        self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).any(|run| run.gate.kind == GateKind::Review)
+    }
+
+    /// A reply as its gate takes it: what becomes of a node may be said with the words of the choice, as journals of version 3 have it.
+    pub(super) fn taken(&self, gate: GateId, reply: &GateReply) -> GateReply {
+        match (self.gate_run(gate).map(|run| &run.gate.kind), reply) {
+            (Some(GateKind::UnknownEffect { .. }), GateReply::Answer { value }) => {
+                LostChoice::deserialize(value).map_or_else(|_| reply.clone(), |choice| GateReply::Lost { choice })
+            }
+            _ => reply.clone(),
+        }
     }
 
     /// Why a decision doesn't fit its gate; `None` when it does.
     pub(super) fn misfit(&self, gate: &Gate, decision: &GateReply) -> Option<String> {
         let Some(ix) = self.graph.find(&gate.node) else { return Some("its node was removed".to_string()) };
-        let lost = self.nodes[ix].state == super::NodeState::Unknown;
         match (&gate.kind, decision) {
-            (GateKind::Question { options, .. }, GateReply::Answer { value }) if lost => {
-                let known = value.as_str().is_some_and(|answer| options.iter().any(|option| option == answer));
-                (!known).then(|| format!("answer one of: {}", options.join(", ")))
+            (GateKind::UnknownEffect { .. }, GateReply::Answer { .. } | GateReply::Approve) => {
+                Some(format!("answer one of: {}", LostChoice::labels(", ")))
             }
-            (GateKind::Question { .. }, GateReply::Approve) if lost => Some(format!("answer one of: {}", LOST_OPTIONS.join(", "))),
+            (GateKind::UnknownEffect { .. }, _) => None,
+            (_, GateReply::Lost { .. }) => Some("its effect is not unknown".to_string()),
             (GateKind::Question { fields, call, .. }, GateReply::Approve)
                 if call.is_some() || fields.is_empty() && gate.kind.wants_answer() =>
             {
                 Some("this is a question: give an answer".to_string())
             }
-            (GateKind::Question { options, fields, call, .. }, GateReply::Answer { value } | GateReply::Modify { payload: value })
-                if !lost =>
-            {
+            (GateKind::Question { options, fields, call, .. }, GateReply::Answer { value } | GateReply::Modify { payload: value }) => {
                 // What an agent offers are suggestions; any other answer goes back to it too.
                 let options = if call.is_none() { options.as_slice() } else { &[] };
                 answer_misfit(options, fields, value)
             }
-            (GateKind::Tool { tool, .. }, GateReply::Modify { payload }) => self.args_misfit(tool, payload),
-            (GateKind::Before, GateReply::Modify { payload }) => self.payload_misfit(ix, &gate.payload, payload),
-            (GateKind::After, GateReply::Modify { payload: value }) | (GateKind::Before | GateKind::After, GateReply::Answer { value }) => {
-                self.result_misfit(ix, value)
-            }
-            (GateKind::Before | GateKind::After | GateKind::Tool { .. } | GateKind::Question { .. }, _) => None,
+            (GateKind::Permission { tool, .. }, GateReply::Modify { payload }) => self.args_misfit(tool, payload),
+            (GateKind::Approval, GateReply::Modify { payload }) => self.payload_misfit(ix, &gate.payload, payload),
+            (GateKind::Review, GateReply::Modify { payload: value })
+            | (GateKind::Approval | GateKind::Review, GateReply::Answer { value }) => self.result_misfit(ix, value),
+            (GateKind::Approval | GateKind::Review | GateKind::Permission { .. } | GateKind::Question { .. }, _) => None,
         }
     }
 
@@ -171,7 +175,7 @@ pub(super) fn edited<'a>(decision: &'a GateReply, payload: &'a Value) -> &'a Val
     match decision {
         GateReply::Modify { payload } => payload,
         GateReply::Answer { value } => value,
-        GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => payload,
+        GateReply::Approve | GateReply::Reject { .. } | GateReply::Lost { .. } | GateReply::Skip | GateReply::CancelBranch => payload,
     }
 }
 
@@ -249,10 +253,9 @@ pub(super) fn approval_result(ask: &Ask, decision: &GateReply) -> Value {
             Value::Object(filled)
         }
         GateReply::Answer { value } | GateReply::Modify { payload: value } => value.clone(),
-        GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch if ask.fields.is_empty() => {
-            Value::from("approve")
+        GateReply::Approve | GateReply::Reject { .. } | GateReply::Lost { .. } | GateReply::Skip | GateReply::CancelBranch => {
+            if ask.fields.is_empty() { Value::from("approve") } else { Value::Object(presets().collect()) }
         }
-        GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => Value::Object(presets().collect()),
     };
     Value::Object(Map::from_iter([("answer".to_string(), answer)]))
 }

@@ -16,8 +16,8 @@ impl GateWithTool {
     /// What the call would send out, if the gate asks about that.
     pub(super) fn leaves(&self) -> Option<&Outgoing> {
         match &self.gate.kind {
-            GateKind::Tool { leaves, .. } => leaves.as_deref(),
-            GateKind::Before | GateKind::After | GateKind::Question { .. } => None,
+            GateKind::Permission { leaves, .. } => leaves.as_deref(),
+            GateKind::Approval | GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => None,
         }
     }
 
@@ -25,12 +25,12 @@ impl GateWithTool {
     pub(super) fn of(run: &Run, id: GateId) -> Option<Self> {
         let (gate, _) = run.gate(id)?;
         let tool = match &gate.kind {
-            GateKind::Tool { tool, .. } => Some(tool.clone()),
-            GateKind::Before => run.node_doc(&gate.node).and_then(|node| node.kind.tool()).map(|work| {
+            GateKind::Permission { tool, .. } => Some(tool.clone()),
+            GateKind::Approval => run.node_doc(&gate.node).and_then(|node| node.kind.tool()).map(|work| {
                 let own = run.settings().map_or(&*work.tool, |settings| settings.catalog.canonical(&work.tool));
                 own.to_owned()
             }),
-            GateKind::After | GateKind::Question { .. } => None,
+            GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => None,
         };
         let others = run.settings().into_iter().flat_map(|settings| &settings.catalog.aliases);
         let aliases = others.filter(|(_, own)| Some(*own) == tool.as_ref()).map(|(alias, _)| alias.clone()).collect();

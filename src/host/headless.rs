@@ -7,7 +7,7 @@ use super::{
     session::{FirstCommands, Order, RunSession},
 };
 use crate::engine::{
-    Actor, Command, Event, Gate, GateId, GateReply, LOST_OPTIONS, NodeState, Outcome, Outgoing, Record, Run, RunId, StopSignal,
+    Actor, Command, Event, Gate, GateId, GateKind, GateReply, LostChoice, Outcome, Outgoing, Record, Run, RunId, StopSignal,
 };
 use crate::plan::{DecisionNode, NodeId, NodeKind};
 use crate::tools::Globs;
@@ -31,37 +31,7 @@ pub struct Flags {
     /// `--allow-host GLOB`: hosts, with or without a port, that private data may be sent to.
     pub allow_host: Vec<String>,
     /// `--unknown`: what becomes of nodes of which nobody knows whether they took effect.
-    pub unknown: Option<Unknown>,
-}
-
-/// What becomes of a node of which nobody knows whether it took effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unknown {
-    Again,
-    /// It took effect, and has no result.
-    Done,
-    Skip,
-}
-
-impl Unknown {
-    /// The word of the flag.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Again => "again",
-            Self::Done => "done",
-            Self::Skip => "skip",
-        }
-    }
-
-    /// The answer to the engine's question.
-    fn answer(self) -> &'static str {
-        let [again, done, skip] = LOST_OPTIONS;
-        match self {
-            Self::Again => again,
-            Self::Done => done,
-            Self::Skip => skip,
-        }
-    }
+    pub unknown: Option<LostChoice>,
 }
 
 impl Flags {
@@ -275,16 +245,11 @@ impl Warden<'_> {
 
     /// The decision with the flag that made it.
     fn verdict_on(&self, gate: &Gate) -> Option<(GateReply, String)> {
-        if self.is_lost(gate) {
-            let unknown = self.rules.unknown?;
-            return Some((GateReply::Answer { value: unknown.answer().into() }, format!("--unknown {}", unknown.word())));
+        if let GateKind::UnknownEffect { .. } = gate.kind {
+            let choice = self.rules.unknown?;
+            return Some((GateReply::Lost { choice }, format!("--unknown {}", choice.word())));
         }
         self.rules.decide(&GateWithTool::of(&self.state, gate.id)?)
-    }
-
-    /// Whether the gate asks what became of a node.
-    fn is_lost(&self, gate: &Gate) -> bool {
-        self.state.node(&gate.node).is_some_and(|node| node.state == NodeState::Unknown)
     }
 
     fn is_parked(&self) -> bool {
@@ -323,7 +288,7 @@ impl Warden<'_> {
 
     fn parked(&self, gate: &Gate) -> Option<ParkedGate> {
         let seen = GateWithTool::of(&self.state, gate.id)?;
-        let flag = match (self.is_lost(gate), gate.kind.wants_answer(), seen.leaves()) {
+        let flag = match (matches!(gate.kind, GateKind::UnknownEffect { .. }), gate.kind.wants_answer(), seen.leaves()) {
             (true, _, _) => Some("--unknown again|done|skip".to_owned()),
             (false, true, _) => None,
             (false, false, Some(Outgoing { host, asks_anyway: true, .. })) => {
@@ -344,7 +309,7 @@ struct FlagRules {
     /// Hosts that a person allowed for good in this workspace.
     kept_hosts: Vec<String>,
     yes: Yes,
-    unknown: Option<Unknown>,
+    unknown: Option<LostChoice>,
 }
 
 impl FlagRules {

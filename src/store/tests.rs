@@ -31,7 +31,7 @@ fn gate(id: u32, node: &str) -> Event {
             id: GateId(id),
             node: NodeId::new(node),
             generation: 1,
-            kind: GateKind::Before,
+            kind: GateKind::Approval,
             payload: Value::Null,
             hash: String::new(),
             why: String::new(),

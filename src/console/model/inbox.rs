@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Doc, GateKey, RunView};
-use crate::engine::{Gate, GateKind, Time};
+use crate::engine::{Gate, Time};
 
 /// All gates that wait.
 #[derive(Clone, Debug, Default)]
@@ -155,5 +155,5 @@ impl Inbox {
 
 /// Whether a gate wants an answer rather than a yes.
 pub fn is_question(gate: &Gate) -> bool {
-    matches!(gate.kind, GateKind::Question { .. })
+    gate.kind.question().is_some()
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::Deck;
 use crate::console::{
     commands,
+    commands::CommandRun,
     model::{Dialog, Focus, KeyContext, PickItem, PickThen, PlanScreen, Screen, contexts},
     view,
 };

@@ -181,7 +181,7 @@ impl Decider<'_> {
         match self.flows[ix].phase.part() {
             PhasePart::Ahead | PhasePart::InLine | PhasePart::Answered | PhasePart::Resting | PhasePart::Lost => false,
             PhasePart::AtGate(gate) => {
-                let asks_first = self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before);
+                let asks_first = self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Approval);
                 !asks_first && self.nodes[ix].state != NodeState::Unknown
             }
             PhasePart::Kept => self.flows[ix].keeps_an_end(),

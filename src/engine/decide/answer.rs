@@ -2,8 +2,8 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Cause, Decided, Event, Gate, GateId, GateKind, GateReply, Mark, NodeFact, NodeState, SkippedBy, Time, ToolCall,
-    gates::{LOST_OPTIONS, approval_result, edited},
+    Cause, Decided, Event, Gate, GateId, GateKind, GateReply, LostChoice, Mark, NodeFact, NodeState, SkippedBy, Time, ToolCall,
+    gates::{approval_result, edited},
     graph::{NodeIx, tool_of},
     run::GateEnd,
 };
@@ -18,10 +18,10 @@ impl Decider<'_> {
             GateReply::Skip => return self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone() }),
             GateReply::CancelBranch => return self.cancel_branch(ix, &Cause::Cancelled { by: decided.by.who.clone() }),
             GateReply::Reject { message } => return self.cancel(ix, &Cause::Rejected { message: message.clone() }),
-            GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } => {}
+            GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => {}
         }
         match &gate.kind {
-            GateKind::Question { .. } if *self.state_of(ix) == NodeState::Unknown => self.follow_lost(ix, decided),
+            GateKind::UnknownEffect { .. } => self.follow_lost(ix, decided),
             GateKind::Question { .. } => {
                 let nothing = Ask::default();
                 let ask = match self.doc(ix).map(|node| &node.kind) {
@@ -30,11 +30,12 @@ impl Decider<'_> {
                 };
                 self.finish(ix, approval_result(ask, &decided.decision), None, now)
             }
-            GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
+            GateKind::Approval | GateKind::Review | GateKind::Permission { .. } => {
                 let mark = match decided.decision {
                     GateReply::Approve => self.flows[ix].gates.mark.clone(),
                     GateReply::Modify { .. }
                     | GateReply::Answer { .. }
+                    | GateReply::Lost { .. }
                     | GateReply::Reject { .. }
                     | GateReply::Skip
                     | GateReply::CancelBranch => Some(Mark::Overridden),
@@ -46,13 +47,10 @@ impl Decider<'_> {
 
     /// Somebody reported what happened to a node that nobody knew about.
     fn follow_lost(&self, ix: NodeIx, decided: &Decided) -> Vec<Event> {
-        let [again, done, skip] = LOST_OPTIONS;
         match &decided.decision {
-            GateReply::Answer { value } if *value == again => vec![self.ready_event(ix)],
-            GateReply::Answer { value } if *value == done => self.complete(ix, Value::Null, Some(Mark::Overridden)),
-            GateReply::Answer { value } if *value == skip => {
-                self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone() })
-            }
+            GateReply::Lost { choice: LostChoice::Again } => vec![self.ready_event(ix)],
+            GateReply::Lost { choice: LostChoice::Done } => self.complete(ix, Value::Null, Some(Mark::Overridden)),
+            GateReply::Lost { choice: LostChoice::Skip } => self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone() }),
             GateReply::Modify { payload } => self.complete(ix, payload.clone(), Some(Mark::Overridden)),
             GateReply::Answer { .. } | GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => {
                 self.skip(ix, SkippedBy::Person, Cause::Unanswered)
@@ -73,7 +71,11 @@ impl Decider<'_> {
                 GateReply::Reject { message } if self.doc(ix).and_then(tool_of).is_some() => {
                     return self.cancel(ix, &Cause::Rejected { message: message.clone() });
                 }
-                GateReply::Approve | GateReply::Modify { .. } | GateReply::Reject { .. } | GateReply::Answer { .. } => {
+                GateReply::Approve
+                | GateReply::Modify { .. }
+                | GateReply::Reject { .. }
+                | GateReply::Answer { .. }
+                | GateReply::Lost { .. } => {
                     events.push(self.delivery(ix, gate, &decided.decision, &pending.call));
                 }
             }
@@ -83,7 +85,7 @@ impl Decider<'_> {
 
     /// What an answer comes to for the worker. A call that was approved and has not begun doesn't run in a node that is to stop.
     fn delivery(&self, ix: NodeIx, gate: &Gate, decision: &GateReply, call: &str) -> Event {
-        let starts = matches!((&gate.kind, decision), (GateKind::Tool { .. }, GateReply::Approve | GateReply::Modify { .. }));
+        let starts = matches!((&gate.kind, decision), (GateKind::Permission { .. }, GateReply::Approve | GateReply::Modify { .. }));
         if let Some(refused) = self.refused_by_stop(ix, call).filter(|_| starts) {
             return refused;
         }
@@ -97,14 +99,14 @@ impl Decider<'_> {
                 };
                 Event::Node { node_id, generation, fact: NodeFact::ToolRefused { call, message } }
             }
-            (GateKind::Tool { .. }, GateReply::Answer { value }) => {
+            (GateKind::Permission { .. }, GateReply::Answer { value }) => {
                 Event::Node { node_id, generation, fact: NodeFact::ToolAnswered { call, value: value.clone() } }
             }
-            (GateKind::Tool { tool, .. }, _) => {
+            (GateKind::Permission { tool, .. }, _) => {
                 let args = edited(decision, &gate.payload).clone();
                 Event::Node { node_id, generation, fact: NodeFact::ToolStarted { call: ToolCall { id: call, tool: tool.clone(), args } } }
             }
-            (GateKind::Question { .. } | GateKind::Before | GateKind::After, _) => Event::Node {
+            (GateKind::Question { .. } | GateKind::UnknownEffect { .. } | GateKind::Approval | GateKind::Review, _) => Event::Node {
                 node_id,
                 generation,
                 fact: NodeFact::QuestionAnswered { call, value: edited(decision, &gate.payload).clone() },

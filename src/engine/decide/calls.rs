@@ -118,7 +118,7 @@ impl Decider<'_> {
                     None if asks_anyway => (why, None),
                     None => return start(),
                 };
-                let kind = GateKind::Tool { call: call.id.clone(), tool: call.tool.clone(), leaves };
+                let kind = GateKind::Permission { call: call.id.clone(), tool: call.tool.clone(), leaves };
                 self.gate_event(ix, kind, call.args.clone(), why, now)
             }
         }

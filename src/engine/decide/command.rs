@@ -11,7 +11,7 @@ impl Decider<'_> {
         match command {
             Command::Start => vec![Event::RunStarted],
             Command::Decide { gate, decision, hash: _ } => {
-                vec![Event::GateDecided { gate: *gate, decision: decision.clone(), by: by.clone() }]
+                vec![Event::GateDecided { gate: *gate, decision: self.taken(*gate, decision), by: by.clone() }]
             }
             Command::Act { action, why } => self.decide_act(action, why, by),
             Command::UseModel { model, slots } => {
@@ -52,7 +52,7 @@ impl Decider<'_> {
             GateEnd::Decided(decided) => Some(format!("gate {} was already {} by {}", id.0, decided.decision.label(), decided.by.who)),
             GateEnd::Voided(reason) => Some(format!("the gate is closed: {}", reason.message())),
             GateEnd::Open if run.gate.hash != hash => Some("the preview changed since you last saw it; look at it again".to_string()),
-            GateEnd::Open => self.misfit(&run.gate, decision),
+            GateEnd::Open => self.misfit(&run.gate, &self.taken(id, decision)),
         }
     }
 }

@@ -3,10 +3,9 @@
 use super::end::plan_error;
 use crate::engine::run::{Decider, Starts};
 use crate::engine::{
-    Cause, ErrorKind, Event, GateKind, NodeError, NodeFact, Outcome, SkippedBy, Time,
+    Cause, ErrorKind, Event, GateKind, LostChoice, NodeError, NodeFact, Outcome, SkippedBy, Time,
     ends::PlanEnd,
     flow::Phase,
-    gates::LOST_OPTIONS,
     graph::{NodeIx, tool_of, verdict},
     inner_run::{InnerRunIx, MOST_NODES},
     state::EndKind,
@@ -45,7 +44,7 @@ impl Decider<'_> {
             Phase::Joined { go: true } => self.follow_join(ix),
             Phase::Joined { go: false } => self.skip_closed(ix),
             Phase::Asking => match self.payload(ix) {
-                Ok(payload) => vec![self.gate_event(ix, GateKind::Before, payload, self.before_reason(ix), now)],
+                Ok(payload) => vec![self.gate_event(ix, GateKind::Approval, payload, self.before_reason(ix), now)],
                 Err(message) => self.fail(ix, plan_error(message), None),
             },
             Phase::Answered(gate) => self.follow_answer(ix, gate, now),
@@ -72,16 +71,15 @@ impl Decider<'_> {
         let tools: Vec<String> = calls.iter().filter_map(|call| Some(format!("`{}`", call["tool"].as_str()?))).collect();
         let id = self.id_of(ix);
         let text = match tools.len() {
-            0 => format!("`{id}` may have had its effect. Choose: {}", LOST_OPTIONS.join(" / ")),
-            _ => format!("The call of {} in `{id}` may have had its effect. Choose: {}", tools.join(" and "), LOST_OPTIONS.join(" / ")),
+            0 => format!("`{id}` may have had its effect. Choose: {}", LostChoice::labels(" / ")),
+            _ => format!("The call of {} in `{id}` may have had its effect. Choose: {}", tools.join(" and "), LostChoice::labels(" / ")),
         };
         let payload = match calls.len() {
             0 => self.payload(ix).unwrap_or_default(),
             1 => calls.into_iter().next().unwrap_or_default(),
             _ => Value::Array(calls),
         };
-        let kind = GateKind::Question { text, options: LOST_OPTIONS.map(str::to_string).to_vec(), fields: Vec::new(), call: None };
-        self.gate_event(ix, kind, payload, self.nodes[ix].reason.message(), now)
+        self.gate_event(ix, GateKind::UnknownEffect { text }, payload, self.nodes[ix].reason.message(), now)
     }
 
     /// Guards of a node whose inputs are there.

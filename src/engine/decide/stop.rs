@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    ActionTarget, Cause, Event, GateKind, NodeState,
+    ActionTarget, Cause, Event, GateKind,
     flow::Phase,
     graph::{NodeIx, tool_of},
 };
@@ -48,9 +48,8 @@ impl Decider<'_> {
             Phase::Kept | Phase::Freed if flow.keeps_an_end() => StopEffect::Finishes,
             Phase::Kept | Phase::Freed => StopEffect::Ends,
             Phase::AtGate(gate) => match self.gate_run(gate).map(|run| &run.gate.kind) {
-                _ if self.nodes[ix].state == NodeState::Unknown => StopEffect::Finishes,
-                Some(GateKind::After | GateKind::Tool { .. }) => StopEffect::Finishes,
-                Some(GateKind::Before | GateKind::Question { .. }) | None => StopEffect::Ends,
+                Some(GateKind::Review | GateKind::Permission { .. } | GateKind::UnknownEffect { .. }) => StopEffect::Finishes,
+                Some(GateKind::Approval | GateKind::Question { .. }) | None => StopEffect::Ends,
             },
         }
     }

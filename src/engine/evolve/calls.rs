@@ -16,7 +16,7 @@ impl RunState {
         for ix in self.all_nodes().filter(|&ix| !self.is_over(ix)).collect::<Vec<_>>() {
             self.flows[ix].gates.owed.clear();
             let answered = match self.flows[ix].phase {
-                Phase::Answered(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before),
+                Phase::Answered(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Approval),
                 phase => phase.part() == PhasePart::InLine,
             };
             self.flows[ix].gates.approval = None;

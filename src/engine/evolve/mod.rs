@@ -90,8 +90,9 @@ impl RunState {
             }
             Event::ApprovalRequired { gate } => self.open_gate(gate, at),
             Event::GateDecided { gate, decision, by } => {
+                let decision = self.taken(*gate, decision);
                 self.close_gate(*gate, GateEnd::Decided(Decided { decision: decision.clone(), by: by.clone(), at }));
-                self.answered(*gate, decision);
+                self.answered(*gate, &decision);
             }
             Event::GateVoided { gate, reason } => {
                 self.close_gate(*gate, GateEnd::Voided(reason.clone()));

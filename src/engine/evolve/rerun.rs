@@ -65,7 +65,7 @@ impl RunState {
 
     /// The result of a node, or what it handed in for review.
     fn handed_in(&self, ix: NodeIx) -> Option<Arc<Value>> {
-        let reviewed = self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).find(|run| run.gate.kind == GateKind::After);
+        let reviewed = self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).find(|run| run.gate.kind == GateKind::Review);
         self.nodes[ix].result.clone().or_else(|| reviewed.map(|run| Arc::new(run.gate.payload.clone())))
     }
 

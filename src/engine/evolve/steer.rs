@@ -177,7 +177,7 @@ impl RunState {
 
     /// Whether a node waits before its start, or at the gate before that.
     fn is_at_start(&self, ix: NodeIx) -> bool {
-        let gate = self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).any(|run| run.gate.kind == GateKind::Before);
+        let gate = self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).any(|run| run.gate.kind == GateKind::Approval);
         gate || self.is_about_to_start(ix)
     }
 

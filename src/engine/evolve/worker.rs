@@ -12,13 +12,19 @@ use serde_json::Value;
 
 impl RunState {
     pub(super) fn open_gate(&mut self, gate: &Gate, at: Time) {
+        let ix = self.graph.find(&gate.node);
+        let mut gate = gate.clone();
+        if let (Some(Phase::Lost), GateKind::Question { text, .. }) = (ix.map(|ix| self.flows[ix].phase), &mut gate.kind) {
+            // So journals of version 3 have it.
+            gate.kind = GateKind::UnknownEffect { text: std::mem::take(text) };
+        }
         self.gates.all.insert(gate.id, GateRun { gate: gate.clone(), end: GateEnd::Open });
         self.gates.open.insert(gate.id);
-        let Some(ix) = self.graph.find(&gate.node) else { return };
+        let Some(ix) = ix else { return };
         let owners: Vec<NodeIx> = self.owners(ix).collect();
         owners.into_iter().for_each(|owner| self.nodes[owner].inside.waiting += 1);
         match &gate.kind {
-            GateKind::Tool { call, .. } | GateKind::Question { call: Some(call), .. } => {
+            GateKind::Permission { call, .. } | GateKind::Question { call: Some(call), .. } => {
                 // A call that was held before is not any more: it asks.
                 self.deliver(ix, call);
                 if let Some(worker) = &mut self.flows[ix].worker {
@@ -27,12 +33,10 @@ impl RunState {
                 self.rest_slot(ix, at);
                 self.show_worker(ix);
             }
-            GateKind::Before | GateKind::After | GateKind::Question { call: None, .. } => {
-                let lost = self.flows[ix].phase == Phase::Lost;
+            GateKind::UnknownEffect { .. } => self.enter(ix, Phase::AtGate(gate.id)),
+            GateKind::Approval | GateKind::Review | GateKind::Question { call: None, .. } => {
                 self.enter(ix, Phase::AtGate(gate.id));
-                if !lost {
-                    self.show(ix, NodeState::Waiting { gate: gate.id }, gate.why.clone().into());
-                }
+                self.show(ix, NodeState::Waiting { gate: gate.id }, gate.why.clone().into());
             }
         }
         self.clock(ix, at);
@@ -57,11 +61,11 @@ impl RunState {
         let Some(gate) = self.gate_run(id).map(|run| run.gate.clone()) else { return };
         let Some(ix) = self.graph.find(&gate.node) else { return };
         match (&gate.kind, decision) {
-            (GateKind::Before, GateReply::Approve | GateReply::Modify { .. }) => {
+            (GateKind::Approval, GateReply::Approve | GateReply::Modify { .. }) => {
                 self.flows[ix].gates.approval = Some(id);
                 self.queue_up(ix);
             }
-            (GateKind::Tool { tool, leaves, .. }, _) => {
+            (GateKind::Permission { tool, leaves, .. }, _) => {
                 if let (Some(outgoing), GateReply::Approve) = (leaves, decision) {
                     self.gates.hosts.insert(outgoing.host.clone());
                 }
@@ -80,7 +84,9 @@ impl RunState {
                 self.settle_owed(ix, &gate);
                 self.call_decided(ix, id, decision);
             }
-            (GateKind::Before | GateKind::After | GateKind::Question { call: None, .. }, _) => self.enter(ix, Phase::Answered(id)),
+            (GateKind::Approval | GateKind::Review | GateKind::Question { call: None, .. } | GateKind::UnknownEffect { .. }, _) => {
+                self.enter(ix, Phase::Answered(id))
+            }
         }
     }
 
@@ -89,7 +95,7 @@ impl RunState {
         let ends = match decision {
             GateReply::Skip | GateReply::CancelBranch => true,
             GateReply::Reject { .. } => is_tool,
-            GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } => false,
+            GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => false,
         };
         self.pending_decided(ix, |pending| pending.gate() == Some(id), ends);
     }
@@ -118,11 +124,15 @@ impl RunState {
         let Some(worker) = &self.flows[ix].worker else { return false };
         let starts_call = |pending: &Pending| {
             pending.gate().and_then(|gate| self.gate_run(gate)).is_some_and(|run| match (&run.gate.kind, &run.end) {
-                (GateKind::Tool { .. }, GateEnd::Decided(decided)) => {
+                (GateKind::Permission { .. }, GateEnd::Decided(decided)) => {
                     matches!(decided.decision, GateReply::Approve | GateReply::Modify { .. })
                 }
                 (
-                    GateKind::Tool { .. } | GateKind::Before | GateKind::After | GateKind::Question { .. },
+                    GateKind::Permission { .. }
+                    | GateKind::Approval
+                    | GateKind::Review
+                    | GateKind::Question { .. }
+                    | GateKind::UnknownEffect { .. },
                     GateEnd::Open | GateEnd::Decided(_) | GateEnd::Voided(_),
                 ) => false,
             })
@@ -161,17 +171,24 @@ impl RunState {
     pub(in crate::engine) fn owed(&self, ix: NodeIx, kind: &GateKind, payload: &Value) -> Option<GateId> {
         let place = |out: &Option<Box<Outgoing>>| out.as_deref().map(|out| Outgoing { asks_anyway: false, allowed: false, ..out.clone() });
         let same = |gate: &Gate, is_yes: bool| match (&gate.kind, kind) {
-            (GateKind::Tool { tool: before, leaves: out, .. }, GateKind::Tool { tool, leaves, .. }) => {
+            (GateKind::Permission { tool: before, leaves: out, .. }, GateKind::Permission { tool, leaves, .. }) => {
                 self.tool_name(before) == self.tool_name(tool) && (out == leaves || !is_yes && place(out) == place(leaves))
             }
             (GateKind::Question { text: before, .. }, GateKind::Question { text, .. }) => before == text,
-            (GateKind::Before | GateKind::After | GateKind::Tool { .. } | GateKind::Question { .. }, _) => false,
+            (
+                GateKind::Approval
+                | GateKind::Review
+                | GateKind::Permission { .. }
+                | GateKind::Question { .. }
+                | GateKind::UnknownEffect { .. },
+                _,
+            ) => false,
         };
         let generation = self.generation(ix);
         self.flows[ix].gates.owed.iter().copied().find(|&id| {
             self.gate(id).is_some_and(|(gate, decided)| {
                 let is_yes = decided.is_some_and(|decided| match decided.decision {
-                    GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } => true,
+                    GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => true,
                     GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => false,
                 });
                 gate.generation == generation && gate.payload == *payload && same(gate, is_yes)
@@ -275,7 +292,7 @@ impl RunState {
     pub(super) fn tool_answered(&mut self, ix: NodeIx, call: &str, value: &Value, at: Time) {
         let pending = self.flows[ix].worker.as_ref().and_then(|worker| worker.pending.iter().find(|pending| pending.call == call));
         let gate = pending.and_then(|pending| self.gate_run(pending.gate()?)).map(|run| run.gate.clone());
-        if let Some(Gate { kind: GateKind::Tool { tool, .. }, payload, .. }) = gate {
+        if let Some(Gate { kind: GateKind::Permission { tool, .. }, payload, .. }) = gate {
             let report = ToolReport { ok: true, value: value.clone(), ..ToolReport::default() };
             self.nodes[ix].lineage.tools.push((ToolCall { id: call.to_string(), tool, args: payload }, Some(report)));
         }

@@ -70,7 +70,7 @@ fn what_a_file_holds_is_sent_out_only_after_a_yes() {
     assert!(!starts(&world.sends("send", "c")));
     let gate = world.run.open_gates().next().unwrap().clone();
     assert_eq!(gate.why, "it may send private data to collector.example:443");
-    assert_eq!(gate.kind, GateKind::Tool { call: "c".into(), tool: "fetch_url".into(), leaves: outgoing() });
+    assert_eq!(gate.kind, GateKind::Permission { call: "c".into(), tool: "fetch_url".into(), leaves: outgoing() });
     assert!(starts(&world.decide(1, GateReply::Approve)));
 }
 

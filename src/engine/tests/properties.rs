@@ -300,7 +300,8 @@ impl Player {
             (0, _) => reject("no"),
             (1, _) => GateReply::Skip,
             (2, _) => GateReply::CancelBranch,
-            (_, GateKind::Question { options, .. }) if !options.is_empty() => {
+            (_, kind) if kind.question().is_some_and(|question| !question.options.is_empty()) => {
+                let options = kind.question().unwrap().options;
                 GateReply::Answer { value: json!(options[usize::from(how) % options.len()]) }
             }
             (3, _) | (_, GateKind::Question { .. }) => GateReply::Answer { value: json!("left") },
@@ -463,13 +464,13 @@ pub(super) fn check(world: &World) {
                 }
                 if shape.gates.before {
                     let yes =
-                        gates.values().any(|gate| gate.node == *node_id && gate.kind == GateKind::Before && approved.contains(&gate.id));
+                        gates.values().any(|gate| gate.node == *node_id && gate.kind == GateKind::Approval && approved.contains(&gate.id));
                     assert!(yes, "`{node_id}` starts only after its approval");
                 }
             }
             Event::Node { node_id, fact: NodeFact::ToolStarted { call }, .. } => {
                 let mut asked = gates.values().filter(|gate| gate.node == *node_id);
-                let own = |gate: &&Gate| matches!(&gate.kind, GateKind::Tool { call: id, .. } if *id == call.id);
+                let own = |gate: &&Gate| matches!(&gate.kind, GateKind::Permission { call: id, .. } if *id == call.id);
                 if let Some(gate) = asked.find(own) {
                     assert!(approved.contains(&gate.id), "call {} runs only after its approval", call.id);
                 }

@@ -51,6 +51,33 @@ fn a_tool_whose_call_was_released_is_unknown_until_somebody_decides() {
 }
 
 #[test]
+fn a_journal_that_asks_in_words_what_becomes_of_a_node_reads_as_one_that_offers_choices() {
+    for (words, choice) in [("run again", "again"), ("mark done", "done"), ("skip", "skip")] {
+        let mut world = World::new(plan(vec![save("s", &[]), agent("after", &["s"])]));
+        world.ask("s", "1", "save", json!({"path": "x"}), Verdict::Allow);
+        world.crash();
+        world.decide(1, GateReply::Answer { value: json!(words) });
+        let mut old = 0;
+        let as_it_was = |record: &Record| {
+            let mut value = serde_json::to_value(record).unwrap();
+            if value["gate"]["kind"]["kind"] == "unknown_effect" {
+                let text = value["gate"]["kind"]["text"].take();
+                let options = ["run again", "mark done", "skip"];
+                value["gate"]["kind"] = json!({"kind": "question", "text": text, "options": options, "fields": [], "call": null});
+                old += 1;
+            } else if value["decision"] == json!({"decision": "lost", "choice": choice}) {
+                value["decision"] = json!({"decision": "answer", "value": words});
+                old += 1;
+            }
+            serde_json::from_value(value).unwrap()
+        };
+        let records: Vec<Record> = world.records.iter().map(as_it_was).collect();
+        assert_eq!(old, 2);
+        assert_eq!(Run::replay(&records), world.run);
+    }
+}
+
+#[test]
 fn a_tool_whose_call_was_never_released_has_not_begun_and_goes_again() {
     for said in [None, Some(true)] {
         let mut node = save("s", &[]);

@@ -378,9 +378,10 @@ fn approval(run: &GateRun) -> Approval {
         GateEnd::Voided(reason) => (None, Some(reason.message())),
     };
     let about = match &gate.kind {
-        GateKind::Before => "before".to_owned(),
-        GateKind::After => "after".to_owned(),
-        GateKind::Tool { tool, .. } => tool.clone(),
+        GateKind::Approval => "before".to_owned(),
+        GateKind::Review => "after".to_owned(),
+        GateKind::UnknownEffect { .. } => "unknown effect".to_owned(),
+        GateKind::Permission { tool, .. } => tool.clone(),
         GateKind::Question { .. } => "question".to_owned(),
     };
     Approval {

@@ -6,16 +6,16 @@ use similar::TextDiff;
 use super::diff::changed_line;
 use crate::console::model::{Doc, ReplyDraft, is_question, texts};
 use crate::console::theme::Role;
-use crate::engine::{Gate, GateKind, Preview};
+use crate::engine::{Gate, GateKind, GateQuestion, Preview};
 use crate::text::{Plain, bytes, clock};
 
 /// What a gate is about, on one line.
 pub fn gate_title(gate: &Gate) -> Plain {
     Plain::summary(&match &gate.kind {
-        GateKind::Before => format!("{}: may it start?", gate.node),
-        GateKind::After => format!("{}: is its result good?", gate.node),
-        GateKind::Tool { tool, .. } => format!("{}: may it call {tool}?", gate.node),
-        GateKind::Question { text, .. } => format!("{}: {text}", gate.node),
+        GateKind::Approval => format!("{}: may it start?", gate.node),
+        GateKind::Review => format!("{}: is its result good?", gate.node),
+        GateKind::Permission { tool, .. } => format!("{}: may it call {tool}?", gate.node),
+        GateKind::Question { text, .. } | GateKind::UnknownEffect { text } => format!("{}: {text}", gate.node),
     })
 }
 
@@ -24,10 +24,10 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
     let mut doc = Doc::default();
     written(draft, &mut doc);
     let (title, why) = match &gate.kind {
-        GateKind::Question { text, .. } => {
+        GateKind::Question { text, .. } | GateKind::UnknownEffect { text } => {
             (Plain::summary(&gate.node).then(&Plain::line(" asks you")), if gate.why == *text { "" } else { &gate.why })
         }
-        GateKind::Before | GateKind::After | GateKind::Tool { .. } => (gate_title(gate), gate.why.as_str()),
+        GateKind::Approval | GateKind::Review | GateKind::Permission { .. } => (gate_title(gate), gate.why.as_str()),
     };
     doc.line(Role::Heading, title);
     if !why.is_empty() {
@@ -62,9 +62,9 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
     let says_nothing = payload.is_null() || (is_question(gate) && is_empty(payload));
     if !says_nothing {
         doc.heading(match gate.kind {
-            GateKind::After => "the exact result",
-            GateKind::Before | GateKind::Tool { .. } => "the exact payload",
-            GateKind::Question { .. } => "what you need to know",
+            GateKind::Review => "the exact result",
+            GateKind::Approval | GateKind::Permission { .. } => "the exact payload",
+            GateKind::Question { .. } | GateKind::UnknownEffect { .. } => "what you need to know",
         });
         exact(payload, shown, 0, &mut doc);
     }
@@ -106,11 +106,11 @@ fn written(draft: Option<&ReplyDraft>, doc: &mut Doc<'static>) {
 }
 
 fn question(kind: &GateKind, doc: &mut Doc<'static>) {
-    let GateKind::Question { text, options, fields, .. } = kind else { return };
+    let Some(GateQuestion { text, options, fields }) = kind.question() else { return };
     doc.heading("question");
     doc.text(Role::Text, text);
     for option in options {
-        doc.line(Role::Text, Plain::line("  or: ").then(&Plain::summary(option)));
+        doc.line(Role::Text, Plain::line("  or: ").then(&Plain::summary(&option)));
     }
     for field in fields {
         let preset = field.default.as_ref().map(|value| Plain::line(", preset ").then(&Plain::summary(&value.to_string())));
@@ -120,7 +120,7 @@ fn question(kind: &GateKind, doc: &mut Doc<'static>) {
 
 /// What a call would send out, exactly.
 fn sends(kind: &GateKind, doc: &mut Doc<'static>) {
-    let GateKind::Tool { leaves: Some(outgoing), .. } = kind else { return };
+    let GateKind::Permission { leaves: Some(outgoing), .. } = kind else { return };
     doc.heading("what it would send");
     for (name, text) in outgoing.parts() {
         for (at, piece) in crate::console::model::lines(&text).into_iter().enumerate() {

@@ -7,7 +7,7 @@ use crate::console::model::{
     Asked, Asks, Dialog, EditThen, FormDialog, GateKey, Intent, LineThen, Model, PickItem, PickThen, PlanScreen, Reading, ReplyDraft,
     Screen, Status, TextField, docs, texts,
 };
-use crate::engine::{Action, Command, Gate, GateKind, GateReply, OPTION, Time, form_has_option};
+use crate::engine::{Action, Command, Gate, GateQuestion, GateReply, OPTION, Time, form_has_option};
 use crate::host::client::Request;
 use crate::plan::{Field, FieldKind};
 use crate::text::{Plain, counted};
@@ -126,20 +126,20 @@ fn past(intent: Intent) -> &'static str {
 pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let (key, draft) = (key.clone(), model.inbox.drafts.get(key));
-    let dialog = match &gate.kind {
-        GateKind::Question { text, options, fields, .. } if !fields.is_empty() => {
-            let lines = form_lines(options, fields, written(draft));
+    let dialog = match gate.kind.question() {
+        Some(GateQuestion { text, options, fields }) if !fields.is_empty() => {
+            let lines = form_lines(&options, fields, written(draft));
             Dialog::Form(FormDialog { title: Plain::summary(text), fields: lines, focus: 0, note: None, gate: key })
         }
-        GateKind::Question { text, options, .. } if !options.is_empty() => {
+        Some(GateQuestion { text, options, .. }) if !options.is_empty() => {
             let items = options.iter().map(|option| PickItem::new(PickThen::Answer(key.clone(), option.clone()), option, "")).collect();
             Dialog::pick(text, items)
         }
-        GateKind::Question { text, .. } => {
+        Some(GateQuestion { text, .. }) => {
             let before = written(draft).map(texts::result).unwrap_or_default();
             Dialog::editor(text, &before, EditThen::Answer(key))
         }
-        GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
+        None => {
             let title = format!("payload of `{}`; nothing is sent yet", gate.node);
             Dialog::editor(&title, &texts::pretty(ReplyDraft::payload(draft, gate)), EditThen::Payload(key))
         }
@@ -184,14 +184,12 @@ pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let draft = model.inbox.drafts.get(key);
     let key = key.clone();
-    let (text, suffix, then) = match &gate.kind {
-        GateKind::Question { options, fields, .. } if !fields.is_empty() => {
-            (form_text(options, fields, written(draft)), ".json", EditThen::FormAnswer(key))
+    let (text, suffix, then) = match gate.kind.question() {
+        Some(GateQuestion { options, fields, .. }) if !fields.is_empty() => {
+            (form_text(&options, fields, written(draft)), ".json", EditThen::FormAnswer(key))
         }
-        GateKind::Question { .. } => (written(draft).map(texts::result).unwrap_or_default(), ".md", EditThen::Answer(key)),
-        GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
-            (texts::pretty(ReplyDraft::payload(draft, gate)), ".json", EditThen::Payload(key))
-        }
+        Some(_) => (written(draft).map(texts::result).unwrap_or_default(), ".md", EditThen::Answer(key)),
+        None => (texts::pretty(ReplyDraft::payload(draft, gate)), ".json", EditThen::Payload(key)),
     };
     turn.effects.push(ConsoleEffect::OpenEditor { text, suffix, then });
 }

@@ -288,6 +288,7 @@ fn replied(gate: u32, reply: &GateReply) -> What {
         GateReply::Approve | GateReply::Modify { .. } => just(&format!("{} at gate {gate}", reply.label())),
         GateReply::Reject { message } => because(&format!("rejected at gate {gate}"), message),
         GateReply::Answer { value } => because(&format!("answered at gate {gate}"), &value_text(value)),
+        GateReply::Lost { choice } => because(&format!("answered at gate {gate}"), choice.label()),
         GateReply::Skip => just(&format!("skipped at gate {gate}")),
         GateReply::CancelBranch => just(&format!("cancelled its branch at gate {gate}")),
     }
