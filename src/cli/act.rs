@@ -2,7 +2,7 @@
 //! exit with the state that it halts in; the others are journalled, and the run stays as it is until somebody resumes it.
 
 use super::{
-    ActArgs, CliContext, CliError, ContinueArgs, EditArgs, Exit, GateArgs, GuideArgs, Io, OverrideArgs, PauseArgs, ReasonArgs, ReleaseArgs,
+    ActArgs, CliContext, CliError, DriveArgs, EditArgs, Exit, GateArgs, GuideArgs, Io, OverrideArgs, PauseArgs, ReasonArgs, ReleaseArgs,
     RerunArgs, RetryArgs, RewindArgs, RunNodeArgs, RunToArgs, SkipArgs, StepArgs, TargetArgs,
     headless::{StoredRun, flags},
     named, source,
@@ -130,7 +130,7 @@ pub async fn overrule(args: &OverrideArgs, place: &CliContext, io: &mut Io<'_>) 
 async fn at_node(
     make: impl FnOnce(NodeId) -> Action,
     args: &SkipArgs,
-    go_on: Option<&ContinueArgs>,
+    go_on: Option<&DriveArgs>,
     place: &CliContext,
     io: &mut Io<'_>,
 ) -> Result<Exit, CliError> {
@@ -214,7 +214,7 @@ impl<'a> Asked<'a> {
         Self { why: &reason.message, ..self }
     }
 
-    fn then(self, go_on: &'a ContinueArgs) -> Self {
+    fn then(self, go_on: &'a DriveArgs) -> Self {
         Self { gates: Some(&go_on.gates), pause: go_on.pause, ..self }
     }
 

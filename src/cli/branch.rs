@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     engine::{Action, Command, Pace, Record, Run},
-    host::{Clock, ContinueFrom, SystemClock},
+    host::{Clock, ResumeFrom, SystemClock},
 };
 use serde_json::json;
 
@@ -45,7 +45,7 @@ pub async fn branch(args: &BranchArgs, place: &CliContext, io: &mut Io<'_>) -> R
     if kept.pace() != Pace::Going && !args.go_on.pause {
         io.say("the run is paused there, so the branch is paused too: `dagdeck resume last` continues it");
     }
-    let ended = stored.continue_from(ContinueFrom::Event(seq), &host, commands, &flags, io).await?;
+    let ended = stored.resume_from(ResumeFrom::Event(seq), &host, commands, &flags, io).await?;
     let exit = stored.finish(&ended, io)?;
     Ok(if args.go_on.pause && exit == Exit::Undecided { Exit::Success } else { exit })
 }

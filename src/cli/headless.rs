@@ -6,7 +6,7 @@ use crate::{
     engine::{
         Action, ActionTarget, Command, Event, EventTrait, NodeFact, NodeState, Record, Run, RunId, RunStatus, StopSignal, Time, elapsed,
     },
-    host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, RunSignals, Yes},
+    host::{Flags, Headless, HeadlessEnd, LocalHost, ResumeFrom, RunSignals, Yes},
     store::RunFilter,
     text::{Plain, counted},
 };
@@ -81,13 +81,13 @@ impl StoredRun {
         flags: &Flags,
         io: &mut Io<'_>,
     ) -> Result<Headless, CliError> {
-        self.continue_from(ContinueFrom::End, host, commands, flags, io).await
+        self.resume_from(ResumeFrom::End, host, commands, flags, io).await
     }
 
     /// Continues the run, or a branch of it.
-    pub(super) async fn continue_from(
+    pub(super) async fn resume_from(
         &self,
-        from: ContinueFrom,
+        from: ResumeFrom,
         host: &LocalHost,
         commands: Vec<Command>,
         flags: &Flags,
@@ -95,7 +95,7 @@ impl StoredRun {
     ) -> Result<Headless, CliError> {
         let mut stop = signals();
         let mut printer = Printer { json: self.json, io };
-        let ended = host.continue_headless((&self.run, from), commands, flags, &mut stop, &mut |record| printer.print(record)).await?;
+        let ended = host.resume_headless((&self.run, from), commands, flags, &mut stop, &mut |record| printer.print(record)).await?;
         cancel_if_asked(ended, host, &mut stop, &mut printer).await
     }
 
@@ -149,9 +149,7 @@ pub(super) async fn cancel_if_asked(
         return Ok(ended);
     }
     let cancel = vec![Command::act(Action::Cancel { target: ActionTarget::Run })];
-    Ok(host
-        .continue_headless((&ended.run, ContinueFrom::End), cancel, &Flags::default(), stop, &mut |record| printer.print(record))
-        .await?)
+    Ok(host.resume_headless((&ended.run, ResumeFrom::End), cancel, &Flags::default(), stop, &mut |record| printer.print(record)).await?)
 }
 
 /// Waits for Ctrl-C, a request to terminate, or the end of the terminal, unless that is meant not to matter (`nohup`).

@@ -54,7 +54,7 @@ pub use io::{Io, columns};
 pub use rivals::RivalArgs;
 pub use setup_args::SetupArgs;
 pub use steering::{
-    ActArgs, AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, ContinueArgs, DecideArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs,
+    ActArgs, AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, DecideArgs, DriveArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs,
     ReasonArgs, RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs,
     SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };

@@ -56,7 +56,7 @@ pub struct ReasonArgs {
 
 /// How a stored run continues after an action.
 #[derive(Debug, Default, Args)]
-pub struct ContinueArgs {
+pub struct DriveArgs {
     /// Leave the run paused instead of continuing it
     #[arg(long, conflicts_with_all = ["yes", "approve", "deny", "unknown"])]
     pub pause: bool,
@@ -100,7 +100,7 @@ pub struct ReleaseArgs {
     #[command(flatten)]
     pub target: TargetArgs,
     #[command(flatten)]
-    pub go_on: ContinueArgs,
+    pub go_on: DriveArgs,
 }
 
 #[derive(Debug, Args)]
@@ -118,7 +118,7 @@ pub struct RetryArgs {
     #[command(flatten)]
     pub node: SkipArgs,
     #[command(flatten)]
-    pub go_on: ContinueArgs,
+    pub go_on: DriveArgs,
 }
 
 #[derive(Debug, Args)]
@@ -204,7 +204,7 @@ pub struct RewindArgs {
     #[command(flatten)]
     pub act: ActArgs,
     #[command(flatten)]
-    pub go_on: ContinueArgs,
+    pub go_on: DriveArgs,
 }
 
 #[derive(Debug, Args)]
@@ -240,7 +240,7 @@ pub struct BranchArgs {
     #[command(flatten)]
     pub act: ActArgs,
     #[command(flatten)]
-    pub go_on: ContinueArgs,
+    pub go_on: DriveArgs,
 }
 
 #[derive(Debug, Args)]

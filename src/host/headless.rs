@@ -54,7 +54,7 @@ pub enum Yes {
 
 /// Where a run is continued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContinueFrom {
+pub enum ResumeFrom {
     /// Where it is now.
     End,
     /// In a branch that keeps the events up to this one.
@@ -125,9 +125,9 @@ impl LocalHost {
     /// # Errors
     /// When there is no such event, a flag is not a valid pattern, a command is refused, another process runs it, it is over, or the
     /// journal can't be used.
-    pub async fn continue_headless(
+    pub async fn resume_headless(
         &self,
-        (run, from): (&RunId, ContinueFrom),
+        (run, from): (&RunId, ResumeFrom),
         commands: Vec<Command>,
         flags: &Flags,
         stop: &mut RunSignals,
@@ -137,8 +137,8 @@ impl LocalHost {
         let (listener, notices) = mpsc::unbounded_channel();
         let last = FirstCommands { commands, by: self.shared().actor(VIA) };
         let session = match from {
-            ContinueFrom::End => self.shared().resume(run.clone(), last, Some(listener)).await?,
-            ContinueFrom::Event(at) => self.shared().branch(run.clone(), at, last, Some(listener)).await?,
+            ResumeFrom::End => self.shared().resume(run.clone(), last, Some(listener)).await?,
+            ResumeFrom::Event(at) => self.shared().branch(run.clone(), at, last, Some(listener)).await?,
         };
         self.attend(session, notices, rules, stop, sink).await
     }

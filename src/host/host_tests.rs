@@ -609,7 +609,7 @@ async fn a_shown_run_that_another_process_changed_is_noticed_at_once() {
     watcher.until(|_, notice| matches!(notice, Notice::RunOpened { driver: Driver::Nobody, .. }).then_some(())).await;
     let other = LocalHost::open(bed.places.clone(), Config::default(), None, |_: &str| None).unwrap();
     let flags = flags(&["*"], &[], Yes::Absent);
-    let ended = other.continue_headless((&id, ContinueFrom::End), Vec::new(), &flags, &mut nobody(), &mut |_| {}).await.unwrap();
+    let ended = other.resume_headless((&id, ResumeFrom::End), Vec::new(), &flags, &mut nobody(), &mut |_| {}).await.unwrap();
     watcher.until(|run, _| run.outcome().map(drop)).await;
     assert_eq!(watcher.run, ended.state, "event by event, each once");
 }

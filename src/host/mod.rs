@@ -46,7 +46,7 @@ mod workers;
 
 pub use clock::{Clock, SystemClock};
 pub use doctor::{DoctorCheck, Health, examine};
-pub use headless::{ContinueFrom, Flags, Headless, HeadlessEnd, ParkedGate, RunSignals, Yes};
+pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, ResumeFrom, RunSignals, Yes};
 pub use link::{Linked, link};
 pub use local::{LocalHost, NewRun};
 pub use places::Places;
