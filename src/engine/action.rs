@@ -106,7 +106,7 @@ pub enum Action {
 /// What a breakpoint keeps from happening.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kept")]
-pub enum Kept {
+pub enum HeldAt {
     /// The start of the node.
     Start,
     /// The use of its result.
@@ -125,7 +125,7 @@ pub enum Kept {
     },
 }
 
-impl Kept {
+impl HeldAt {
     /// What is kept, on one line; nothing where it is only a start.
     pub fn label(&self) -> Option<String> {
         match self {

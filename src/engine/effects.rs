@@ -1,7 +1,7 @@
 //! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
 
 use super::{
-    Action, Answer, Effect, ErrorKind, Event, EventTrait, Job, Kept, NodeFact, NodeState, Record, Time, Timer, TimerKind, graph::NodeIx,
+    Action, Answer, Effect, ErrorKind, Event, EventTrait, HeldAt, Job, NodeFact, NodeState, Record, Time, Timer, TimerKind, graph::NodeIx,
     run::RunState,
 };
 use crate::plan::NodeId;
@@ -149,10 +149,10 @@ impl RunState {
     }
 
     /// A failure that is kept is one all the same.
-    fn abort_if_kept(&self, ix: NodeIx, kept: &Kept) -> Option<Effect> {
+    fn abort_if_kept(&self, ix: NodeIx, kept: &HeldAt) -> Option<Effect> {
         match kept {
-            Kept::Failure { error, .. } => self.abort_if(ix, error.kind),
-            Kept::Start | Kept::Result { .. } => None,
+            HeldAt::Failure { error, .. } => self.abort_if(ix, error.kind),
+            HeldAt::Start | HeldAt::Result { .. } => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a view of them.
 
 use super::{
-    Action, Actor, BreakId, Cause, EdgeId, EventTrait, FailedTry, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall,
+    Action, Actor, BreakId, Cause, EdgeId, EventTrait, FailedTry, Gate, GateId, GateReply, HeldAt, HeldCall, Job, Mark, ModelCall,
     ModelSlots, Moment, NodeError, Outcome, RunId, RunSettings, SearchMark, SkippedBy, StopSignal, Time, ToolCall, ToolReport, Topic,
     cause::sentence,
 };
@@ -349,7 +349,7 @@ pub enum NodeFact {
         /// When it looked.
         moment: Moment,
         /// What waits.
-        kept: Box<Kept>,
+        kept: Box<HeldAt>,
         #[serde(with = "sentence")]
         reason: Cause,
     },

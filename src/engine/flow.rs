@@ -1,6 +1,6 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{Cause, EdgeId, GateId, HeldCall, Kept, Mark, Moment, NextCall, SkippedBy, Time, graph::NodeIx, inner_run::Bodies};
+use super::{Cause, EdgeId, GateId, HeldAt, HeldCall, Mark, Moment, NextCall, SkippedBy, Time, graph::NodeIx, inner_run::Bodies};
 use crate::plan::Join;
 use serde_json::Value;
 use std::{
@@ -37,7 +37,7 @@ pub(super) enum Phase {
     /// Waits for its next attempt.
     Resting,
     /// Kept by a hold or a breakpoint.
-    Kept,
+    HeldAt,
     /// Let go; what was kept goes on. *Agenda.*
     Freed,
     /// Nobody knows what became of it; somebody must be asked. *Agenda.*
@@ -58,7 +58,7 @@ pub(super) enum PhasePart {
     /// That gate was answered.
     Answered,
     /// A hold or a breakpoint keeps it, or has just released it.
-    Kept,
+    HeldAt,
     /// The engine or a worker is at it.
     AtWork,
     /// What runs inside it is at work.
@@ -80,7 +80,7 @@ impl PhasePart {
             | Self::InLine
             | Self::AtGate(_)
             | Self::Answered
-            | Self::Kept
+            | Self::Held
             | Self::AtWork
             | Self::Resting
             | Self::Lost
@@ -96,7 +96,7 @@ impl Phase {
             Self::Asking | Self::Queued | Self::Locked(_) => PhasePart::InLine,
             Self::AtGate(gate) => PhasePart::AtGate(gate),
             Self::Answered(_) => PhasePart::Answered,
-            Self::Kept | Self::Freed => PhasePart::Kept,
+            Self::Held | Self::Freed => PhasePart::Held,
             Self::Inline | Self::Working => PhasePart::AtWork,
             Self::Bodies | Self::Inside => PhasePart::Inside,
             Self::Resting => PhasePart::Resting,
@@ -290,7 +290,7 @@ pub(super) struct ForwardedResult {
 impl Flow {
     /// Whether something other than its start is kept: the attempt is over.
     pub fn keeps_an_end(&self) -> bool {
-        matches!(self.halt.kept.as_deref(), Some(Kept::Result { .. } | Kept::Failure { .. }))
+        matches!(self.halt.kept.as_deref(), Some(HeldAt::Result { .. } | HeldAt::Failure { .. }))
     }
 }
 
@@ -331,7 +331,7 @@ pub(super) struct FlowHalt {
     /// Who holds it, if a person does.
     pub hold: Option<String>,
     /// What waits while it is kept.
-    pub kept: Option<Box<Kept>>,
+    pub kept: Option<Box<HeldAt>>,
     /// Breakpoints met in this generation, by their moment.
     pub met: BTreeSet<Moment>,
 }

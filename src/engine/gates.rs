@@ -64,7 +64,7 @@ impl RunState {
             PhasePart::Ahead
             | PhasePart::InLine
             | PhasePart::Answered
-            | PhasePart::Kept
+            | PhasePart::Held
             | PhasePart::AtWork
             | PhasePart::Inside
             | PhasePart::Resting

@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Action, ActionTarget, Actor, Cause, Event, GateKind, Kept, Mark, NodeState, SkippedBy, Time,
+    Action, ActionTarget, Actor, Cause, Event, GateKind, HeldAt, Mark, NodeState, SkippedBy, Time,
     flow::{Phase, PhasePart},
     graph::NodeIx,
 };
@@ -149,7 +149,7 @@ impl Decider<'_> {
 
     /// Whether a breakpoint keeps it, and not a hold.
     fn is_broken(&self, ix: NodeIx) -> bool {
-        self.flows[ix].phase == Phase::Kept && self.flows[ix].halt.hold.is_none()
+        self.flows[ix].phase == Phase::Held && self.flows[ix].halt.hold.is_none()
     }
 
     /// Whether it is at a breakpoint or before a call.
@@ -160,7 +160,7 @@ impl Decider<'_> {
     fn may_release(&self, ix: NodeIx) -> bool {
         let flow = &self.flows[ix];
         let at_call = self.is_at_call(ix) || flow.drive.into && flow.phase != Phase::Ended;
-        flow.halt.hold.is_some() || flow.phase == Phase::Kept || at_call
+        flow.halt.hold.is_some() || flow.phase == Phase::Held || at_call
     }
 
     /// Whether something of it has not started, and waits if it is held.
@@ -184,7 +184,7 @@ impl Decider<'_> {
                 let asks_first = self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Approval);
                 !asks_first && self.nodes[ix].state != NodeState::Unknown
             }
-            PhasePart::Kept => self.flows[ix].keeps_an_end(),
+            PhasePart::Held => self.flows[ix].keeps_an_end(),
             PhasePart::AtWork | PhasePart::Inside | PhasePart::Over => true,
         }
     }
@@ -192,9 +192,9 @@ impl Decider<'_> {
     /// What was kept goes on.
     pub(super) fn follow_freed(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         match self.flows[ix].halt.kept.as_deref() {
-            None | Some(Kept::Start) => vec![self.ready_event(ix)],
-            Some(Kept::Result { result, mark }) => self.finish(ix, result.clone(), mark.clone(), now),
-            Some(Kept::Failure { error, result }) => self.fail(ix, error.clone(), result.clone()),
+            None | Some(HeldAt::Start) => vec![self.ready_event(ix)],
+            Some(HeldAt::Result { result, mark }) => self.finish(ix, result.clone(), mark.clone(), now),
+            Some(HeldAt::Failure { error, result }) => self.fail(ix, error.clone(), result.clone()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Action, Actor, Cause, EdgeState, Event, Kept, NodeState, Record, RerunReach, Time, flow::Phase, graph::NodeIx, inner_run::Times,
+    Action, Actor, Cause, EdgeState, Event, HeldAt, NodeState, Record, RerunReach, Time, flow::Phase, graph::NodeIx, inner_run::Times,
 };
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
@@ -154,7 +154,7 @@ impl Decider<'_> {
 
     /// Whether there is a result: on record, at the gate behind the node, or kept by a breakpoint.
     fn has_given(&self, ix: NodeIx) -> bool {
-        let kept = matches!(self.flows[ix].halt.kept.as_deref(), Some(Kept::Result { .. }));
+        let kept = matches!(self.flows[ix].halt.kept.as_deref(), Some(HeldAt::Result { .. }));
         kept || self.nodes[ix].result.is_some() || self.is_at_after_gate(ix)
     }
 

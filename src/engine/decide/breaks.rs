@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    BreakId, Cause, Event, Job, Kept, Mark, NodeError, NodeFact,
+    BreakId, Cause, Event, HeldAt, Job, Mark, NodeError, NodeFact,
     graph::{NodeIx, tool_of},
 };
 use crate::plan::{Breakpoint, Facts, Holds, Moment};
@@ -29,7 +29,7 @@ pub(super) struct Hit {
 impl Decider<'_> {
     /// Keeps a node before its start, unless it has met a breakpoint there already.
     pub(super) fn break_before(&self, ix: NodeIx) -> Option<Event> {
-        self.break_at(ix, Moment::Before, Kept::Start, || match self.job(ix) {
+        self.break_at(ix, Moment::Before, HeldAt::Start, || match self.job(ix) {
             Ok(Job::Agent(job)) => BreakpointFacts { model: job.model, ..BreakpointFacts::default() },
             Ok(Job::Tool { tool, args }) => BreakpointFacts { tool: Some(tool), args: Some(args), ..BreakpointFacts::default() },
             // References that lead nowhere fail the node when it starts.
@@ -39,13 +39,13 @@ impl Decider<'_> {
 
     /// Keeps a result from being used.
     pub(super) fn break_after(&self, ix: NodeIx, result: &Value, mark: Option<&Mark>) -> Option<Event> {
-        let kept = Kept::Result { result: result.clone(), mark: mark.cloned() };
+        let kept = HeldAt::Result { result: result.clone(), mark: mark.cloned() };
         self.break_at(ix, Moment::After, kept, || BreakpointFacts { output: Some(result.clone()), ..self.seen_so_far(ix) })
     }
 
     /// Keeps a failure from being used.
     pub(super) fn break_on_failure(&self, ix: NodeIx, error: &NodeError, result: Option<&Value>) -> Option<Event> {
-        let kept = Kept::Failure { error: error.clone(), result: result.cloned() };
+        let kept = HeldAt::Failure { error: error.clone(), result: result.cloned() };
         self.break_at(ix, Moment::Failure, kept, || BreakpointFacts {
             output: result.cloned(),
             error: Some(error.message.clone()),
@@ -53,7 +53,7 @@ impl Decider<'_> {
         })
     }
 
-    fn break_at(&self, ix: NodeIx, at: Moment, kept: Kept, seen: impl Fn() -> BreakpointFacts) -> Option<Event> {
+    fn break_at(&self, ix: NodeIx, at: Moment, kept: HeldAt, seen: impl Fn() -> BreakpointFacts) -> Option<Event> {
         if self.flows[ix].halt.met.contains(&at) {
             return None;
         }

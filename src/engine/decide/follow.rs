@@ -59,7 +59,7 @@ impl Decider<'_> {
             | Phase::Queued
             | Phase::Locked(_)
             | Phase::Resting
-            | Phase::Kept
+            | Phase::Held
             | Phase::Ended => Vec::new(),
         }
     }

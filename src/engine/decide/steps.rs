@@ -24,8 +24,8 @@ impl Decider<'_> {
     fn node_step_refusal(&self, ix: NodeIx) -> Option<String> {
         match self.flows[ix].phase.part() {
             PhasePart::InLine => self.no_room(ix),
-            PhasePart::Kept if self.flows[ix].keeps_an_end() || self.asks_first(ix) => None,
-            PhasePart::Kept => self.no_room(ix),
+            PhasePart::Held if self.flows[ix].keeps_an_end() || self.asks_first(ix) => None,
+            PhasePart::Held => self.no_room(ix),
             PhasePart::Ahead
             | PhasePart::AtGate(_)
             | PhasePart::Answered
@@ -54,7 +54,7 @@ impl Decider<'_> {
         }
         match self.flows[ix].phase {
             Phase::Queued | Phase::Locked(_) => self.start(ix),
-            Phase::Kept if !self.flows[ix].keeps_an_end() && !self.asks_first(ix) => {
+            Phase::Held if !self.flows[ix].keeps_an_end() && !self.asks_first(ix) => {
                 [self.ready_event(ix)].into_iter().chain(self.start(ix)).collect()
             }
             Phase::Inputs
@@ -67,7 +67,7 @@ impl Decider<'_> {
             | Phase::Inside
             | Phase::Working
             | Phase::Resting
-            | Phase::Kept
+            | Phase::Held
             | Phase::Freed
             | Phase::Lost
             | Phase::Ended => Vec::new(),

@@ -182,7 +182,7 @@ impl RunState {
     /// Steps into a node: what keeps its start goes on, and each of its calls is held.
     pub(super) fn step_into(&mut self, ix: NodeIx) {
         self.flows[ix].drive.into = true;
-        if self.flows[ix].phase == Phase::Kept {
+        if self.flows[ix].phase == Phase::Held {
             self.release(ix);
         }
     }

@@ -139,7 +139,7 @@ impl RunState {
             | PhasePart::InLine
             | PhasePart::AtGate(_)
             | PhasePart::Answered
-            | PhasePart::Kept
+            | PhasePart::Held
             | PhasePart::Resting
             | PhasePart::Lost
             | PhasePart::Over => false,

@@ -11,8 +11,8 @@ pub(super) mod undo;
 mod worker;
 
 use crate::engine::{
-    Cause, Decided, EdgeId, EdgeState, Event, Job, Kept, Mark, ModelSlots, NodeError, NodeFact, NodeState, Record, SkippedBy, Spent, Time,
-    WorkSpan,
+    Cause, Decided, EdgeId, EdgeState, Event, HeldAt, Job, Mark, ModelSlots, NodeError, NodeFact, NodeState, Record, SkippedBy, Spent,
+    Time, WorkSpan,
     evolve::bodies::times,
     evolve::count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
@@ -126,7 +126,7 @@ impl RunState {
             | PhasePart::InLine
             | PhasePart::AtGate(_)
             | PhasePart::Answered
-            | PhasePart::Kept
+            | PhasePart::Held
             | PhasePart::Resting
             | PhasePart::Lost
             | PhasePart::Over => false,
@@ -264,7 +264,7 @@ impl RunState {
             Phase::Queued => self.queue.remove(rank),
             Phase::Locked(lock) => self.queue.stop_waiting(lock, rank),
             Phase::Resting => self.queue.resting -= 1,
-            Phase::Kept => self.queue.kept -= 1,
+            Phase::Held => self.queue.kept -= 1,
             Phase::Inputs
             | Phase::Joined { .. }
             | Phase::Asking
@@ -287,7 +287,7 @@ impl RunState {
             Phase::Queued => self.queue.push(rank, self.graph.nodes[ix].place),
             Phase::Locked(lock) => self.queue.wait(lock, rank),
             Phase::Resting => self.queue.resting += 1,
-            Phase::Kept => self.queue.kept += 1,
+            Phase::Held => self.queue.kept += 1,
             Phase::Inputs | Phase::Ended | Phase::AtGate(_) | Phase::Inside | Phase::Working => {}
         }
     }
@@ -314,7 +314,7 @@ impl RunState {
         match &self.flows[ix].halt.hold {
             Some(who) => {
                 let reason = Cause::Held { by: who.clone() };
-                self.keep(ix, Kept::Start, reason);
+                self.keep(ix, HeldAt::Start, reason);
             }
             None => {
                 self.show(ix, NodeState::Ready, Cause::None);

@@ -1,7 +1,7 @@
 //! `Steer`: how people drive a run: pace, holds, breakpoints. What of it evolves, and who may start.
 
 use crate::engine::{
-    Action, ActionTarget, BreakId, Breakpoint, Cause, GateKind, Kept, Moment, NodeState,
+    Action, ActionTarget, BreakId, Breakpoint, Cause, GateKind, HeldAt, Moment, NodeState,
     evolve::undo::Shadow,
     flow::{Phase, PhasePart},
     graph::NodeIx,
@@ -77,7 +77,7 @@ impl RunState {
     }
 
     /// What a breakpoint or a hold keeps from happening at a node.
-    pub fn kept(&self, node: &NodeId) -> Option<&Kept> {
+    pub fn kept(&self, node: &NodeId) -> Option<&HeldAt> {
         self.graph.find(node).and_then(|ix| self.flows[ix].halt.kept.as_deref())
     }
 
@@ -146,7 +146,7 @@ impl RunState {
 
     fn step_on(&mut self, nodes: &[NodeIx]) {
         // A step inside of a node leaves everything else as it goes. One that is at its start again is at no call yet.
-        let at_call = |ix: &NodeIx| self.is_at_call(*ix) && self.flows[*ix].phase != Phase::Kept;
+        let at_call = |ix: &NodeIx| self.is_at_call(*ix) && self.flows[*ix].phase != Phase::Held;
         let inside: Vec<NodeIx> = nodes.iter().copied().filter(at_call).collect();
         if !inside.is_empty() {
             for ix in inside {
@@ -163,7 +163,7 @@ impl RunState {
     fn is_about_to_start(&self, ix: NodeIx) -> bool {
         match self.flows[ix].phase.part() {
             PhasePart::InLine => true,
-            PhasePart::Kept => !self.flows[ix].keeps_an_end(),
+            PhasePart::Held => !self.flows[ix].keeps_an_end(),
             PhasePart::Ahead
             | PhasePart::AtGate(_)
             | PhasePart::Answered
@@ -193,24 +193,24 @@ impl RunState {
         self.flows[ix].halt.hold = Some(who.to_string());
         let reason = Cause::Held { by: who.to_string() };
         match self.flows[ix].phase.part() {
-            PhasePart::InLine => self.keep(ix, Kept::Start, reason),
+            PhasePart::InLine => self.keep(ix, HeldAt::Start, reason),
             PhasePart::Ahead => self.nodes[ix].reason = reason,
             PhasePart::Inside => self.nodes[ix].reason = self.at_work_reason(ix),
             PhasePart::AtGate(_)
             | PhasePart::Answered
             | PhasePart::AtWork
             | PhasePart::Resting
-            | PhasePart::Kept
+            | PhasePart::Held
             | PhasePart::Lost
             | PhasePart::Over => {}
         }
     }
 
     /// Puts a node aside until somebody releases it.
-    pub(super) fn keep(&mut self, ix: NodeIx, kept: Kept, reason: Cause) {
+    pub(super) fn keep(&mut self, ix: NodeIx, kept: HeldAt, reason: Cause) {
         self.flows[ix].halt.kept = Some(Box::new(kept));
         self.show(ix, NodeState::Held, reason);
-        self.enter(ix, Phase::Kept);
+        self.enter(ix, Phase::Held);
     }
 
     /// Lets a node go, and all of its calls from here on.
@@ -224,7 +224,7 @@ impl RunState {
     pub(super) fn release(&mut self, ix: NodeIx) {
         let held = self.flows[ix].halt.hold.take().is_some();
         match self.flows[ix].phase.part() {
-            PhasePart::Kept => self.enter(ix, Phase::Freed),
+            PhasePart::Held => self.enter(ix, Phase::Freed),
             PhasePart::Ahead if held => self.nodes[ix].reason = Cause::None,
             PhasePart::Inside if held => self.nodes[ix].reason = self.at_work_reason(ix),
             PhasePart::Ahead
@@ -240,11 +240,11 @@ impl RunState {
     }
 
     /// A breakpoint keeps a node; this generation doesn't meet it again at this moment.
-    pub(super) fn broke(&mut self, ix: NodeIx, at: Moment, kept: &Kept, reason: &Cause) {
+    pub(super) fn broke(&mut self, ix: NodeIx, at: Moment, kept: &HeldAt, reason: &Cause) {
         self.flows[ix].halt.met.insert(at);
         match kept {
-            Kept::Start => self.arrived(ix),
-            Kept::Result { .. } | Kept::Failure { .. } => {
+            HeldAt::Start => self.arrived(ix),
+            HeldAt::Result { .. } | HeldAt::Failure { .. } => {
                 self.drop_worker(ix);
                 self.drop_locks(ix);
             }

@@ -108,7 +108,7 @@ fn audit(run: &Run) {
         assert_eq!(inner.unfinished as usize, unfinished, "in `{}`", inner.prefix);
     }
     let phase = |fits: fn(Phase) -> bool| live.iter().filter(|ix| fits(run.flows[**ix].phase)).count() as u32;
-    assert_eq!(run.queue.kept, phase(|phase| phase == Phase::Kept));
+    assert_eq!(run.queue.kept, phase(|phase| phase == Phase::Held));
     assert_eq!(run.queue.resting, phase(|phase| phase == Phase::Resting));
     let busy = run.flows.iter().filter(|flow| flow.worker.as_ref().is_some_and(|worker| worker.since.is_some())).count();
     assert_eq!(run.queue.busy as usize, busy);

@@ -31,7 +31,7 @@ fn resuming_from_a_breakpoint_does_not_stop_at_it_again() {
         world.act(point(Moment::Before, Some("a"), None));
         world.command(Command::Start);
         assert_eq!((world.state("a"), world.reason("a").as_str()), ("held", "breakpoint 1 before `a`"));
-        assert_eq!(world.run.kept(&"a".into()), Some(&Kept::Start));
+        assert_eq!(world.run.kept(&"a".into()), Some(&HeldAt::Start));
         assert!(world.run.is_parked());
         world.act(go_on);
         assert_eq!(world.state("a"), "running");
@@ -58,7 +58,7 @@ fn a_breakpoint_comes_before_the_gate_and_both_are_passed_once() {
     assert_eq!(world.state("a"), "running");
     world.done("a", json!({"n": 1}));
     assert_eq!((world.state("a"), world.open()), ("held", vec![]));
-    assert_eq!(world.run.kept(&"a".into()), Some(&Kept::Result { result: json!({"n": 1}), mark: None }));
+    assert_eq!(world.run.kept(&"a".into()), Some(&HeldAt::Result { result: json!({"n": 1}), mark: None }));
     world.act(Action::Release { target: on("a") });
     assert_eq!(world.open(), [2], "the gate after the node opens behind the breakpoint");
     world.decide(2, GateReply::Approve);

@@ -300,7 +300,7 @@ impl RunState {
             | PhasePart::InLine
             | PhasePart::AtGate(_)
             | PhasePart::Answered
-            | PhasePart::Kept
+            | PhasePart::Held
             | PhasePart::Lost
             | PhasePart::Over => false,
         }

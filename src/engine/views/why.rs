@@ -276,7 +276,7 @@ impl RunState {
         let flow = &self.flows[ix];
         match flow.phase.part() {
             PhasePart::InLine => self.locked_out(ix, id),
-            PhasePart::Kept if flow.halt.hold.is_none() => {
+            PhasePart::Held if flow.halt.hold.is_none() => {
                 let kept = flow.halt.kept.as_ref().and_then(|kept| kept.label()).map(|kept| format!("; {kept}")).unwrap_or_default();
                 BlockerNotes::new(format!("{sentence}{kept}"), Obstacle::Breakpoint)
             }
@@ -287,7 +287,7 @@ impl RunState {
             PhasePart::Ahead
             | PhasePart::AtGate(_)
             | PhasePart::Answered
-            | PhasePart::Kept
+            | PhasePart::Held
             | PhasePart::Inside
             | PhasePart::Resting
             | PhasePart::Lost

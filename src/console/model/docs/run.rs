@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::says;
 use crate::console::model::{Doc, Model, RunView, texts};
 use crate::console::theme::Role;
-use crate::engine::{Kept, Mark, NextCall, NodeError, REASONING, ToolCall, ToolReport, Totals};
+use crate::engine::{HeldAt, Mark, NextCall, NodeError, REASONING, ToolCall, ToolReport, Totals};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, counted, duration};
 
@@ -95,15 +95,15 @@ fn failure(what: &str, error: &NodeError, doc: &mut Doc<'_>) {
 }
 
 /// What a breakpoint keeps: nothing uses it yet.
-fn tell_kept(kept: &Kept, go_on: &str, doc: &mut Doc<'_>) {
+fn tell_kept(kept: &HeldAt, go_on: &str, doc: &mut Doc<'_>) {
     let result = match kept {
-        Kept::Start => None,
-        Kept::Result { result, mark } => {
+        HeldAt::Start => None,
+        HeldAt::Result { result, mark } => {
             let mark = mark.as_ref().map(|mark| format!(", {}", mark.label())).unwrap_or_default();
             doc.text(Role::Held, &format!("it has its result{mark}; nothing uses it yet"));
             Some(result)
         }
-        Kept::Failure { error, result } => {
+        HeldAt::Failure { error, result } => {
             failure("it failed", error, doc);
             result.as_ref()
         }
