@@ -36,8 +36,8 @@ pub(super) enum Phase {
     Working,
     /// Waits for its next attempt.
     Resting,
-    /// Kept by a hold or a breakpoint.
-    HeldAt,
+    /// Held by a person or a breakpoint.
+    Held,
     /// Let go; what was kept goes on. *Agenda.*
     Freed,
     /// Nobody knows what became of it; somebody must be asked. *Agenda.*
@@ -58,7 +58,7 @@ pub(super) enum PhasePart {
     /// That gate was answered.
     Answered,
     /// A hold or a breakpoint keeps it, or has just released it.
-    HeldAt,
+    Held,
     /// The engine or a worker is at it.
     AtWork,
     /// What runs inside it is at work.
@@ -305,7 +305,7 @@ pub(super) struct Flow {
     /// What runs inside it.
     pub bodies: Option<Box<Bodies>>,
     pub gates: FlowGates,
-    pub halt: FlowHalt,
+    pub halt: FlowHold,
     pub guidance: FlowGuidance,
     pub outcome: FlowOutcome,
     /// How people drive it while it is at work.
@@ -327,7 +327,7 @@ pub(super) struct FlowGates {
 
 /// How people and breakpoints keep a node from going on.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct FlowHalt {
+pub(super) struct FlowHold {
     /// Who holds it, if a person does.
     pub hold: Option<String>,
     /// What waits while it is kept.

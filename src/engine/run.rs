@@ -195,7 +195,7 @@ impl RunState {
 
     /// Whether only people keep the run from going on (open gates, unknown nodes, holds, breakpoints, a pause): no worker runs, no timer is due.
     pub fn is_parked(&self) -> bool {
-        let waits = !self.gates.open.is_empty() || self.queue.kept > 0 || self.queue.held_calls > 0 || self.steer.speed == Speed::Halted;
+        let waits = !self.gates.open.is_empty() || self.queue.kept > 0 || self.queue.held_calls > 0 || self.steer.speed == Speed::Paused;
         self.stage.started && self.stage.outcome.is_none() && self.is_idle() && waits
     }
 

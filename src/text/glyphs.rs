@@ -62,8 +62,8 @@ pub enum Glyph {
     LineTip,
     /// Waits for a person or stands.
     LineWaits,
-    /// Halted at a breakpoint or before a held call.
-    Halted,
+    /// Held at a breakpoint or before a held call.
+    Held,
     /// A breakpoint that nothing met yet.
     Breakpoint,
     Cursor,
@@ -123,7 +123,7 @@ impl Glyph {
             Self::CardBar => ("┃", "|"),
             Self::LineTip => ("╸", ">"),
             Self::LineWaits => ("┄", "?"),
-            Self::Halted => ("■", "#"),
+            Self::Held => ("■", "#"),
             Self::Breakpoint => ("□", "b"),
             Self::Cursor => ("▶", ">"),
             Self::Modified => ("*", "*"),

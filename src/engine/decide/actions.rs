@@ -64,7 +64,7 @@ impl Decider<'_> {
             Action::Edit { .. } => self.new_ways().unwrap_or_default(),
             Action::Stop { target } => self.unstarted(target, &by.who),
             Action::Step { node } => node.as_ref().map_or_else(|| self.next_step(), find).map(|ix| self.start_now(ix)).unwrap_or_default(),
-            Action::StepInto { node } if self.is_halted() => find(node).map(|ix| self.start_now(ix)).unwrap_or_default(),
+            Action::StepInto { node } if self.is_paused() => find(node).map(|ix| self.start_now(ix)).unwrap_or_default(),
             Action::StepInto { .. }
             | Action::Hold { .. }
             | Action::Release { .. }
@@ -104,10 +104,10 @@ impl Decider<'_> {
             Action::Retry { .. } => ix.and_then(|ix| self.retry_refusal(ix)),
             Action::Rerun { .. } => ix.and_then(|ix| self.rerun_refusal(ix)),
             Action::Rewind { to, feedback, .. } => ix.and_then(|ix| self.rewind_refusal(ix, to, feedback)),
-            Action::Pause => self.is_halted().then(|| "the run is paused already".to_string()),
+            Action::Pause => self.is_paused().then(|| "the run is paused already".to_string()),
             Action::Resume => {
                 let broken = self.all_nodes().any(|ix| self.is_at_breakpoint(ix));
-                (!self.is_halted() && !self.is_led() && !broken).then(|| "the run is not paused, and no breakpoint halts it".to_string())
+                (!self.is_paused() && !self.is_led() && !broken).then(|| "the run is not paused, and no breakpoint halts it".to_string())
             }
             Action::Step { .. } => self.step_refusal(ix),
             Action::RunTo { .. } => ix.and_then(|ix| self.is_beyond_start(ix).then(|| format!("`{}` has started already", self.id_of(ix)))),

@@ -4,7 +4,7 @@
 use crate::engine::{
     Action, Cause, EdgeState, GateId, GateKind, NodeRun, NodeState, Spent,
     evolve::count::GenerationChange,
-    flow::{EdgeCounts, Flow, FlowHalt, FlowOutcome, NodeSteering, Phase},
+    flow::{EdgeCounts, Flow, FlowHold, FlowOutcome, NodeSteering, Phase},
     graph::NodeIx,
     inner_run::{InnerRun, InnerRunIx},
     run::{GateEnd, RunState},
@@ -106,10 +106,10 @@ impl RunState {
             }
         }
         self.wait_for_sources(ix, all);
-        let Flow { halt: FlowHalt { hold, .. }, guidance, drive, .. } = std::mem::take(&mut self.flows[ix]);
+        let Flow { halt: FlowHold { hold, .. }, guidance, drive, .. } = std::mem::take(&mut self.flows[ix]);
         let reason = hold.clone().map_or(Cause::None, |by| Cause::Held { by });
         self.flows[ix] = Flow {
-            halt: FlowHalt { hold, ..FlowHalt::default() },
+            halt: FlowHold { hold, ..FlowHold::default() },
             guidance,
             outcome: FlowOutcome { former_private: former.is_some() && is_private, former, ..FlowOutcome::default() },
             drive: NodeSteering { into: drive.into, ..NodeSteering::default() },

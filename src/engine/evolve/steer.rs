@@ -31,8 +31,8 @@ pub(in crate::engine) enum Speed {
     #[default]
     Free,
     /// Nobody by itself.
-    Halted,
-    /// What leads to a node; before it all halt.
+    Paused,
+    /// What leads to a node; before it all pause.
     To { target: NodeIx, way: BTreeSet<NodeIx> },
 }
 
@@ -51,7 +51,7 @@ pub(in crate::engine) struct Steer {
 
 impl Steer {
     fn halt(&mut self) {
-        self.speed = Speed::Halted;
+        self.speed = Speed::Paused;
     }
 }
 
@@ -60,8 +60,8 @@ impl RunState {
     pub fn pace(&self) -> Pace {
         let idle = self.queue.busy == 0 && self.queue.resuming.is_empty();
         match self.steer.speed {
-            Speed::Halted if idle => Pace::Paused,
-            Speed::Halted => Pace::Pausing,
+            Speed::Paused if idle => Pace::Paused,
+            Speed::Paused => Pace::Pausing,
             Speed::Free | Speed::To { .. } => Pace::Going,
         }
     }
@@ -81,8 +81,8 @@ impl RunState {
         self.graph.find(node).and_then(|ix| self.flows[ix].halt.kept.as_deref())
     }
 
-    pub(in crate::engine) fn is_halted(&self) -> bool {
-        self.steer.speed == Speed::Halted
+    pub(in crate::engine) fn is_paused(&self) -> bool {
+        self.steer.speed == Speed::Paused
     }
 
     /// Whether it runs to a node.
@@ -95,7 +95,7 @@ impl RunState {
         let place = |ix: NodeIx| self.graph.nodes[ix].place;
         match &self.steer.speed {
             Speed::Free => self.queue.next(place),
-            Speed::Halted => None,
+            Speed::Paused => None,
             Speed::To { way, .. } => self.queue.next_of(place, |ix| way.contains(&ix) || self.owners(ix).any(|owner| way.contains(&owner))),
         }
     }

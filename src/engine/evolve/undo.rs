@@ -127,7 +127,7 @@ impl RunState {
     fn is_same_for(&self, other: &Self, event: &Event) -> bool {
         if let Event::Acted { action, nodes, .. } = event {
             // A step leaves the run paused, whoever undoes the pause before it.
-            let paces = matches!(**action, Action::Step { .. }) && self.is_halted() != other.is_halted();
+            let paces = matches!(**action, Action::Step { .. }) && self.is_paused() != other.is_paused();
             return !paces && action.node().into_iter().chain(nodes).all(|node| self.node_like(other, node));
         }
         match event.topic() {

@@ -40,7 +40,7 @@ impl Doing {
     pub(in crate::engine) fn of(node: &NodeRun, run: &RunState) -> Option<Self> {
         Some(match &node.state {
             NodeState::Pending => Self::Inputs,
-            NodeState::Ready if run.is_halted() => Self::Held,
+            NodeState::Ready if run.is_paused() => Self::Held,
             NodeState::Ready => Self::Slot,
             NodeState::Held | NodeState::Running if node.reason.is_model_wait() => Self::Model,
             NodeState::Held => Self::Held,
@@ -231,7 +231,7 @@ impl Timeline {
             }
         }
         // The one who waits in line is held by a pause, and by nothing once that ends.
-        if std::mem::replace(&mut self.halted, run.is_halted()) != run.is_halted() {
+        if std::mem::replace(&mut self.halted, run.is_paused()) != run.is_paused() {
             self.note_all(run, run.queue.in_line(), record);
         }
         self.last = record.at;

@@ -144,7 +144,7 @@ impl RunState {
             return format!("{}{hold}", self.nodes[ix].reason.message());
         }
         let (waits, _) = self.taken_locks(ix);
-        match (self.is_halted(), waits.is_empty()) {
+        match (self.is_paused(), waits.is_empty()) {
             (true, true) => "the run is paused".to_owned(),
             (true, false) => format!("the run is paused, and it {waits}"),
             (false, _) => waits,
@@ -215,7 +215,7 @@ impl RunState {
     /// Nothing but the pace and the slots keep it.
     fn not_started(&self, id: &NodeId) -> BlockerNotes {
         match &self.steer.speed {
-            Speed::Halted => BlockerNotes::new(format!("`{id}` is ready, and the run is paused"), Obstacle::Pause),
+            Speed::Paused => BlockerNotes::new(format!("`{id}` is ready, and the run is paused"), Obstacle::Pause),
             Speed::To { target, way } if self.graph.find(id).is_some_and(|ix| !way.contains(&ix)) => {
                 BlockerNotes::new(format!("`{id}` is ready, but the run only continues to `{}`", self.id_of(*target)), Obstacle::Pause)
             }
@@ -265,7 +265,7 @@ impl RunState {
 
     fn locked_out(&self, ix: NodeIx, id: &NodeId) -> BlockerNotes {
         let (waits, holders) = self.taken_locks(ix);
-        match (holders.is_empty(), self.is_halted()) {
+        match (holders.is_empty(), self.is_paused()) {
             (true, _) => self.not_started(id),
             (false, true) => BlockerNotes::new(format!("`{id}` is held: the run is paused, and it {waits}"), Obstacle::Pause).by(holders),
             (false, false) => BlockerNotes::new(format!("`{id}` is held: {waits}"), Obstacle::Lock).by(holders),
