@@ -87,7 +87,7 @@ pub struct RunState {
     pub(super) agenda: BTreeSet<NodeIx>,
     /// Its own plan first, then every body that began.
     pub(super) inner_runs: Slots<InnerRunIx, InnerRun>,
-    pub(super) stage: RunProgress,
+    pub(super) progress: RunProgress,
     pub(super) steer: Steer,
     pub(super) seq: u64,
 }
@@ -180,23 +180,23 @@ impl RunState {
 
     /// Whether the run has begun: nodes may start.
     pub fn is_started(&self) -> bool {
-        self.stage.started
+        self.progress.started
     }
 
     /// How the run ended and why; `None` while it goes on.
     pub fn outcome(&self) -> Option<(Outcome, &Cause)> {
-        self.stage.outcome.as_ref().map(|(outcome, reason)| (*outcome, reason))
+        self.progress.outcome.as_ref().map(|(outcome, reason)| (*outcome, reason))
     }
 
     /// The signal that ended the process which drove the run last; `None` where none did, and once the run goes on.
     pub fn interrupted_by(&self) -> Option<StopSignal> {
-        self.stage.interrupted_by
+        self.progress.interrupted_by
     }
 
     /// Whether only people keep the run from going on (open gates, unknown nodes, holds, breakpoints, a pause): no worker runs, no timer is due.
     pub fn is_parked(&self) -> bool {
         let waits = !self.gates.open.is_empty() || self.queue.kept > 0 || self.queue.held_calls > 0 || self.steer.speed == Speed::Paused;
-        self.stage.started && self.stage.outcome.is_none() && self.is_idle() && waits
+        self.progress.started && self.progress.outcome.is_none() && self.is_idle() && waits
     }
 
     /// Whether no worker runs and no timer is due.

@@ -26,7 +26,7 @@ impl Decider<'_> {
 
     /// A run that is over is opened before it goes on.
     pub(super) fn reopened(&self, by: &Actor) -> Option<Event> {
-        self.stage.outcome.is_some().then(|| Event::RunReopened { by: by.clone() })
+        self.progress.outcome.is_some().then(|| Event::RunReopened { by: by.clone() })
     }
 
     /// Why a command is refused now; `None` when it can.
@@ -34,9 +34,9 @@ impl Decider<'_> {
         if self.head.is_none() {
             return Some("there is no run yet".to_string());
         }
-        let over = self.stage.outcome.is_some().then(|| "the run is over".to_string());
+        let over = self.progress.outcome.is_some().then(|| "the run is over".to_string());
         match command {
-            Command::Start => over.or_else(|| self.stage.started.then(|| "the run has started already".to_string())),
+            Command::Start => over.or_else(|| self.progress.started.then(|| "the run has started already".to_string())),
             Command::Decide { gate, decision, hash } => self.decision_refusal(*gate, decision, hash),
             Command::Act { action, .. } => self.action_refusal(action),
             Command::UseModel { model, .. } => {

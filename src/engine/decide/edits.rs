@@ -53,7 +53,7 @@ impl Decider<'_> {
         why.or_else(|| self.entry_refusal(&amendment)).or_else(|| self.plan_refusal(&amendment.plan)).or_else(|| {
             let mut after = self.state.clone();
             after.steer.shadow = None;
-            after.stage.outcome = None;
+            after.progress.outcome = None;
             let nodes: Vec<NodeIx> = again.union(&amendment.removed).copied().collect();
             after.amend(edits, &nodes, &Cause::None);
             Decider { state: &after }.new_ways().err()
@@ -110,7 +110,7 @@ impl Decider<'_> {
 
     /// One token walks some plans; where it started is settled.
     fn entry_refusal(&self, amendment: &Amendment) -> Option<String> {
-        let entry = self.inner(InnerRunIx(0)).filter(|_| self.stage.started)?.entry()?;
+        let entry = self.inner(InnerRunIx(0)).filter(|_| self.progress.started)?.entry()?;
         let marked = amendment.plan.nodes.iter().position(|node| node.entry && amendment.plan.dialect.walks());
         let then = amendment.slots.get(marked.unwrap_or(0)).copied().flatten();
         (then != Some(entry)).then(|| format!("the walk has started at `{}` and can't start elsewhere any more", self.id_of(entry)))

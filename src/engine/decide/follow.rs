@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 impl Decider<'_> {
     /// The next step that the state calls for; none when nothing follows.
     pub(in crate::engine) fn follow(&self, now: Time, starts: Starts) -> Vec<Event> {
-        let begun = self.stage.started || self.stage.cancelled_by.is_some();
-        if !begun || self.stage.outcome.is_some() {
+        let begun = self.progress.started || self.progress.cancelled_by.is_some();
+        if !begun || self.progress.outcome.is_some() {
             return Vec::new();
         }
         if let Some(&ix) = self.agenda.first() {
@@ -199,7 +199,7 @@ impl Decider<'_> {
     fn settle(&self) -> Event {
         let end = self.plan_end(InnerRunIx(0));
         let why = self.went_wrong(&end);
-        let (outcome, reason) = match (&self.stage.cancelled_by, &self.stage.stopped_by) {
+        let (outcome, reason) = match (&self.progress.cancelled_by, &self.progress.stopped_by) {
             (Some(by), _) => (Outcome::Cancelled, Cause::Cancelled { by: by.who.clone() }),
             (None, Some(by)) if end.failed > 0 => (Outcome::Cancelled, Cause::RunStopped { by: by.clone() }),
             (None, _) if end.has_failed() => (Outcome::Failed, Cause::NoEnd { why: Box::new(why) }),

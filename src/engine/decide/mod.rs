@@ -43,7 +43,7 @@ impl Decider<'_> {
         if let Input::Branch { from, from_seq, by } = input {
             return self.decide_branch(from, *from_seq, by, now);
         }
-        if self.stage.outcome.is_some() {
+        if self.progress.outcome.is_some() {
             return match input {
                 Input::Command { command, by } if self.refusal(command).is_none() => self.decide_command(command, by),
                 Input::Create { .. }

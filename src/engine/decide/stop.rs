@@ -56,7 +56,7 @@ impl Decider<'_> {
 
     /// Why nothing can be stopped.
     pub(super) fn stop_refusal(&self, target: &ActionTarget) -> Option<String> {
-        if !self.stage.started {
+        if !self.progress.started {
             return Some("the run has not started: there is nothing to return yet".to_string());
         }
         let ActionTarget::Node(node) = target else {

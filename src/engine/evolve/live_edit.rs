@@ -125,7 +125,8 @@ impl RunState {
 
     /// Nodes that wait for inputs may have all of them now.
     fn begin_waiting(&mut self) {
-        let Some((entry, slots)) = self.inner(OWN).filter(|_| self.stage.started).map(|inner| (inner.entry(), inner.slots.clone())) else {
+        let Some((entry, slots)) = self.inner(OWN).filter(|_| self.progress.started).map(|inner| (inner.entry(), inner.slots.clone()))
+        else {
             return;
         };
         slots.into_iter().for_each(|ix| self.begin_node(ix, entry));

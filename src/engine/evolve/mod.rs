@@ -67,25 +67,27 @@ impl RunState {
             Event::RunCreated { run, plan, settings, by } => {
                 let head = Head { run: run.clone(), settings: (**settings).clone(), by: by.clone() };
                 self.create(head, (**plan).clone());
-                self.stage.created = at;
+                self.progress.created = at;
             }
             Event::RunStarted => self.start(),
-            Event::RunCancelled { by } => self.stage.cancelled_by = Some(by.clone()),
-            Event::RunSettled { outcome, reason } => (self.stage.outcome, self.stage.ended) = (Some((*outcome, reason.clone())), Some(at)),
-            Event::RunReopened { .. } => (self.stage.outcome, self.stage.ended) = (None, None),
-            Event::RunInterrupted { signal } => self.stage.interrupted_by = Some(*signal),
+            Event::RunCancelled { by } => self.progress.cancelled_by = Some(by.clone()),
+            Event::RunSettled { outcome, reason } => {
+                (self.progress.outcome, self.progress.ended) = (Some((*outcome, reason.clone())), Some(at))
+            }
+            Event::RunReopened { .. } => (self.progress.outcome, self.progress.ended) = (None, None),
+            Event::RunInterrupted { signal } => self.progress.interrupted_by = Some(*signal),
             Event::RunRecovered { model, .. } => {
                 if let Some(model) = model {
                     self.use_model(model, None);
                 }
-                self.stage.interrupted_by = None;
+                self.progress.interrupted_by = None;
                 self.was_idle(at);
             }
             Event::ModelChosen { model, slots, .. } => self.use_model(model, slots.as_ref()),
             // What ended the other run doesn't end this one.
             Event::Branched { .. } => {
                 self.was_idle(at);
-                self.stage = RunProgress { started: self.stage.started, created: at, ..RunProgress::default() };
+                self.progress = RunProgress { started: self.progress.started, created: at, ..RunProgress::default() };
                 self.forget_approvals();
             }
             Event::ApprovalRequired { gate } => self.open_gate(gate, at),
@@ -113,7 +115,7 @@ impl RunState {
             | Event::Carried
             | Event::Refused { .. } => {}
         }
-        self.stage.last = at;
+        self.progress.last = at;
     }
 
     /// Lets a node's clock run while it works, and only then. What runs inside a node is its work.
@@ -138,7 +140,7 @@ impl RunState {
     /// The process that drove the run so far ended with its last event: nobody worked from then on.
     fn was_idle(&mut self, at: Time) {
         for (node, flow) in self.nodes.iter_mut().zip(&self.flows) {
-            node.span.rest(self.stage.last);
+            node.span.rest(self.progress.last);
             if flow.phase.part().is_inside() {
                 node.span.work(at);
             }
@@ -223,7 +225,7 @@ impl RunState {
     }
 
     fn start(&mut self) {
-        self.stage.started = true;
+        self.progress.started = true;
         self.begin_inner(InnerRunIx(0));
     }
 
@@ -333,7 +335,7 @@ impl RunState {
     fn started(&mut self, ix: NodeIx, attempt: u32, job: &Job, at: Time) {
         if attempt == 1 {
             // A cancel and a stop end all that has not begun: what begins later was asked for since, by an edit or a rerun.
-            self.stage.go_on();
+            self.progress.go_on();
         }
         self.enter(ix, Phase::Working);
         self.show(ix, NodeState::Running, Cause::None);

@@ -50,7 +50,7 @@ impl RunState {
     pub(super) fn again(&mut self, action: &Action, nodes: &[NodeIx]) {
         // One that only goes on from where it is asks for nothing more.
         if !nodes.is_empty() {
-            self.stage.go_on();
+            self.progress.go_on();
         }
         let rejected = if let Action::Rewind { to, .. } = action { self.graph.find(to).and_then(|ix| self.handed_in(ix)) } else { None };
         self.reset(nodes, &action.voids_with().unwrap_or_default());
@@ -81,7 +81,7 @@ impl RunState {
             inner.walked.retain(|ix| !all.contains(ix) || flows[*ix].outcome.former.is_some());
         }
         self.walk_again(home);
-        if !self.stage.started {
+        if !self.progress.started {
             return;
         }
         let entry = self.inner(home).and_then(InnerRun::entry);

@@ -135,7 +135,7 @@ impl RunState {
             Action::StepInto { .. } => found.into_iter().for_each(|ix| self.step_into(ix)),
             Action::Stop { target } => {
                 if *target == ActionTarget::Run {
-                    self.stage.stopped_by = Some(who.to_string());
+                    self.progress.stopped_by = Some(who.to_string());
                 }
                 found.into_iter().for_each(|ix| self.wind_up(ix, who));
             }

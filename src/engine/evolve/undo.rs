@@ -83,7 +83,7 @@ impl RunState {
         let found = nodes.iter().filter_map(|node| self.graph.find(node)).filter(|_| action.reopens());
         let reach = self.downstream(found).into_iter().map(|ix| self.id_of(ix)).collect();
         let shadow =
-            Shadow { action: record.seq, words, open: true, before_start: !self.stage.started, own: vec![record.clone()], reach, run };
+            Shadow { action: record.seq, words, open: true, before_start: !self.progress.started, own: vec![record.clone()], reach, run };
         self.steer.shadow = if thought { Some(Arc::new(shadow)) } else { shadow.below(record) };
     }
 

@@ -220,7 +220,7 @@ pub(super) fn reject(message: &str) -> GateReply {
 pub(super) fn same(run: &RunState) -> RunState {
     let mut run = run.clone();
     run.seq = 0;
-    run.stage.last = Time::default();
+    run.progress.last = Time::default();
     run.gates.all.retain(|_, gate| !matches!(gate.end, crate::engine::run::GateEnd::Voided(_)));
     run
 }

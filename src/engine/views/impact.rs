@@ -129,7 +129,7 @@ impl RunState {
             let finishes = |ix: &NodeIx| self.is_at_work(*ix) && after.is_at_work(*ix) && !after.is_wrapping_up(*ix);
             self.at_any_depth(target).into_iter().filter(finishes).for_each(|ix| impact.add(NodeImpact::Finishes, self.id_of(ix)));
         }
-        impact.ends = if self.stage.outcome.is_none() { after.outcome().map(|(outcome, _)| outcome) } else { None };
+        impact.ends = if self.progress.outcome.is_none() { after.outcome().map(|(outcome, _)| outcome) } else { None };
         impact
     }
 

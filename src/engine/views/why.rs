@@ -156,7 +156,9 @@ impl RunState {
         let reason = node.reason.message();
         let because = if reason.is_empty() { reason } else { format!(": {reason}") };
         match &node.state {
-            NodeState::Pending if !self.stage.started => BlockerNotes::new(format!("`{id}` waits for the run to start"), Obstacle::Start),
+            NodeState::Pending if !self.progress.started => {
+                BlockerNotes::new(format!("`{id}` waits for the run to start"), Obstacle::Start)
+            }
             NodeState::Pending => self.pending(ix, &id),
             NodeState::Ready => self.not_started(&id),
             NodeState::Held => self.held(ix, &id, format!("`{id}` is held{because}")),

@@ -22,12 +22,12 @@ pub fn work(ms: u64) -> Plain {
 
 impl RunState {
     pub fn began(&self) -> Time {
-        self.stage.created
+        self.progress.created
     }
 
     /// Until its end, or until `now` while it is open.
     pub fn elapsed_ms(&self, now: Time) -> u64 {
-        self.stage.ended.unwrap_or(now).since(self.stage.created)
+        self.progress.ended.unwrap_or(now).since(self.progress.created)
     }
 
     /// Of all nodes that are over, those that only contain others apart.
