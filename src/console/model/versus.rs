@@ -13,7 +13,7 @@ pub struct CompareScreen {
     /// Both runs, with their goals.
     pub sides: [(RunId, Plain); 2],
     /// How far both were when they were compared.
-    progress: [RunProgress; 2],
+    progress: [ComparedAt; 2],
     /// What differs in their plans.
     differences: Vec<DifferenceText>,
     /// What became of their nodes.
@@ -27,12 +27,12 @@ pub struct CompareScreen {
 
 /// How far a run is: equal in two states of it means that its plan is equal, and all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct RunProgress {
+struct ComparedAt {
     shape: u32,
     seq: u64,
 }
 
-impl RunProgress {
+impl ComparedAt {
     fn of(view: &RunView) -> Self {
         Self { shape: view.newest().shape(), seq: view.newest().run.last_seq() }
     }
@@ -51,13 +51,13 @@ impl CompareScreen {
     pub fn new(left: &RunView, right: &RunView) -> Self {
         let (comparison, changed) = compared(left, right);
         let sides = [left, right].map(|view| (view.id.clone(), view.goal()));
-        let progress = [left, right].map(RunProgress::of);
+        let progress = [left, right].map(ComparedAt::of);
         Self { sides, progress, differences: differences(left, right), comparison, changed, place: ListPlace::default(), difference: None }
     }
 
     /// Compares again where one of the runs went on since; says whether it did. The selection stays on its row.
     pub fn refresh(&mut self, left: &RunView, right: &RunView) -> bool {
-        let progress = [left, right].map(RunProgress::of);
+        let progress = [left, right].map(ComparedAt::of);
         if progress == self.progress {
             return false;
         }
