@@ -25,7 +25,7 @@ pub(super) struct Head {
 
 /// A gate and how it ended.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct GateRun {
+pub(super) struct GateState {
     pub gate: Gate,
     pub end: GateEnd,
 }
@@ -42,7 +42,7 @@ pub(super) enum GateEnd {
 /// The gates of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RunGates {
-    pub all: BTreeMap<GateId, GateRun>,
+    pub all: BTreeMap<GateId, GateState>,
     pub open: BTreeSet<GateId>,
     /// Hosts with their ports that may get private data, as people said in this run.
     pub hosts: BTreeSet<String>,
@@ -162,12 +162,12 @@ impl RunState {
 
     /// A gate, open or decided, with its decision.
     pub fn gate(&self, id: GateId) -> Option<(&Gate, Option<&Decided>)> {
-        self.gate_run(id).map(GateRun::view)
+        self.gate_run(id).map(GateState::view)
     }
 
     /// All gates in order of opening.
     pub fn gates(&self) -> impl Iterator<Item = (&Gate, Option<&Decided>)> {
-        self.gates.all.values().map(GateRun::view)
+        self.gates.all.values().map(GateState::view)
     }
 
     /// Why a gate ended without an answer; `None` while it is open and when it was answered.
@@ -209,7 +209,7 @@ impl RunState {
         self.seq
     }
 
-    pub(super) fn gate_run(&self, id: GateId) -> Option<&GateRun> {
+    pub(super) fn gate_run(&self, id: GateId) -> Option<&GateState> {
         self.gates.all.get(&id)
     }
 
@@ -243,7 +243,7 @@ impl RunState {
     }
 }
 
-impl GateRun {
+impl GateState {
     fn view(&self) -> (&Gate, Option<&Decided>) {
         match &self.end {
             GateEnd::Decided(decided) => (&self.gate, Some(decided)),

@@ -3,7 +3,7 @@
 
 use crate::engine::{
     Action, Cause, Event, EventTrait, GateId, Record, Topic,
-    run::{GateEnd, GateRun, RunState},
+    run::{GateEnd, GateState, RunState},
 };
 use crate::plan::NodeId;
 use std::{collections::BTreeSet, sync::Arc};
@@ -92,7 +92,7 @@ impl RunState {
         let Some(shadow) = self.steer.shadow.take_if(|shadow| shadow.action == action) else { return };
         let gates = std::mem::replace(self, Arc::unwrap_or_clone(shadow).run).gates;
         for (id, gate) in gates.all {
-            let undone = || GateRun { end: GateEnd::Voided(Cause::Undone), ..gate };
+            let undone = || GateState { end: GateEnd::Voided(Cause::Undone), ..gate };
             self.gates.all.entry(id).or_insert_with(undone);
         }
         self.seq = seq;

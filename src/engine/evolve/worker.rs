@@ -5,7 +5,7 @@ use crate::engine::{
     flow::{Pending, Phase, SlotLine, Wait},
     gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, leaves_something, tool_of},
-    run::{GateEnd, GateRun, RunState},
+    run::{GateEnd, GateState, RunState},
 };
 use crate::plan::{NodeKind, ToolReach, Verdict};
 use serde_json::Value;
@@ -18,7 +18,7 @@ impl RunState {
             // So journals of version 3 have it.
             gate.kind = GateKind::UnknownEffect { text: std::mem::take(text) };
         }
-        self.gates.all.insert(gate.id, GateRun { gate: gate.clone(), end: GateEnd::Open });
+        self.gates.all.insert(gate.id, GateState { gate: gate.clone(), end: GateEnd::Open });
         self.gates.open.insert(gate.id);
         let Some(ix) = ix else { return };
         let owners: Vec<NodeIx> = self.owners(ix).collect();

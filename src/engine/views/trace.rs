@@ -5,7 +5,7 @@ use crate::engine::{
     Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, NodeState, Time, TokenUsage, Totals, Transcript, TranscriptEntry,
     graph::NodeIx,
     inner_run::InnerRunIx,
-    run::{GateEnd, GateRun, RunState},
+    run::{GateEnd, GateState, RunState},
 };
 use crate::plan::{CodeNode, LoopNode, MapNode, NodeId, NodeKind, Path, names_in_code};
 use serde::Serialize;
@@ -370,7 +370,7 @@ fn models(entries: &[TranscriptEntry]) -> Vec<String> {
     models
 }
 
-fn approval(run: &GateRun) -> Approval {
+fn approval(run: &GateState) -> Approval {
     let gate = &run.gate;
     let (decided, voided) = match &run.end {
         GateEnd::Open => (None, None),
