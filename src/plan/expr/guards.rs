@@ -3,7 +3,7 @@
 //! function whose name no function that a person can call has; where it is put depends on how strongly the operators bind.
 
 use super::error::ExprError;
-use super::scan::{LexemeKind, Token};
+use super::scan::{Lexeme, LexemeKind};
 use super::values::{is_null, kind, made, misfit, text_of};
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error, State};
@@ -86,7 +86,7 @@ pub(super) struct GuardedSource {
 
 impl GuardedSource {
     /// The tokens with guards around them.
-    pub(super) fn new(tokens: &[Token]) -> Result<Self, ExprError> {
+    pub(super) fn new(tokens: &[Lexeme]) -> Result<Self, ExprError> {
         let mut guards = Guards { tokens, before: vec![String::new(); tokens.len()], after: vec![0; tokens.len()] };
         guards.logic(0..tokens.len())?;
         let mut source = Self { text: String::new(), places: Vec::with_capacity(tokens.len()) };
@@ -107,7 +107,7 @@ impl GuardedSource {
 }
 
 struct Guards<'a> {
-    tokens: &'a [Token],
+    tokens: &'a [Lexeme],
     /// What opens before each token, and how many brackets close behind it.
     before: Vec<String>,
     after: Vec<usize>,

@@ -27,7 +27,7 @@ fn pieces(text: &str, scope: &dyn NameScope) -> Option<Vec<Piece>> {
     let Scanned { tokens, paths } = scan(text, scope).ok()?;
     let mut paths = paths.into_iter();
     let mut named = 0;
-    let piece = |token: super::scan::Token| {
+    let piece = |token: super::scan::Lexeme| {
         let text = match token.kind {
             LexemeKind::Compare(Some(guard)) => guard.to_owned(),
             LexemeKind::Value if token.shown == format!("p{named}") => {

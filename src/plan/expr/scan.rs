@@ -32,7 +32,7 @@ pub(super) enum LexemeKind {
 }
 
 /// A piece of an expression.
-pub(super) struct Token {
+pub(super) struct Lexeme {
     pub(super) kind: LexemeKind,
     /// The character that it starts at, from 1.
     pub(super) at: usize,
@@ -40,7 +40,7 @@ pub(super) struct Token {
     pub(super) shown: String,
 }
 
-impl Token {
+impl Lexeme {
     pub(super) fn error(&self, message: impl Into<String>) -> ExprError {
         ExprError::Syntax { message: message.into(), at: self.at }
     }
@@ -74,7 +74,7 @@ const OPERATORS: [(&str, &str, LexemeKind); 22] = [
 
 /// What is in a text.
 pub(super) struct Scanned {
-    pub(super) tokens: Vec<Token>,
+    pub(super) tokens: Vec<Lexeme>,
     /// In order of mention, with the place of the root's name.
     pub(super) paths: Vec<(Path, Range<usize>)>,
 }
@@ -105,7 +105,7 @@ struct ExprScanner<'a> {
     text: &'a str,
     at: usize,
     scope: &'a dyn NameScope,
-    tokens: Vec<Token>,
+    tokens: Vec<Lexeme>,
     paths: Vec<(Path, Range<usize>)>,
     /// The tokens of the brackets that are open.
     open: Vec<usize>,
@@ -154,7 +154,7 @@ impl<'a> ExprScanner<'a> {
     }
 
     fn push(&mut self, kind: LexemeKind, at: usize, shown: impl Into<String>) {
-        self.tokens.push(Token { kind, at: self.character(at), shown: shown.into() });
+        self.tokens.push(Lexeme { kind, at: self.character(at), shown: shown.into() });
     }
 
     fn last(&self) -> Option<LexemeKind> {
