@@ -113,12 +113,12 @@ impl RunState {
 
     /// Where the token of a walk came last.
     fn last_of_walk(&self, inner: &InnerRun) -> Option<NodeIx> {
-        let had_token = |ix: NodeIx| self.has_started(ix) || self.nodes[ix].state == NodeState::Passed;
+        let was_reached = |ix: NodeIx| self.has_started(ix) || self.nodes[ix].state == NodeState::Passed;
         let went_on = |ix: NodeIx| {
             let outs = self.graph.nodes[ix].outs.iter();
-            outs.filter(|&&edge| self.edge_state(edge) == EdgeState::Taken).any(|&edge| had_token(self.graph.link(edge).to))
+            outs.filter(|&&edge| self.edge_state(edge) == EdgeState::Taken).any(|&edge| was_reached(self.graph.link(edge).to))
         };
-        inner.nodes().find(|&ix| inner.plan.dialect.walks() && had_token(ix) && !went_on(ix))
+        inner.nodes().find(|&ix| inner.plan.dialect.walks() && was_reached(ix) && !went_on(ix))
     }
 
     /// Why each skipped node of a plan was skipped. A cause passes on from node to node and only ever gets worse.
