@@ -3,8 +3,8 @@
 
 use super::{
     EdgeId,
+    by_index::{ByIndex, NumberedPlace},
     inner_run::InnerRunIx,
-    slots::{Slot, Slots},
 };
 use crate::plan::{Approve, Catalog, DecisionNode, Dialect, Join, Node, NodeId, NodeKind, Plan, Policy, Risk, Route, ToolInfo, Verdict};
 use std::{cmp::Reverse, collections::BTreeMap};
@@ -15,7 +15,7 @@ pub(super) struct NodeIx(pub u32);
 
 macro_rules! slot {
     ($($name:ty),*) => {$(
-        impl Slot for $name {
+        impl NumberedPlace for $name {
             fn at(self) -> usize {
                 self.0 as usize
             }
@@ -87,9 +87,9 @@ pub(super) struct Shape {
 pub(super) struct RunGraph {
     pub index: BTreeMap<NodeId, NodeIx>,
     /// By slot. Nodes that are gone keep theirs, but not in `index`.
-    pub ids: Slots<NodeIx, NodeId>,
-    pub nodes: Slots<NodeIx, Shape>,
-    pub links: Slots<EdgeId, GraphEdge>,
+    pub ids: ByIndex<NodeIx, NodeId>,
+    pub nodes: ByIndex<NodeIx, Shape>,
+    pub links: ByIndex<EdgeId, GraphEdge>,
     pub locks: Vec<String>,
     lock_of: BTreeMap<String, u32>,
     /// The last generation of nodes that are gone, by id: who comes after them under the same id counts on.

@@ -3,6 +3,7 @@
 mod action;
 mod agent_job;
 mod branch;
+mod by_index;
 mod cause;
 mod decide;
 mod effects;
@@ -27,7 +28,6 @@ mod report;
 mod resolve;
 mod route;
 mod run;
-mod slots;
 mod state;
 mod step;
 mod stop_signal;

@@ -2,12 +2,12 @@
 
 use super::{
     Actor, Cause, Decided, EdgeId, EdgeState, Gate, GateId, NodeRun, Outcome, RunId, RunSettings, StopSignal, Time,
+    by_index::ByIndex,
     evolve::steer::{Speed, Steer},
     flow::{Flow, Phase},
     graph::{NodeIx, RunGraph, Settled},
     inner_run::{InnerRun, InnerRunIx},
     queue::Queue,
-    slots::Slots,
 };
 use crate::plan::{Node, NodeId, Plan};
 use std::{
@@ -78,15 +78,15 @@ impl RunProgress {
 pub struct RunState {
     pub(super) head: Option<Box<Head>>,
     pub(super) graph: RunGraph,
-    pub(super) nodes: Slots<NodeIx, NodeRun>,
-    pub(super) flows: Slots<NodeIx, Flow>,
-    pub(super) edges: Slots<EdgeId, EdgeState>,
+    pub(super) nodes: ByIndex<NodeIx, NodeRun>,
+    pub(super) flows: ByIndex<NodeIx, Flow>,
+    pub(super) edges: ByIndex<EdgeId, EdgeState>,
     pub(super) gates: RunGates,
     pub(super) queue: Queue,
     /// Nodes whose phase calls for a decision.
     pub(super) agenda: BTreeSet<NodeIx>,
     /// Its own plan first, then every body that began.
-    pub(super) inner_runs: Slots<InnerRunIx, InnerRun>,
+    pub(super) inner_runs: ByIndex<InnerRunIx, InnerRun>,
     pub(super) progress: RunProgress,
     pub(super) steer: Steer,
     pub(super) seq: u64,

@@ -1,4 +1,4 @@
-//! `Slots`: a list whose places are named by a type of its own, so that a node's number can't be taken for an edge's.
+//! `ByIndex`: a list whose places are named by a type of its own, so that a node's number can't be taken for an edge's.
 
 use std::{
     marker::PhantomData,
@@ -6,14 +6,14 @@ use std::{
 };
 
 /// Names a place.
-pub(super) trait Slot {
+pub(super) trait NumberedPlace {
     fn at(self) -> usize;
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Slots<I, T>(Vec<T>, PhantomData<I>);
+pub(super) struct ByIndex<I, T>(Vec<T>, PhantomData<I>);
 
-impl<I: Slot, T> Slots<I, T> {
+impl<I: NumberedPlace, T> ByIndex<I, T> {
     /// Those from a place on.
     pub fn from(&self, first: I) -> &[T] {
         self.0.get(first.at()..).unwrap_or_default()
@@ -28,13 +28,13 @@ impl<I: Slot, T> Slots<I, T> {
     }
 }
 
-impl<I, T> Default for Slots<I, T> {
+impl<I, T> Default for ByIndex<I, T> {
     fn default() -> Self {
         Self(Vec::new(), PhantomData)
     }
 }
 
-impl<I: Slot, T> Index<I> for Slots<I, T> {
+impl<I: NumberedPlace, T> Index<I> for ByIndex<I, T> {
     type Output = T;
 
     fn index(&self, slot: I) -> &T {
@@ -42,13 +42,13 @@ impl<I: Slot, T> Index<I> for Slots<I, T> {
     }
 }
 
-impl<I: Slot, T> IndexMut<I> for Slots<I, T> {
+impl<I: NumberedPlace, T> IndexMut<I> for ByIndex<I, T> {
     fn index_mut(&mut self, slot: I) -> &mut T {
         &mut self.0[slot.at()]
     }
 }
 
-impl<I, T> Deref for Slots<I, T> {
+impl<I, T> Deref for ByIndex<I, T> {
     type Target = Vec<T>;
 
     fn deref(&self) -> &Vec<T> {
@@ -56,13 +56,13 @@ impl<I, T> Deref for Slots<I, T> {
     }
 }
 
-impl<I, T> DerefMut for Slots<I, T> {
+impl<I, T> DerefMut for ByIndex<I, T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         &mut self.0
     }
 }
 
-impl<'a, I, T> IntoIterator for &'a Slots<I, T> {
+impl<'a, I, T> IntoIterator for &'a ByIndex<I, T> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;
 
