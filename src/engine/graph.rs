@@ -48,7 +48,7 @@ pub(super) struct GateTimes {
 
 /// What a node takes while it works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SlotNeed {
     /// Nothing: the engine does it itself.
     #[default]
     None,
@@ -77,7 +77,7 @@ pub(super) struct Shape {
     pub longest: u32,
     /// Indices into `RunGraph::locks`, in order, each once.
     pub locks: Vec<u32>,
-    pub place: Place,
+    pub place: SlotNeed,
     /// A failure may leave something done behind it.
     pub side_effects: bool,
 }
@@ -370,11 +370,11 @@ pub(super) fn leaves_something(tool: Option<&ToolInfo>) -> bool {
 }
 
 /// What a worker does takes a slot; all else the engine does itself.
-fn place(work: &NodeKind) -> Place {
+fn place(work: &NodeKind) -> SlotNeed {
     match work {
-        NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_)) => Place::Model,
-        NodeKind::Tool(_) | NodeKind::Code(_) => Place::Slot,
-        _ => Place::None,
+        NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_)) => SlotNeed::Model,
+        NodeKind::Tool(_) | NodeKind::Code(_) => SlotNeed::Slot,
+        _ => SlotNeed::None,
     }
 }
 

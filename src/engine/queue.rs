@@ -2,7 +2,7 @@
 
 use super::{
     flow::SlotLine,
-    graph::{NodeIx, Place, Rank},
+    graph::{NodeIx, Rank, SlotNeed},
 };
 use std::collections::BTreeSet;
 
@@ -60,29 +60,29 @@ impl Queue {
         self.busy < self.slots
     }
 
-    pub fn has_room(&self, place: Place) -> bool {
+    pub fn has_room(&self, place: SlotNeed) -> bool {
         match place {
-            Place::None => true,
-            Place::Slot => self.has_slot(),
-            Place::Model => self.has_slot() && self.askers.busy < self.askers.slots,
+            SlotNeed::None => true,
+            SlotNeed::Slot => self.has_slot(),
+            SlotNeed::Model => self.has_slot() && self.askers.busy < self.askers.slots,
         }
     }
 
-    pub fn take(&mut self, place: Place) {
-        self.busy += u32::from(place != Place::None);
-        self.askers.busy += u32::from(place == Place::Model);
+    pub fn take(&mut self, place: SlotNeed) {
+        self.busy += u32::from(place != SlotNeed::None);
+        self.askers.busy += u32::from(place == SlotNeed::Model);
     }
 
-    pub fn give_back(&mut self, place: Place) {
-        self.busy = self.busy.saturating_sub(u32::from(place != Place::None));
-        self.askers.busy = self.askers.busy.saturating_sub(u32::from(place == Place::Model));
+    pub fn give_back(&mut self, place: SlotNeed) {
+        self.busy = self.busy.saturating_sub(u32::from(place != SlotNeed::None));
+        self.askers.busy = self.askers.busy.saturating_sub(u32::from(place == SlotNeed::Model));
     }
 
-    pub fn push(&mut self, rank: Rank, place: Place) {
+    pub fn push(&mut self, rank: Rank, place: SlotNeed) {
         match place {
-            Place::None => self.inline.insert(rank),
-            Place::Slot => self.ready.insert(rank),
-            Place::Model => self.askers.ready.insert(rank),
+            SlotNeed::None => self.inline.insert(rank),
+            SlotNeed::Slot => self.ready.insert(rank),
+            SlotNeed::Model => self.askers.ready.insert(rank),
         };
     }
 
@@ -98,7 +98,7 @@ impl Queue {
     }
 
     /// The node that goes next, if one may: of those who wait in line and those whose lock came free.
-    pub fn next(&self, place: impl Fn(NodeIx) -> Place) -> Option<NodeIx> {
+    pub fn next(&self, place: impl Fn(NodeIx) -> SlotNeed) -> Option<NodeIx> {
         if let Some(&(_, ix)) = self.inline.first() {
             return Some(ix);
         }
@@ -108,7 +108,7 @@ impl Queue {
     }
 
     /// The node that goes next of those that may. Goes through the line, so it is for people's steps only.
-    pub fn next_of(&self, place: impl Fn(NodeIx) -> Place, may: impl Fn(NodeIx) -> bool) -> Option<NodeIx> {
+    pub fn next_of(&self, place: impl Fn(NodeIx) -> SlotNeed, may: impl Fn(NodeIx) -> bool) -> Option<NodeIx> {
         let fits = |rank: &&Rank| may(rank.1) && self.has_room(place(rank.1));
         let woken = self.wakeable.iter().filter_map(|&lock| self.locks[lock as usize].waiters.iter().find(fits));
         let inline = self.inline.iter().find(|rank| may(rank.1)).map(|rank| rank.1);

@@ -4,7 +4,7 @@ use crate::engine::{
     Cause, EdgeState, GateId, NodeState, RunStatus, Time,
     evolve::steer::Speed,
     flow::{Flow, PhasePart},
-    graph::{NodeIx, Place},
+    graph::{NodeIx, SlotNeed},
     run::RunState,
 };
 use crate::plan::{NodeId, nest};
@@ -241,7 +241,7 @@ impl RunState {
         let of_model = self.settings().and_then(|settings| settings.model_slots.as_ref());
         let of_model = of_model.filter(|_| self.queue.has_slot() && !self.queue.has_room(place));
         let since = |flow: &Flow| flow.worker.as_ref().and_then(|worker| worker.since);
-        let counts = |ix: &NodeIx| of_model.is_none() || self.graph.nodes[*ix].place == Place::Model;
+        let counts = |ix: &NodeIx| of_model.is_none() || self.graph.nodes[*ix].place == SlotNeed::Model;
         let at_work = (0..).map(NodeIx).zip(&self.flows).filter_map(|(ix, flow)| Some((since(flow)?, ix)));
         let mut busy: Vec<(Time, NodeIx)> = at_work.filter(|(_, ix)| counts(ix)).collect();
         busy.sort_unstable();
