@@ -14,7 +14,7 @@ use crate::plan::SandboxLimits;
 use crate::store::{RunFilter, Store};
 use crate::text::counted;
 use crate::tools::{
-    SearchProvider,
+    SearchService,
     sandbox::{SandboxConfig, confinement, javascript},
 };
 use crate::{agents, files};
@@ -166,7 +166,7 @@ async fn sandbox(config: &SandboxConfig) -> DoctorCheck {
 }
 
 fn search(env: Lookup<'_>) -> DoctorCheck {
-    let known = SearchProvider::ALL.map(SearchProvider::variable);
+    let known = SearchService::ALL.map(SearchService::variable);
     match known.iter().find(|name| env(name).is_some_and(|value| !value.trim().is_empty())) {
         Some(name) => DoctorCheck::fine("web search", format!("by {name}")),
         None => DoctorCheck::absent("web search", "no search service is configured", format!("set one of {}", known.join(", "))),

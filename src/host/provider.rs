@@ -65,7 +65,7 @@ struct SentCall {
 
 /// A place for one try. Gives its slot back when it is dropped.
 #[derive(Debug)]
-pub(super) struct ProviderPlace<'a> {
+pub(super) struct ProviderSlot<'a> {
     provider: &'a Provider,
     number: u64,
     at: Instant,
@@ -99,7 +99,7 @@ impl Provider {
     }
 
     /// Waits for a slot, then for the rate. What it waits for is told when the wait begins, and again when that changes.
-    pub(super) async fn enter(&self, model: &dyn ChatModel, tokens: u64, told: &(dyn Fn(Cause) + Sync)) -> ProviderPlace<'_> {
+    pub(super) async fn enter(&self, model: &dyn ChatModel, tokens: u64, told: &(dyn Fn(Cause) + Sync)) -> ProviderSlot<'_> {
         let slots = &self.semaphore(model).await.1;
         let slot = match Arc::clone(slots).try_acquire_owned() {
             Ok(slot) => Some(slot),
@@ -127,7 +127,7 @@ impl Provider {
             sleep_until(until).await;
         }
         let at = Instant::now();
-        ProviderPlace { provider: self, number: self.rate().goes_in(at, tokens), at, _slot: slot }
+        ProviderSlot { provider: self, number: self.rate().goes_in(at, tokens), at, _slot: slot }
     }
 
     /// When the next call may go in; none when it may go now.
@@ -158,7 +158,7 @@ impl Provider {
     }
 }
 
-impl ProviderPlace<'_> {
+impl ProviderSlot<'_> {
     /// The call was answered, with so many tokens.
     pub(super) fn answered(self, tokens: u64) {
         let mut rate = self.provider.rate();

@@ -48,7 +48,7 @@ impl Default for FetchConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct SearchConfig {
     /// Search service. Without it: the first one whose environment variable is set.
-    pub provider: Option<SearchProvider>,
+    pub provider: Option<SearchService>,
     /// Address of the service; needed for SearXNG only.
     pub url: Option<String>,
 }
@@ -56,14 +56,14 @@ pub struct SearchConfig {
 /// A search service, in the order in which their environment variables are looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum SearchProvider {
+pub enum SearchService {
     Serper,
     Brave,
     Tavily,
     Searxng,
 }
 
-impl SearchProvider {
+impl SearchService {
     pub const ALL: [Self; 4] = [Self::Serper, Self::Brave, Self::Tavily, Self::Searxng];
 
     /// The environment variable with its key; for SearXNG, which has none, with its address.

@@ -10,7 +10,7 @@ pub mod sandbox;
 pub mod tables;
 mod workspace;
 
-pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchProvider, ToolsConfig};
+pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchService, ToolsConfig};
 pub use globs::{GlobError, Globs};
 pub use known_secrets::{KnownSecrets, names_in, unknown_secrets};
 pub use permission::{Permission, PermissionConfig, PermissionError};

@@ -1,8 +1,8 @@
-//! `ListPlace`: where a person is in a list of rows, the same for every screen that is one.
+//! `ListCursor`: where a person is in a list of rows, the same for every screen that is one.
 
 /// Where a person is in a list of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ListPlace {
+pub struct ListCursor {
     pub selected: usize,
     /// The first row in sight.
     pub top: usize,
@@ -30,7 +30,7 @@ impl MoveBy {
     }
 }
 
-impl ListPlace {
+impl ListCursor {
     /// Selects a row of so many, or the last one. What is beside another row begins at its first line.
     pub fn select(&mut self, row: usize, len: usize) {
         let row = row.min(len.saturating_sub(1));

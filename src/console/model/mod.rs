@@ -45,7 +45,7 @@ pub use field::{Lines, TextField};
 pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question};
 pub use inspector::{Inspector, Scroll, Tab};
 pub use key::{Key, KeyContext, Keymap, Offered};
-pub use list::{ListPlace, MoveBy, around, scrolled, turned};
+pub use list::{ListCursor, MoveBy, around, scrolled, turned};
 pub use log::Log;
 pub use look::{Look, Status};
 pub use place::{Below, Focus, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, box_width};
@@ -196,7 +196,7 @@ impl Model {
     }
 
     /// The rows of a screen that is a list and no more: where the person is in them, and how many there are.
-    pub fn list_mut(&mut self) -> Option<(&mut ListPlace, usize)> {
+    pub fn list_mut(&mut self) -> Option<(&mut ListCursor, usize)> {
         match self.place.screen {
             Screen::Runs => Some((&mut self.runs.place, self.runs.listing.len())),
             Screen::Compare => {

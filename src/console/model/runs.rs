@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CompareScreen, RunView, list::ListPlace};
+use super::{CompareScreen, RunView, list::ListCursor};
 use crate::engine::{Action, RunId};
 use crate::host::client::RunSummary;
 
@@ -15,7 +15,7 @@ pub struct Runs {
     pub listing: Vec<RunSummary>,
     /// How deep each line of the list is.
     pub depths: Vec<usize>,
-    pub place: ListPlace,
+    pub place: ListCursor,
     /// Two runs side by side.
     pub versus: Option<CompareScreen>,
     /// A run that is being opened to be compared with another one: that one, then the one that is opened.

@@ -5,7 +5,7 @@ use crate::engine::{Event, NodeFact, Record, Renames, Trace, TraceRow, Transcrip
 use crate::plan::NodeId;
 use std::collections::BTreeMap;
 
-use super::{Fold, list::ListPlace};
+use super::{Fold, list::ListCursor};
 
 /// Where a result came from.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct TraceView {
     notes: TraceNotes,
     trace: Trace,
     lines: Vec<TraceLine>,
-    pub place: ListPlace,
+    pub place: ListCursor,
 }
 
 /// One line of a trace.
@@ -92,7 +92,7 @@ impl TraceView {
         let node = notes.now(&first);
         let trace = fold.run.trace(&node, &notes.asked)?;
         let lines = trace.rows.iter().enumerate().flat_map(|(at, row)| lines_of(&trace, at, row)).collect();
-        Some(Self { node, first, folded, notes, trace, lines, place: ListPlace::default() })
+        Some(Self { node, first, folded, notes, trace, lines, place: ListCursor::default() })
     }
 
     /// The same after other events, where they are others; the selection stays where it is.

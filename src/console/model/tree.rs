@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{FoldedGraph, TextField, list::ListPlace};
+use super::{FoldedGraph, TextField, list::ListCursor};
 use crate::plan::{Node, NodeId, Plan, order::PlanGraph, tree as order, tree::Orientation};
 
 /// One line of the tree.
@@ -41,7 +41,7 @@ pub struct TreeView {
     graph: PlanGraph,
     /// The whole drawing.
     grown: order::DrawnTree,
-    place: ListPlace,
+    place: ListCursor,
     folded: BTreeSet<NodeId>,
     /// What rows must match; all are shown while it is empty.
     pub filter: TextField,

@@ -5,7 +5,7 @@ use crate::engine::{Comparison, ResultChange, RunId};
 use crate::plan::diff::{Diff, Difference, DifferenceText};
 use crate::text::Plain;
 
-use super::{Doc, RunView, list::ListPlace};
+use super::{Doc, RunView, list::ListCursor};
 
 /// Two runs side by side.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct CompareScreen {
     comparison: Comparison,
     /// Places in the comparison of nodes that are not the same.
     changed: Vec<usize>,
-    pub place: ListPlace,
+    pub place: ListCursor,
     /// What differs at a row, since that was selected.
     difference: Option<(usize, Doc<'static>)>,
 }
@@ -52,7 +52,7 @@ impl CompareScreen {
         let (comparison, changed) = compared(left, right);
         let sides = [left, right].map(|view| (view.id.clone(), view.goal()));
         let progress = [left, right].map(ComparedAt::of);
-        Self { sides, progress, differences: differences(left, right), comparison, changed, place: ListPlace::default(), difference: None }
+        Self { sides, progress, differences: differences(left, right), comparison, changed, place: ListCursor::default(), difference: None }
     }
 
     /// Compares again where one of the runs went on since; says whether it did. The selection stays on its row.
@@ -70,7 +70,7 @@ impl CompareScreen {
         (self.progress, self.difference) = (progress, None);
         match (0..self.len()).find(|at| self.row(*at).map(|row| row.place()) == selected) {
             Some(at) => self.place.selected = at,
-            None => self.place = ListPlace { selected: self.place.selected.min(self.len().saturating_sub(1)), ..ListPlace::default() },
+            None => self.place = ListCursor { selected: self.place.selected.min(self.len().saturating_sub(1)), ..ListCursor::default() },
         }
         true
     }

@@ -11,7 +11,7 @@ use super::{arguments, describe};
 use crate::engine::DataSource;
 use crate::models::http;
 use crate::plan::{Risk, ToolInfo, ToolReach};
-use crate::tools::{Assessment, SearchConfig, SearchProvider, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig};
+use crate::tools::{Assessment, SearchConfig, SearchService, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig};
 
 /// Longest wait for a service.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -40,7 +40,7 @@ pub(super) struct WebSearch {
 
 /// A service that can be asked.
 struct Service {
-    provider: SearchProvider,
+    provider: SearchService,
     url: Url,
     key: String,
 }
@@ -56,7 +56,7 @@ impl WebSearch {
     }
 
     fn service(&self) -> Result<Service, ToolError> {
-        use SearchProvider as P;
+        use SearchService as P;
         let chosen = self.config.provider.or_else(|| P::ALL.into_iter().find(|provider| (self.environment)(provider.variable()).is_some()));
         let Some(provider) = chosen.or_else(|| self.config.url.is_some().then_some(P::Searxng)) else {
             return Err(ToolError::refused("no search service is configured").hint(
@@ -135,22 +135,22 @@ impl Service {
         }
         serde_json::from_slice(&body).map_err(|_| {
             let error = ToolError::failed("the search service's answer is not JSON");
-            if self.provider == SearchProvider::Searxng { error.hint("enable the `json` format in SearXNG's settings") } else { error }
+            if self.provider == SearchService::Searxng { error.hint("enable the `json` format in SearXNG's settings") } else { error }
         })
     }
 
     fn request(&self, client: &reqwest::Client, query: &str, count: usize) -> RequestBuilder {
         let mut url = self.url.clone();
         match self.provider {
-            SearchProvider::Serper => client.post(url).header("X-API-KEY", &self.key).json(&json!({"q": query, "num": count})),
-            SearchProvider::Tavily => {
+            SearchService::Serper => client.post(url).header("X-API-KEY", &self.key).json(&json!({"q": query, "num": count})),
+            SearchService::Tavily => {
                 client.post(url).bearer_auth(&self.key).json(&json!({"query": query, "max_results": count, "include_answer": true}))
             }
-            SearchProvider::Brave => {
+            SearchService::Brave => {
                 url.query_pairs_mut().append_pair("q", query).append_pair("count", &count.to_string());
                 client.get(url).header("X-Subscription-Token", &self.key)
             }
-            SearchProvider::Searxng => {
+            SearchService::Searxng => {
                 if !url.path().ends_with("/search") {
                     url.set_path(&format!("{}/search", url.path().trim_end_matches('/')));
                 }
@@ -165,7 +165,7 @@ impl Service {
         match status {
             _ if status.is_success() => Ok(()),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(ToolError::refused(message).hint(match self.provider {
-                SearchProvider::Searxng => "enable the `json` format in SearXNG's settings".to_owned(),
+                SearchService::Searxng => "enable the `json` format in SearXNG's settings".to_owned(),
                 provider => format!("check the key in `{}`", provider.variable()),
             })),
             StatusCode::TOO_MANY_REQUESTS => Err(ToolError { nothing_began: true, ..ToolError::failed(message).transient() }),
@@ -176,15 +176,15 @@ impl Service {
 }
 
 /// Every service's answer in one form.
-fn results(provider: SearchProvider, answer: &Value, count: usize) -> Vec<Value> {
+fn results(provider: SearchService, answer: &Value, count: usize) -> Vec<Value> {
     let (direct, list, url, snippet) = match provider {
-        SearchProvider::Serper => {
+        SearchService::Serper => {
             let direct = &answer["answerBox"];
             (direct["answer"].as_str().or(direct["snippet"].as_str()), &answer["organic"], "link", "snippet")
         }
-        SearchProvider::Brave => (None, &answer["web"]["results"], "url", "description"),
-        SearchProvider::Tavily => (answer["answer"].as_str(), &answer["results"], "url", "content"),
-        SearchProvider::Searxng => {
+        SearchService::Brave => (None, &answer["web"]["results"], "url", "description"),
+        SearchService::Tavily => (answer["answer"].as_str(), &answer["results"], "url", "content"),
+        SearchService::Searxng => {
             (answer["answers"][0].as_str().or(answer["answers"][0]["answer"].as_str()), &answer["results"], "url", "content")
         }
     };
@@ -207,7 +207,7 @@ mod tests {
         ToolContext { workspace: std::env::temp_dir(), model: None }
     }
 
-    fn tool(provider: SearchProvider, url: String) -> WebSearch {
+    fn tool(provider: SearchService, url: String) -> WebSearch {
         WebSearch::with(SearchConfig { provider: Some(provider), url: Some(url) }, |_| Some("the-key".into()))
     }
 
@@ -217,7 +217,7 @@ mod tests {
         let error = search.call(json!({"query": "x"}), &context()).await.unwrap_err();
         assert_eq!(error.message, "no search service is configured");
         assert!(error.nothing_began && error.hint.unwrap().contains("SERPER_API_KEY"));
-        let search = WebSearch::with(SearchConfig { provider: Some(SearchProvider::Brave), url: None }, |_| None);
+        let search = WebSearch::with(SearchConfig { provider: Some(SearchService::Brave), url: None }, |_| None);
         assert_eq!(search.call(json!({"query": "x"}), &context()).await.unwrap_err().message, "`BRAVE_API_KEY` is not set");
     }
 
@@ -225,9 +225,9 @@ mod tests {
     fn the_environment_alone_is_enough() {
         let search = WebSearch::with(SearchConfig::default(), |name| (name == "TAVILY_API_KEY").then(|| "k".into()));
         let service = search.service().unwrap();
-        assert_eq!((service.provider, service.url.host_str(), service.key.as_str()), (SearchProvider::Tavily, Some("api.tavily.com"), "k"));
+        assert_eq!((service.provider, service.url.host_str(), service.key.as_str()), (SearchService::Tavily, Some("api.tavily.com"), "k"));
         let search = WebSearch::with(SearchConfig::default(), |name| (name == "SEARXNG_URL").then(|| "http://sx.example".into()));
-        assert_eq!(search.service().unwrap().provider, SearchProvider::Searxng);
+        assert_eq!(search.service().unwrap().provider, SearchService::Searxng);
     }
 
     #[tokio::test]
@@ -252,10 +252,10 @@ mod tests {
         let (answer, found) =
             (json!({"title": "Answer", "url": "", "snippet": "42"}), json!({"title": "T", "url": "https://a.example", "snippet": "S"}));
         for (provider, at, expected) in [
-            (SearchProvider::Serper, "/serper", json!([answer, found])),
-            (SearchProvider::Tavily, "/tavily", json!([answer, found])),
-            (SearchProvider::Brave, "/brave", json!([found])),
-            (SearchProvider::Searxng, "/sx/", json!([found])),
+            (SearchService::Serper, "/serper", json!([answer, found])),
+            (SearchService::Tavily, "/tavily", json!([answer, found])),
+            (SearchService::Brave, "/brave", json!([found])),
+            (SearchService::Searxng, "/sx/", json!([found])),
         ] {
             let output = tool(provider, format!("{}{at}", server.uri())).call(json!({"query": "cats & dogs"}), &context()).await.unwrap();
             assert_eq!(output.value, expected, "{provider:?}");
@@ -271,7 +271,7 @@ mod tests {
         for (status, transient, nothing_began) in [(401, false, true), (429, true, true), (500, true, false), (400, false, false)] {
             let server = MockServer::start().await;
             Mock::given(method("POST")).respond_with(ResponseTemplate::new(status)).mount(&server).await;
-            let error = tool(SearchProvider::Serper, server.uri()).call(json!({"query": "x"}), &context()).await.unwrap_err();
+            let error = tool(SearchService::Serper, server.uri()).call(json!({"query": "x"}), &context()).await.unwrap_err();
             assert_eq!((error.transient, error.nothing_began), (transient, nothing_began), "{status}");
             assert!(!format!("{error:?}").contains("the-key"));
         }

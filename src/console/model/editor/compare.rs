@@ -1,6 +1,6 @@
 //! `Compare`: the plan being edited beside how it came, or beside another plan: what differs, piece by piece, and how to make a piece.
 
-use crate::console::model::ListPlace;
+use crate::console::model::ListCursor;
 use crate::plan::Plan;
 use crate::plan::diff::{Diff, Difference, DifferenceText};
 use crate::plan::edit::Edit;
@@ -19,7 +19,7 @@ pub struct Compare {
     diff: Diff,
     /// The pieces in words.
     differences: Vec<DifferenceText>,
-    pub place: ListPlace,
+    pub place: ListCursor,
 }
 
 impl Compare {
@@ -58,7 +58,7 @@ impl Compare {
 
     /// Compares with another plan by its name, or with how the plan came.
     pub fn with(&mut self, plan: &Plan, other: Option<(Plain, Box<Plan>)>) {
-        (self.other, self.place) = (other, ListPlace::default());
+        (self.other, self.place) = (other, ListCursor::default());
         self.refresh(plan);
     }
 

@@ -2,7 +2,7 @@
 
 mod rows;
 
-use super::{Fold, ListPlace, RunRecords, TextField};
+use super::{Fold, ListCursor, RunRecords, TextField};
 use crate::engine::{EventLine, Record};
 use crate::plan::NodeId;
 
@@ -18,7 +18,7 @@ pub struct Log {
     only: Option<NodeId>,
     /// What is let through.
     rows: Rows,
-    pub place: ListPlace,
+    pub place: ListCursor,
     /// The place in the journal of the event that a person, a replay or the end selected last: where a filter that hid it leads back to.
     chosen: Option<usize>,
     /// Whether the newest event is selected as events come.
@@ -27,7 +27,7 @@ pub struct Log {
 
 impl Default for Log {
     fn default() -> Self {
-        let (filter, rows, place) = (TextField::default(), Rows::default(), ListPlace::default());
+        let (filter, rows, place) = (TextField::default(), Rows::default(), ListCursor::default());
         Self { filter, only: None, rows, place, chosen: None, follow: true }
     }
 }
