@@ -3,7 +3,7 @@
 use super::{CliError, Common, log};
 use crate::{
     engine::REHEARSAL,
-    host::{LocalHost, Places, Survey, config::Config},
+    host::{Folders, LocalHost, Survey, config::Config},
     models::{local, providers::LOCAL_SERVER},
     store::Store,
 };
@@ -32,7 +32,7 @@ fn for_shell(word: &str) -> String {
 
 /// Where a subcommand works, and with which model.
 pub struct CliContext {
-    pub places: Places,
+    pub places: Folders,
     /// The model named on the command line, or by a variable.
     pub model: Option<String>,
     /// It is named on the command line: runs that are let go on ask it too.
@@ -43,7 +43,7 @@ pub struct CliContext {
 
 impl CliContext {
     pub(super) fn find(common: &Common) -> Result<Self, CliError> {
-        let mut places = Places::find(Some(common.workspace.clone()), common.home.clone())?;
+        let mut places = Folders::find(Some(common.workspace.clone()), common.home.clone())?;
         if common.trust {
             places.settings.clone_from(&places.workspace);
         }

@@ -4,7 +4,7 @@ use super::{
     client::{ModelList, ModelStatus, Problem},
     config::{Config, check_project},
     models::Models,
-    places::Places,
+    places::Folders,
 };
 use crate::models::{
     client::Learned,
@@ -63,7 +63,7 @@ impl DoctorCheck {
 }
 
 /// Looks at everything that dagdeck needs or can use. `wanted` is the model named on the command line.
-pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> Vec<DoctorCheck> {
+pub async fn examine(places: &Folders, wanted: Option<&str>, env: Lookup<'_>) -> Vec<DoctorCheck> {
     let (user, project) = places.config_files();
     let loaded = Config::load(user.as_deref(), &project);
     let of_project = places.workspace.join(".dagdeck/config.toml");
@@ -141,7 +141,7 @@ fn journal(home: &Path) -> DoctorCheck {
     }
 }
 
-fn cards(places: &Places) -> DoctorCheck {
+fn cards(places: &Folders) -> DoctorCheck {
     let cards = agents::AgentRegistry::open(&places.settings, places.config.as_deref()).cards();
     match cards.problems() {
         [] => DoctorCheck::fine("agents", format!("{} cards", cards.iter().count())),

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 struct Bed {
     _folder: TempDir,
-    places: Places,
+    places: Folders,
     host: LocalHost,
 }
 
@@ -25,7 +25,7 @@ impl Bed {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let places = Places { workspace: root.join("work"), settings: root.join("work"), home: root.join("home"), config: None };
+        let places = Folders { workspace: root.join("work"), settings: root.join("work"), home: root.join("home"), config: None };
         std::fs::create_dir_all(&places.workspace).unwrap();
         for (path, text) in files {
             std::fs::write(places.workspace.join(path), text).unwrap();
@@ -663,7 +663,7 @@ async fn a_run_is_driven_by_one_host_at_a_time_and_the_other_says_which() {
 async fn a_run_of_another_workspace_is_not_driven_by_the_tools_of_this_one() {
     let bed = Bed::new(&[("in.txt", "hello")]);
     let parked = bed.headless(copy_plan(), Flags::default()).await;
-    let places = Places { workspace: bed.places.home.clone(), ..bed.places.clone() };
+    let places = Folders { workspace: bed.places.home.clone(), ..bed.places.clone() };
     let other = Bed { host: LocalHost::open(places, Config::default(), None, |_: &str| None).unwrap(), ..Bed::new(&[]) };
     let mut guest = Seat::take(&other);
     guest.ask(Request::Resume(parked.run.clone()));

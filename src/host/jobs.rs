@@ -4,7 +4,7 @@ use super::{
     client::Problem,
     config::Config,
     models::{Models, known_name},
-    places::Places,
+    places::Folders,
     shown_previews::ShownPreviews,
     trust::Trust,
     worker_agent::AgentPort,
@@ -48,7 +48,7 @@ impl Kit {
     ///
     /// # Errors
     /// When the configuration holds a list of tools that can't be read.
-    pub(super) fn new(places: &Places, config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
+    pub(super) fn new(places: &Folders, config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
         let registry = ToolRegistry::builtin(&config.tools)?;
         let models = Models::new(config.models, env, Learned::open(&places.home));
         let variables = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));

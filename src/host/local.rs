@@ -6,7 +6,7 @@ use super::{
     config::{Config, LimitsConfig},
     jobs::{Jobs, Kit},
     link,
-    places::Places,
+    places::Folders,
     session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
     setup::SetUp,
 };
@@ -39,7 +39,7 @@ pub struct LocalHost {
 
 /// What all clients and runs of a host share.
 pub(super) struct Shared {
-    pub(super) places: Places,
+    pub(super) places: Folders,
     pub(super) kit: Arc<Kit>,
     pub(super) store: Arc<Store>,
     pub(super) user: String,
@@ -86,7 +86,7 @@ impl LocalHost {
     ///
     /// # Errors
     /// When the journal can't be used, or the configuration holds a list of tools that can't be read.
-    pub fn open(places: Places, config: Config, model: Option<&str>, env: impl Variables) -> Result<Self, Problem> {
+    pub fn open(places: Folders, config: Config, model: Option<&str>, env: impl Variables) -> Result<Self, Problem> {
         let store = Store::open(&places.home);
         Self::open_on(store?, places, config, model, env)
     }
@@ -95,12 +95,12 @@ impl LocalHost {
     ///
     /// # Errors
     /// When the journal can't be read, or the configuration holds a list of tools that can't be.
-    pub fn open_to_look(places: Places, config: Config, model: Option<&str>, env: impl Variables) -> Result<Self, Problem> {
+    pub fn open_to_look(places: Folders, config: Config, model: Option<&str>, env: impl Variables) -> Result<Self, Problem> {
         let store = Store::open_to_look(&places.home);
         Self::open_on(store?, places, config, model, env)
     }
 
-    fn open_on(store: Store, places: Places, config: Config, model: Option<&str>, env: impl Variables) -> Result<Self, Problem> {
+    fn open_on(store: Store, places: Folders, config: Config, model: Option<&str>, env: impl Variables) -> Result<Self, Problem> {
         let limits = config.limits.clone();
         let kit = Kit::new(&places, config, &env)?;
         let chosen = kit.models().preset(model);

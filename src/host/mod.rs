@@ -49,7 +49,7 @@ pub use doctor::{DoctorCheck, Health, examine};
 pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, ResumeFrom, RunSignals, Yes};
 pub use link::{Linked, link};
 pub use local::{LocalHost, NewRun};
-pub use places::Places;
+pub use places::Folders;
 pub use settings::document as configuration_document;
 pub use setup::SetUp;
 pub use survey::Survey;

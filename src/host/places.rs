@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// Where dagdeck works and keeps things.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct Folders {
     /// What tools see; absolute, symlinks resolved.
     pub workspace: PathBuf,
     /// Where cards and settings of the workspace are read: the folder with what a person trusted of them, or the workspace itself.
@@ -17,7 +17,7 @@ pub struct Places {
     pub config: Option<PathBuf>,
 }
 
-impl Places {
+impl Folders {
     /// Finds them: the workspace is `workspace` or here, the home is `home`, `$DAGDECK_HOME`, or the platform's folder for state.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_workspace_that_is_not_there_is_named_with_the_flag() {
-        let problem = Places::find(Some("/nowhere/at/all".into()), Some("/h".into())).unwrap_err();
+        let problem = Folders::find(Some("/nowhere/at/all".into()), Some("/h".into())).unwrap_err();
         assert!(problem.message.contains("`/nowhere/at/all`"));
         assert!(problem.hint.unwrap().contains("--workspace"));
     }
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_given_home_is_taken_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places::find(Some(folder.path().to_path_buf()), Some("/h".into())).unwrap();
+        let places = Folders::find(Some(folder.path().to_path_buf()), Some("/h".into())).unwrap();
         assert_eq!(places.home, PathBuf::from("/h"));
         assert_eq!(places.workspace, folder.path().canonicalize().unwrap());
     }

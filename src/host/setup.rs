@@ -7,7 +7,7 @@ use super::{
     config_text::ConfigText,
     model_setup::{KeptModel, ModelOffer, ModelSetup, ModelTrial, ProviderOffer, SetupFailure, SetupFault, SetupKey, SetupNews, SetupStep},
     models::{Models, Real},
-    places::Places,
+    places::Folders,
 };
 use crate::files::beside;
 use crate::models::{
@@ -32,7 +32,7 @@ const TRIAL: &str = "Answer with the one word: ready";
 
 /// Sets up models for one host.
 pub struct SetUp {
-    pub(super) places: Places,
+    pub(super) places: Folders,
     pub(super) models: Arc<Models>,
     pub(super) env: Environment,
 }

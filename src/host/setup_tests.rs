@@ -13,7 +13,7 @@ use super::{
     client::{KeptModel, ModelSetup, SetupFailure, SetupFault, SetupKey, SetupNews, SetupStep, TypedKey},
     config::Config,
     models::Models,
-    places::Places,
+    places::Folders,
     setup::SetUp,
 };
 use crate::models::client::Learned;
@@ -36,7 +36,7 @@ impl Bed {
 
     fn set_up(&self, env: &'static [(&str, &str)]) -> SetUp {
         let at = |name: &str| self.folder.path().join(name);
-        let places = Places { workspace: at("work"), settings: at("work"), home: at("home"), config: Some(at("config")) };
+        let places = Folders { workspace: at("work"), settings: at("work"), home: at("home"), config: Some(at("config")) };
         let env = Arc::new(|name: &str| env.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()));
         let (user, project) = places.config_files();
         let config = Config::load(user.as_deref(), &project).unwrap();

@@ -4,7 +4,7 @@ use super::{
     client::{ModelList, ModelStatus, Problem},
     config::Config,
     jobs::Kit,
-    places::Places,
+    places::Folders,
     setup::SetUp,
 };
 use crate::models::config::{Environment, Lookup};
@@ -23,7 +23,7 @@ impl Survey {
     ///
     /// # Errors
     /// When the configuration holds a list of tools that can't be read.
-    pub fn new(places: &Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
+    pub fn new(places: &Folders, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
         let kit = Kit::new(places, config, env)?;
         let chosen = kit.models().preset(model);
         let model = kit.models().status(chosen.as_deref());
@@ -61,7 +61,7 @@ impl Survey {
     }
 
     /// For setting up a model.
-    pub fn set_up(&self, places: &Places, env: Environment) -> SetUp {
+    pub fn set_up(&self, places: &Folders, env: Environment) -> SetUp {
         SetUp { places: places.clone(), models: self.kit.models(), env }
     }
 }

@@ -63,7 +63,7 @@ pub enum Glyph {
     /// Waits for a person or stands.
     LineWaits,
     /// Held at a breakpoint or before a held call.
-    Held,
+    AtBreakpoint,
     /// A breakpoint that nothing met yet.
     Breakpoint,
     Cursor,
@@ -123,7 +123,7 @@ impl Glyph {
             Self::CardBar => ("┃", "|"),
             Self::LineTip => ("╸", ">"),
             Self::LineWaits => ("┄", "?"),
-            Self::Held => ("■", "#"),
+            Self::AtBreakpoint => ("■", "#"),
             Self::Breakpoint => ("□", "b"),
             Self::Cursor => ("▶", ">"),
             Self::Modified => ("*", "*"),

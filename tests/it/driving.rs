@@ -5,7 +5,7 @@ use dagdeck::engine::Mark;
 use dagdeck::{
     engine::{Action, ActionTarget, Command, Event, NextCall, NodeFact, NodeRun, Run, RunId},
     host::{
-        LocalHost, Places,
+        Folders, LocalHost,
         client::{Client, Connection, Notice, Request},
         config::Config,
     },
@@ -28,7 +28,7 @@ impl Seat {
     fn start(server: &ChatServer, node: Value) -> Self {
         let folder = TempDir::new().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let places = Places { workspace: root.join("work"), settings: root.join("work"), home: root.join("home"), config: None };
+        let places = Folders { workspace: root.join("work"), settings: root.join("work"), home: root.join("home"), config: None };
         std::fs::create_dir_all(&places.workspace).unwrap();
         std::fs::write(places.workspace.join("notes.md"), "- buy a kayak\n").unwrap();
         let url = server.url.clone();

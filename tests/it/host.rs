@@ -3,7 +3,7 @@
 use dagdeck::{
     engine::{Action, ActionTarget, Command, Event, GateReply, NodeState, Outcome, Run, RunId},
     host::{
-        Flags, Headless, HeadlessEnd, Health, LocalHost, Places, Yes,
+        Flags, Folders, Headless, HeadlessEnd, Health, LocalHost, Yes,
         client::{Client, Connection, Notice, Request},
         config::Config,
         examine,
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 struct Bed {
     _folder: TempDir,
-    places: Places,
+    places: Folders,
     config: Config,
 }
 
@@ -25,7 +25,7 @@ impl Bed {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let places = Places { workspace: root.join("work"), settings: root.join("work"), home: root.join("home"), config: None };
+        let places = Folders { workspace: root.join("work"), settings: root.join("work"), home: root.join("home"), config: None };
         std::fs::create_dir_all(&places.workspace).unwrap();
         for (path, text) in files {
             std::fs::write(places.workspace.join(path), text).unwrap();

@@ -180,7 +180,7 @@ impl RowDrawing<'_> {
         Some(match of_node(&node.state, view.seen_status()) {
             _ if node.stale.is_some() => (Glyph::Stale, Role::Stale),
             _ if is_ahead && run.is_held(id) => (Glyph::Held, Role::Held),
-            _ if run.kept(id).is_some() || run.held_calls(id).next().is_some() => (Glyph::Held, Role::Held),
+            _ if run.kept(id).is_some() || run.held_calls(id).next().is_some() => (Glyph::AtBreakpoint, Role::Held),
             _ if is_ahead && is_break() => (Glyph::Breakpoint, Role::Held),
             state => state,
         })
