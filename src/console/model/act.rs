@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::Fold;
+use super::RunAt;
 use crate::engine::{Action, Command, Impact, Moment, NodeImpact, Run, RunId, Time};
 use crate::plan::{Breakpoint, NodeId};
 
@@ -71,7 +71,7 @@ pub struct Proposal {
 
 impl Proposal {
     /// What an action would do to a run as it is now.
-    pub fn new(id: RunId, fold: &Fold, action: Action, now: Time) -> Self {
+    pub fn new(id: RunId, fold: &RunAt, action: Action, now: Time) -> Self {
         let mut proposal = Self {
             run: id,
             action,
@@ -87,7 +87,7 @@ impl Proposal {
     }
 
     /// Looks again, where the run went on. In proportion to the run, so once a frame at most.
-    pub fn refresh(&mut self, fold: &Fold) {
+    pub fn refresh(&mut self, fold: &RunAt) {
         if fold.run.last_seq() != self.seq {
             self.look(&fold.run, fold.last);
         }

@@ -50,7 +50,7 @@ pub use log::Log;
 pub use look::{Look, Status};
 pub use place::{Below, Focus, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, box_width};
 pub use request::{EXAMPLES, Planning, RequestLine, Rivals};
-pub use run::{Fold, Replay, RunRecords, RunView, Standing};
+pub use run::{Replay, RunAt, RunRecords, RunView, Standing};
 pub use runs::Runs;
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::HostStatus;

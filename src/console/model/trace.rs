@@ -5,7 +5,7 @@ use crate::engine::{Event, NodeFact, Record, Renames, Trace, TraceRow, Transcrip
 use crate::plan::NodeId;
 use std::collections::BTreeMap;
 
-use super::{Fold, list::ListCursor};
+use super::{RunAt, list::ListCursor};
 
 /// Where a result came from.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl TraceNotes {
 
 impl TraceView {
     /// The trace of a node's result after some events; nothing where there is no such node.
-    pub fn new(fold: &Fold, records: &[Record], node: &NodeId) -> Option<Self> {
+    pub fn new(fold: &RunAt, records: &[Record], node: &NodeId) -> Option<Self> {
         let mut notes = TraceNotes::default();
         notes.fold(records);
         let first = notes.first(node);
@@ -88,7 +88,7 @@ impl TraceView {
     }
 
     /// The trace of the node that was called so first, after so many events.
-    fn of(notes: TraceNotes, first: NodeId, fold: &Fold, folded: usize) -> Option<Self> {
+    fn of(notes: TraceNotes, first: NodeId, fold: &RunAt, folded: usize) -> Option<Self> {
         let node = notes.now(&first);
         let trace = fold.run.trace(&node, &notes.asked)?;
         let lines = trace.rows.iter().enumerate().flat_map(|(at, row)| lines_of(&trace, at, row)).collect();
@@ -96,7 +96,7 @@ impl TraceView {
     }
 
     /// The same after other events, where they are others; the selection stays where it is.
-    pub fn refresh(&mut self, fold: &Fold, records: &[Record]) {
+    pub fn refresh(&mut self, fold: &RunAt, records: &[Record]) {
         if records.len() == self.folded {
             return;
         }

@@ -2,7 +2,7 @@
 
 mod rows;
 
-use super::{Fold, ListCursor, RunRecords, TextField};
+use super::{ListCursor, RunAt, RunRecords, TextField};
 use crate::engine::{EventLine, Record};
 use crate::plan::NodeId;
 
@@ -59,7 +59,7 @@ impl EventFilter {
     }
 
     /// Whether an event matches.
-    pub fn lets(&self, record: &Record, fold: &Fold) -> bool {
+    pub fn lets(&self, record: &Record, fold: &RunAt) -> bool {
         self.fits(&record.event.describe(&fold.run))
     }
 
@@ -74,7 +74,7 @@ impl EventFilter {
 
 impl Log {
     /// Takes in the events that came since.
-    pub fn add(&mut self, journal: &RunRecords, fold: &Fold) {
+    pub fn add(&mut self, journal: &RunRecords, fold: &RunAt) {
         let wanted = EventFilter::parse(&self.filter.text());
         let filter = Filter { wanted: &wanted, only: self.only.as_ref() };
         for record in journal.records().iter().skip(self.rows.added()) {
@@ -86,7 +86,7 @@ impl Log {
     }
 
     /// Filters again, after the filter changed. The selection stays at its event, or at the one before it as long as that is hidden.
-    pub fn filter(&mut self, journal: &RunRecords, fold: &Fold) {
+    pub fn filter(&mut self, journal: &RunRecords, fold: &RunAt) {
         self.rows = Rows::default();
         self.add(journal, fold);
         if !self.follow {
@@ -96,7 +96,7 @@ impl Log {
     }
 
     /// Only events of this node, or of all.
-    pub fn only(&mut self, node: Option<NodeId>, journal: &RunRecords, fold: &Fold) {
+    pub fn only(&mut self, node: Option<NodeId>, journal: &RunRecords, fold: &RunAt) {
         self.only = node;
         self.filter(journal, fold);
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::EventFilter;
-use crate::console::model::Fold;
+use crate::console::model::RunAt;
 use crate::engine::{Event, EventLine, EventTrait, NodeFact, Record, Run};
 use crate::plan::NodeId;
 use crate::text::{Plain, counted, thousands};
@@ -118,14 +118,14 @@ pub struct Filter<'a> {
 }
 
 impl Filter<'_> {
-    fn lets(&self, record: &Record, fold: &Fold) -> bool {
+    fn lets(&self, record: &Record, fold: &RunAt) -> bool {
         if self.only.is_some_and(|only| record.event.about(&fold.run).as_ref() != Some(only)) {
             return false;
         }
         if self.wanted.is_empty() { !record.event.has(EventTrait::Unlisted) } else { self.wanted.lets(record, fold) }
     }
 
-    fn lets_stream(&self, stream: &StreamedText, record: &Record, fold: &Fold) -> bool {
+    fn lets_stream(&self, stream: &StreamedText, record: &Record, fold: &RunAt) -> bool {
         let is_its = self.only.is_none_or(|only| record.event.node() == Some(only));
         is_its && (self.wanted.is_empty() || self.wanted.fits(&stream.describe(&record.event, &fold.run)))
     }
@@ -138,7 +138,7 @@ impl Rows {
     }
 
     /// Takes in the next event.
-    pub fn add(&mut self, record: &Record, filter: Filter<'_>, fold: &Fold) {
+    pub fn add(&mut self, record: &Record, filter: Filter<'_>, fold: &RunAt) {
         let at = self.added();
         let row = if let Event::Node { node_id, fact: NodeFact::Output { text }, .. } = &record.event {
             self.stream(at, node_id, text, |stream| filter.lets_stream(stream, record, fold))

@@ -1,4 +1,4 @@
-//! `Fold`: a run after some of its events: the engine's own fold, and what its nodes said, as it may be drawn. The newest state of a
+//! `RunAt`: a run after some of its events: the engine's own fold, and what its nodes said, as it may be drawn. The newest state of a
 //! run is one, and so is what a replay shows. A copy is cheap as long as it isn't changed: texts are shared.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -9,7 +9,7 @@ use crate::plan::NodeId;
 
 /// A run after some of its events.
 #[derive(Clone, Debug, Default)]
-pub struct Fold {
+pub struct RunAt {
     /// The engine's fold.
     pub run: Run,
     transcripts: BTreeMap<NodeId, Arc<NodeConversation>>,
@@ -26,7 +26,7 @@ pub struct Fold {
     moved: u64,
 }
 
-impl Fold {
+impl RunAt {
     /// Takes in the next event.
     pub fn apply(&mut self, record: &Record) {
         self.run.evolve(record);

@@ -16,7 +16,7 @@ use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
 
-pub use fold::Fold;
+pub use fold::RunAt;
 pub use journal::RunRecords;
 pub use replay::Replay;
 pub use standing::Standing;
@@ -26,7 +26,7 @@ pub struct RunView {
     pub id: RunId,
     journal: RunRecords,
     /// Its state after all of them.
-    newest: Fold,
+    newest: RunAt,
     /// An earlier state, while that is looked at.
     replay: Option<Box<Replay>>,
     derived: Derived,
@@ -63,7 +63,7 @@ impl RunView {
         Self {
             id,
             journal: RunRecords::default(),
-            newest: Fold::default(),
+            newest: RunAt::default(),
             replay: None,
             derived: Derived::default(),
             tree: TreeView::default(),
@@ -144,12 +144,12 @@ impl RunView {
     }
 
     /// Its state after all events: what is true now.
-    pub fn newest(&self) -> &Fold {
+    pub fn newest(&self) -> &RunAt {
         &self.newest
     }
 
     /// The state that is looked at: the newest, or an earlier one.
-    pub fn seen(&self) -> &Fold {
+    pub fn seen(&self) -> &RunAt {
         self.replay.as_deref().map_or(&self.newest, Replay::fold)
     }
 

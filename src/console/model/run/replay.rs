@@ -2,7 +2,7 @@
 //! Copies are the closer together the nearer they are, so that there are few of them, and a step back folds few events, however long
 //! the run is. Nobody is called.
 
-use super::Fold;
+use super::RunAt;
 use crate::engine::{Record, Time};
 
 /// Events between the nearest copies; more where a copy of the run costs more.
@@ -21,9 +21,9 @@ const SPEEDS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 pub struct Replay {
     /// How many events are folded.
     at: usize,
-    fold: Fold,
+    fold: RunAt,
     /// Copies of earlier states, by the number of events in them.
-    kept: Vec<(usize, Fold)>,
+    kept: Vec<(usize, RunAt)>,
     /// When the next event is shown, while it plays.
     due: Option<Time>,
     /// Which speed.
@@ -43,7 +43,7 @@ impl Replay {
     }
 
     /// The state that is shown.
-    pub fn fold(&self) -> &Fold {
+    pub fn fold(&self) -> &RunAt {
         &self.fold
     }
 
