@@ -52,7 +52,7 @@ pub async fn branch(args: &BranchArgs, place: &CliContext, io: &mut Io<'_>) -> R
 
 fn dry_run(stored: &StoredRun, (at, seq): (u64, u64), kept: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if as_json {
-        let done = kept.nodes().filter(|(_, node)| node.state.is_final()).count();
+        let done = kept.nodes().filter(|(_, node)| node.state.has_ended()).count();
         io.json(&json!({"parent": stored.run.0, "parent_seq": seq, "over": done, "nodes": kept.nodes().count()}))?;
     } else {
         io.line(&message(stored, (at, seq), kept))?;
@@ -67,6 +67,6 @@ fn message(stored: &StoredRun, (at, seq): (u64, u64), kept: &Run) -> String {
 }
 
 fn kept_nodes(run: &Run) -> String {
-    let done = run.nodes().filter(|(_, node)| node.state.is_final()).count();
+    let done = run.nodes().filter(|(_, node)| node.state.has_ended()).count();
     format!("{done} of {} nodes have ended", run.nodes().count())
 }

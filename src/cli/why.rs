@@ -97,7 +97,7 @@ fn again(link: &Blocker, run: &Run, name: &str) -> Option<String> {
     let by_person = *state == NodeState::Cancelled || matches!(node.reason, Cause::Skipped { .. });
     let (word, action) = if state.has_failed() {
         ("retry", Action::Retry { node: id })
-    } else if state.is_final() && (node.stale.is_some() || link.depth == 0 && by_person) {
+    } else if state.has_ended() && (node.stale.is_some() || link.depth == 0 && by_person) {
         // What its condition or the plan's way skipped would be skipped again.
         ("rerun", Action::Rerun { node: id, scope: RerunReach::Downstream })
     } else {

@@ -95,7 +95,7 @@ impl NodeState {
     }
 
     /// Whether the node's generation has ended.
-    pub fn is_final(&self) -> bool {
+    pub fn has_ended(&self) -> bool {
         self.end() != EndKind::Open
     }
 

@@ -179,7 +179,7 @@ pub fn node_live(model: &Model) -> Result<(), DisabledReason> {
     run_live(model)?;
     let node = model.selected_id().and_then(|id| model.shown_run()?.seen().run.node(id));
     let node = node.ok_or(Cow::Borrowed("no node is selected"))?;
-    if node.state.is_final() { Err("the selected node has ended".into()) } else { Ok(()) }
+    if node.state.has_ended() { Err("the selected node has ended".into()) } else { Ok(()) }
 }
 
 /// Why a run of a run file doesn't go on, and what does.

@@ -251,7 +251,7 @@ impl Model {
     /// Whether the selected node of the shown run goes on, so that its output may grow.
     pub fn selected_works(&self) -> bool {
         let Some(run) = self.shown_run().filter(|run| run.goes_on()) else { return false };
-        self.selected_id().and_then(|id| run.seen().run.node(id)).is_some_and(|node| !node.state.is_final())
+        self.selected_id().and_then(|id| run.seen().run.node(id)).is_some_and(|node| !node.state.has_ended())
     }
 
     /// The gate that the selected node of the shown run waits for.
@@ -295,7 +295,7 @@ impl Model {
             let then = resumed.node(node).map(|node| &node.state);
             let next = if then == Some(&NodeState::Unknown) {
                 "and asks what to do with it"
-            } else if then.is_some_and(NodeState::is_final) {
+            } else if then.is_some_and(NodeState::has_ended) {
                 "and uses its result"
             } else {
                 "and runs it again"

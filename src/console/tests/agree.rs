@@ -167,7 +167,7 @@ fn compare(story: &Story, driver: Driver, home: &tempfile::TempDir) {
         };
         assert!(screen.lines().skip(3).any(in_tree) || state.stale.is_some(), "{node} {mark}\n{screen}");
         let why = shell(home, &["why", ID, node.as_str()]);
-        assert!(!state.state.is_final() || why.contains(word), "{node} {word}: {why}");
+        assert!(!state.state.has_ended() || why.contains(word), "{node} {word}: {why}");
         assert!(!state.state.is_interrupted(status) || why.contains("interrupted"), "{node} {word}: {why}");
     }
     let open = shown["gates"].as_array().unwrap().iter().filter(|gate| gate["decision"].is_null() && gate["void"].is_null()).count();

@@ -118,7 +118,7 @@ fn cancelling_a_branch_shows_what_it_ends_and_asks_first() {
     deck.keys("X");
     assert!(deck.sees("Cancel the branch at list?"), "{}", deck.screen());
     deck.keys("enter space");
-    assert!(!deck.engine().node(&"list".into()).unwrap().state.is_final());
+    assert!(!deck.engine().node(&"list".into()).unwrap().state.has_ended());
     deck.keys("y");
     let state = deck.engine().node(&"count".into()).unwrap().state.word();
     assert!(matches!(state, "cancelled" | "skipped"), "{state}");

@@ -85,7 +85,7 @@ fn audit(run: &Run) {
     for &ix in &live {
         let (flow, id) = (&run.flows[ix], run.id_of(ix));
         assert_eq!(run.graph.find(&id), Some(ix));
-        assert_eq!(run.is_over(ix), run.nodes[ix].state.is_final(), "`{id}` {:?} {:?}", flow.phase, run.nodes[ix].state);
+        assert_eq!(run.is_over(ix), run.nodes[ix].state.has_ended(), "`{id}` {:?} {:?}", flow.phase, run.nodes[ix].state);
         if !run.is_over(ix) {
             let mut anew = RunState::clone(run);
             anew.tally_anew(ix);
@@ -138,7 +138,7 @@ fn say(player: &mut Player, draw: Draw) {
         let named = before.graph.find(id).map(|ix| run.id_of(ix)).filter(|_| touched.iter().all(|other| other != id));
         // A name that was used before raises the generation by itself.
         let Some(then) = named.filter(|name| name == id).and_then(|id| run.node(&id)) else { continue };
-        if node.state.is_final() && nest::owner(id).is_none() {
+        if node.state.has_ended() && nest::owner(id).is_none() {
             assert_eq!(
                 (then.generation, &then.result, &then.state),
                 (node.generation, &node.result, &node.state),
@@ -226,7 +226,7 @@ fn check_journal(world: &World) {
         run.evolve(record);
         // Ends that were undone, and those of the one who had a name before, are no ends of what is there now.
         if matches!(&record.event, Event::Undone { .. } | Event::Acted { .. }) {
-            ended.retain(|(id, generation)| run.node(id).is_some_and(|node| node.generation > *generation || node.state.is_final()));
+            ended.retain(|(id, generation)| run.node(id).is_some_and(|node| node.generation > *generation || node.state.has_ended()));
         }
     }
     assert!(run.all_nodes().all(|ix| run.is_over(ix)), "no node is left over: {}", world.states());

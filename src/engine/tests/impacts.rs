@@ -73,7 +73,7 @@ fn done(before: &Run, after: &Run, action: &Action, (records, events): (&[Record
     for (id, node) in before.nodes() {
         let ix = before.graph.find(id).unwrap();
         let at_work = before.is_at_work(ix);
-        let began = node.state.is_final() || node.attempt > 0 || node.result.is_some();
+        let began = node.state.has_ended() || node.attempt > 0 || node.result.is_some();
         let (started, end) = ended(events, id);
         let inside_taken = before.owners(ix).any(|owner| taken.contains(&before.id_of(owner)));
         if taken.contains(id) || inside_taken {

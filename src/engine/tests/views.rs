@@ -69,12 +69,12 @@ pub(super) fn check_bars(run: &Run, chart: &TimelineChart) {
             assert!(pair[0].to.is_some_and(|to| to <= pair[1].from), "{bar:?}");
         }
         let last = bar.stretches.last();
-        assert_eq!(last.is_some_and(|last| last.to.is_none()), chart.start.is_some() && !node.state.is_final(), "{bar:?} {node:?}");
+        assert_eq!(last.is_some_and(|last| last.to.is_none()), chart.start.is_some() && !node.state.has_ended(), "{bar:?} {node:?}");
         let doing = last.filter(|last| last.to.is_none()).map(|last| last.doing);
         assert_eq!(doing, chart.start.and_then(|_| Doing::of(node, run)), "{bar:?} {node:?}");
         // A slot is given back before a question, a lock before the next attempt.
         let ends = |by: &StartCause| matches!(by, StartCause::Source | StartCause::Turn);
-        let over = |after: &After| run.node(&after.node).is_some_and(|node| node.state.is_final() || !ends(&after.by));
+        let over = |after: &After| run.node(&after.node).is_some_and(|node| node.state.has_ended() || !ends(&after.by));
         assert!(bar.after.as_ref().is_none_or(over), "{bar:?}");
     }
 }
@@ -89,7 +89,7 @@ fn check_why(run: &Run, id: &NodeId, node: &NodeRun) {
     let named: BTreeSet<&NodeId> = why.iter().map(|link| &link.node).collect();
     assert_eq!(named.len(), why.len(), "each node once: {why:?}");
     let ends = why.iter().any(|link| !matches!(link.obstacle, Obstacle::Nodes));
-    let idle = node.state.is_final() || run.outcome().is_some();
+    let idle = node.state.has_ended() || run.outcome().is_some();
     assert!(idle || ends, "{why:?}");
 }
 

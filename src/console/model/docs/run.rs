@@ -54,7 +54,7 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
     if doc.len() > before {
         return doc;
     }
-    if node.state.is_final() || node.state.is_at_work() && node.inside.nodes == 0 {
+    if node.state.has_ended() || node.state.is_at_work() && node.inside.nodes == 0 {
         doc.line(Role::Dim, Plain::line(&format!("{}: no output yet", node.state.label(run.seen_status()))));
     } else {
         for link in model.why(run, id) {

@@ -69,7 +69,7 @@ impl RunState {
             counts.inside_ended += node.inside.over;
             match &node.state {
                 // The run is about to be cancelled, as it is left.
-                state if status == RunStatus::Cancelled && !state.is_final() => counts.not_run += 1,
+                state if status == RunStatus::Cancelled && !state.has_ended() => counts.not_run += 1,
                 NodeState::Pending | NodeState::Ready | NodeState::Held => {}
                 NodeState::Running | NodeState::Stopping if status == RunStatus::Interrupted => counts.interrupted += 1,
                 NodeState::Running | NodeState::Stopping | NodeState::Retrying { .. } => counts.running += 1,
