@@ -257,7 +257,7 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
     ended.unmatched.iter().for_each(|flag| io.say(&format!("warning: {}", Plain::line(flag))));
     let left = |signal| left(&ended.run, &ended.state, signal);
     let (exit, (status, reason)) = match &ended.end {
-        HeadlessEnd::Settled { outcome, .. } => (Exit::from(*outcome), left(None)),
+        HeadlessEnd::Ended { outcome, .. } => (Exit::from(*outcome), left(None)),
         HeadlessEnd::Parked(_) => (Exit::Undecided, left(None)),
         HeadlessEnd::Frozen(problem) => {
             io.say(&CliError::from(problem.clone()).to_string());

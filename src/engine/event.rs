@@ -64,7 +64,7 @@ pub enum Event {
     /// Somebody cancelled the run.
     RunCancelled { by: Actor },
     /// Nothing is left to do. The last event of a run, unless somebody opens it again.
-    RunSettled {
+    RunEnded {
         /// How it ended.
         outcome: Outcome,
         #[serde(with = "sentence")]
@@ -389,7 +389,7 @@ impl NodeFact {
 /// The events that have a cause.
 macro_rules! caused {
     ($cause:ident) => {
-        Event::RunSettled { reason: $cause, .. }
+        Event::RunEnded { reason: $cause, .. }
             | Event::GateVoided { reason: $cause, .. }
             | Event::Node {
                 fact: NodeFact::Held { reason: $cause }
@@ -414,7 +414,7 @@ impl Event {
             Self::RunStarted | Self::RunInterrupted { .. } | Self::RunReopened { .. } => (Topic::Run, &[]),
             Self::RunRecovered { .. } | Self::Branched { .. } => (Topic::Run, &[HasEffects]),
             Self::ModelChosen { .. } => (Topic::Run, &[Marked(SearchMark::Action), Printed, HasEffects]),
-            Self::RunCancelled { .. } | Self::RunSettled { .. } => (Topic::Run, &[EndsRun]),
+            Self::RunCancelled { .. } | Self::RunEnded { .. } => (Topic::Run, &[EndsRun]),
             Self::ApprovalRequired { gate } => (Topic::Gate(gate.id), &[Marked(SearchMark::Gate), Printed, ChangesGates, ReadsOthers]),
             Self::GateDecided { gate, .. } => (Topic::Gate(*gate), &[Marked(SearchMark::Action), Durable, ChangesGates]),
             Self::GateVoided { gate, .. } => (Topic::Gate(*gate), &[ChangesGates]),

@@ -258,7 +258,7 @@ impl Warden<'_> {
 
     fn verdict(self) -> Headless {
         let end = match self.state.outcome() {
-            Some((outcome, reason)) => HeadlessEnd::Settled { outcome, reason: reason.message() },
+            Some((outcome, reason)) => HeadlessEnd::Ended { outcome, reason: reason.message() },
             None => HeadlessEnd::Parked(self.state.open_gates().filter_map(|gate| self.parked(gate)).collect()),
         };
         Headless { unmatched: self.unmatched(), run: self.session.run.clone(), end, state: self.state }

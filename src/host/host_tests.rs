@@ -75,7 +75,7 @@ fn flags(approve: &[&str], deny: &[&str], yes: Yes) -> Flags {
 
 fn settled(end: &Headless) -> Option<Outcome> {
     match &end.end {
-        HeadlessEnd::Settled { outcome, .. } => Some(*outcome),
+        HeadlessEnd::Ended { outcome, .. } => Some(*outcome),
         HeadlessEnd::Parked(_) | HeadlessEnd::Stopped(_) | HeadlessEnd::Frozen(_) => None,
     }
 }

@@ -76,7 +76,7 @@ impl Headline {
         if let Event::Branched { from, from_seq, .. } = &record.event {
             return Some(Self::Branched { parent: from.0.clone(), seq: signed(*from_seq), created: signed(record.at.0) });
         }
-        if let Event::RunSettled { outcome, .. } = &record.event {
+        if let Event::RunEnded { outcome, .. } = &record.event {
             return Some(Self::Settled { outcome: outcome.word(), finished: signed(record.at.0) });
         }
         matches!(record.event, Event::RunReopened { .. }).then_some(Self::Reopened)

@@ -55,7 +55,7 @@ async fn what_was_appended_is_there_after_reopening_in_order_and_equal() {
     {
         let store = Store::open(home.path()).unwrap();
         append(&store, "run-1", &all).await.unwrap();
-        let end = records(5, vec![Event::RunSettled { outcome: Outcome::Partial, reason: "x".into() }]);
+        let end = records(5, vec![Event::RunEnded { outcome: Outcome::Partial, reason: "x".into() }]);
         store.append(&RunId("run-1".into()), &end, Durability::Power).await.unwrap();
         all.extend(end);
     }
@@ -78,7 +78,7 @@ async fn a_run_that_a_verb_opened_again_is_listed_as_going_on_until_it_ends_anew
         let row = store.runs(RunFilter::All).unwrap().remove(0);
         (row.outcome, row.finished())
     };
-    let settled = |outcome| Event::RunSettled { outcome, reason: Cause::None };
+    let settled = |outcome| Event::RunEnded { outcome, reason: Cause::None };
     append(&store, "one", &records(1, vec![created("/w", "g"), Event::RunStarted, settled(Outcome::Failed)])).await.unwrap();
     assert_eq!(headline(), (Some(Outcome::Failed), Some(Time(1003))));
     let action = Action::Retry { node: "a".into() };

@@ -72,7 +72,7 @@ async fn code_works_on_what_a_tool_read_and_another_tool_writes_it() {
             Yes::Given,
         )
         .await;
-    assert!(matches!(end.end, HeadlessEnd::Settled { outcome: Outcome::Succeeded, .. }), "{:?}", end.end);
+    assert!(matches!(end.end, HeadlessEnd::Ended { outcome: Outcome::Succeeded, .. }), "{:?}", end.end);
     assert!(std::fs::read_to_string(bed.places.workspace.join("count.txt")).unwrap().ends_with(" numbers"));
     let records = Store::open(&bed.places.home).unwrap().records(&end.run).unwrap();
     assert_eq!(Run::replay(&records), end.state);
@@ -81,7 +81,7 @@ async fn code_works_on_what_a_tool_read_and_another_tool_writes_it() {
 #[tokio::test]
 async fn code_that_throws_fails_its_node_with_its_words() {
     let end = Bed::new(&[]).run(json!([{ "id": "bad", "code": "throw new Error('boom')" }]), Yes::Absent).await;
-    assert!(matches!(end.end, HeadlessEnd::Settled { outcome: Outcome::Failed, .. }));
+    assert!(matches!(end.end, HeadlessEnd::Ended { outcome: Outcome::Failed, .. }));
     let node = end.state.node(&NodeId::new("bad")).unwrap();
     assert!(node.error.as_ref().unwrap().message.contains("boom"));
     assert_eq!(node.attempt, 1, "code that fails is not run again");

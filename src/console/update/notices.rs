@@ -232,7 +232,7 @@ fn events(model: &mut Model, turn: &mut UpdateTurn, id: &RunId, records: &[Recor
             turn.send(Request::Preview { run: id.clone(), gate: gate.id, payload: gate.payload.clone() });
         }
     }
-    let settled = records.iter().any(|record| matches!(record.event, Event::RunSettled { .. }));
+    let settled = records.iter().any(|record| matches!(record.event, Event::RunEnded { .. }));
     if gates || settled {
         gates_changed(model, turn, waiting);
     }
@@ -253,7 +253,7 @@ fn starts(model: &Model, id: &RunId, node: &NodeId) -> bool {
 fn report(model: &mut Model, id: &RunId, event: &Event) {
     let shown = model.place.shown == PlanScreen::Run(id.clone());
     let key = |command: &str| model.look.keymap.hint(command).filter(|_| shown);
-    let status = if let Event::RunSettled { outcome, reason } = event {
+    let status = if let Event::RunEnded { outcome, reason } = event {
         if shown {
             show_end(model, id, *outcome);
         }

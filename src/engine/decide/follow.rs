@@ -208,7 +208,7 @@ impl Decider<'_> {
             (None, _) if end.had_nothing_due() => (Outcome::Succeeded, Cause::NothingDue),
             (None, _) => (Outcome::Succeeded, Cause::Done),
         };
-        Event::RunSettled { outcome, reason }
+        Event::RunEnded { outcome, reason }
     }
 
     /// What kept a plan from ending well.

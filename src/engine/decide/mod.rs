@@ -83,7 +83,7 @@ impl Decider<'_> {
             by: by.clone(),
         }];
         if let Some(reason) = unfit(plan, &settings.catalog, &[]) {
-            events.push(Event::RunSettled { outcome: Outcome::Failed, reason: reason.into() });
+            events.push(Event::RunEnded { outcome: Outcome::Failed, reason: reason.into() });
         }
         events
     }

@@ -71,7 +71,7 @@ impl RunState {
             }
             Event::RunStarted => self.start(),
             Event::RunCancelled { by } => self.progress.cancelled_by = Some(by.clone()),
-            Event::RunSettled { outcome, reason } => {
+            Event::RunEnded { outcome, reason } => {
                 (self.progress.outcome, self.progress.ended) = (Some((*outcome, reason.clone())), Some(at))
             }
             Event::RunReopened { .. } => (self.progress.outcome, self.progress.ended) = (None, None),

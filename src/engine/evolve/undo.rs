@@ -48,7 +48,7 @@ impl RunState {
         let Some(mut kept) = self.steer.shadow.take() else { return };
         let shadow = Arc::make_mut(&mut kept);
         // The end of the run changes nothing in the world. Nothing more comes of an action by which the run is over.
-        if let Event::RunSettled { .. } = record.event {
+        if let Event::RunEnded { .. } = record.event {
             shadow.open = false;
             self.steer.shadow = Shadow::at_end(kept);
             return;

@@ -232,7 +232,7 @@ fn check_journal(world: &World) {
     assert!(run.all_nodes().all(|ix| run.is_over(ix)), "no node is left over: {}", world.states());
     assert!(run.gates.open.is_empty() && run.agenda.is_empty() && run.queue.busy == 0);
     assert!(run.queue.locks.iter().all(|lock| lock.holder.is_none() && lock.waiters.is_empty()));
-    assert!(matches!(world.records.last().unwrap().event, Event::RunSettled { .. }));
+    assert!(matches!(world.records.last().unwrap().event, Event::RunEnded { .. }));
 }
 
 proptest! {

@@ -15,7 +15,7 @@ fn a_chain_runs_in_order_and_settles() {
     assert_eq!(world.states(), "a succeeded, b succeeded, c succeeded");
     assert_eq!(world.node("c").result.as_deref(), Some(&json!({"said": "two"})));
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
-    assert!(matches!(world.records.last().unwrap().event, Event::RunSettled { .. }));
+    assert!(matches!(world.records.last().unwrap().event, Event::RunEnded { .. }));
 }
 
 #[test]

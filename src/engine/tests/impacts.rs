@@ -163,7 +163,7 @@ proptest! {
             };
             prop_assert_eq!(told(&announced(&impact)), told(&done(&before, run, &action, (&records, &events))), "{:?}", action);
             let settled = events.iter().rev().find_map(|event| match event {
-                Event::RunSettled { outcome, .. } => Some(*outcome),
+                Event::RunEnded { outcome, .. } => Some(*outcome),
                 _ => None,
             });
             prop_assert_eq!(impact.ends, settled.filter(|_| before.outcome().is_none()));

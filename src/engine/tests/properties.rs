@@ -479,7 +479,7 @@ pub(super) fn check(world: &World) {
         }
     }
     assert_eq!(ended.len(), run.nodes().count(), "no node is left over: {}", world.states());
-    assert!(matches!(world.records.last().unwrap().event, Event::RunSettled { .. }));
+    assert!(matches!(world.records.last().unwrap().event, Event::RunEnded { .. }));
     assert!(world.records.iter().zip(1..).all(|(record, seq)| record.seq == seq));
     assert!(run.gates.open.is_empty() && run.agenda.is_empty() && run.queue.busy == 0, "{run:?}");
     assert!(run.queue.locks.iter().all(|lock| lock.holder.is_none() && lock.waiters.is_empty()));

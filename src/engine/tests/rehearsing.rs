@@ -146,7 +146,7 @@ fn a_result_that_an_earlier_version_marked_as_rehearsal_is_rehearsed_and_its_rec
     for record in &mut records {
         match &mut record.event {
             Event::Node { fact: NodeFact::Ready { rehearsed }, .. } => *rehearsed = false,
-            Event::RunSettled { outcome, .. } => *outcome = Outcome::Succeeded,
+            Event::RunEnded { outcome, .. } => *outcome = Outcome::Succeeded,
             _ => {}
         }
     }

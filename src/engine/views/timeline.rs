@@ -241,7 +241,7 @@ impl Timeline {
     fn note_run(&mut self, run: &RunState, record: &Record) {
         if let Event::RunStarted = record.event {
             self.begun.insert(String::new(), (record.at, record.seq));
-        } else if let Event::RunSettled { .. } = record.event {
+        } else if let Event::RunEnded { .. } = record.event {
             self.settled = Some(record.at);
         } else if let Event::RunReopened { .. } = record.event {
             self.settled = None;

@@ -72,7 +72,7 @@ impl Event {
             Self::Carried => ("engine", just("the action is complete"), none(), EventTone::Dim),
             Self::Undone { action, by } => ("action", just(&format!("undid the action of event {action}")), actor(by), EventTone::Accent),
             Self::RunCancelled { by } => ("action", just("cancelled the run"), actor(by), EventTone::Warning),
-            Self::RunSettled { outcome, reason } => {
+            Self::RunEnded { outcome, reason } => {
                 ("run", because(settled(*outcome), &reason.message()), none(), EventTone::Run((*outcome).into()))
             }
             Self::GateDecided { gate, decision, by } => ("gate", replied(gate.0, decision), actor(by), EventTone::Accent),
