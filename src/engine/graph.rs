@@ -119,7 +119,7 @@ impl RunGraph {
             return added;
         }
         for (ix, node) in (part.first.0..).map(NodeIx).zip(&plan.nodes) {
-            self.settle(ix, Settled { node, plan }, catalog);
+            self.settle(ix, PolicyInForce { node, plan }, catalog);
         }
         Ok(())
     }
@@ -139,7 +139,7 @@ impl RunGraph {
     }
 
     /// What policy says of a node once it is laid over the plan's defaults and the catalog.
-    pub(super) fn settle(&mut self, ix: NodeIx, policy: Settled<'_>, catalog: &Catalog) {
+    pub(super) fn settle(&mut self, ix: NodeIx, policy: PolicyInForce<'_>, catalog: &Catalog) {
         let tool = tool_of(policy.node).and_then(|name| catalog.tool(name));
         let shape = &mut self.nodes[ix];
         shape.locks.clear();
@@ -225,7 +225,7 @@ impl RunGraph {
             ix.ok_or_else(|| format!("an edge names `{id}`, which is not a node of the plan"))
         };
         let (source, target) = (find(from)?, find(to)?);
-        let policy = part.plan.nodes.get(part.place(source)).map(|node| Settled { node, plan: part.plan });
+        let policy = part.plan.nodes.get(part.place(source)).map(|node| PolicyInForce { node, plan: part.plan });
         let decides = policy.is_some_and(|policy| policy.route() == Route::Decision);
         let edge = EdgeId(u32::try_from(self.links.len()).map_err(|_| "the plan has too many edges".to_string())?);
         self.links.push(GraphEdge { from: source, to: target, doc, alternative: alternative || decides });
@@ -276,12 +276,12 @@ impl AppendedPlan<'_> {
 
 /// A node's policy laid over the plan's defaults and what its dialect says.
 #[derive(Clone, Copy)]
-pub(super) struct Settled<'a> {
+pub(super) struct PolicyInForce<'a> {
     pub node: &'a Node,
     pub plan: &'a Plan,
 }
 
-impl<'a> Settled<'a> {
+impl<'a> PolicyInForce<'a> {
     pub fn get<T>(self, field: impl Fn(&'a Policy) -> Option<T>) -> Option<T> {
         field(&self.node.policy).or_else(|| field(&self.plan.defaults))
     }

@@ -5,7 +5,7 @@ use super::{
     by_index::ByIndex,
     evolve::steer::{Speed, Steer},
     flow::{Flow, Phase},
-    graph::{NodeIx, RunGraph, Settled},
+    graph::{NodeIx, PolicyInForce, RunGraph},
     inner_run::{InnerRun, InnerRunIx},
     queue::Queue,
 };
@@ -229,10 +229,10 @@ impl RunState {
         self.policy(ix).map(|policy| policy.node)
     }
 
-    pub(super) fn policy(&self, ix: NodeIx) -> Option<Settled<'_>> {
+    pub(super) fn policy(&self, ix: NodeIx) -> Option<PolicyInForce<'_>> {
         let inner = self.inner_of(ix)?;
         let node = inner.plan.nodes.get(self.graph.nodes[ix].doc as usize)?;
-        Some(Settled { node, plan: &inner.plan })
+        Some(PolicyInForce { node, plan: &inner.plan })
     }
 
     /// The node of a worker's input, when it speaks for the attempt under way.

@@ -3,7 +3,7 @@
 
 use crate::engine::{
     EdgeId,
-    graph::{NodeIx, Settled},
+    graph::{NodeIx, PolicyInForce},
     inner_run::InnerRunIx,
     run::RunState,
 };
@@ -95,7 +95,7 @@ impl RunState {
         }
         for wire in &mut wires {
             let node = &amendment.plan.nodes[wire.from];
-            wire.alternative |= Settled { node, plan: &amendment.plan }.route() == Route::Decision;
+            wire.alternative |= PolicyInForce { node, plan: &amendment.plan }.route() == Route::Decision;
             let ends = amendment.slots[wire.from].zip(amendment.slots[wire.to]);
             let known = ends.and_then(|ends| before.get_mut(&ends));
             let means = wire.doc.and_then(|at| amendment.plan.edges.get(at as usize)).map(meaning);
@@ -129,7 +129,7 @@ impl Amendment {
             if run.graph.ids[slot] != node.id || before.nodes[at].id != node.id {
                 self.renamed.insert(slot);
             }
-            let (one, two) = (Settled { node: &old.nodes[at], plan: old }, Settled { node, plan: &self.plan });
+            let (one, two) = (PolicyInForce { node: &old.nodes[at], plan: old }, PolicyInForce { node, plan: &self.plan });
             if one.node.entry != two.node.entry || one.node.kind != two.node.kind || one.laid_over() != two.laid_over() {
                 self.changed.insert(slot);
             }
@@ -166,7 +166,7 @@ fn meaning(edge: &Edge) -> (Option<&String>, Option<&Vec<String>>, bool) {
 }
 
 /// What of a node its result comes from: not how often it is tried, who is asked, or what it may not run beside.
-fn makes(settled: Settled<'_>) -> (&NodeKind, bool, Policy) {
+fn makes(settled: PolicyInForce<'_>) -> (&NodeKind, bool, Policy) {
     let policy = Policy {
         approve: None,
         side_effects: None,

@@ -3,7 +3,7 @@
 use crate::engine::{
     EdgeId, EdgeState, NodeRun,
     flow::Phase,
-    graph::{NodeIx, RunGraph, Settled},
+    graph::{NodeIx, PolicyInForce, RunGraph},
     inner_run::{InnerRun, InnerRunIx, Inputs, Times},
     run::RunState,
 };
@@ -199,7 +199,7 @@ pub(in crate::engine) fn unfit(plan: &Plan, catalog: &Catalog, held: &[String]) 
         return Some(reason);
     }
     plan.nodes.iter().find_map(|node| {
-        let policy = Settled { node, plan };
+        let policy = PolicyInForce { node, plan };
         let own = policy.get(|policy| policy.locks.as_ref());
         if let Some(lock) = own.into_iter().flatten().find(|lock| held.contains(lock)) {
             return Some(format!("`{}` names the lock `{lock}`, which the node around it holds", node.id));

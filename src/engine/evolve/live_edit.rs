@@ -6,7 +6,7 @@ use crate::engine::{
     evolve::amend::{Amendment, Wire},
     evolve::steer::Speed,
     flow::{Flow, PhasePart},
-    graph::{GraphEdge, NodeIx, Settled},
+    graph::{GraphEdge, NodeIx, PolicyInForce},
     inner_run::InnerRunIx,
     queue::Lock,
     run::RunState,
@@ -111,7 +111,7 @@ impl RunState {
         let catalog = self.head.as_ref().map_or(&nothing, |head| &head.settings.catalog);
         for ((doc, node), ix) in (0..).zip(&amendment.plan.nodes).zip(&slots) {
             self.graph.nodes[*ix].doc = doc;
-            self.graph.settle(*ix, Settled { node, plan: &amendment.plan }, catalog);
+            self.graph.settle(*ix, PolicyInForce { node, plan: &amendment.plan }, catalog);
         }
         self.queue.locks.resize(self.graph.locks.len(), Lock::default());
         slots.iter().for_each(|&ix| self.tally_anew(ix));
