@@ -7,7 +7,7 @@ use std::sync::{
 
 use super::{Port, repetition::Repetition, session::StreamAudience, tokens};
 use crate::engine::{ModelCall, TokenUsage};
-use crate::models::{ChatReply, ChatRequest, Delta, ModelError};
+use crate::models::{ChatAnswer, ChatRequest, Delta, ModelError};
 
 /// An answer as it comes.
 pub(super) struct Hearing<'a> {
@@ -141,7 +141,7 @@ impl UnreportedUsage {
     }
 
     /// A price that was said is of one answer alone.
-    pub fn added_to(self, mut reply: ChatReply) -> ChatReply {
+    pub fn added_to(self, mut reply: ChatAnswer) -> ChatAnswer {
         if self.usage != TokenUsage::default() {
             reply.usage.add(self.usage);
             (reply.estimated, reply.cost_usd) = (true, None);

@@ -8,7 +8,7 @@ use super::hearing::Hearing;
 use super::{Port, repetition, tokens};
 use crate::engine::{ErrorKind, ModelCall, NodeError, REASONING, TokenUsage, TryVerdict};
 use crate::models::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
+    ChatAnswer, ChatMessage, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
 };
 use crate::text::thousands;
 
@@ -208,7 +208,7 @@ impl<'a> ModelSession<'a> {
     }
 
     /// Makes one call and reports it.
-    pub async fn call(&mut self, call: SessionCall<'_>) -> Result<ChatReply, NodeError> {
+    pub async fn call(&mut self, call: SessionCall<'_>) -> Result<ChatAnswer, NodeError> {
         let stream = call.stream;
         let request = self.request(call);
         let started = Instant::now();
@@ -237,7 +237,7 @@ impl<'a> ModelSession<'a> {
             Ok(Ok(reply)) => hearing.spent.added_to(reply),
             Ok(Err(error)) => {
                 hearing.spent.broken_off(&error, &request);
-                let reported = ChatReply { usage: error.usage.unwrap_or_default(), model: self.model.to_owned(), ..ChatReply::default() };
+                let reported = ChatAnswer { usage: error.usage.unwrap_or_default(), model: self.model.to_owned(), ..ChatAnswer::default() };
                 let all = hearing.spent.added_to(reported);
                 if all.usage != TokenUsage::default() {
                     self.report(&all, FAILED, took);
@@ -271,7 +271,7 @@ impl<'a> ModelSession<'a> {
     }
 
     /// What there is of an answer that would have gone on; its tokens are counted here.
-    fn cut_off(&mut self, why: CutOff, hearing: Hearing<'_>) -> ChatReply {
+    fn cut_off(&mut self, why: CutOff, hearing: Hearing<'_>) -> ChatAnswer {
         self.port.log(match why {
             CutOff::Stopped => "stopped: the answer went on and was cut off",
             CutOff::Repeats => "the model said the same words over and over, so its answer was cut off",
@@ -282,10 +282,10 @@ impl<'a> ModelSession<'a> {
             CutOff::Stopped => text,
             CutOff::Repeats => repetition::without(&text),
         };
-        ChatReply { text, usage, estimated: true, model: self.model.to_owned(), ..ChatReply::default() }
+        ChatAnswer { text, usage, estimated: true, model: self.model.to_owned(), ..ChatAnswer::default() }
     }
 
-    fn report(&mut self, reply: &ChatReply, finish: &str, took: Duration) {
+    fn report(&mut self, reply: &ChatAnswer, finish: &str, took: Duration) {
         for note in &reply.notes {
             if !self.noted.contains(note) {
                 self.port.log(note);

@@ -11,7 +11,7 @@ use super::prompt::Prompt;
 use super::session::{AnswerRoom, CallPermit, CutOff, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use super::tokens;
 use crate::engine::{Done, Mark, NodeError};
-use crate::models::{ChatMessage, ChatReply, Finish};
+use crate::models::{ChatAnswer, ChatMessage, Finish};
 use crate::plan::ToolInfo;
 
 /// Tokens kept free for the last turn's answer.
@@ -161,7 +161,7 @@ impl Conversation<'_, '_> {
     }
 
     /// The model's reply to the conversation. One that is too long for the model is sent again with less of what tools gave.
-    async fn ask(&mut self, cap: AnswerRoom, tools: TurnTools, mut permit: CallPermit) -> Result<ChatReply, NodeError> {
+    async fn ask(&mut self, cap: AnswerRoom, tools: TurnTools, mut permit: CallPermit) -> Result<ChatAnswer, NodeError> {
         loop {
             let offers = match tools {
                 TurnTools::Offered => self.offers.list(),
@@ -197,7 +197,7 @@ impl Conversation<'_, '_> {
         is_shorter
     }
 
-    fn answered(&mut self, reply: &ChatReply, cap: AnswerRoom) -> Result<AfterReply, NodeError> {
+    fn answered(&mut self, reply: &ChatAnswer, cap: AnswerRoom) -> Result<AfterReply, NodeError> {
         self.at_work = false;
         if reply.text.trim().is_empty() {
             return self.empty(reply);
@@ -282,7 +282,7 @@ impl Conversation<'_, '_> {
         self.handed_back(result, mark)
     }
 
-    async fn carry_out(&mut self, reply: ChatReply) -> Result<AfterReply, NodeError> {
+    async fn carry_out(&mut self, reply: ChatAnswer) -> Result<AfterReply, NodeError> {
         self.at_work = true;
         let (outcomes, trace) = calls::carry_out(&reply.calls, &self.offers, &mut self.made, self.session.port).await;
         self.session.acted |= trace == SideEffect::Perhaps;
@@ -330,7 +330,7 @@ impl Conversation<'_, '_> {
         Ok(AfterReply::Done(Done { result, mark }))
     }
 
-    fn empty(&mut self, reply: &ChatReply) -> Result<AfterReply, NodeError> {
+    fn empty(&mut self, reply: &ChatAnswer) -> Result<AfterReply, NodeError> {
         match reply.finish {
             Finish::Filtered => {
                 Err(NodeError::permanent("the provider's filter blocked the answer").hint("change the objective, or use another model"))
@@ -343,7 +343,7 @@ impl Conversation<'_, '_> {
         }
     }
 
-    fn mark_of_cut(&self, reply: &ChatReply, cap: AnswerRoom) -> Option<Mark> {
+    fn mark_of_cut(&self, reply: &ChatAnswer, cap: AnswerRoom) -> Option<Mark> {
         match reply.finish {
             _ if self.session.cut_off_by() == Some(CutOff::Stopped) => Some(Mark::Stopped),
             _ if self.session.cut_off_by() == Some(CutOff::Repeats) => Some(Mark::RepeatedWords),
@@ -353,7 +353,7 @@ impl Conversation<'_, '_> {
         }
     }
 
-    fn heard(&mut self, reply: &ChatReply) {
+    fn heard(&mut self, reply: &ChatAnswer) {
         if !reply.text.trim().is_empty() {
             self.last_words.clone_from(&reply.text);
         }
@@ -387,7 +387,7 @@ fn out_of_turns(message: impl Into<String>) -> NodeError {
 }
 
 /// A result that a model hands in by tool although none is on offer.
-fn handed_in(reply: &ChatReply) -> Option<Value> {
+fn handed_in(reply: &ChatAnswer) -> Option<Value> {
     let call = reply.calls.iter().find(|call| call.name == super::offers::RETURN_RESULT)?;
     serde_json::from_str::<Value>(&call.arguments).ok()?.get("result").cloned()
 }

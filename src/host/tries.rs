@@ -3,7 +3,7 @@
 
 use super::provider::Provider;
 use crate::engine::{Cause, FailedTry, TokenUsage, TryVerdict, next_try};
-use crate::models::{AutoModel, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, tokens};
+use crate::models::{AutoModel, ChatAnswer, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, tokens};
 use crate::plan::Retry;
 use crate::text::duration;
 use async_trait::async_trait;
@@ -47,7 +47,7 @@ impl Tries {
         request: &ChatRequest,
         record: &dyn TryRecord,
         sink: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<ChatReply, ModelError> {
+    ) -> Result<ChatAnswer, ModelError> {
         // What answers cost that were no use.
         let (mut used, mut lost) = (0, TokenUsage::default());
         loop {
@@ -125,7 +125,7 @@ impl ChatModel for LoneModel {
         self.tries.model.provider()
     }
 
-    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
         self.tries.chat(request, &LoneRecord::default(), sink).await
     }
 

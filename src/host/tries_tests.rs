@@ -5,7 +5,7 @@ use super::{
     tries::{LoneModel, Tries, TryRecord},
 };
 use crate::engine::{Cause, FailedTry, TryVerdict, next_try};
-use crate::models::{ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, config::ProviderLimits};
+use crate::models::{ChatAnswer, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, config::ProviderLimits};
 use crate::plan::Retry;
 use async_trait::async_trait;
 use std::{
@@ -44,13 +44,13 @@ impl<J: Fn(u32) -> Result<(), ModelError> + Send + Sync> ChatModel for Server<J>
         "host"
     }
 
-    async fn chat(&self, _: &ChatRequest, _: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+    async fn chat(&self, _: &ChatRequest, _: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
         let call = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
         (self.judge)(call)?;
         self.most.fetch_max(self.busy.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
         tokio::time::sleep(self.takes).await;
         self.busy.fetch_sub(1, Ordering::SeqCst);
-        Ok(ChatReply::default())
+        Ok(ChatAnswer::default())
     }
 
     async fn slots(&self) -> Option<u32> {
@@ -111,7 +111,7 @@ fn refused(ms: u64) -> ModelError {
     error(ModelErrorKind::RateLimit, TryVerdict::After { ms })
 }
 
-async fn one(tries: &Tries, attempts: u32) -> (Result<ChatReply, ModelError>, Vec<String>) {
+async fn one(tries: &Tries, attempts: u32) -> (Result<ChatAnswer, ModelError>, Vec<String>) {
     let noted = Noted::new(attempts);
     let outcome = tries.chat(&ChatRequest::default(), &noted, &mut |_| ()).await;
     (outcome, noted.notes.into_inner().unwrap())

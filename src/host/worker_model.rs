@@ -6,7 +6,7 @@ use super::{
     workers::WorkerPort,
 };
 use crate::engine::{Answer, Cause, FailedTry, ModelCall, TryVerdict, WorkerFact};
-use crate::models::{ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind};
+use crate::models::{ChatAnswer, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind};
 use async_trait::async_trait;
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -41,7 +41,7 @@ impl ChatModel for AgentModel {
         self.tries.model.provider()
     }
 
-    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
         self.tries.chat(request, &Recorded { port: &self.port, call: &self.call.get() }, sink).await
     }
 
@@ -64,7 +64,7 @@ impl ChatModel for ToolModel {
         self.tries.model.provider()
     }
 
-    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
         let call = match self.port.request_model(&request.model).await {
             Ok((call, _)) => call,
             Err(message) => return Err(ModelError::new(ModelErrorKind::Refused, TryVerdict::Never, message)),

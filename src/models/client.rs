@@ -42,7 +42,7 @@ use self::{
     learned::Lasting,
 };
 use super::config::AUTO;
-use super::{AutoModel, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, http, json, prices::Prices, tokens};
+use super::{AutoModel, ChatAnswer, ChatModel, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, http, json, prices::Prices, tokens};
 use crate::engine::{TokenUsage, TryVerdict};
 
 /// How long a server may take to say which models it has, after it refused one.
@@ -233,7 +233,7 @@ impl ModelClient {
     }
 
     /// Sends the call, and once more for each part that the server refuses, without that.
-    async fn converse(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+    async fn converse(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
         let mut features = self.features_of(&request.model);
         let (mut lesser_sends, mut holds) = (0, None);
         // What answers cost that were no use.
@@ -319,7 +319,7 @@ impl ModelClient {
     }
 
     /// Whether a complete reply is what was asked for.
-    fn judge(&self, request: &ChatRequest, (reply, refusal): (ChatReply, Option<String>)) -> Result<ChatReply, TryFailure> {
+    fn judge(&self, request: &ChatRequest, (reply, refusal): (ChatAnswer, Option<String>)) -> Result<ChatAnswer, TryFailure> {
         let reported = (!reply.estimated).then_some(reply.usage);
         self.judged(request, reply, refusal).map_err(|mut failure| {
             failure.error.usage = reported;
@@ -327,7 +327,7 @@ impl ModelClient {
         })
     }
 
-    fn judged(&self, request: &ChatRequest, mut reply: ChatReply, refusal: Option<String>) -> Result<ChatReply, TryFailure> {
+    fn judged(&self, request: &ChatRequest, mut reply: ChatAnswer, refusal: Option<String>) -> Result<ChatAnswer, TryFailure> {
         if let Some(reason) = refusal {
             let message = format!("`{}` refused: {}", request.model, failure::shorten(&reason));
             return Err(TryFailure::new(ModelErrorKind::Refused, message, TryVerdict::Never).hint("change the objective"));
@@ -391,7 +391,7 @@ impl ChatModel for ModelClient {
         }
     }
 
-    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
         let call = async {
             let (request, why) = self.named(request).await?;
             match self.converse(&request, sink).await {

@@ -35,7 +35,7 @@ pub trait ChatModel: Send + Sync {
     ///
     /// # Errors
     /// Any failure after the retries that the provider does by itself.
-    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError>;
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError>;
 
     /// The key that it uses, as far as it is known by now.
     fn key(&self) -> Option<&SecretString> {
@@ -185,7 +185,7 @@ pub enum Delta {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ChatReply {
+pub struct ChatAnswer {
     pub text: String,
     pub calls: Vec<CallRequest>,
     /// As reported, or counted locally.

@@ -9,7 +9,7 @@ mod turns;
 use super::*;
 use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, NodeState, OPERATOR, Provenance, TokenUsage, TryVerdict};
 use crate::models::{
-    CallRequest, ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings,
+    CallRequest, ChatAnswer, ChatMessage, ChatModel, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings,
 };
 use crate::plan::{ContextMode, Risk, ToolInfo, Verdict};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ use tokio::sync::Barrier;
 
 /// What the model says next.
 enum Line {
-    Reply(ChatReply),
+    Reply(ChatAnswer),
     Error(ModelError),
     Hang,
     /// Thinks aloud first.
@@ -45,7 +45,7 @@ impl ChatModel for Script {
         &self.provider
     }
 
-    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
         self.requests.lock().unwrap().push(request.clone());
         let mut line = self.lines.lock().unwrap().pop_front().expect("the script is over");
         if let Line::Thought(thought, then) = line {
@@ -65,7 +65,7 @@ impl ChatModel for Script {
                 let cap = request.settings.max_tokens.unwrap();
                 let prompt = tokens::of_messages(&request.messages) + tokens::of_offers(&request.tools);
                 let Line::Reply(reply) = text(&"z ".repeat(usize::try_from(cap).unwrap())) else { unreachable!() };
-                Ok(ChatReply { usage: TokenUsage::of(prompt, cap), finish: Finish::Length, ..reply })
+                Ok(ChatAnswer { usage: TokenUsage::of(prompt, cap), finish: Finish::Length, ..reply })
             }
             Line::Endless(first, then) => {
                 sink(Delta::Text(first.to_owned()));
@@ -160,7 +160,7 @@ fn text(text: &str) -> Line {
 }
 
 fn spent(text: &str, tokens: u64) -> Line {
-    Line::Reply(ChatReply { text: text.into(), usage: TokenUsage::of(tokens, 0), model: "m".into(), ..ChatReply::default() })
+    Line::Reply(ChatAnswer { text: text.into(), usage: TokenUsage::of(tokens, 0), model: "m".into(), ..ChatAnswer::default() })
 }
 
 fn calls(list: &[(&str, &str)]) -> Line {
@@ -171,7 +171,7 @@ fn calls(list: &[(&str, &str)]) -> Line {
         signature: None,
     });
     let Line::Reply(reply) = text("") else { unreachable!() };
-    Line::Reply(ChatReply { calls: requests.collect(), finish: Finish::ToolCalls, ..reply })
+    Line::Reply(ChatAnswer { calls: requests.collect(), finish: Finish::ToolCalls, ..reply })
 }
 
 fn fails(kind: ModelErrorKind) -> Line {
@@ -278,7 +278,7 @@ fn kind(result: &Result<Done, NodeError>) -> Option<ErrorKind> {
     result.as_ref().err().map(|error| error.kind)
 }
 
-fn reply_of(line: Line) -> ChatReply {
+fn reply_of(line: Line) -> ChatAnswer {
     let Line::Reply(reply) = line else { unreachable!() };
     reply
 }

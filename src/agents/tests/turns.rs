@@ -192,7 +192,7 @@ async fn a_decision_that_names_no_route_is_asked_once_more_and_then_left_to_the_
 async fn what_a_server_did_otherwise_than_asked_is_in_the_log_once() {
     let noted = |line: Line| {
         let reply = reply_of(line);
-        Line::Reply(ChatReply { notes: vec!["asked without tools".into()], cost_usd: Some(0.25), ..reply })
+        Line::Reply(ChatAnswer { notes: vec!["asked without tools".into()], cost_usd: Some(0.25), ..reply })
     };
     let stage = Stage::new(vec![noted(calls(&[("read_file", r#"{"path":"a"}"#)])), noted(text("ok"))]);
     assert_eq!(stage.run().await, plain(json!("ok")));

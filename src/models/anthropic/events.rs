@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use crate::engine::TokenUsage;
 use crate::models::client::api::{AnswerPiece, Assembly};
 use crate::models::client::features::SchemaMode;
-use crate::models::{CallRequest, ChatReply, ChatRequest, Delta, Finish, tokens};
+use crate::models::{CallRequest, ChatAnswer, ChatRequest, Delta, Finish, tokens};
 
 /// A reply under way.
 #[derive(Debug, Default)]
@@ -249,7 +249,7 @@ impl Assembly for Events {
         self.usage.map(WireUsage::tokens)
     }
 
-    fn into_reply(self: Box<Self>, request: &ChatRequest) -> ChatReply {
+    fn into_reply(self: Box<Self>, request: &ChatRequest) -> ChatAnswer {
         let Self { answer_tool, mut text, calls, usage, stop, model, .. } = *self;
         let (answers, calls): (Vec<_>, Vec<_>) = calls.into_values().partition(|call| Some(&call.name) == answer_tool.as_ref());
         text.extend(answers.into_iter().map(|answer| answer.arguments));
@@ -266,7 +266,7 @@ impl Assembly for Events {
         };
         let (usage, estimated) = tokens::settle(usage.map(WireUsage::tokens), request, &text, &calls);
         let model = model.unwrap_or_else(|| request.model.clone());
-        ChatReply { text, calls, usage, estimated, finish, model, ..ChatReply::default() }
+        ChatAnswer { text, calls, usage, estimated, finish, model, ..ChatAnswer::default() }
     }
 }
 
@@ -276,7 +276,7 @@ mod tests {
     use crate::models::OutputSchema;
     use serde_json::json;
 
-    fn reply(request: &ChatRequest, events: &[Value]) -> (ChatReply, Vec<Delta>) {
+    fn reply(request: &ChatRequest, events: &[Value]) -> (ChatAnswer, Vec<Delta>) {
         let mut assembly = Box::new(Events::new(request, SchemaMode::JsonSchema));
         let mut deltas = Vec::new();
         for event in events {

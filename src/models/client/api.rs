@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::features::Features;
 use crate::engine::TokenUsage;
-use crate::models::{ChatReply, ChatRequest, Delta, anthropic, gemini, openai};
+use crate::models::{ChatAnswer, ChatRequest, Delta, anthropic, gemini, openai};
 
 /// A form of request and answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -61,7 +61,7 @@ pub trait Assembly: Send {
     fn reported(&self) -> Option<TokenUsage>;
 
     /// The answer, whole.
-    fn into_reply(self: Box<Self>, request: &ChatRequest) -> ChatReply;
+    fn into_reply(self: Box<Self>, request: &ChatRequest) -> ChatAnswer;
 }
 
 impl Api {

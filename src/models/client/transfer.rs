@@ -14,7 +14,7 @@ use super::{
     sse,
 };
 use crate::engine::TryVerdict;
-use crate::models::{ChatReply, ChatRequest, Delta, ModelErrorKind, anthropic, waits};
+use crate::models::{ChatAnswer, ChatRequest, Delta, ModelErrorKind, anthropic, waits};
 
 /// How long a server may take for the usage after it has finished the answer.
 const GRACE: Duration = Duration::from_secs(5);
@@ -40,7 +40,7 @@ impl ModelClient {
         features: &Features,
         cap: Option<u64>,
         sink: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<(ChatReply, Option<String>), TryFailure> {
+    ) -> Result<(ChatAnswer, Option<String>), TryFailure> {
         let api = self.traits.api;
         let mut body = api.body(request, features, cap);
         if let (Some(name), Some(fields)) = (&self.traits.seed, body.as_object_mut())
@@ -59,7 +59,7 @@ impl ModelClient {
         }
         let refusal = assembly.refusal().map(str::to_owned);
         let reply = assembly.into_reply(request);
-        Ok((ChatReply { cost_usd: cost_usd.or(reply.cost_usd), ..reply }, refusal))
+        Ok((ChatAnswer { cost_usd: cost_usd.or(reply.cost_usd), ..reply }, refusal))
     }
 
     /// What the headers say of the call's cost: LiteLLM's figure, or that the model runs on this machine.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::engine::TokenUsage;
 use crate::models::client::api::{AnswerPiece, Assembly};
-use crate::models::{CallRequest, ChatReply, ChatRequest, Delta, Finish, tokens};
+use crate::models::{CallRequest, ChatAnswer, ChatRequest, Delta, Finish, tokens};
 
 /// A reply under way.
 #[derive(Debug, Default)]
@@ -160,7 +160,7 @@ impl Assembly for Candidates {
         self.usage.map(WireUsage::tokens)
     }
 
-    fn into_reply(self: Box<Self>, request: &ChatRequest) -> ChatReply {
+    fn into_reply(self: Box<Self>, request: &ChatRequest) -> ChatAnswer {
         let reported = self.reported();
         let Self { text, calls, finish, model, .. } = *self;
         let numbered = |(at, call): (usize, CallRequest)| match call.id.is_empty() {
@@ -177,7 +177,7 @@ impl Assembly for Candidates {
         };
         let (usage, estimated) = tokens::settle(reported, request, &text, &calls);
         let model = model.unwrap_or_else(|| request.model.clone());
-        ChatReply { text, calls, usage, estimated, finish, model, ..ChatReply::default() }
+        ChatAnswer { text, calls, usage, estimated, finish, model, ..ChatAnswer::default() }
     }
 }
 

@@ -7,7 +7,7 @@ use super::wire::{CallPiece, Chunk, FunctionPiece, SIGNATURE, Usage, WireMessage
 use crate::engine::TokenUsage;
 use crate::models::client::api::{AnswerPiece, Assembly};
 use crate::models::client::complaint;
-use crate::models::{CallRequest, ChatReply, ChatRequest, Delta, Finish, tokens};
+use crate::models::{CallRequest, ChatAnswer, ChatRequest, Delta, Finish, tokens};
 
 /// A reply under way.
 #[derive(Debug, Default)]
@@ -79,7 +79,7 @@ impl Assembly for Chunks {
         self.usage.as_ref().map(Usage::tokens)
     }
 
-    fn into_reply(mut self: Box<Self>, request: &ChatRequest) -> ChatReply {
+    fn into_reply(mut self: Box<Self>, request: &ChatRequest) -> ChatAnswer {
         let reported = self.reported();
         if let Some(Delta::Text(rest)) = self.thinking.finish() {
             self.text.push_str(&rest);
@@ -105,7 +105,7 @@ impl Assembly for Chunks {
         let (usage, estimated) = tokens::settle(reported, request, &self.text, &calls);
         let cost_usd = self.usage.and_then(|usage| usage.cost).filter(|cost| cost.is_finite() && *cost >= 0.0);
         let model = self.model.unwrap_or_else(|| request.model.clone());
-        ChatReply { text: self.text, calls, usage, estimated, finish, model, cost_usd, notes: Vec::new() }
+        ChatAnswer { text: self.text, calls, usage, estimated, finish, model, cost_usd, notes: Vec::new() }
     }
 }
 
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn reply(chunks: &[Value]) -> (ChatReply, Vec<Delta>) {
+    fn reply(chunks: &[Value]) -> (ChatAnswer, Vec<Delta>) {
         let mut assembly = Box::<Chunks>::default();
         let mut deltas = Vec::new();
         for chunk in chunks {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{ModelPlanner, read, scan, schema, schema::Ids};
 use crate::engine::{ModelCall, TokenUsage};
-use crate::models::{ChatMessage, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, tokens};
+use crate::models::{ChatAnswer, ChatMessage, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, tokens};
 use crate::plan::{Catalog, Edge, Node};
 use crate::planner::PlanSink;
 
@@ -119,7 +119,7 @@ struct Bill<'a> {
 }
 
 impl Bill<'_> {
-    fn answered(&mut self, reply: &ChatReply) {
+    fn answered(&mut self, reply: &ChatAnswer) {
         let model = if reply.model.is_empty() { self.planner.name } else { &reply.model };
         let is_first = self.told == TokenUsage::default();
         self.add(model, reply.usage.without(self.told), reply.finish.word());

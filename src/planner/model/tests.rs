@@ -6,7 +6,7 @@ use std::{collections::VecDeque, sync::Mutex};
 
 use super::*;
 use crate::engine::TokenUsage;
-use crate::models::{ChatReply, ChatRequest, Delta};
+use crate::models::{ChatAnswer, ChatRequest, Delta};
 use crate::plan::Node;
 use crate::plan::{AgentInfo, Risk, ToolInfo, Verdict as Permission};
 
@@ -47,13 +47,13 @@ impl ChatModel for Scripted {
         "script"
     }
 
-    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
         self.asked.lock().unwrap().push(request.clone());
         let (deltas, outcome) = self.answers.lock().unwrap().pop_front().expect("an answer for each call");
         deltas.into_iter().for_each(sink);
         let text = outcome?;
         let usage = TokenUsage::of(100, 10);
-        Ok(ChatReply { text, usage, model: "gpt-4o-2024-11-20".into(), ..ChatReply::default() })
+        Ok(ChatAnswer { text, usage, model: "gpt-4o-2024-11-20".into(), ..ChatAnswer::default() })
     }
 
     async fn list(&self) -> Result<Vec<String>, ModelError> {

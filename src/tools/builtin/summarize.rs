@@ -97,7 +97,7 @@ fn failure(error: ModelError) -> ToolError {
 
 #[cfg(test)]
 mod tests {
-    use crate::models::{ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, ModelError};
+    use crate::models::{ChatAnswer, ChatMessage, ChatModel, ChatRequest, Delta, ModelError};
     use crate::tools::builtin::fixture::Fixture;
     use serde_json::json;
     use std::sync::{Arc, Mutex};
@@ -111,9 +111,9 @@ mod tests {
             "listener"
         }
 
-        async fn chat(&self, request: &ChatRequest, _sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+        async fn chat(&self, request: &ChatRequest, _sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
             self.0.lock().unwrap().push(request.clone());
-            Ok(ChatReply { text: "short".into(), model: "m".into(), ..ChatReply::default() })
+            Ok(ChatAnswer { text: "short".into(), model: "m".into(), ..ChatAnswer::default() })
         }
 
         async fn list(&self) -> Result<Vec<String>, ModelError> {

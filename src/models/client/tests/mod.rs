@@ -44,7 +44,7 @@ fn with_schema() -> ChatRequest {
 
 /// What a call gave, with what was streamed, and the server afterwards.
 struct Exchange {
-    outcome: Result<ChatReply, ModelError>,
+    outcome: Result<ChatAnswer, ModelError>,
     deltas: Vec<Delta>,
     script: Script,
 }
