@@ -64,6 +64,7 @@ pub enum Event {
     /// Somebody cancelled the run.
     RunCancelled { by: Actor },
     /// Nothing is left to do. The last event of a run, unless somebody opens it again.
+    #[serde(rename = "run_settled")]
     RunEnded {
         /// How it ended.
         outcome: Outcome,

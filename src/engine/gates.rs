@@ -8,7 +8,7 @@ use super::{
     resolve::text_of,
     run::{GateEnd, RunState},
 };
-use crate::plan::{Ask, Catalog, DecisionNode, Field, FieldKind, NodeKind, ToolReach};
+use crate::plan::{ApprovalNode, Catalog, DecisionNode, Field, FieldKind, NodeKind, ToolReach};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -242,7 +242,7 @@ fn answer_misfit(options: &[String], fields: &[Field], value: &Value) -> Option<
 
 /// What an approval node gives: the answer, with the form's presets filled in. Where options are beside a form, the one taken is
 /// the answer's `option`.
-pub(super) fn approval_result(ask: &Ask, decision: &GateReply) -> Value {
+pub(super) fn approval_result(ask: &ApprovalNode, decision: &GateReply) -> Value {
     let presets = || ask.fields.iter().filter_map(|field| field.default.clone().map(|value| (field.name.clone(), value)));
     let answer = match decision {
         GateReply::Answer { value: Value::Object(given) } | GateReply::Modify { payload: Value::Object(given) }

@@ -41,8 +41,8 @@ pub use document::{Budget, Dialect, Edge, Plan, PlanSource};
 pub use id::NodeId;
 pub use names::{NameLookup, NameScope, NodeValue, Path, PlanNames, RESERVED_IDS, Root, is_legal_id, rehearsed};
 pub use node::{
-    AgentNode, Approve, Ask, CodeNode, ContextMode, DecisionNode, Field, FieldKind, Join, LoopNode, MapNode, MergeNode, Node, NodeKind,
-    OnFailure, Policy, Retry, Route, SandboxLimits, SubplanNode, ToolInput, ToolNode, TransformNode,
+    AgentNode, ApprovalNode, Approve, CodeNode, ContextMode, DecisionNode, Field, FieldKind, Join, LoopNode, MapNode, MergeNode, Node,
+    NodeKind, OnFailure, Policy, Retry, Route, SandboxLimits, SubplanNode, ToolInput, ToolNode, TransformNode,
 };
 pub use schema::schema;
 pub use texts::{NodeText, NodeTextMut, TextPlace, inputs_read, node_texts, node_texts_mut, reads, takes_results};

@@ -72,7 +72,7 @@ pub enum NodeKind {
     /// Pure data shaping by template or expression.
     Transform(TransformNode),
     /// A question to a person as a node of its own.
-    Approval(Ask),
+    Approval(ApprovalNode),
     /// A sub-plan as a node.
     Subplan(SubplanNode),
     /// Repeats its body until a condition holds.
@@ -268,7 +268,7 @@ pub struct TransformNode {
 /// A question to a person.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Ask {
+pub struct ApprovalNode {
     /// The question; may hold references.
     pub text: String,
     /// Choices offered, if any.

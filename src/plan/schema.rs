@@ -100,7 +100,7 @@ fn works() -> Map<String, Value> {
             "oneOf": [{ "const": true }, { "type": "object", "properties": { "template": true }, "additionalProperties": false }]
         },
         "value": { "description": "JSON whose texts may hold references; a reference alone keeps its type" },
-        "ask": { "oneOf": [text("the question"), of::<Ask>()] },
+        "ask": { "oneOf": [text("the question"), of::<ApprovalNode>()] },
         "plan": { "description": "a plan, or the path of its file", "anyOf": [{ "type": "string" }, { "$ref": "#" }, { "$ref": "#/$defs/foreign" }] },
         "until": text("condition over the body's nodes and inputs, checked after each iteration: true ends the loop"),
         "over": text("expression for a list: the body runs once for each entry, which is its input `item`"),

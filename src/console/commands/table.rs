@@ -113,7 +113,7 @@ const REQUEST: &[ConsoleCommand] = &[
 const TREE: &[ConsoleCommand] = &[
     row("tree.open", &["enter"], Tree, ("Open details", "details", "to the inspector; on a reference, to the node itself"), when::has_nodes, actions::tree::open),
     row("tree.in", &["l", "right"], Tree, ("Unfold, go in", "", "unfolds, or goes to the first node inside"), when::has_nodes, actions::tree::go_in),
-    row("tree.out", &["h", "left"], Tree, ("RunAt, go out", "", "folds, or goes to the node above"), when::has_nodes, actions::tree::go_out),
+    row("tree.out", &["h", "left"], Tree, ("Fold, go out", "", "folds, or goes to the node above"), when::has_nodes, actions::tree::go_out),
     row("tree.fold", &["space"], Tree, ("Fold or unfold", "", "hides or shows the rows under this node"), when::has_nodes, |model, _| model.with_tree(TreeView::toggle_fold)),
     row("tree.fold_all", &["Z"], Tree, ("Fold or unfold all", "", "folds all rows, or unfolds them"), when::has_nodes, |model, _| model.with_tree(TreeView::toggle_all)),
     row("tree.orient", &["t"], Tree, ("Turn the tree", "", "draws it from the first nodes, or from the final ones"), when::has_nodes, actions::tree::orient),

@@ -7,7 +7,7 @@ use crate::engine::{
     graph::{NodeIx, tool_of},
     run::GateEnd,
 };
-use crate::plan::{Ask, NodeKind};
+use crate::plan::{ApprovalNode, NodeKind};
 use serde_json::Value;
 
 impl Decider<'_> {
@@ -23,7 +23,7 @@ impl Decider<'_> {
         match &gate.kind {
             GateKind::UnknownEffect { .. } => self.follow_lost(ix, decided),
             GateKind::Question { .. } => {
-                let nothing = Ask::default();
+                let nothing = ApprovalNode::default();
                 let ask = match self.doc(ix).map(|node| &node.kind) {
                     Some(NodeKind::Approval(ask)) => ask,
                     Some(_) | None => &nothing,

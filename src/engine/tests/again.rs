@@ -171,8 +171,10 @@ fn a_node_that_would_only_be_skipped_again_names_what_to_run_instead() {
 
 #[test]
 fn case_15_running_again_a_node_that_asked_for_input_asks_again() {
-    let mut world =
-        World::new(plan(vec![node("a", NodeKind::Approval(Ask { text: "go on?".into(), ..Ask::default() }), &[]), agent("b", &["a"])]));
+    let mut world = World::new(plan(vec![
+        node("a", NodeKind::Approval(ApprovalNode { text: "go on?".into(), ..ApprovalNode::default() }), &[]),
+        agent("b", &["a"]),
+    ]));
     world.decide(1, GateReply::Approve);
     assert_eq!(world.states(), "a succeeded, b running");
     world.act(rerun("a", RerunReach::Downstream));

@@ -52,7 +52,7 @@ fn work(code: u8) -> NodeKind {
             max_parallel: code.is_multiple_of(2).then_some(2),
         }),
         _ if code > 250 => tool("delete"),
-        _ => NodeKind::Approval(Ask { text: "go on?".into(), ..Ask::default() }),
+        _ => NodeKind::Approval(ApprovalNode { text: "go on?".into(), ..ApprovalNode::default() }),
     }
 }
 

@@ -29,7 +29,7 @@ fn result<'a>(world: &'a World, id: &str) -> &'a Value {
 #[test]
 fn what_depends_on_a_rehearsed_node_is_rehearsed_and_runs_no_tool_and_no_code_and_opens_no_gate() {
     let code = NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() });
-    let ask = NodeKind::Approval(Ask { text: "send {{s}}?".into(), ..Ask::default() });
+    let ask = NodeKind::Approval(ApprovalNode { text: "send {{s}}?".into(), ..ApprovalNode::default() });
     let mut nodes = vec![agent("s", &[]), tool("w", "write", json!({"path": "{{s.title}}"}), &["s"]), node("c", code, &["s"])];
     nodes.extend([node("q", ask, &["s"]), tool("free", "read", json!({"path": "x"}), &[])]);
     nodes[0].policy.approve = Some(Approve::Both);

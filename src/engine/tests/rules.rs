@@ -204,7 +204,7 @@ fn nodes_that_share_a_lock_never_run_together_and_the_waiting_one_says_why() {
 
 #[test]
 fn an_approval_node_gives_the_answer_as_its_result() {
-    let ask = Ask { text: "colour for {{goal_of}}?".into(), options: vec!["red".into(), "blue".into()], fields: Vec::new() };
+    let ask = ApprovalNode { text: "colour for {{goal_of}}?".into(), options: vec!["red".into(), "blue".into()], fields: Vec::new() };
     let mut doc = plan(vec![node("ask", NodeKind::Approval(ask), &[]), transform("t", json!("{{ask.answer}}"), &["ask"])]);
     doc.inputs.insert("goal_of".into(), json!("the door"));
     let mut world = World::new(doc);

@@ -3,8 +3,8 @@
 use super::{FORMAT, ShapeError};
 use crate::plan::fields::Fields;
 use crate::plan::{
-    AgentNode, Ask, Budget, CodeNode, DecisionNode, Edge, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode,
-    ToolInput, ToolNode, TransformNode,
+    AgentNode, ApprovalNode, Budget, CodeNode, DecisionNode, Edge, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, Policy,
+    SubplanNode, ToolInput, ToolNode, TransformNode,
 };
 use serde_json::{Map, Value};
 
@@ -333,11 +333,11 @@ fn merge(fields: &mut Fields) -> Result<MergeNode, ShapeError> {
 }
 
 /// A bare text is a question without options and fields.
-fn ask(fields: &mut Fields) -> Result<Ask, ShapeError> {
+fn ask(fields: &mut Fields) -> Result<ApprovalNode, ShapeError> {
     if let Some(Value::String(text)) = fields.map.get("ask") {
         let text = text.clone();
         fields.take("ask");
-        return Ok(Ask { text, ..Ask::default() });
+        return Ok(ApprovalNode { text, ..ApprovalNode::default() });
     }
     Ok(fields.typed("ask")?.unwrap_or_default())
 }

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::models::json;
 use crate::plan::{
-    AgentNode, Approve, Ask, CodeNode, DecisionNode, Edge, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, Policy, SandboxLimits,
-    ToolInput, ToolNode, TransformNode,
+    AgentNode, ApprovalNode, Approve, CodeNode, DecisionNode, Edge, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, Policy,
+    SandboxLimits, ToolInput, ToolNode, TransformNode,
 };
 
 /// A node out of an object; `position` (from 1) names a node that has no id.
@@ -118,14 +118,14 @@ fn tool_input(object: &Map<String, Value>) -> ToolInput {
     }
 }
 
-fn ask(question: &Value) -> Ask {
+fn ask(question: &Value) -> ApprovalNode {
     match question {
-        Value::Object(object) => Ask {
+        Value::Object(object) => ApprovalNode {
             text: text(object, &["text", "ask", "question"]).unwrap_or_default(),
             options: list(field(object, &["options"])),
             fields: Vec::new(),
         },
-        other => Ask { text: filled(other).unwrap_or_default(), ..Ask::default() },
+        other => ApprovalNode { text: filled(other).unwrap_or_default(), ..ApprovalNode::default() },
     }
 }
 

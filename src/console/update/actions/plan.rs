@@ -10,7 +10,7 @@ use crate::console::model::{
 };
 use crate::plan::edit::Edit;
 use crate::plan::{
-    AgentNode, Approve, Ask, CodeNode, DecisionNode, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, SandboxLimits,
+    AgentNode, ApprovalNode, Approve, CodeNode, DecisionNode, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, SandboxLimits,
     SubplanNode, ToolInput, ToolNode, TransformNode, nest,
 };
 use crate::text::Plain;
@@ -29,7 +29,7 @@ pub fn open(model: &mut Model, plan: Plan, origin: &str) {
 pub fn add(model: &mut Model, _: &mut UpdateTurn) {
     let inner = |value: &str| Box::new(step_of(json!(value)));
     let map = MapNode { over: "inputs.items".into(), body: inner("{{inputs.item}}"), max_parallel: None };
-    let ask = Ask { text: "May this go on?".into(), ..Ask::default() };
+    let ask = ApprovalNode { text: "May this go on?".into(), ..ApprovalNode::default() };
     let code = CodeNode { code: "return null;".into(), sandbox: SandboxLimits::default() };
     let by = |performer, label, detail| PickItem::new(PickThen::AddBy(performer), label, detail);
     let of = |work: NodeKind, name: &str, label, detail| PickItem::new(PickThen::Add(name.to_owned(), Box::new(work)), label, detail);
