@@ -244,7 +244,11 @@ fn left(run: &RunId, state: &Run, signal: Option<StopSignal>) -> (RunStatus, Str
 fn held(state: &Run, name: &str) -> String {
     let held: Vec<_> = state.nodes().filter(|(_, node)| node.state == NodeState::Held).collect();
     match &held[..] {
-        [(id, node)] => format!("`{id}` is held ({}); `dagdeck release {name} {id}` releases it", node.reason),
+        [(id, node)] => {
+            let reason = node.reason.message();
+            let reason = if reason.starts_with("held") { reason } else { format!("held: {reason}") };
+            format!("`{id}` is {reason}; `dagdeck release {name} {id}` releases it")
+        }
         held => {
             let names: Vec<String> = held.iter().map(|(id, _)| format!("`{id}`")).collect();
             format!("{} are held; `dagdeck release {name}` releases them all", names.join(", "))

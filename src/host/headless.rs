@@ -68,7 +68,7 @@ pub type RunSignals = mpsc::UnboundedReceiver<StopSignal>;
 #[derive(Clone, Debug, PartialEq)]
 pub enum HeadlessEnd {
     /// It went to its end.
-    Settled { outcome: Outcome, reason: String },
+    Ended { outcome: Outcome, reason: String },
     /// A signal stopped it where it was. It can be resumed.
     Stopped(StopSignal),
     /// Its journal can't be written, so nothing of it goes on.

@@ -1,7 +1,7 @@
 //! The JSON Schema of the native form, as `dagdeck schema plan` publishes it.
 
 use super::{
-    Ask, Budget, FACTS, Moment, Policy, SandboxLimits,
+    ApprovalNode, Budget, FACTS, Moment, Policy, SandboxLimits,
     native::{FORMAT, object},
 };
 use schemars::{JsonSchema, generate::SchemaSettings};
