@@ -4,7 +4,39 @@
 use serde_json::{Map, Value};
 
 /// Names of a list of nodes that no form has.
-pub(super) const NODES: [&str; 6] = ["steps", "task_nodes", "subtasks", "plan", "actions", "workflow_nodes"];
+pub(super) const NODES: [&str; 11] =
+    ["steps", "task_nodes", "subtasks", "plan", "actions", "workflow_nodes", "jobs", "pipeline", "execution_plan", "action_plan", "states"];
+
+/// Fields by which an object is a step, whatever else it has.
+const STEP: [&str; 17] = [
+    "agent",
+    "agent_name",
+    "agent_id",
+    "tool",
+    "tool_name",
+    "task",
+    "action",
+    "objective",
+    "prompt",
+    "instruction",
+    "instructions",
+    "description",
+    "function",
+    "code",
+    "command",
+    "cmd",
+    "run",
+];
+
+/// Whether a value is an object that says what to do.
+pub(super) fn is_step(value: &Value) -> bool {
+    STEP.iter().any(|name| value.get(*name).is_some_and(|value| !value.is_null()))
+}
+
+/// Whether a value is an object that says what to do by its title alone.
+pub(super) fn is_titled(value: &Value) -> bool {
+    ["title", "name"].iter().any(|name| value.get(*name).is_some_and(Value::is_string))
+}
 
 /// Names of the ids that a node waits for.
 pub(super) const DEPENDS_ON: &[&str] = &[
@@ -87,7 +119,8 @@ pub(super) const GATES: &[&str] = &[
     "gate_before",
 ];
 
-pub(super) const NATIVE_DOCUMENT: &[(&str, &str)] = &[("links", "edges"), ("task_links", "edges"), ("objective", "goal")];
+pub(super) const NATIVE_DOCUMENT: &[(&str, &str)] =
+    &[("links", "edges"), ("task_links", "edges"), ("transitions", "edges"), ("flows", "edges"), ("objective", "goal")];
 pub(super) const NATIVE_NODE: &[(&str, &str)] = &[
     ("node_id", "id"),
     ("task_id", "id"),
@@ -124,12 +157,18 @@ pub(super) const NATIVE_EDGE: &[(&str, &str)] = &[
     ("if", "when"),
 ];
 
+/// Names of a line for the shell.
+pub(super) const COMMANDS: [&str; 4] = ["command", "cmd", "run", "shell"];
+
 /// What a node's words mean that says what to do by none of the usual names.
 pub(super) fn work(node: &Map<String, Value>) -> Option<(&'static str, &'static str)> {
     let has = |names: &[&str]| names.iter().any(|name| node.get(*name).is_some_and(|value| !value.is_null()));
-    let says = |name: &&&str| node.get(**name).is_some_and(Value::is_string);
+    let says_text = |name: &&str| node.get(*name).is_some_and(Value::is_string);
+    let says = |name: &&&str| says_text(name);
     let args = ["args", "arguments", "parameters", "params", "tool_args", "tool_input"];
-    if has(&["tool", "tool_name", "code", "ask", "question", "decide", "merge", "value", "plan", "until", "over", "body", "query"]) {
+    if has(&["tool", "tool_name", "code", "ask", "question", "decide", "merge", "value", "plan", "until", "over", "body", "query"])
+        || COMMANDS.iter().any(says_text)
+    {
         return None;
     }
     if has(&args) && !has(&["agent", "agent_name", "agent_id", "role"]) {
@@ -138,7 +177,9 @@ pub(super) fn work(node: &Map<String, Value>) -> Option<(&'static str, &'static 
     if has(&["objective", "prompt", "instruction", "instructions", "goal"]) {
         return None;
     }
-    ["task", "action", "description"].iter().find(says).map(|name| (*name, "objective"))
+    let asks_or_tells = has(&["type", "kind", "approve"]) || GATES.iter().any(|gate| has(&[gate]));
+    let titles: &[&str] = if asks_or_tells { &[] } else { &["title", "name"] };
+    ["task", "action", "description"].iter().chain(titles).find(says).map(|name| (*name, "objective"))
 }
 
 /// A name without what people write in different ways: case, `_`, `-` and spaces.

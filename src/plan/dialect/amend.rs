@@ -423,7 +423,8 @@ fn renamed(map: &mut Map<String, Value>, names: &[(&str, &str)]) -> Vec<FieldRea
         let is_native_node = names.iter().any(|(wrong, _)| *wrong == "tool_args");
         let Some(right) = right.map(|(_, right)| *right).or_else(|| native().filter(|_| is_native_node)) else { continue };
         if let Some(there) = map.get(right).filter(|value| !value.is_null()) {
-            if Some(there) != map.get(&name) {
+            // Beside an id a name is the title.
+            if (name.as_str(), right) != ("name", "id") && Some(there) != map.get(&name) {
                 let message = format!("`{name}` means `{right}`, which is there too: keep one of them");
                 let written = map.shift_remove(&name);
                 notes.push(FieldReading { field: name.clone(), name, written, message, wrong: true, ..FieldReading::default() });

@@ -35,7 +35,11 @@ pub(super) fn coerced(map: &Map<String, Value>, field: &str, way: &[PathStep]) -
             };
             let number = number.or(flag);
             let list = if number.is_some() { None } else { Some(json!([text])) };
-            number.into_iter().chain(list).chain(number_list(text)).collect()
+            let object = serde_json::from_str(text).ok().filter(Value::is_object);
+            object.into_iter().chain(number).chain(list).chain(number_list(text)).collect()
+        }
+        Value::Array(list) if ["args", "arguments"].contains(&field) && way.is_empty() && !list.is_empty() => {
+            vec![by_name(list).unwrap_or_else(|| json!({ ARGS: list }))]
         }
         Value::Array(list) => match list.as_slice() {
             [only] if !only.is_array() && !only.is_object() => vec![only.clone()],
@@ -49,6 +53,15 @@ pub(super) fn coerced(map: &Map<String, Value>, field: &str, way: &[PathStep]) -
         Some(map)
     });
     changed.collect()
+}
+
+/// The name of arguments that have none.
+const ARGS: &str = "args";
+
+/// A list of names with values, as an object.
+fn by_name(list: &[Value]) -> Option<Value> {
+    let named = list.iter().map(|entry| Some((entry.get("name")?.as_str()?.to_owned(), entry.get("value")?.clone())));
+    named.collect::<Option<Map<_, _>>>().map(Value::Object)
 }
 
 /// A text that reads as a number may still be the one entry of a list of texts.

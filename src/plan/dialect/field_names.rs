@@ -193,6 +193,10 @@ pub(super) const WORKFLOW_NODE: Slips = Slips {
         ("skip_if", "skip_condition"),
         ("skip_when", "skip_condition"),
         ("node_id", "id"),
+        ("prompt", "objective"),
+        ("instruction", "objective"),
+        ("instructions", "objective"),
+        ("task", "objective"),
     ],
     elsewhere: &[
         ("depends_on", "write a connection with `source_id` and `target_id`"),

@@ -1,7 +1,7 @@
 //! How the documents of each dialect are made: their lists, the ends of their edges, other names of their fields, and their readers.
 
-use super::aliases::{DEPENDS_ON, NATIVE_DOCUMENT, NATIVE_EDGE, NATIVE_NODE, work};
-use super::reading::FieldReading;
+use super::aliases::{COMMANDS, DEPENDS_ON, NATIVE_DOCUMENT, NATIVE_EDGE, NATIVE_NODE, work};
+use super::reading::{FieldReading, rename_key};
 use super::spread::EndNames;
 use super::stages::names as stage_names;
 use super::values::node_from_value;
@@ -138,6 +138,9 @@ impl DocumentShape {
 
     /// What a node says without the field for it.
     pub fn implied(&self, node: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
+        if self.dialect == Dialect::Native && !self.is_literal {
+            return command(node, notes);
+        }
         if self.dialect != Dialect::Hybrid || node.get("type").is_some_and(|kind| !kind.is_null()) || node.contains_key("tool") {
             return;
         }
@@ -151,4 +154,21 @@ impl DocumentShape {
         let message = format!("has no `type`: read as `{kind}`");
         notes.push(FieldReading { field: "type".into(), read: Some(json!(kind)), name: "type".into(), message, ..FieldReading::default() });
     }
+}
+
+/// A line for the shell, where a node says nothing else: a call of the tool that runs it, which asks as any such call does.
+fn command(node: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
+    let kinds = ["agent", "role", "objective", "goal", "tool", "code", "decide", "merge", "value", "ask", "plan", "until", "over", "args"];
+    let Some(name) = COMMANDS.into_iter().find(|name| node.get(*name).is_some_and(Value::is_string)) else { return };
+    if kinds.iter().any(|field| node.get(*field).is_some_and(|value| !value.is_null())) {
+        return;
+    }
+    let (tool, args) = (json!("run_command"), json!({ "command": node[name] }));
+    let written = node.get(name).cloned();
+    rename_key(node, name, "args");
+    node.insert("args".into(), args.clone());
+    node.insert("tool".into(), tool.clone());
+    let message = format!("`{name}` is read as a call of `run_command`");
+    notes.push(FieldReading { field: "args".into(), read: Some(args), name: name.into(), written, message, ..FieldReading::default() });
+    notes.push(FieldReading { field: "tool".into(), read: Some(tool), name: "tool".into(), ..FieldReading::default() });
 }

@@ -3,6 +3,7 @@
 
 use super::aliases;
 use super::forms::DocumentShape;
+use super::groups;
 use super::reading::{self, FieldReading, ListForm, aside, rename_key, replace};
 use super::stages;
 use super::values::{plan_from_value, tell};
@@ -13,32 +14,55 @@ use std::collections::HashSet;
 /// Brings the nodes of a document where its form has them.
 pub(super) fn outline(document: &mut Value) -> Vec<FieldReading> {
     let mut notes: Vec<FieldReading> = wrapped(document).into_iter().collect();
-    if is_nodes(document) {
-        let list = document.take();
-        let message = "the document is a list: read as the `nodes` of a plan".to_owned();
-        notes.push(FieldReading { field: "nodes".into(), message, list: Some(ListForm::Bare), ..FieldReading::default() });
-        *document = json!({ "nodes": list });
+    let is_bare = is_nodes(document) || is_by_id(document) && document.as_object().is_some_and(|map| map.len() > 1);
+    if is_bare {
+        *document = json!({ "nodes": document.take() });
     }
     if let Value::Object(map) = document {
+        notes.extend(groups::grouped(map));
         named_list(map, &mut notes);
         plain_tasks(map, &mut notes);
-        nodes_by_id(map, &mut notes);
+        for name in ["nodes", "dag", "tasks"] {
+            if map.get(name).and_then(Value::as_object).is_some_and(|nodes| nodes.values().all(Value::is_object)) {
+                take_list(map, name, name, &mut notes);
+            }
+        }
         names_of_stages(map, &mut notes);
+    }
+    if is_bare {
+        let message = "the document is its nodes alone: read as the `nodes` of a plan".to_owned();
+        notes.push(FieldReading { field: "nodes".into(), message, list: Some(ListForm::Bare), ..FieldReading::default() });
     }
     notes
 }
 
-fn is_nodes(value: &Value) -> bool {
+pub(super) fn is_nodes(value: &Value) -> bool {
     value.as_array().is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_object))
 }
 
-/// A document that holds its plan in one field, with no more than plain values beside it: those become fields of the plan.
+/// Whether an object holds steps by their ids.
+fn is_by_id(value: &Value) -> bool {
+    value.as_object().is_some_and(|map| !map.is_empty() && map.values().all(aliases::is_step))
+}
+
+/// Whether a document has nodes under some name.
+fn holds_nodes(value: &Value) -> bool {
+    let Value::Object(map) = value else { return false };
+    tell(value).is_ok() || other_list(map).is_some()
+}
+
+/// A document that holds its plan in one field: what is beside it becomes fields of the plan.
 fn wrapped(document: &mut Value) -> Option<FieldReading> {
     let Value::Object(map) = &mut *document else { return None };
-    let is_plan = |value: &Value| value.is_object() && tell(value).is_ok();
-    let mut objects = map.iter().filter(|(_, value)| value.is_object() || value.is_array());
-    let (Some((name, plan)), None) = (objects.next(), objects.next()) else { return None };
-    if tell(&Value::Object(map.clone())).is_ok() || !is_plan(plan) || map.keys().any(|key| key != name && plan.get(key).is_some()) {
+    let is_tools = map.get("dag").is_some_and(|dag| dag.is_array() || is_by_id(dag));
+    let is_plan = |name: &str| name != "dag" && map.contains_key(name) || name == "dag" && is_tools;
+    if ["dagdeck", "nodes", "dag", "tasks", "connections", "stages"].into_iter().any(is_plan) || other_list(map).is_some() {
+        return None;
+    }
+    let is_graph = |name: &str| stages::GRAPHS.contains(&name) && map[name].get("stages").is_some();
+    let mut plans = map.iter().filter(|(_, value)| holds_nodes(value));
+    let (Some((name, plan)), None) = (plans.next(), plans.next()) else { return None };
+    if is_graph(name) || map.keys().any(|key| key != name && plan.get(key).is_some()) {
         return None;
     }
     let (name, at) = (name.clone(), map.keys().position(|key| key == name));
@@ -66,20 +90,31 @@ pub(super) fn version(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading
 
 /// A list of nodes under a name that no form has.
 fn named_list(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
-    let known = ["nodes", "dag", "tasks", "stages", "connections"].into_iter().chain(stages::GRAPHS);
-    if known.into_iter().any(|name| map.contains_key(name)) {
-        return;
+    if let Some(name) = other_list(map) {
+        take_list(map, &name, "nodes", notes);
     }
-    let Some(name) = aliases::NODES.into_iter().find(|name| map.get(*name).is_some_and(is_nodes)) else { return };
-    rename_key(map, name, "nodes");
-    let message = format!("`{name}` is read as `nodes`");
-    notes.push(FieldReading { field: "nodes".into(), name: name.into(), message, list: Some(ListForm::Plain), ..FieldReading::default() });
 }
 
-fn nodes_by_id(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
-    for name in ["nodes", "dag", "tasks"] {
-        let is_by_id = |value: &&mut Value| value.as_object().is_some_and(|nodes| nodes.values().all(Value::is_object));
-        let Some(Value::Object(by_id)) = map.get_mut(name).filter(is_by_id) else { continue };
+/// The name of a list of nodes that no form has: a usual one, or that of the only list of steps.
+fn other_list(map: &Map<String, Value>) -> Option<String> {
+    let is_graph = |name: &str| map.get(name).is_some_and(|graph| graph.get("stages").is_some());
+    if ["nodes", "dag", "tasks", "stages", "connections"].iter().any(|name| map.contains_key(*name))
+        || stages::GRAPHS.into_iter().any(is_graph)
+    {
+        return None;
+    }
+    let usual = aliases::NODES.into_iter().find(|name| map.get(*name).is_some_and(|value| is_nodes(value) || is_by_id(value)));
+    let is_steps = |value: &Value| is_nodes(value) && value.as_array().is_some_and(|list| list.iter().all(aliases::is_step));
+    let mut steps = map.iter().filter(|(_, value)| is_steps(value)).map(|(name, _)| name.clone());
+    usual.map(str::to_owned).or_else(|| steps.next().filter(|_| steps.next().is_none()))
+}
+
+/// Puts a list, or an object by id, where a form has its list of nodes.
+fn take_list(map: &mut Map<String, Value>, name: &str, field: &str, notes: &mut Vec<FieldReading>) {
+    rename_key(map, name, field);
+    let mut form = ListForm::Plain;
+    if let Some(Value::Object(by_id)) = map.get_mut(field) {
+        form = ListForm::ById;
         let list = std::mem::take(by_id).into_iter().map(|(key, mut node)| {
             if let Value::Object(node) = &mut node
                 && !node.contains_key("id")
@@ -91,31 +126,29 @@ fn nodes_by_id(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
             node
         });
         let list = list.collect();
-        map.insert(name.to_owned(), list);
-        let message = format!("`{name}` is an object by id: read as a list");
-        notes.push(FieldReading { field: name.into(), name: name.into(), message, list: Some(ListForm::ById), ..FieldReading::default() });
+        map.insert(field.to_owned(), list);
     }
+    let message = match (form, name == field) {
+        (ListForm::ById, true) => format!("`{name}` is an object by id: read as a list"),
+        (ListForm::ById, false) => format!("`{name}` is an object by id: read as the list `{field}`"),
+        _ => format!("`{name}` is read as `{field}`"),
+    };
+    notes.push(FieldReading { field: field.into(), name: name.into(), message, list: Some(form), ..FieldReading::default() });
 }
 
 /// Tasks that have no field of the hybrid form's own are nodes as others are.
 fn plain_tasks(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
     let own = ["type", "tool", "code", "arguments", "agent_role", "agent_goal", "agent_model", "agent_tools", "agent_context"];
-    let plain = ["agent", "agent_name", "objective", "title", "description", "prompt", "instruction", "instructions", "task", "action"];
-    let has = |task: &Value, names: &[&str]| names.iter().any(|name| task.get(name).is_some_and(|value| !value.is_null()));
-    let Some(tasks) = map.get("tasks").filter(|tasks| is_nodes(tasks)).and_then(Value::as_array) else { return };
-    let is_hybrid = tasks.iter().any(|task| has(task, &own)) || !tasks.iter().all(|task| has(task, &plain));
-    if is_hybrid || ["nodes", "dag", "stages", "connections"].iter().any(|name| map.contains_key(*name)) {
-        return;
+    let has_own = |task: &Value| own.iter().any(|name| task.get(name).is_some_and(|value| !value.is_null()));
+    let is_plain = |task: &Value| !has_own(task) && (aliases::is_step(task) || aliases::is_titled(task));
+    let are_plain = match map.get("tasks") {
+        Some(Value::Array(tasks)) => !tasks.is_empty() && tasks.iter().all(is_plain),
+        Some(Value::Object(tasks)) => !tasks.is_empty() && tasks.values().all(is_plain),
+        _ => false,
+    };
+    if are_plain && !["nodes", "dag", "stages", "connections"].iter().any(|name| map.contains_key(*name)) {
+        take_list(map, "tasks", "nodes", notes);
     }
-    rename_key(map, "tasks", "nodes");
-    let message = "`tasks` is read as `nodes`".to_owned();
-    notes.push(FieldReading {
-        field: "nodes".into(),
-        name: "tasks".into(),
-        message,
-        list: Some(ListForm::Plain),
-        ..FieldReading::default()
-    });
 }
 
 /// Nodes without ids that the others name by another field have that for an id.

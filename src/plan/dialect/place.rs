@@ -1,7 +1,7 @@
 //! Places in the document that a plan was read from. Findings speak native (`nodes[0].tool`); whoever wrote another dialect looks for
 //! `tasks[0].tool`.
 
-use super::reading::{ListForm, readings};
+use super::reading::{FieldReading, ListForm, readings};
 use super::source::SourceText;
 use super::{field_names, forms, spread, stages};
 use crate::plan::fields::step;
@@ -12,12 +12,19 @@ use std::borrow::Cow;
 /// of stages without edges, is told by the thing around it.
 pub fn source_path(plan: &Plan, shape: Dialect, path: &str) -> String {
     let mut place = place_of(plan, shape, path);
-    // A list that stands under another name, or is the whole document.
-    let list = readings(&plan.ext).into_iter().find(|reading| matches!(reading.list, Some(ListForm::Plain | ListForm::Bare)));
-    if let Some((list, rest)) = list.as_ref().and_then(|list| Some((list, place.strip_prefix(&list.field)?)))
+    // A list that stands under another name or by id, or is the whole document.
+    let lists: Vec<FieldReading> = readings(&plan.ext);
+    let is = |form: ListForm| lists.iter().find(|reading| reading.list == Some(form));
+    let list = is(ListForm::ById).or(is(ListForm::Plain)).or(is(ListForm::Bare));
+    if let Some((list, rest)) = list.and_then(|list| Some((list, place.strip_prefix(&list.field)?)))
         && rest.starts_with('[')
     {
-        place = format!("{}{rest}", if list.list == Some(ListForm::Bare) { String::new() } else { step("", &list.name) });
+        let name = if is(ListForm::Bare).is_some() { String::new() } else { step("", &list.name) };
+        let node = entry("nodes", path).and_then(|(at, _)| plan.nodes.get(at)).filter(|_| list.list == Some(ListForm::ById));
+        place = match (node, rest.split_once(']')) {
+            (Some(node), Some((_, rest))) => step(&name, &node.id) + rest,
+            _ => name + rest,
+        };
     }
     match readings(&plan.ext).into_iter().find(|reading| reading.list == Some(ListForm::Inside)) {
         Some(outside) if place.is_empty() => outside.name,
@@ -86,7 +93,12 @@ fn place_of(plan: &Plan, shape: Dialect, path: &str) -> String {
 /// The place of a field that is named as the document writes it.
 pub fn written_path(plan: &Plan, shape: Dialect, path: &str) -> String {
     let (thing, field) = split(path);
-    source_path(plan, shape, thing) + field
+    let place = source_path(plan, shape, thing);
+    let outside = readings(&plan.ext).into_iter().find(|reading| reading.list == Some(ListForm::Inside));
+    let Some(outside) = outside.filter(|_| thing.is_empty()) else { return place + field };
+    let first = field.split(['.', '[']).next().unwrap_or_default();
+    let is_beside = first == outside.name || outside.written.is_some_and(|beside| beside.get(first).is_some());
+    if is_beside || field.is_empty() { field.to_owned() } else { format!("{place}.{field}") }
 }
 
 /// The innermost node or edge of a native path, and the field of it.
@@ -139,10 +151,10 @@ const NAMED: [&str; 18] = [
 
 /// Line and column, from 1, of each of several places in a document's text, or of the nearest thing around it; `origin` is as in `read`.
 pub fn locate(text: &str, origin: &str, paths: &[String]) -> Vec<Option<(usize, usize)>> {
-    match SourceText::open(text, origin) {
-        Ok(source) => source.locate(paths.iter().map(String::as_str)),
-        Err(_) => vec![None; paths.len()],
-    }
+    let Ok(source) = SourceText::open(text, origin) else { return vec![None; paths.len()] };
+    // What is read past is no place; a text that can't be read has places too.
+    let source = source.clone().parse().map_or(source, |(_, read)| read);
+    source.locate(paths.iter().map(String::as_str))
 }
 
 /// The shape that a body stands in: a file may be of any, and so may be what is told as one where it stands.

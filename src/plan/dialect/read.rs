@@ -18,7 +18,7 @@ use serde_json::Value;
 pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
     let source = SourceText::open(text, origin)?;
     let (mut value, source) = source.parse()?;
-    let shape = amended(&mut value, source).map_err(|error| source.fault(error))?;
+    let shape = amended(&mut value, &source).map_err(|error| source.fault(error))?;
     let mut plan = shaped(shape, value).map_err(|error| ReadError { shape: Some(shape), ..source.fault(error) })?;
     plan.source = PlanSource::new(SourceDocument { text: text.to_owned(), origin: origin.to_owned(), shape });
     Ok((plan, shape))
@@ -28,12 +28,12 @@ pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
 ///
 /// # Errors
 /// When it holds nothing like nodes.
-pub(super) fn amended(value: &mut Value, source: SourceText<'_>) -> Result<Dialect, ShapeError> {
+pub(super) fn amended(value: &mut Value, source: &SourceText<'_>) -> Result<Dialect, ShapeError> {
     let shape = amend(value, "", 0)?;
     if let Value::Object(map) = value {
         let surplus =
-            |message: &str| FieldReading { message: message.to_owned(), list: Some(ListForm::Surplus), ..FieldReading::default() };
-        note(map, source.surplus().into_iter().map(surplus).collect());
+            |message: &String| FieldReading { message: message.clone(), list: Some(ListForm::Surplus), ..FieldReading::default() };
+        note(map, source.surplus().iter().map(surplus).collect());
     }
     Ok(shape)
 }

@@ -2,6 +2,7 @@
 //! reading is kept with its object as an unknown field, told by validation as long as nobody changed what was read, and undone when the
 //! document is written, so that an unrepaired document stays as it was.
 
+use super::aliases::COMMANDS;
 use crate::plan::fields::is_quiet;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -94,7 +95,11 @@ pub(in crate::plan) fn is_stand_in(name: &str, ext: &Map<String, Value>) -> bool
 pub(in crate::plan) fn without(ext: &Map<String, Value>, at: usize) -> Map<String, Value> {
     let mut ext = ext.clone();
     if let Some(Value::Array(list)) = ext.get_mut(AS_WRITTEN) {
-        list.remove(at);
+        let gone = list.remove(at);
+        // What was read with it stays with it.
+        if gone["name"].as_str().is_some_and(|name| COMMANDS.contains(&name)) {
+            list.retain(|other| other["field"] != "tool");
+        }
         if list.is_empty() {
             ext.shift_remove(AS_WRITTEN);
         }
@@ -174,13 +179,14 @@ fn restored_object(mut map: Map<String, Value>) -> Value {
                 let place = map.get_mut(&reading.field).filter(|list| Some(&**list) == reading.read.as_ref());
                 if let (Some(place), Some(written)) = (place, written) {
                     *place = written;
+                    rename_key(&mut map, &reading.field, &reading.name);
                 }
             }
             (Some(ListForm::Inside), written) => outside = Some((reading.name, reading.at, written)),
             // Nothing else can stand beside a list that is the whole document, and an empty one is no plan.
             (Some(ListForm::Bare), _) => {
                 let is_alone = map.keys().all(|key| *key == reading.field || key == "dagdeck");
-                if is_alone && map[&reading.field].as_array().is_some_and(|list| !list.is_empty()) {
+                if is_alone && !is_quiet(&map[&reading.field]) {
                     return map[&reading.field].take();
                 }
             }

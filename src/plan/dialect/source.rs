@@ -1,10 +1,12 @@
 //! The text of a document: which syntax it is in, its value, and where a path of it is.
 
+use super::excerpt::{Excerpt, excerpt};
 use super::json::Strict;
-use super::{locate, unquoted, yaml};
+use super::{locate, loose, unquoted, yaml};
 use crate::plan::Dialect;
 use crate::plan::fields::ShapeError;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::fmt;
 
 /// How a document is written in a text. Drawings have a form of their own.
@@ -20,9 +22,13 @@ impl Syntax {
         SourceText::open(text, origin).map_or(Self::Json, |source| source.syntax)
     }
 
-    /// Whether a text seems to have comments, which no writer keeps.
+    /// Whether a text seems to have comments or words around its plan, which no writer keeps.
     pub fn has_comments(self, text: &str) -> bool {
-        self == Self::Yaml && text.lines().any(|line| line.trim_start().starts_with('#') || line.contains(" #"))
+        let is_comment = |line: &str| match self {
+            Self::Yaml => line.trim_start().starts_with('#') || line.contains(" #"),
+            Self::Json => line.trim_start().starts_with("//"),
+        };
+        text.lines().any(is_comment) || excerpt(text, "").is_some_and(|part| part.has_words)
     }
 }
 
@@ -56,24 +62,16 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// What a block of Markdown code holds, where the text is no more than one, and how many lines are before it.
-fn inside_fence(text: &str) -> Option<(&str, usize)> {
-    let block = text.trim_start();
-    let (_, inner) = block.strip_prefix("```")?.split_once('\n')?;
-    let inner = inner.trim_end().strip_suffix("```").filter(|inner| !inner.contains("```"))?;
-    Some((inner, text[..text.len() - block.len()].matches('\n').count() + 1))
-}
-
 /// A text with the name of where it came from.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct SourceText<'t> {
-    text: &'t str,
+    text: Cow<'t, str>,
     origin: &'t str,
     syntax: Syntax,
-    /// Lines before the text, where it is a block of Markdown code.
-    fenced_after: Option<usize>,
-    /// Commas before a closing bracket make it YAML that is JSON but for them.
-    has_commas: bool,
+    /// Lines before the text that is read.
+    lines_before: usize,
+    /// What is read past.
+    past: Vec<String>,
 }
 
 impl<'t> SourceText<'t> {
@@ -83,7 +81,20 @@ impl<'t> SourceText<'t> {
     /// When there is no text.
     pub fn open(text: &'t str, origin: &'t str) -> Result<Self, ReadError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let (text, fenced_after) = inside_fence(text).map_or((text, None), |(inner, lines)| (inner, Some(lines)));
+        match excerpt(text, origin) {
+            Some(Excerpt { text, lines_before, message, .. }) => {
+                let source = Self::whole(text, origin)?;
+                Ok(Self { lines_before, past: vec![message], ..source })
+            }
+            None => Self::whole(text, origin),
+        }
+    }
+
+    /// All of a text.
+    ///
+    /// # Errors
+    /// When there is no text.
+    pub fn whole(text: &'t str, origin: &'t str) -> Result<Self, ReadError> {
         let ends = |ending: &str| origin.to_ascii_lowercase().ends_with(ending);
         let syntax = if ends(".yaml") || ends(".yml") {
             Syntax::Yaml
@@ -92,7 +103,7 @@ impl<'t> SourceText<'t> {
         } else {
             Syntax::Yaml
         };
-        let source = Self { text, origin, syntax, fenced_after, has_commas: false };
+        let source = Self { text: Cow::Borrowed(text), origin, syntax, lines_before: 0, past: Vec::new() };
         if text.trim().is_empty() {
             let line = text.matches('\n').count() + 1;
             let column = text.rsplit('\n').next().map_or(0, str::len).max(1);
@@ -105,37 +116,37 @@ impl<'t> SourceText<'t> {
     ///
     /// # Errors
     /// When the text isn't of its syntax.
-    pub fn parse(self) -> Result<(Value, Self), ReadError> {
-        match self.syntax {
-            Syntax::Json => match serde_json::from_str::<Strict>(self.text) {
-                Ok(value) => Ok((value.0, self)),
-                Err(error) => {
-                    let message = error.to_string();
-                    if message.starts_with("trailing comma")
-                        && let Ok(value) = yaml::read(self.text)
-                    {
-                        return Ok((value, Self { has_commas: true, ..self }));
-                    }
-                    // serde_json repeats the place at the end of its message.
-                    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
-                    let message = if error.is_data() {
-                        message.to_owned()
-                    } else if message.starts_with("recursion limit") {
-                        "nested too deeply for a plan".to_owned()
-                    } else {
-                        format!("not JSON: {message}")
-                    };
-                    Err(self.error_at(Some((error.line().max(1), error.column().max(1))), message))
-                }
-            },
-            Syntax::Yaml => match yaml::read(self.text) {
+    pub fn parse(mut self) -> Result<(Value, Self), ReadError> {
+        if self.syntax == Syntax::Yaml {
+            return match yaml::read(&self.text) {
                 Ok(mut value) => {
-                    unquoted::keep_names(&mut value, self.text);
+                    unquoted::keep_names(&mut value, &self.text);
                     Ok((value, self))
                 }
                 Err((message, at)) => Err(self.error_at(at, message)),
-            },
+            };
         }
+        let error = match serde_json::from_str::<Strict>(&self.text) {
+            Ok(value) => return Ok((value.0, self)),
+            Err(error) => error,
+        };
+        if error.is_syntax()
+            && let Some((value, text, message)) = loose::read(&self.text)
+        {
+            self.past.push(message.to_owned());
+            return Ok((value, Self { text: Cow::Owned(text), ..self }));
+        }
+        let message = error.to_string();
+        // serde_json repeats the place at the end of its message.
+        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+        let message = if error.is_data() {
+            message.to_owned()
+        } else if message.starts_with("recursion limit") {
+            "nested too deeply for a plan".to_owned()
+        } else {
+            format!("not JSON: {message}")
+        };
+        Err(self.error_at(Some((error.line().max(1), error.column().max(1))), message))
     }
 
     /// The error for a place in the document.
@@ -147,23 +158,21 @@ impl<'t> SourceText<'t> {
     /// Line and column of several places in the document, or of the nearest thing around each.
     pub fn locate<'p>(&self, paths: impl Iterator<Item = &'p str>) -> Vec<Option<(usize, usize)>> {
         let mut places: Vec<Option<(usize, usize)>> = match self.syntax {
-            Syntax::Json => locate::locate(self.text, paths).into_iter().map(Some).collect(),
-            Syntax::Yaml => yaml::locate(self.text, paths),
+            Syntax::Json => locate::locate(&self.text, paths).into_iter().map(Some).collect(),
+            Syntax::Yaml => yaml::locate(&self.text, paths),
         };
-        places.iter_mut().flatten().for_each(|(line, _)| *line += self.fenced_after.unwrap_or(0));
+        places.iter_mut().flatten().for_each(|(line, _)| *line += self.lines_before);
         places
     }
 
     /// What is read past in the text.
-    pub fn surplus(&self) -> Vec<&'static str> {
-        let fence = self.fenced_after.map(|_| "the text is a block of Markdown code: read without its marks");
-        let commas = self.has_commas.then_some("the text has commas before closing brackets: read without them");
-        fence.into_iter().chain(commas).collect()
+    pub fn surplus(&self) -> &[String] {
+        &self.past
     }
 
     /// An error at a line and column of the text.
     fn error_at(&self, at: Option<(usize, usize)>, message: impl Into<String>) -> ReadError {
-        self.error(at.map(|(line, column)| (line + self.fenced_after.unwrap_or(0), column)), message)
+        self.error(at.map(|(line, column)| (line + self.lines_before, column)), message)
     }
 
     fn error(&self, at: Option<(usize, usize)>, message: impl Into<String>) -> ReadError {

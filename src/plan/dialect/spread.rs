@@ -38,7 +38,10 @@ pub(super) fn spread(document: &mut Map<String, Value>, list: &str, ends: &EndNa
 
 /// Where the edge of a plan at this position stands in the document.
 pub(super) fn written_at(ext: &Map<String, Value>, ends: &EndNames, at: usize) -> usize {
-    let Some(reading) = readings(ext).into_iter().find(|reading| reading.list == Some(ListForm::Spread)) else { return at };
+    let Some(reading) = readings(ext).into_iter().find(|reading| reading.list == Some(ListForm::Spread) && reading.field == reading.name)
+    else {
+        return at;
+    };
     let mut left = at;
     for (place, edge) in reading.written.iter().filter_map(Value::as_array).flatten().enumerate() {
         match left.checked_sub(edges_of(edge, ends).len()) {

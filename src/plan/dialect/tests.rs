@@ -45,10 +45,10 @@ fn a_dialect_is_told_by_its_shape() {
 fn a_plan_inside_a_field_or_a_fence_is_read_and_its_places_are_those_of_the_text() {
     let wrapped =
         "{\"title\": \"t\",\n \"plan\": {\"nodes\": [\n {\"id\": \"a\", \"code\": \"return 1\", \"retry\": {\"attempts\": \"3\"}}]}}";
-    let fenced = format!("Here\n```json\n{wrapped}\n```");
-    assert!(read(&fenced, "-").is_err(), "a text with other words is no plan");
+    assert!(read("Here\n```json\n{\"title\": \"t\"}\n```", "-").is_err(), "a text without anything like nodes is no plan");
     let fenced = format!("\n```json\n{wrapped}\n```\n");
-    for (text, line) in [(wrapped, 3), (fenced.as_str(), 5)] {
+    let between = format!("Here\n```json\n{wrapped}\n```\nand more");
+    for (text, line) in [(wrapped, 3), (fenced.as_str(), 5), (between.as_str(), 5)] {
         let (plan, shape) = read(text, "p.json").unwrap();
         assert_eq!((plan.nodes.len(), shape), (1, Dialect::Native));
         let findings = crate::plan::validate::validate(&plan, &Catalog::default());

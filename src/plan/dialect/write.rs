@@ -105,7 +105,7 @@ fn source(plan: &Plan, shape: Dialect) -> Option<(Value, Value)> {
     let source = plan.source.as_ref().filter(|source| source.shape == shape)?;
     let (source, text) = SourceText::open(&source.text, &source.origin).and_then(SourceText::parse).ok()?;
     let mut read = source.clone();
-    (amended(&mut read, text).ok()? == shape).then_some((source, read))
+    (amended(&mut read, &text).ok()? == shape).then_some((source, read))
 }
 
 /// JSON with the indent of the text that it came from, on one line where that is on one.

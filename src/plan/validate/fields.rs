@@ -100,11 +100,13 @@ fn lost_meaning(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Opti
     if !is_quiet && is(&["foreach", "loop", "repeat", "repeatuntil", "forall", "fanout"]) {
         return Some(format!("`{shown}` says how often this runs, but it would run once: use a node with `over` or `until`, and a `body`"));
     }
-    if !is_quiet && dialect == Dialect::Workflow && is(&["objective", "prompt", "instruction", "instructions", "task"]) {
-        return Some(format!("`{shown}` says what the agent is to do, for which the workflow format has no field: write a native plan"));
+    let holders = ["children", "subtasks", "substeps", "steps", "tasks", "nodes", "actions", "parallel", "branches", "then", "do"];
+    if holders.contains(&word.as_str()) && value.as_array().is_some_and(|list| list.iter().any(Value::is_object)) {
+        return Some(format!("`{shown}` holds steps of its own, which would not run: write them as nodes, or as the `plan` of this one"));
     }
-    let ids: Vec<&str> = value.as_str().into_iter().chain(value.as_array().into_iter().flatten().filter_map(Value::as_str)).collect();
-    let is_whole = value.as_array().is_none_or(|list| list.len() == ids.len());
+    let listed = value.as_array().into_iter().flatten().chain(value.as_object().into_iter().flat_map(Map::values));
+    let ids: Vec<&str> = value.as_str().into_iter().chain(listed.filter_map(Value::as_str)).collect();
+    let is_whole = value.as_array().map(Vec::len).or(value.as_object().map(Map::len)).is_none_or(|count| count == ids.len());
     let own = check.graph.id(at).as_str();
     let are_nodes = is_whole && !ids.is_empty() && ids.iter().all(|id| *id != own && check.graph.position(&NodeId::new(*id)).is_some());
     let forward =

@@ -54,7 +54,9 @@ fn find(check: &mut PlanCheck, place: FindingPlace, reading: FieldReading, edit:
         // No other form has such a field.
         (false, _) if is_gate && check.plan.dialect != Dialect::Native => (Code::ReadAs, None),
         (false, _) if reading.list == Some(ListForm::Surplus) => (Code::ReadAs, Some(Fix::safe("write it without", edit))),
-        (false, _) if reading.list == Some(ListForm::Spread) => (Code::ReadAs, Some(Fix::safe("write each edge by itself", edit))),
+        (false, _) if reading.list == Some(ListForm::Spread) && reading.field == reading.name => {
+            (Code::ReadAs, Some(Fix::safe("write each edge by itself", edit)))
+        }
         (false, _) if reading.field.is_empty() => (Code::ReadAs, Some(Fix::safe("write it as an object", edit))),
         (false, Some(value)) if reading.field == reading.name && (value.is_string() || value.is_number()) => {
             (Code::ReadAs, Some(Fix::safe(format!("write it as {value}"), edit)))

@@ -1,0 +1,123 @@
+//! The plan in a text that says more: in a block of Markdown code, after what a model thought, between sentences.
+
+use super::amend::amend;
+use super::source::SourceText;
+use super::{loose, yaml};
+use serde::de::IgnoredAny;
+
+/// A part of a text.
+pub(super) struct Excerpt<'t> {
+    pub text: &'t str,
+    pub lines_before: usize,
+    /// What is left out.
+    pub message: String,
+    /// There is more around it than marks.
+    pub has_words: bool,
+}
+
+/// At how many places a value is looked for between sentences.
+const MOST_PLACES: usize = 64;
+
+/// The part of a text that is read, where that isn't all of it.
+pub(super) fn excerpt<'t>(text: &'t str, origin: &str) -> Option<Excerpt<'t>> {
+    let lines_before = |part: &str| text[..part.as_ptr() as usize - text.as_ptr() as usize].matches('\n').count();
+    let bare = text.trim();
+    let blocks = blocks(text);
+    if let [only] = blocks[..]
+        && bare.starts_with("```")
+        && bare.ends_with("```")
+    {
+        let message = "the text is a block of Markdown code: read without its marks".to_owned();
+        return Some(Excerpt { text: only, lines_before: lines_before(only), message, has_words: false });
+    }
+    if is_whole(text, bare, origin.to_ascii_lowercase().ends_with(".json")) {
+        return None;
+    }
+    let plans: Vec<&str> = blocks.iter().copied().filter(|block| holds_plan(block)).collect();
+    if let Some(last) = plans.last().copied() {
+        let lines_before = lines_before(last);
+        let message = match plans.len() {
+            1 => "the plan is in a block of code: the text around it is left out".to_owned(),
+            count => format!("the text has {count} plans in blocks of code: the last one is read, from line {}", lines_before + 1),
+        };
+        return Some(Excerpt { text: last, lines_before, message, has_words: true });
+    }
+    let value = bare_value(after_thought(text)).filter(|value| value.len() < bare.len())?;
+    let message = "the plan is between other words: those are left out".to_owned();
+    Some(Excerpt { text: value, lines_before: lines_before(value), message, has_words: true })
+}
+
+/// Whether a text is a document as it is, or has nothing of one between its words.
+fn is_whole(text: &str, bare: &str, is_json: bool) -> bool {
+    if bare.starts_with(['{', '[']) {
+        return serde_json::from_str::<IgnoredAny>(text).is_ok() || loose::read(text).is_some();
+    }
+    let says_more = ["```", "<think", "{\"", "[{", "{\n", "[\n"].iter().any(|mark| text.contains(mark));
+    !says_more || !is_json && yaml::read(text).is_ok_and(|value| value.is_object() || value.is_array())
+}
+
+/// The blocks of Markdown code of a text.
+fn blocks(text: &str) -> Vec<&str> {
+    let mut blocks = Vec::new();
+    let mut open = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let next = at + line.len();
+        if line.trim_start().starts_with("```") {
+            open = match open {
+                None => Some(next),
+                Some(start) => {
+                    blocks.push(&text[start..at]);
+                    None
+                }
+            };
+        }
+        at = next;
+    }
+    blocks
+}
+
+/// What follows the thoughts that a text begins with.
+fn after_thought(text: &str) -> &str {
+    let close = ["</think>", "</thinking>", "</reasoning>"].into_iter().find_map(|end| Some(text.rfind(end)? + end.len()));
+    close.map_or(text, |at| &text[at..])
+}
+
+/// The first value in a text that is a plan.
+fn bare_value(text: &str) -> Option<&str> {
+    let mut from = 0;
+    for _ in 0..MOST_PLACES {
+        let start = from + text.get(from..)?.find(['{', '['])?;
+        match balanced(&text[start..]) {
+            Some(value) if holds_plan(value) => return Some(value),
+            value => from = start + value.map_or(1, str::len),
+        }
+    }
+    None
+}
+
+/// From an opening bracket to the one that closes it.
+fn balanced(text: &str) -> Option<&str> {
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => depth += 1,
+            b'}' | b']' if !in_text => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(&text[..=at]);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn holds_plan(text: &str) -> bool {
+    let value = SourceText::whole(text, "").and_then(SourceText::parse);
+    value.is_ok_and(|(mut value, _)| amend(&mut value, "", 0).is_ok() && value.is_object())
+}
