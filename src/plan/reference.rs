@@ -345,7 +345,7 @@ fn spot(rest: &str, may_close: bool) -> Option<(Inner<'_>, usize)> {
 }
 
 /// The fields that a text starts with, each with the point before it; a point that ends a sentence is none.
-fn fields(text: &str) -> &str {
+pub(super) fn fields(text: &str) -> &str {
     let mut end = 0;
     while let Some(name) = text[end..].strip_prefix('.') {
         match name.bytes().take_while(|byte| is_id_byte(*byte)).count() {

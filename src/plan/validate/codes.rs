@@ -69,6 +69,7 @@ table! {
     BeyondCard "beyond-card" Warning "a node asks for tools that its agent's card doesn't have",
     BadReference "bad-reference" Error "a reference can't be read",
     UnknownReference "unknown-reference" Error "a reference names neither a node nor an input",
+    ForeignReference "foreign-reference" Warning "a text has a reference as other systems write it, which is plain text here",
     UnknownInput "unknown-input" Warning "a reference names an input that the plan doesn't have yet",
     UnorderedReference "unordered-reference" Error "a text reads a node that may not have run yet",
     OuterReference "outer-reference" Error "a body names a node outside it, which it can't see",

@@ -9,6 +9,7 @@ mod finding;
 mod fix;
 #[cfg(test)]
 mod fix_tests;
+mod foreign;
 mod joins;
 #[cfg(test)]
 mod joins_tests;
@@ -68,6 +69,7 @@ fn everything(plan: &mut PlanCheck) {
     walks::check(plan);
     names::check(plan);
     texts::check(plan);
+    foreign::check(plan);
     policy::check(plan);
     window::check(plan);
     fields::check(plan);

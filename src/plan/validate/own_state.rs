@@ -3,6 +3,7 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::Fix;
+use super::foreign;
 use crate::plan::code::is_identifier;
 use crate::plan::edit::Edit;
 use crate::plan::{Edge, Node, NodeKind, NodeTextMut, Path, Plan, Root, node_texts_mut};
@@ -11,6 +12,12 @@ use serde_json::Value;
 /// Looks at one path that a text reads; `source` is the node that it begins with.
 pub(super) fn check(check: &mut PlanCheck, place: FindingPlace, field: &str, path: &Path, source: usize) {
     let (Root::Node(id), Some(word)) = (&path.root, path.fields.first()) else { return };
+    if ["output", "outputs"].contains(&word.as_str()) && !promises(&check.plan.nodes[source], word) {
+        let message = format!("`{id}.{word}` reads a field of the result of `{id}`; the result itself is `{id}.result`");
+        let edit = changed(check.plan, place, &format!("{id}.{word}"), &format!("{id}.result"));
+        let fix = edit.map(|edit| Fix::guess(format!("read `{id}.result`"), edit));
+        return check.find(Code::ForeignReference, place, field, message, fix);
+    }
     if !["status", "error", "state"].contains(&word.as_str()) || promises(&check.plan.nodes[source], word) {
         return;
     }
@@ -22,6 +29,16 @@ pub(super) fn check(check: &mut PlanCheck, place: FindingPlace, field: &str, pat
     let edit = changed(check.plan, place, &format!("{id}.{word}"), &right);
     let fix = edit.map(|edit| Fix::guess(format!("read `{right}`"), edit));
     check.find(Code::OwnState, place, field, message, fix);
+}
+
+/// A path such as `steps.a.output`, which means `a.result`.
+pub(super) fn unwrapped(check: &PlanCheck, place: FindingPlace, path: &Path) -> Option<Fix> {
+    let Root::Unknown(word) = &path.root else { return None };
+    let id = path.fields.first().filter(|id| foreign::BEFORE.contains(&word.as_str()) && check.graph.position(id).is_some())?;
+    let behind = path.fields.get(1).filter(|word| foreign::BEHIND.contains(&word.as_str()));
+    let written = behind.map_or_else(|| format!("{word}.{id}"), |behind| format!("{word}.{id}.{behind}"));
+    let edit = changed(check.plan, place, &written, &format!("{id}.result"))?;
+    Some(Fix::safe(format!("read `{id}.result`"), edit))
 }
 
 /// Whether the result of a node has this field as far as the plan says.
@@ -40,7 +57,7 @@ fn promises(node: &Node, field: &str) -> bool {
     }
 }
 
-fn changed(plan: &Plan, place: FindingPlace, from: &str, to: &str) -> Option<Edit> {
+pub(super) fn changed(plan: &Plan, place: FindingPlace, from: &str, to: &str) -> Option<Edit> {
     match place {
         FindingPlace::Node(at) => {
             let mut node = plan.nodes[at].clone();

@@ -102,7 +102,7 @@ fn ends(check: &mut PlanCheck, link: OrderedEdge) {
             continue;
         }
         let other = if is_source { &edge.to } else { &edge.from };
-        let near = found_name(check, id, other).filter(|(near, _)| fits(check, near, &edge, is_source));
+        let near = found_name(check, id, other, is_source).filter(|(near, _)| fits(check, near, &edge, is_source));
         let fix = match (link.place, &near) {
             (_, Some((near, FixKind::Safe))) if plain(near) != plain(id) => all_by_position(check, near),
             (EdgePlace::Edge(at), Some((near, kind))) => {
@@ -164,7 +164,7 @@ fn lost_dependency(check: &PlanCheck, node: usize, at: usize, is_lost: bool) -> 
 
 /// The node that is meant by a name which no node has, and how sure that is: by the name alone, by its number, by what it does, or as the
 /// nearest one.
-pub(super) fn found_name(check: &mut PlanCheck, wrong: &str, other: &NodeId) -> Option<(NodeId, FixKind)> {
+pub(super) fn found_name(check: &mut PlanCheck, wrong: &str, other: &NodeId, is_before: bool) -> Option<(NodeId, FixKind)> {
     if wrong.is_empty() || !check.may_suggest() {
         return None;
     }
@@ -185,15 +185,19 @@ pub(super) fn found_name(check: &mut PlanCheck, wrong: &str, other: &NodeId) -> 
         let work = [node.kind.tool().map(|tool| tool.tool.as_str()), node.kind.agent().and_then(|agent| agent.agent.as_deref()), title];
         work.into_iter().flatten().any(|name| plain(name) == is_meant)
     };
-    let mut doing = plan.nodes.iter().filter(|node| node.id != *other && does(node));
-    if let (Some(node), None) = (doing.next(), doing.next()) {
-        return Some((node.id.clone(), FixKind::Guess));
+    // Of several the nearest on the right side of the other end.
+    let here = check.graph.position(other);
+    let is_there = |at: usize| here.is_none_or(|here| if is_before { at < here } else { at > here });
+    let doing: Vec<usize> = (0..plan.nodes.len()).filter(|at| plan.nodes[*at].id != *other && does(&plan.nodes[*at])).collect();
+    let mut near = doing.iter().copied().filter(|at| doing.len() == 1 || is_there(*at));
+    if let Some(at) = if is_before { near.next_back() } else { near.next() } {
+        return Some((plan.nodes[at].id.clone(), FixKind::Guess));
     }
     check.nearest_node(wrong, Some(other)).map(|near| (near, FixKind::Guess))
 }
 
 /// The number in a name such as `Step_4`, `<node-1>`, `#E2` or `0`.
-fn position_in(name: &str) -> Option<usize> {
+pub(super) fn position_in(name: &str) -> Option<usize> {
     let bare = name.trim_matches(|c: char| !c.is_alphanumeric());
     let digits = bare.trim_start_matches(|c: char| !c.is_ascii_digit());
     let word = plain(bare[..bare.len() - digits.len()].trim_matches('#'));

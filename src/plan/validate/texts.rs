@@ -141,13 +141,29 @@ fn condition(check: &mut PlanCheck, place: FindingPlace, field: &str, text: &str
         return;
     }
     match expr::check(text, check) {
-        Err(error) => check.find(Code::BadCondition, place, field, format!("`{}` can't be read: {error}", legible(text)), None),
+        Err(error) => {
+            let fix = without_braces(check, place, text);
+            check.find(Code::BadCondition, place, field, format!("`{}` can't be read: {error}", legible(text)), fix);
+        }
         Ok(paths) => {
             for path in paths {
                 mention(check, place, field, &path, &path.to_string(), TextKind::Condition, reader, reads);
             }
         }
     }
+}
+
+/// The condition without the braces that references have in other texts.
+fn without_braces(check: &PlanCheck, place: FindingPlace, text: &str) -> Option<Fix> {
+    let bare = text.replace("{{", "").replace("}}", "").replace("${", "").replace('}', "");
+    if bare == text
+        || text.contains(['"', '\'']) && text.matches("{{").count() + text.matches("${").count() != 1
+        || expr::check(&bare, check).is_err()
+    {
+        return None;
+    }
+    let edit = own_state::changed(check.plan, place, text, &bare)?;
+    Some(Fix::safe(format!("write `{}`", legible(bare.trim())), edit))
 }
 
 /// `reader` is the node whose ancestors may be read, and whether it may be read itself.
@@ -174,7 +190,7 @@ fn mention(
         }
         (Root::Node(id) | Root::Entry(id) | Root::Unknown(id), _) => {
             if !outer::report(check, place, field, id) {
-                unknown(check, place, field, id, kind, reader);
+                unknown(check, place, field, (path, id), kind, reader);
             }
         }
         (Root::Inputs, _) => {
@@ -187,11 +203,19 @@ fn mention(
 }
 
 /// The results of a workflow become inputs as it goes, so there a name may be known later: a condition that it fails to find reads null.
-fn unknown(check: &mut PlanCheck, place: FindingPlace, field: &str, id: &str, kind: TextKind, reader: Option<(usize, bool)>) {
+fn unknown(
+    check: &mut PlanCheck,
+    place: FindingPlace,
+    field: &str,
+    (path, id): (&Path, &str),
+    kind: TextKind,
+    reader: Option<(usize, bool)>,
+) {
     // What can't read itself isn't told to.
     let reader = reader.filter(|(_, itself)| !itself).map(|(reader, _)| check.graph.id(reader).clone());
-    let found = structure::found_name(check, id, reader.as_ref().unwrap_or(&NodeId::new("")));
-    let fix = found.as_ref().zip(reader.as_ref()).and_then(|((near, kind), _)| renamed(check, place, id, near, *kind));
+    let found = structure::found_name(check, id, reader.as_ref().unwrap_or(&NodeId::new("")), true);
+    let fix = own_state::unwrapped(check, place, path)
+        .or_else(|| found.as_ref().zip(reader.as_ref()).and_then(|((near, kind), _)| renamed(check, place, id, near, *kind)));
     let near = found.map(|(near, _)| near);
     let name = legible(id);
     let (code, words) = match kind {
