@@ -30,7 +30,9 @@ pub(super) fn fix(
     for (_, fix) in &made {
         fix.edit.apply(&mut plan).map_err(|error| CliError::new(error.to_string()))?;
     }
-    let (format, syntax) = (Format::Document(document.shape), document.syntax());
+    // A guess may ask for the form that holds it, and says so.
+    let shape = if plan.dialect == document.plan.dialect { document.shape } else { plan.dialect };
+    let (format, syntax) = (Format::Document(shape), document.syntax());
     let written = write_as(&plan, format, syntax, &Catalog::default());
     if let Some(loss) = written.lost.first() {
         let message = format!("the {} format can't hold the fixes: `{}`: {}", format.name(), loss.path, loss.reason);
@@ -47,7 +49,7 @@ pub(super) fn fix(
         io.out.write_all(text.as_bytes())?;
     } else if !made.is_empty() {
         if syntax.has_comments(&document.text) {
-            io.say("comments of the file are not kept");
+            io.say("comments and words around the plan are not kept");
         }
         beside::write(Path::new(&args.file), text.as_bytes())
             .map_err(|error| CliError::new(format!("{}: can't be written: {error}", args.file)))?;
@@ -60,7 +62,8 @@ pub(super) fn fix(
             (false, FixKind::Safe) => "fixed",
         };
         let (path, title) = document.in_own_terms(path, &fix.title);
-        io.say(&Plain::line(&format!("{kind} {path}: {title}")).into_string());
+        let place = if path.is_empty() { "the document" } else { &path };
+        io.say(&Plain::line(&format!("{kind} {place}: {title}")).into_string());
     }
     let done = if args.diff { "would apply" } else { "applied" };
     io.say(&format!("{done} {}", counted(made.len(), "change")));

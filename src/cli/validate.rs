@@ -107,5 +107,6 @@ pub(super) fn finding_line(finding: &Finding) -> String {
     let fix = finding.fix.as_ref().map(|fix| format!("; {}: {}", fix.kind.label(), fix.title)).unwrap_or_default();
     let code = json!(finding.code);
     let code = code.as_str().unwrap_or_default();
-    Plain::line(&format!("{severity}[{code}] {}: {}{fix}", finding.path, finding.message)).into_string()
+    let place = if finding.path.is_empty() { "the document" } else { &finding.path };
+    Plain::line(&format!("{severity}[{code}] {place}: {}{fix}", finding.message)).into_string()
 }

@@ -11,6 +11,7 @@ mod driving;
 mod endings;
 mod findings;
 mod fixing;
+mod foreign;
 mod host;
 mod house;
 mod journals;

@@ -222,7 +222,7 @@ fn log() {
 fn cancelling() {
     shoot("cancelling", |width, height| {
         let mut deck = Deck::running(width, height);
-        deck.keys("|");
+        deck.keys("X");
         deck
     });
 }

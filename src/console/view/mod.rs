@@ -7,7 +7,6 @@ mod dialogs;
 mod doc;
 mod empty;
 mod footer;
-mod gate;
 mod graph;
 mod header;
 mod inbox;
@@ -71,12 +70,12 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
     match model.place.screen {
         Screen::Plan => {
             tree::draw(model, now, pen, layout.list, shown);
-            inspector::draw(model, now, pen, layout.detail, shown);
+            inspector::draw(model, pen, layout.detail);
             request::draw(model, pen, layout.request, shown);
         }
         Screen::Graph => {
             graph::draw(model, now, pen, layout.list);
-            inspector::draw(model, now, pen, layout.detail, shown);
+            inspector::draw(model, pen, layout.detail);
         }
         Screen::Inbox => inbox::draw(model, now, pen, &layout, shown),
         Screen::Compare => compare::draw(model, pen, &layout),

@@ -5,9 +5,10 @@ use super::codes::Code;
 use super::finding::{Fix, FixKind};
 use super::wording::legible;
 use super::wording::{did_you_mean, kind_of};
-use crate::plan::dialect::is_stand_in;
+use crate::plan::dialect::{is_stand_in, plain};
+use crate::plan::edit::Edit;
 use crate::plan::reference::has_references;
-use crate::plan::{AgentNode, Approve, Catalog, DecisionNode, NodeKind, Risk, ToolInfo, ToolInput, ToolNode, Verdict};
+use crate::plan::{AgentNode, Approve, Catalog, DecisionNode, Dialect, Node, NodeKind, Plan, Risk, ToolInfo, ToolInput, ToolNode, Verdict};
 use globset::GlobMatcher;
 use jsonschema::{Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value};
@@ -115,11 +116,14 @@ fn agent(check: &mut PlanCheck, at: usize, work: &AgentNode) {
         }
         let names = || catalog.agents.iter().map(|agent| agent.name.as_str());
         let near = check.nearest(name, names());
-        let fix = near.map(|near| {
+        let is_other = near.is_none_or(|near| !is_slip(name, near));
+        let by_role = || by_agent(check, at, name, work.clone());
+        let fix = if is_other { by_role() } else { None }.or_else(|| {
+            let near = near?;
             let agent = AgentNode { agent: Some(near.to_owned()), ..work.clone() };
             let work =
                 if plan.nodes[at].kind.is_decision() { NodeKind::Decision(DecisionNode::Agent(agent)) } else { NodeKind::Agent(agent) };
-            Fix::new(kind_of(name, near, names()), format!("use `{near}`"), check.changed(at, |node| node.kind = work))
+            Some(Fix::new(kind_of(name, near, names()), format!("use `{near}`"), check.changed(at, |node| node.kind = work)))
         });
         let message = format!("there is no agent `{}`{}", legible(name), did_you_mean(near));
         return check.find(Code::UnknownAgent, place, "agent", message, fix);
@@ -131,10 +135,81 @@ fn agent(check: &mut PlanCheck, at: usize, work: &AgentNode) {
 
 fn no_agent(check: &mut PlanCheck, at: usize, work: &AgentNode) {
     if *work != AgentNode::default() || check.plan.nodes[at].kind.is_decision() {
-        return check.find(Code::NoAgent, FindingPlace::Node(at), "agent", "has neither an `agent` nor a `role`", None);
+        return check.find(
+            Code::NoAgent,
+            FindingPlace::Node(at),
+            "agent",
+            "has neither an `agent` nor a `role`",
+            by_agent(check, at, ROLE, work.clone()),
+        );
     }
     let words = "has no kind: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`";
     check.find(Code::NoKind, FindingPlace::Node(at), "", words, None);
+}
+
+/// The role of an agent that a guess makes.
+const ROLE: &str = "assistant";
+
+/// The node as the work of an agent without a card, which a native plan can hold, and what becomes one by that.
+fn by_agent(check: &PlanCheck, at: usize, role: &str, work: AgentNode) -> Option<Fix> {
+    let plan = check.plan;
+    let is_native = plan.dialect == Dialect::Native;
+    let may_be = plan.dialect == Dialect::Orchestration && check.around.outer.is_none();
+    if !(is_native || may_be) || plan.nodes[at].kind.is_decision() {
+        return None;
+    }
+    let kind = NodeKind::Agent(AgentNode { agent: None, role: Some(role.to_owned()), ..work });
+    let title = format!("let an agent with the role `{}` do it", legible(role));
+    let edit = check.changed(at, |node| node.kind = kind);
+    if is_native {
+        return Some(Fix::guess(title, edit));
+    }
+    let head = Plan { dialect: Dialect::Native, nodes: Vec::new(), edges: Vec::new(), ..plan.clone() };
+    let edits = vec![Edit::SetHead { head: Box::new(head) }, edit];
+    Some(Fix::guess(format!("{title}, which makes this a native plan"), Edit::batch(edits)))
+}
+
+/// A tool call in words, for whom can't make it: what its author says of it, its name, and its arguments.
+fn in_words(node: &Node, work: &ToolNode) -> String {
+    let said = ["description", "title", "name", "task"].into_iter().find_map(|field| node.ext.get(field)?.as_str());
+    let args = match &work.input {
+        ToolInput::Query(query) => vec![query.clone()],
+        ToolInput::Args(args) => {
+            let one = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let text = |value: &Value| match value {
+                Value::Array(list) => list.iter().map(one).collect::<Vec<_>>().join(", "),
+                value => one(value),
+            };
+            args.iter().map(|(name, value)| format!("{name}: {}", text(value))).collect()
+        }
+    };
+    let said = said.filter(|said| plain(said) != plain(&work.tool)).map(str::to_owned);
+    said.into_iter().chain([work.tool.clone()]).chain(args).collect::<Vec<_>>().join("\n")
+}
+
+/// A fix whose node gets a title.
+fn titled(mut fix: Fix, title: &str) -> Fix {
+    if let Edit::SpliceNodes { insert, .. } = &mut fix.edit {
+        insert.iter_mut().for_each(|node| drop(node.ext.insert("title".to_owned(), Value::from(title))));
+    }
+    fix
+}
+
+/// Whether a tool takes this input, as far as that is known before a run.
+fn takes(catalog: &Catalog, tool: &str, input: &ToolInput) -> bool {
+    let Some(info) = catalog.tool(tool) else { return false };
+    match input {
+        ToolInput::Query(_) => info.query_parameter().is_some(),
+        ToolInput::Args(args) => {
+            let validator = jsonschema::options().build(&info.input_schema);
+            validator.is_ok_and(|validator| validator.is_valid(&Value::Object(args.clone())))
+        }
+    }
+}
+
+/// Whether one name is so near to another that it is a slip of the pen.
+fn is_slip(wrong: &str, near: &str) -> bool {
+    strsim::levenshtein(&plain(wrong), &plain(near)) * 4 <= wrong.len().max(4)
 }
 
 /// Patterns of a node for tools that its card doesn't have: a node only narrows its card, so the agent doesn't get them.
@@ -240,10 +315,18 @@ fn unknown_tool(check: &mut PlanCheck, at: usize, work: &ToolNode) {
     }
     let catalog = check.catalog;
     let near = check.nearest(&work.tool, tool_names(catalog));
-    let fix = near.map(|near| {
+    let is_other = near.is_none_or(|near| !is_slip(&work.tool, near) || !takes(catalog, near, &work.input));
+    let words = || AgentNode { objective: Some(in_words(&check.plan.nodes[at], work)), ..AgentNode::default() };
+    let by_role = || {
+        let fix = by_agent(check, at, ROLE, words())?;
+        // Others may name it by what it was to do.
+        Some(if check.plan.nodes[at].ext.contains_key("title") { fix } else { titled(fix, &work.tool) })
+    };
+    let fix = if is_other { by_role() } else { None }.or_else(|| {
+        let near = near?;
         let kind = kind_of(&work.tool, near, tool_names(catalog));
         let work = ToolNode { tool: near.to_owned(), ..work.clone() };
-        Fix::new(kind, format!("use `{near}`"), check.changed(at, |node| node.kind = NodeKind::Tool(work)))
+        Some(Fix::new(kind, format!("use `{near}`"), check.changed(at, |node| node.kind = NodeKind::Tool(work))))
     });
     let message = format!("there is no tool `{}`{}", legible(&work.tool), did_you_mean(near));
     check.find(Code::UnknownTool, FindingPlace::Node(at), "tool", message, fix);

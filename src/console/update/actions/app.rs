@@ -32,24 +32,20 @@ pub fn back(model: &mut Model, _: &mut UpdateTurn) {
         super::tree::clear_filter(model);
     } else if super::replay::leave(model) {
         // The run as it is now is one step before leaving it.
+    } else if matches!(model.place.shown, PlanScreen::Run(_)) {
+        super::run::to_plan(model);
     } else {
-        let (next, quit) = (model.hint("stage.next"), model.hint("app.quit"));
-        let to = match (&model.place.shown, model.runs.open.is_empty()) {
-            (PlanScreen::Plan, true) => String::new(),
-            (PlanScreen::Plan, false) => format!("{next} goes to the run, "),
-            (PlanScreen::Run(_), _) => format!("{next} goes on to the next run or the plan, "),
-        };
-        model.status = Some(Status::note(&format!("nothing to close: {to}{quit} quits")));
+        let quit = model.hint("app.quit");
+        model.status = Some(Status::note(&format!("nothing to close: press {quit} to quit")));
     }
 }
 
 /// All gates. Opened at the selected node's gate, else where it was left, else at the oldest.
 pub fn inbox_screen(model: &mut Model, turn: &mut UpdateTurn) {
-    let mut here = model.node_gates();
-    here.extend(model.selected_nodes_gate().filter(|_| here.is_empty()));
+    let here = model.selected_nodes_gate();
     model.place.screen = Screen::Inbox;
-    if let Some(first) = here.first().filter(|_| model.inbox.selected.as_ref().is_none_or(|key| !here.contains(key))) {
-        model.inbox.select(Some(first.clone()));
+    if here.is_some() {
+        model.inbox.select(here);
     } else if model.inbox.place().is_none() {
         let oldest = model.inbox.gates.first().cloned();
         model.inbox.select(oldest);

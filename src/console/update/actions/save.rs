@@ -52,7 +52,7 @@ pub fn saved(model: &mut Model, path: &str, plan: &Plan) {
 
 /// There is a file already: it is replaced only when the person says so.
 pub fn is_there(model: &mut Model, path: String, (plan, form): (Box<Plan>, Dialect), has_comments: bool) {
-    let lost = has_comments.then(|| Plain::line("Its comments will be lost: write to another file to keep them."));
+    let lost = has_comments.then(|| Plain::line("Its comments and other words will be lost: write to another file to keep them."));
     let there = Plain::line("There is already a file ").then(&Plain::summary(&path));
     let lines = [there].into_iter().chain(lost).chain([Plain::line("Replace it?")]).collect();
     model.dialogs.push(Dialog::confirm(lines, Confirmed::Replace(path, plan, form)));
