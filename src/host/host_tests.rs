@@ -407,7 +407,9 @@ async fn a_tool_by_the_name_that_other_programs_use_is_found_without_a_finding_a
         { "id": "list", "tool": "list_files", "args": {} },
         { "id": "search", "tool": "serper_web_search", "query": "age of Julius Caesar at death", "when": "1 > 2" },
     ]));
-    assert_eq!(crate::plan::validate::validate(&aliased, &bed.host.catalog()), []);
+    let findings = crate::plan::validate::validate(&aliased, &bed.host.catalog());
+    let codes: Vec<&str> = findings.iter().map(|finding| finding.code.name()).collect();
+    assert_eq!(codes, ["not-set-up"], "its service, not its name");
     let end = bed.headless(aliased, Flags::default()).await;
     assert_eq!(settled(&end), Some(Outcome::Succeeded), "{:?}", end.end);
     let found = end.state.node(&NodeId::new("find")).unwrap().result.clone().unwrap();

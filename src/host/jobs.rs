@@ -84,7 +84,9 @@ impl Kit {
     pub(super) fn catalog(&self, model: Option<&str>) -> Catalog {
         let aliases = self.registry.aliases().map(|(from, to)| (from.to_owned(), to.to_owned())).collect();
         let models = self.models().facts(model, self.context_tokens.unwrap_or_default());
-        Catalog { agents: self.cards().infos(), tools: self.registry.infos(), aliases, models, checks: self.registry.checks() }
+        let tools = self.registry.infos();
+        let not_set_up = tools.iter().map(|tool| tool.name.clone()).filter(|name| !self.registry.is_configured(name)).collect();
+        Catalog { agents: self.cards().infos(), tools, aliases, not_set_up, models, checks: self.registry.checks() }
     }
 
     /// The cards as they are now.
@@ -152,7 +154,8 @@ impl Jobs {
         let mut window = None;
         let responder = match responder {
             Responder::Model { provider, name, settings } => {
-                window = models.prices().window(&known_name(provider.as_ref(), &name).await);
+                let known = known_name(provider.as_ref(), &name).await;
+                window = provider.window(&known).or_else(|| models.prices().window(&known));
                 let model = AgentModel { tries: models.tries(provider), port: caller.port.clone(), call: call.clone() };
                 Responder::Model { provider: Arc::new(model), name, settings }
             }

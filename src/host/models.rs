@@ -91,7 +91,12 @@ impl Models {
             Some(AUTO) => self.servers.connect(AUTO).ok().and_then(|auto| Some(auto.model.known_auto()?.name.clone())),
             named => named.map(str::to_owned),
         };
-        let windows = self.knowledge.prices.windows.clone();
+        let mut windows = self.knowledge.prices.windows.clone();
+        if let Some(name) = &preset
+            && let Ok(Connected { model, name: there, .. }) = self.servers.connect(&self.config.resolve(name))
+        {
+            windows.extend(model.window(&there).map(|window| (name.clone(), window)));
+        }
         // A class that no model is known for is worked by the model of the run.
         let open = CLASSES.iter().filter(|class| self.config.is_open_class(class)).map(|class| (*class).to_owned());
         let stand_in = open.filter_map(|class| Some((class, preset.clone()?)));

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::files::beside;
 use crate::models::{
-    ChatMessage, ChatRequest, ModelError, ModelErrorKind,
+    ChatMessage, ChatModel, ChatRequest, ModelError, ModelErrorKind,
     client::ApiKey,
     config::{Environment, NotConnected},
     providers::{LOCAL_SERVER, ProviderConfig, by_provider_table, known, name_for, set},
@@ -82,7 +82,7 @@ impl SetUp {
             let message = format!("`{}` lists no models", client.provider());
             return Err(SetupFailure { message, fault: SetupFault::List });
         }
-        Ok(names.into_iter().map(|name| self.offer(name)).collect())
+        Ok(names.into_iter().map(|name| self.offer(name, client.as_ref())).collect())
     }
 
     async fn try_out(&self, setup: &ModelSetup) -> Result<ModelTrial, SetupFailure> {
@@ -94,7 +94,7 @@ impl SetUp {
         let files = self.files(setup, &name).map(|files| files.iter().map(|file| file.display().to_string()).collect());
         Ok(ModelTrial {
             answered: reply.model,
-            offer: self.offer(setup.model.clone()),
+            offer: self.offer(setup.model.clone(), client.as_ref()),
             host: client.provider().to_owned(),
             ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             tokens: reply.usage.prompt + reply.usage.completion,
@@ -103,10 +103,10 @@ impl SetUp {
         })
     }
 
-    fn offer(&self, name: String) -> ModelOffer {
+    fn offer(&self, name: String, client: &dyn ChatModel) -> ModelOffer {
         let prices = self.models.prices();
         let price = prices.of(&name).map(|price| (price.prompt, price.completion));
-        ModelOffer { window: prices.window(&name), price, name }
+        ModelOffer { window: client.window(&name), price, name }
     }
 
     /// A client by what was given so far, and the server's name.

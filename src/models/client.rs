@@ -125,7 +125,7 @@ impl ModelClient {
             return None;
         }
         let known = features.largest_cap.or_else(|| self.knowledge.prices.output(&request.model));
-        let room = || Some(self.knowledge.prices.window(&request.model)?.saturating_sub(tokens::count_prompt(request)));
+        let room = || Some(self.window(&request.model)?.saturating_sub(tokens::count_prompt(request)));
         let own = match request.settings.max_tokens {
             Some(wanted) => Some([known, room().filter(|room| *room > 0)].into_iter().flatten().fold(wanted, u64::min)),
             None if self.traits.api.needs_cap() => Some(known.unwrap_or(UNKNOWN_OUTPUT)),
@@ -186,6 +186,7 @@ impl ModelClient {
     async fn offered(&self) -> Result<Vec<String>, ModelError> {
         let text = self.fetch_text(self.traits.api.list()).await.map_err(|failure| self.clean(*failure.error))?;
         let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        self.learn_windows(&value);
         let entries = value.get("data").or_else(|| value.get("models")).and_then(Value::as_array);
         // Ollama without models sends null.
         let entries = match entries {
@@ -193,18 +194,19 @@ impl ModelClient {
             None if value.get("object").is_some_and(|object| object == "list") => &[],
             None => return Err(*failure::nonsense(&self.endpoint, "something that is not a list of models", &text).error),
         };
-        let name = |entry: &Value| ["id", "name", "model"].iter().find_map(|field| entry.get(field)?.as_str().map(str::to_owned));
         let answers = |entry: &&Value| match entry.get("supportedGenerationMethods").and_then(Value::as_array) {
             Some(methods) => methods.iter().any(|method| method == "generateContent"),
             None => true,
         };
-        // Google's list says `models/` before each.
-        Ok(entries
-            .iter()
-            .filter(answers)
-            .filter_map(name)
-            .map(|name| name.strip_prefix("models/").map(str::to_owned).unwrap_or(name))
-            .collect())
+        Ok(entries.iter().filter(answers).filter_map(name_in_list).collect())
+    }
+
+    /// Remembers the windows that a list of models names.
+    fn learn_windows(&self, list: &Value) {
+        let entries = list.get("data").or_else(|| list.get("models")).and_then(Value::as_array);
+        let windows: Vec<_> =
+            entries.into_iter().flatten().filter_map(|entry| Some((name_in_list(entry)?, window_in_list(entry)?))).collect();
+        self.knowledge.learned.has_windows(&self.endpoint.host, &windows);
     }
 
     /// Adds to an unknown model's error what the server offers instead: the names that are nearest.
@@ -266,6 +268,9 @@ impl ModelClient {
                 }
                 Err(failure) => failure,
             };
+            if let Some(window) = failure.refused.as_deref().and_then(|complaint| room::window(&complaint.text())) {
+                self.knowledge.learned.has_windows(&self.endpoint.host, &[(request.model.clone(), window)]);
+            }
             let usage = failure.error.usage;
             lost.add(usage.unwrap_or_default());
             failure.error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
@@ -373,6 +378,20 @@ impl ModelClient {
     }
 }
 
+/// The name of a model in a server's list.
+fn name_in_list(entry: &Value) -> Option<String> {
+    let name = ["id", "name", "model"].iter().find_map(|field| entry.get(field)?.as_str())?;
+    // Google's list says `models/` before each.
+    Some(name.strip_prefix("models/").unwrap_or(name).to_owned())
+}
+
+/// How many tokens a model takes in, as lists say it: llama.cpp, vLLM, OpenRouter, Groq, Mistral and LM Studio, LiteLLM, Google.
+fn window_in_list(entry: &Value) -> Option<u64> {
+    let names = ["max_model_len", "context_length", "context_window", "max_context_length", "max_input_tokens", "inputTokenLimit"];
+    let loaded = entry.get("meta").and_then(|meta| meta.get("n_ctx"));
+    loaded.into_iter().chain(names.iter().filter_map(|name| entry.get(name))).find_map(Value::as_u64).filter(|tokens| *tokens > 0)
+}
+
 fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
@@ -413,6 +432,10 @@ impl ChatModel for ModelClient {
 
     async fn slots(&self) -> Option<u32> {
         self.local_slots().await
+    }
+
+    fn window(&self, model: &str) -> Option<u64> {
+        self.knowledge.prices.window_beside(model, self.knowledge.learned.window(&self.endpoint.host, model))
     }
 
     async fn auto(&self) -> Option<AutoModel> {

@@ -47,6 +47,11 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// How many tokens a model takes in, as far as that is known without asking.
+    fn window(&self, _model: &str) -> Option<u64> {
+        None
+    }
+
     /// The model that `auto` means there, and why, where the server can be asked.
     async fn auto(&self) -> Option<AutoModel> {
         None

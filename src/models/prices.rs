@@ -52,6 +52,9 @@ pub struct Prices {
     pub windows: BTreeMap<String, u64>,
     /// How many tokens a model writes at most in one answer, by the same names.
     pub outputs: BTreeMap<String, u64>,
+    /// Of the windows those that a person set.
+    #[serde(skip)]
+    own_windows: BTreeMap<String, u64>,
 }
 
 impl Prices {
@@ -64,6 +67,7 @@ impl Prices {
     /// The shipped table with other prices and windows over it.
     pub fn with(overrides: &BTreeMap<String, Price>, windows: &BTreeMap<String, u64>) -> Self {
         let mut prices = Self::shipped();
+        prices.own_windows.clone_from(windows);
         prices.windows.extend(windows.iter().map(|(name, window)| (name.clone(), *window)));
         prices.models.extend(overrides.iter().map(|(name, price)| (name.clone(), *price)));
         prices
@@ -77,6 +81,11 @@ impl Prices {
     /// Tokens that a model takes in, prompt and answer together.
     pub fn window(&self, model: &str) -> Option<u64> {
         listed(&self.windows, model).copied()
+    }
+
+    /// The same where a server said so: what a person set goes before its word, and that before the shipped table.
+    pub fn window_beside(&self, model: &str, said: Option<u64>) -> Option<u64> {
+        listed(&self.own_windows, model).copied().or(said).or_else(|| self.window(model))
     }
 
     /// Tokens that a model writes at most.

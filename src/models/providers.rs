@@ -108,7 +108,9 @@ pub struct FoundServer {
 /// server alone.
 pub fn configured(config: &ModelsConfig, env: Lookup<'_>) -> Vec<Result<FoundServer, NotConnected>> {
     let mut found = Vec::new();
-    if config.base_url.is_some() || config.api_key_env.is_some() || config.api_key_command.is_some() {
+    let is_set = config.base_url.is_some() || config.api_key_env.is_some() || config.api_key_command.is_some();
+    // An address in the environment is asked with the key from there: the file's is for the file's address.
+    if is_set && !is_overridden(config, env) {
         found.push(by_models_table(config, env));
     }
     let is_listed = |provider: &&KnownProvider| !config.providers.contains_key(&provider.name);
@@ -120,6 +122,13 @@ pub fn configured(config: &ModelsConfig, env: Lookup<'_>) -> Vec<Result<FoundSer
         found.push(found_at(&address, "a server found on this machine", None, "OPENAI_API_KEY".to_owned(), ApiKey::None, env));
     }
     found
+}
+
+/// Whether the environment names another address than the file does.
+fn is_overridden(config: &ModelsConfig, env: Lookup<'_>) -> bool {
+    let named = ["OPENAI_BASE_URL", "OPENAI_API_BASE"].iter().find_map(|name| set(env, name));
+    let base = |address: &str| parse_address(address, None).ok();
+    config.base_url.as_ref().zip(named).is_some_and(|(own, named)| base(own) != base(&named))
 }
 
 fn by_environment(provider: &'static KnownProvider, env: Lookup<'_>) -> Option<Result<FoundServer, NotConnected>> {
@@ -143,13 +152,23 @@ fn by_environment(provider: &'static KnownProvider, env: Lookup<'_>) -> Option<R
     Some(found_at(&address, address_from, Some(provider), key_from.to_owned(), key, env))
 }
 
+/// What an address of the file is called in messages.
+const OWN_ADDRESS: &str = "base_url of [models]";
+
+impl FoundServer {
+    /// Whether the file says where it is, so that the environment's word about models is not about it.
+    pub fn is_at_own_address(&self) -> bool {
+        self.address_from == OWN_ADDRESS
+    }
+}
+
 /// The server of `base_url`, `api_key_env` and `api_key_command` themselves.
 fn by_models_table(config: &ModelsConfig, env: Lookup<'_>) -> Result<FoundServer, NotConnected> {
     let openai = known().iter().find(|provider| provider.name == "openai");
     let (address, from) = match (&config.base_url, set(env, "OPENAI_BASE_URL")) {
-        (Some(address), _) => (address.clone(), "base_url of [models]"),
+        (Some(address), _) => (address.clone(), OWN_ADDRESS),
         (None, Some(address)) => (address, "OPENAI_BASE_URL"),
-        (None, None) => (openai.and_then(|openai| openai.address.clone()).unwrap_or_default(), "base_url of [models]"),
+        (None, None) => (openai.and_then(|openai| openai.address.clone()).unwrap_or_default(), OWN_ADDRESS),
     };
     let own = ProviderConfig {
         base_url: Some(address),

@@ -196,13 +196,18 @@ fn usual_model(config: &ModelsConfig, first: Option<&FoundServer>, env: Lookup<'
     if let Some(name) = set(env, "DAGDECK_MODEL") {
         return (config.resolve(&name), "DAGDECK_MODEL names it".to_owned());
     }
-    if let Some(name) = &config.default {
-        return (config.resolve(name), "it is the default in config.toml".to_owned());
-    }
+    let default = config.default.as_ref().map(|name| (config.resolve(name), "it is the default in config.toml".to_owned()));
+    // A default of a server that the file names is no matter of a variable, which is about another server.
+    let names_server = |name: &str| name.split_once('/').is_some_and(|(server, _)| config.providers.contains_key(server));
+    let is_own = default.as_ref().is_some_and(|(name, _)| names_server(name) || first.is_some_and(FoundServer::is_at_own_address));
     let provider = first.and_then(|first| first.provider);
-    if let Some(name) = first.and_then(|first| first.model.clone()) {
+    let named = first.and_then(|first| first.model.clone()).filter(|_| !is_own);
+    if let Some(name) = named {
         let variable = provider.and_then(|provider| provider.model_env.as_deref()).unwrap_or("OPENAI_MODEL");
         return (name, format!("{variable} names it"));
+    }
+    if let Some(default) = default {
+        return default;
     }
     match provider.and_then(|provider| Some((provider.default.clone()?, &provider.title))) {
         Some((name, title)) => (name, format!("no model is named, so the small one of {title} is used")),
@@ -285,7 +290,10 @@ mod tests {
         let named = |name: &str, by: &str| (name.to_owned(), by.to_owned());
         let all = [("DAGDECK_MODEL", "from-env"), ("OPENAI_API_KEY", "k"), ("OPENAI_MODEL", "m")];
         assert_eq!(usual(table, &all), named("from-env", "DAGDECK_MODEL names it"));
-        assert_eq!(usual(table, &all[1..]), named("small-1", "it is the default in config.toml"));
+        assert_eq!(usual(table, &all[1..]), named("m", "OPENAI_MODEL names it"));
+        assert_eq!(usual(table, &all[1..2]), named("small-1", "it is the default in config.toml"));
+        let set_up = "default = \"work/big\"\n[providers.work]\nbase_url = \"http://work\"";
+        assert_eq!(usual(set_up, &all[1..]), named("work/big", "it is the default in config.toml"), "its server is set up");
         assert_eq!(usual("", &all[1..]), named("m", "OPENAI_MODEL names it"));
         assert_eq!(usual("", &all[1..2]), named("gpt-4o-mini", "no model is named, so the small one of OpenAI is used"));
         assert_eq!(usual("", &[]), named(AUTO, "no model is named, so the server is asked"));

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is there to be used by plans.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,9 @@ pub struct Catalog {
     /// Other names that plans may use for tools, each with the tool's own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub aliases: BTreeMap<String, String>,
+    /// Tools that can't work before somebody sets them up.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub not_set_up: BTreeSet<String>,
     /// The models that work.
     #[serde(default)]
     pub models: ModelFacts,

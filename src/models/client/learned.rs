@@ -48,6 +48,17 @@ struct Known {
     /// Models that could plan only with numbered ids, each with the second since 1970 in which that was found.
     #[serde(default)]
     numbered: BTreeMap<String, i64>,
+    /// Windows that servers named.
+    #[serde(default)]
+    windows: BTreeMap<String, NamedWindow>,
+}
+
+/// How many tokens a model takes in, as its server said.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct NamedWindow {
+    /// Seconds since 1970.
+    found: i64,
+    tokens: u64,
 }
 
 /// By server and model: `api.openai.com gpt-4`.
@@ -83,6 +94,26 @@ impl Learned {
         if holds == Lasting::Kept {
             self.write(add);
         }
+    }
+
+    /// How many tokens a model takes in, as its server said last.
+    pub(super) fn window(&self, host: &str, model: &str) -> Option<u64> {
+        self.lock().windows.get(&key(host, model)).map(|window| window.tokens)
+    }
+
+    /// A server said how many tokens its models take in.
+    pub(super) fn has_windows(&self, host: &str, windows: &[(String, u64)]) {
+        let is_news = |(model, tokens): &&(String, u64)| self.window(host, model) != Some(*tokens);
+        let news: Vec<_> = windows.iter().filter(is_news).collect();
+        if news.is_empty() {
+            return;
+        }
+        let add = |known: &mut Known| {
+            let named = |(model, tokens): &&(String, u64)| (key(host, model), NamedWindow { found: now(), tokens: *tokens });
+            known.windows.extend(news.iter().map(named));
+        };
+        add(&mut self.lock());
+        self.write(add);
     }
 
     /// Whether a model could plan only with numbered ids.
@@ -125,6 +156,7 @@ fn read(file: &Path, now: i64) -> Known {
     let read: Option<Known> = serde_json::from_str(&text).ok();
     let mut known = read.filter(|read| read.version == VERSION).unwrap_or_default();
     known.servers.retain(|_, finding| now - finding.found < KEPT_S);
+    known.windows.retain(|_, window| now - window.found < KEPT_S);
     known.numbered.retain(|_, found| now - *found < KEPT_S);
     known
 }
@@ -174,6 +206,17 @@ mod tests {
         assert!(again.is_numbered("h", "m") && !again.is_numbered("h", "other"));
         assert_eq!(again.of("h", "m"), Some(toolless()));
         assert!(read(&folder.path().join(FILE), now() + KEPT_S).numbered.is_empty());
+    }
+
+    #[test]
+    fn a_window_that_a_server_named_is_remembered_and_its_newest_word_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let learned = Learned::open(folder.path());
+        learned.has_windows("h", &[("m".into(), 4_096), ("big".into(), 128_000)]);
+        learned.has_windows("h", &[("m".into(), 8_192)]);
+        let again = Learned::open(folder.path());
+        assert_eq!((again.window("h", "m"), again.window("h", "big"), again.window("elsewhere", "m")), (Some(8_192), Some(128_000), None));
+        assert!(read(&folder.path().join(FILE), now() + KEPT_S).windows.is_empty());
     }
 
     #[test]

@@ -30,7 +30,9 @@ impl ModelClient {
             return None;
         }
         let models = timeout(PROBE, self.fetch_text("models")).await.ok()?.ok()?;
-        let owner = owner(&models)?;
+        let list = serde_json::from_str(&models).unwrap_or_default();
+        self.learn_windows(&list);
+        let owner = owner(&list)?;
         // Whoever came first has said the same.
         let _ = self.known_local.set(());
         if owner != LLAMA_CPP {
@@ -43,8 +45,7 @@ impl ModelClient {
     }
 }
 
-fn owner(models: &str) -> Option<&'static str> {
-    let models: Value = serde_json::from_str(models).ok()?;
+fn owner(models: &Value) -> Option<&'static str> {
     let said = models.get("data")?.as_array()?.iter().find_map(|model| model.get("owned_by")?.as_str())?;
     OWNERS.into_iter().find(|owner| *owner == said)
 }

@@ -46,8 +46,9 @@ pub(super) fn affordable(text: &str) -> Option<u64> {
     after(text, &["but can only afford "]).filter(|tokens| *tokens >= SHORTEST_PAID)
 }
 
-fn window(text: &str) -> Option<u64> {
-    after(text, &["maximum context length is ", "must be <= "]).or_else(|| over(text, "context limit"))
+/// The window that a refusal (in lower case) names.
+pub(super) fn window(text: &str) -> Option<u64> {
+    after(text, &["maximum context length is ", "available context size (", "must be <= "]).or_else(|| over(text, "context limit"))
 }
 
 /// What a refusal (in lower case) of the limit `sent` asks for. `counted` is the prompt as counted here, where the server names none.

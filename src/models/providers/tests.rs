@@ -185,3 +185,13 @@ fn keys_are_never_shown() {
     let key = ApiKey::Given(SecretString::from("sk-secret"));
     assert!(!format!("{key:?}").contains("sk-secret"));
 }
+
+#[test]
+fn an_address_in_the_environment_goes_before_the_files_and_gets_no_key_of_the_files() {
+    let config = ModelsConfig { base_url: Some("http://own/v1".into()), api_key_env: Some("OWN_KEY".into()), ..Default::default() };
+    let pairs = [("OWN_KEY", "own"), ("OPENAI_BASE_URL", "http://env"), ("OPENAI_API_KEY", "k")];
+    assert_eq!(servers(&config, &pairs), [at("openai", "http://env/v1", Some("k"))]);
+    assert_eq!(servers(&config, &pairs[..2]), [at("openai", "http://env/v1", None)]);
+    let same = [("OWN_KEY", "own"), ("OPENAI_BASE_URL", "http://own")];
+    assert_eq!(servers(&config, &same)[0], at("server", "http://own/v1", Some("own")));
+}

@@ -63,6 +63,7 @@ table! {
     EmptyObjective "empty-objective" Error "an agent's objective or goal is there, but empty",
     UnknownTool "unknown-tool" Error "no tool has this name",
     DeniedTool "denied-tool" Warning "the configuration denies this tool, so it never runs",
+    NotSetUp "not-set-up" Warning "a tool can't work before it is set up",
     BadArguments "bad-arguments" Error "arguments don't fit the tool's schema",
     BadQuery "bad-query" Error "`query` needs a tool with exactly one required text parameter",
     ToolPattern "tool-pattern" Warning "a tool pattern matches no tool",

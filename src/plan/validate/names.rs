@@ -291,6 +291,10 @@ fn is_unasked(approve: Option<Approve>) -> bool {
 }
 
 fn permission(check: &mut PlanCheck, at: usize, info: &ToolInfo) {
+    if check.catalog.not_set_up.contains(&info.name) {
+        let message = format!("`{}` is not set up, so this node will fail: `dagdeck doctor` says what is missing", info.name);
+        check.find(Code::NotSetUp, FindingPlace::Node(at), "tool", message, None);
+    }
     if info.verdict == Verdict::Deny {
         check.find(
             Code::DeniedTool,
