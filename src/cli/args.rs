@@ -47,7 +47,7 @@ pub struct Common {
     /// Folder for the journal of runs; `dagdeck doctor` shows where settings are [default: chosen by platform] [env: DAGDECK_HOME]
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
-    /// Model for plans and new runs; `operator` lets you answer [env: DAGDECK_MODEL]
+    /// Model for plans and new runs, and for what a stored run does from now on; `operator` lets you answer [env: DAGDECK_MODEL]
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
     /// Use the workspace's own cards and settings for this run, trusted or not
@@ -162,26 +162,30 @@ impl Subcommand {
     /// Whether the chosen model matters to it, and whether the workspace's cards and settings do.
     fn depends_on(&self) -> (bool, bool) {
         match self {
-            Self::Plan(_) | Self::Run(_) | Self::Validate(_) => (true, true),
-            Self::Console(_) | Self::Models(_) | Self::Doctor(_) => (true, false),
-            Self::Resume(_) | Self::Approve(_) | Self::Reject(_) | Self::Answer(_) | Self::Tools(_) => (false, true),
+            Self::Plan(_) | Self::Run(_) | Self::Validate(_) | Self::Resume(_) | Self::Approve(_) | Self::Reject(_) | Self::Answer(_) => {
+                (true, true)
+            }
+            Self::Console(_)
+            | Self::Models(_)
+            | Self::Doctor(_)
+            | Self::Release(_)
+            | Self::Step(_)
+            | Self::RunTo(_)
+            | Self::Rerun(_)
+            | Self::Retry(_)
+            | Self::Rewind(_)
+            | Self::Branch(_) => (true, false),
+            Self::Tools(_) => (false, true),
             Self::Cancel(_)
             | Self::Stop(_)
             | Self::Pause(_)
             | Self::Hold(_)
-            | Self::Release(_)
-            | Self::Step(_)
-            | Self::RunTo(_)
             | Self::Break(_)
-            | Self::Rerun(_)
-            | Self::Retry(_)
             | Self::Skip(_)
             | Self::Override(_)
             | Self::Guide(_)
-            | Self::Rewind(_)
             | Self::Edit(_)
             | Self::Undo(_)
-            | Self::Branch(_)
             | Self::Replay(_)
             | Self::Export(_)
             | Self::Import(_)

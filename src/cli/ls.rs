@@ -3,10 +3,10 @@
 use super::{CliContext, CliError, Exit, Io, LsArgs};
 pub(super) use crate::store::short;
 use crate::{
-    engine::{RunStatus, elapsed},
+    engine::{ModelCall, RunStatus, calls_label, elapsed},
     host::{Clock, SystemClock},
-    store::{RunFilter, RunRow},
-    text::{Plain, timestamp},
+    store::{PLANNINGS, PlanningRecord, RunFilter, RunRow},
+    text::{Plain, counted, timestamp},
 };
 use serde_json::{Value, json};
 
@@ -41,10 +41,24 @@ pub fn ls(args: &LsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, Cl
         let head = format!("{name}  {created}  {status:<first$}  {took:>second$}  {nodes:>third$} {unit:<5}  ");
         io.row(&Plain::line(&head), &title(run), GOAL_COLUMNS)?;
     }
+    failed_plannings(place, io);
     if all > runs.len() {
         io.say(&format!("{} of {all} runs; `dagdeck ls -n {all}` lists them all", runs.len()));
     }
     Ok(Exit::Success)
+}
+
+/// Requests that became no plan are in no run: how many there were, and the last one.
+fn failed_plannings(place: &CliContext, io: &mut Io<'_>) {
+    let mut failed = PlanningRecord::all(&place.places.home, &place.places.workspace);
+    failed.retain(|record| record.failed.is_some());
+    let Some(PlanningRecord { at, request, failed: Some(why), .. }) = failed.last() else { return };
+    let calls: Vec<ModelCall> = failed.iter().flat_map(|record| record.calls.clone()).collect();
+    let took = if calls.is_empty() { String::new() } else { format!(" ({})", calls_label(&calls)) };
+    let (request, why) = (Plain::summary(request).truncate(GOAL_COLUMNS), Plain::summary(why));
+    let file = place.places.home.join(PLANNINGS);
+    io.say(&format!("{} became no plan{took}, the last {} \"{request}\": {why}", counted(failed.len(), "request"), timestamp(at.0)));
+    io.say(&format!("{} has them all", file.display()));
 }
 
 /// How a run is, by who drives it.

@@ -68,7 +68,7 @@ use clap::{
 use std::{ffi::OsString, path::Path};
 
 /// Why `--model` is refused.
-const MODEL_OF_A_RUN: &str = "`--model` works for plans and new runs only; a stored run keeps the model it started with";
+const MODEL_OF_A_RUN: &str = "`--model` works only where something is planned or runs";
 
 /// Runs one command line to its exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {

@@ -6,13 +6,14 @@ use super::{
     models::{Models, known_name},
     session::Listener,
 };
-use crate::engine::calls_label;
+use crate::engine::{ModelCall, calls_label};
 use crate::plan::{Catalog, Node};
 use crate::planner::{
     PlanSink, Planned,
     builtin::{self, Template, WorkspaceFacts},
     model::{Ids, ModelPlanner, PlanningRequest, Surroundings, describe_workspace, is_small, plan_by_model},
 };
+use crate::store::PlanningRecord;
 use serde_json::Map;
 use std::sync::Arc;
 
@@ -83,6 +84,7 @@ impl Shared {
         };
         Some(match plan_by_model(&planner, &request, sink).await {
             Ok(planned) => {
+                self.put_on_record(wish, None, &planned.calls);
                 if planned.learned == Some(Ids::Positional) {
                     models.learned().needs_numbers(model.provider(), &known);
                 }
@@ -90,12 +92,27 @@ impl Shared {
             }
             Err((error, calls)) => {
                 let mut problem = Problem::from(error);
+                self.put_on_record(wish, Some(&problem.message), &calls);
                 if !calls.is_empty() {
                     problem.message = format!("{} (planning took {})", problem.message, calls_label(&calls));
                 }
                 Err(problem)
             }
         })
+    }
+
+    /// What planning took is on record also where no run follows.
+    fn put_on_record(&self, wish: &PlanWish, failed: Option<&str>, calls: &[ModelCall]) {
+        let record = PlanningRecord {
+            at: self.clock.now(),
+            workspace: self.places.workspace.display().to_string(),
+            request: wish.text.trim().to_owned(),
+            failed: failed.map(str::to_owned),
+            calls: calls.to_vec(),
+        };
+        if let Err(error) = self.kit.secrets.masked(record).keep(&self.places.home) {
+            tracing::warn!(%error, "planning can't be put on record");
+        }
     }
 
     /// `Friday, 2026-03-06`, where this computer is.

@@ -6,6 +6,7 @@
 mod error;
 mod handle;
 mod owner;
+mod plannings;
 mod reader;
 mod row;
 mod run_file;
@@ -19,6 +20,7 @@ mod tests;
 pub use error::StoreError;
 pub use handle::{Durability, Journal, Store};
 pub use owner::Ownership;
+pub use plannings::{PLANNINGS, PlanningRecord};
 pub use reader::{RowStatus, RunFilter, RunRow, short};
 pub use run_file::{RUN_FILE_VERSION, ReadRun, RunFile, RunFileError, read_run, rescue, write_run};
 pub use secrets::Secrets;

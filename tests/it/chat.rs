@@ -379,6 +379,9 @@ fn no_route_names_the_host_and_the_variable() {
     let program = Program::new().env("OPENAI_BASE_URL", &address).env("OPENAI_MODEL", "test-model");
     let host = format!("can't reach `127.0.0.1:{port}`");
     run_agent(&program, "writer", &[]).code(5).says(&[&host, "refused", "OPENAI_BASE_URL"]);
+    // Another model heals the run, and who chose it is on record.
+    program.run(&["retry", "answer", "--model", "operator"]).code(7);
+    assert!(program.run(&["replay", "--events"]).code(0).out.contains("from here on the model is operator"));
     program.run(&["models"]).code(1).says(&[&host, "hint: "]);
     let doctor = program.run(&["doctor"]).code(1);
     assert!(doctor.out.contains("BROKEN  model") && doctor.out.contains(&host), "{doctor}");
@@ -494,4 +497,41 @@ fn a_request_changes_the_plan_of_a_file_and_says_what_changed() {
     let alone = Program::new();
     let file = alone.file("plan.json", json!({"goal": "say it", "nodes": [first]}).to_string());
     alone.run(&["plan", "now also louder", "--on", &file]).code(8).says(&["only with a model"]);
+}
+
+#[test]
+fn an_answer_that_breaks_off_for_good_counts_as_counted_here() {
+    let program = Program::connected(&ChatServer::start(vec![Reply::Cut("Half of an answer that somebody pays for".into())]));
+    run_agent(&program, "writer", &[]).code(5);
+    let shown = shown(&program);
+    let node = answer(&shown);
+    assert!(node["tokens"].as_u64().unwrap() > 0 && node["estimated"] == true, "{node}");
+    assert!(program.run(&["show"]).code(0).out.contains('~'));
+}
+
+#[test]
+fn an_agent_is_not_offered_a_search_that_is_not_set_up_and_a_plan_that_names_it_has_a_finding() {
+    let server = ChatServer::start(vec![text("done")]);
+    let program = Program::connected(&server);
+    run_agent(&program, "web_researcher", &[]).code(0);
+    let offered = server.requests()[0]["tools"].to_string();
+    assert!(offered.contains("fetch_url") && !offered.contains("web_search"), "{offered}");
+    let node = json!({"id": "find", "tool": "web_search", "args": {"query": "harbours"}});
+    let plan = program.file("search.json", json!({"dagdeck": 1, "goal": "find", "nodes": [node]}).to_string());
+    let findings = program.run(&["validate", &plan, "--json"]).code(0).json();
+    assert_eq!(findings["findings"][0]["code"], "not-set-up", "{findings}");
+}
+
+#[test]
+fn what_planning_took_is_on_record_where_no_plan_came_or_a_wrong_one() {
+    let looped = json!({"nodes": [
+        {"id": "a", "agent": "writer", "objective": "x", "depends_on": ["b"]},
+        {"id": "b", "agent": "writer", "objective": "y", "depends_on": ["a"]},
+    ]});
+    let program = Program::connected(&ChatServer::start(vec![text(&looped)]));
+    let ended = program.run(&["run", "make a circle"]).code(3);
+    ended.says(&["wrong-plan.json"]);
+    let program = Program::connected(&ChatServer::start(vec![text("ok")]));
+    program.run(&["plan", "make no plan"]).code(1);
+    program.run(&["ls"]).code(0).says(&["1 request became no plan", "make no plan", "plannings.jsonl"]);
 }

@@ -399,8 +399,8 @@ fn a_flag_that_would_do_nothing_is_refused() {
         (&["export", "last", "--ascii"], "add `--format text`"),
         (&["export", "last", "--ascii", "--format", "tree"], "`--ascii` works with `--format text` only"),
         (&["plan", "a request", "--json", "--format", "dot"], "cannot be used with '--format"),
-        (&["resume", "last", "--model", "other"], "a stored run keeps the model"),
-        (&["--model", "other", "ls"], "`--model` works for plans and new runs only"),
+        (&["hold", "last", "--model", "other"], "`--model` works only where something is planned or runs"),
+        (&["--model", "other", "ls"], "`--model` works only where something is planned or runs"),
     ];
     for (args, words) in refused {
         program.run(args).code(2).says(&[words]);

@@ -120,7 +120,7 @@ pub fn take_plan(model: &mut Model, made: MadePlan) {
         remarks.insert(0, format!("planning took {}", calls_label(&calls)));
     }
     let origin = Plain::summary(&format!("by {origin}"));
-    model.editor.complete(Version { plan: Box::new(plan), origin, planning: calls });
+    model.editor.complete(Version { plan: Box::new(plan), origin, planning: calls, goes_on: changes });
     if changes {
         model.editor.compare_with_before();
     }

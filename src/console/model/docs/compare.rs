@@ -11,7 +11,13 @@ pub fn compare(model: &Model) -> Doc<'static> {
     let mut doc = Doc::default();
     let compare = &model.editor.compare;
     let Some(difference) = compare.selected() else { return doc };
+    let is_planned = model.editor.version().is_some_and(|version| version.goes_on);
     let whose = match compare.name() {
+        None if is_planned => match difference.mark {
+            DifferenceMark::Added => "is new in this plan",
+            DifferenceMark::Removed => "was in the plan before",
+            DifferenceMark::Changed => "is different from the plan before",
+        },
         None => match difference.mark {
             DifferenceMark::Added => "added by your edits",
             DifferenceMark::Removed => "removed by your edits",

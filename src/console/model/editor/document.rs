@@ -40,6 +40,11 @@ impl EditedPlan {
         if self.aside.is_some() { None } else { self.versions.at(self.history.depths().0) }
     }
 
+    /// Whether nodes of a plan that is being made have come.
+    pub fn is_growing(&self) -> bool {
+        self.aside.is_some()
+    }
+
     /// What planning took, for the first run that starts from the plan.
     pub fn take_planning(&mut self) -> Vec<ModelCall> {
         self.versions.take_planning(self.history.depths().0)

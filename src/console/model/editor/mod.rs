@@ -60,6 +60,11 @@ impl PlanEditor {
         self.document.version()
     }
 
+    /// Whether nodes of a plan that is being made have come.
+    pub fn is_growing(&self) -> bool {
+        self.document.is_growing()
+    }
+
     /// What planning took, for the first run that starts from the plan.
     pub fn take_planning(&mut self) -> Vec<ModelCall> {
         self.document.take_planning()

@@ -18,6 +18,8 @@ pub struct Version {
     pub origin: Plain,
     /// What planning took, until a run counts it.
     pub planning: Vec<ModelCall>,
+    /// It is the plan before, changed.
+    pub goes_on: bool,
 }
 
 impl Versions {
@@ -38,10 +40,16 @@ impl Versions {
         }
     }
 
-    /// What planning of that version took; it is asked for once.
+    /// What planning of that version took, with those that it goes on from; it is asked for once.
     pub fn take_planning(&mut self, edits: usize) -> Vec<ModelCall> {
-        let version = self.all.iter_mut().rev().find(|(since, _)| *since <= edits);
-        version.map(|(_, version)| std::mem::take(&mut version.planning)).unwrap_or_default()
+        let mut planning = Vec::new();
+        for (_, version) in self.all.iter_mut().rev().skip_while(|(since, _)| *since > edits) {
+            planning.splice(0..0, std::mem::take(&mut version.planning));
+            if !version.goes_on {
+                break;
+            }
+        }
+        planning
     }
 
     /// A version came by the edit with that number. Number 0 is a plan that nothing leads back from.

@@ -17,7 +17,7 @@ use crate::text::Plain;
 
 /// A plan that is there already goes into the editor; `origin` says where it comes from (`from plan.json`).
 pub fn open(model: &mut Model, plan: Plan, origin: &str) {
-    model.editor.begin(Version { plan: Box::new(plan), origin: Plain::summary(origin), planning: Vec::new() });
+    model.editor.begin(Version { plan: Box::new(plan), origin: Plain::summary(origin), ..Version::default() });
     if model.session.knows_catalog {
         model.editor.refresh(&model.session.catalog);
     }
