@@ -65,7 +65,7 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
     let prompt_of = |material: &Material<'_>, space: u64| {
         let context = material.context(form, context::room(*context_tokens, space));
         if let Some(missing) = &context.missing {
-            port.log(missing);
+            port.note("context cut", missing);
         }
         // A limit that somebody wrote is kept by refusing what is due, not by leaving out a part of it.
         let most = if caps.tokens.is_some() { u64::MAX } else { space / 2 };

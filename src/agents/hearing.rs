@@ -61,6 +61,7 @@ impl<'a> Hearing<'a> {
                 self.text.push_str(&text);
             }
             Delta::Reasoning(text) => {
+                self.port.thought(&text);
                 self.port.hears(tokens::of_text(&text), "");
                 self.is_endless.fetch_or(self.repetition.hears(&text), Ordering::Relaxed);
                 self.thoughts.push_str(&text);

@@ -71,6 +71,12 @@ pub trait Port: Send + Sync {
         std::future::pending().await
     }
 
+    /// The next piece of what the model thinks.
+    fn thought(&self, text: &str);
+
+    /// Something to know of the result, also for who sees only that: a word or two, and the sentence.
+    fn note(&self, label: &str, text: &str);
+
     /// Writes a line to the node's log.
     fn log(&self, line: &str);
 }

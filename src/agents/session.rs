@@ -301,7 +301,7 @@ impl<'a> ModelSession<'a> {
                 thousands(self.taken.written),
                 thousands(self.caps.written)
             );
-            self.port.log(&line);
+            self.port.note("limit passed", &line);
         }
         self.port.model_called(ModelCall {
             model: reply.model.clone(),

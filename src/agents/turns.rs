@@ -192,7 +192,7 @@ impl Conversation<'_, '_> {
             }
         }
         if is_shorter {
-            self.session.port.log("the conversation is too long for the model, so what tools gave is cut to half");
+            self.session.port.note("context cut", "the conversation is too long for the model, so what tools gave is cut to half");
         }
         is_shorter
     }

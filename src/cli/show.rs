@@ -105,7 +105,7 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun, interrupted: bool) -> Value
         })
         .collect();
     json!({
-        "id": id, "state": node.state.word(), "final": run.is_final(id), "interrupted": interrupted, "reason": run.reason(id), "result": node.result, "mark": node.mark, "private": lineage.private,
+        "id": id, "state": node.state.word(), "final": run.is_final(id), "interrupted": interrupted, "reason": run.reason(id), "result": node.result, "mark": node.mark, "notes": lineage.notes, "model": lineage.model, "private": lineage.private,
         "error": node.error, "generation": node.generation, "stale": node.stale.as_ref().map(Cause::message), "attempts": node.attempt,
         "started_at": node.span.started, "finished_at": node.span.finished, "tokens": spent.tokens.total(), "estimated": spent.estimated, "cost_usd": spent.known_cost(),
         "metadata": {
@@ -207,7 +207,8 @@ fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, status: RunSta
         (None, None) => run.reason(id),
     };
     let stale = node.stale.as_ref().map(|why| format!("  (stale: {why})")).unwrap_or_default();
-    let mark = node.mark_label().map(|mark| format!("{mark}: ")).unwrap_or_default();
+    let labels = node.mark_label().into_iter().chain(node.lineage.notes.iter().map(|note| note.label.clone())).collect::<Vec<_>>();
+    let mark = if labels.is_empty() { String::new() } else { format!("{}: ", labels.join(", ")) };
     let last = Plain::line(&mark).then(&Plain::summary(&last)).then(&Plain::line(&stale));
     let name = Plain::line(id);
     let gap = Plain::blank(width.saturating_sub(name.width()));
@@ -241,6 +242,9 @@ fn print_node(
     if !reason.is_empty() {
         io.line(&format!("  {}", Plain::line(&reason)))?;
     }
+    for note in &node.lineage.notes {
+        io.line(&format!("  note: {}", Plain::line(&note.text)))?;
+    }
     if let Some(why) = &node.stale {
         io.line(&format!("  stale: {}; this uses its earlier result", Plain::line(&why.message())))?;
         io.line(&format!("  hint: `dagdeck rerun {} {}` runs it again with all after it", short(name), Plain::line(id)))?;
@@ -254,7 +258,8 @@ fn print_node(
             io.line(&format!("  hint: {}", Plain::line(hint)))?;
         }
     }
-    let took = [node.work_ms().map(work).unwrap_or_default(), node.spent().label()];
+    let by = node.lineage.model.as_ref().map(|model| Plain::line(&format!("by {model}"))).unwrap_or_default();
+    let took = [node.work_ms().map(work).unwrap_or_default(), node.spent().label(), by];
     let took = listed(took.into_iter().filter(|part| !part.is_empty()));
     if !took.is_empty() {
         io.line(&format!("  {took}"))?;

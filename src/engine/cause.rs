@@ -177,7 +177,7 @@ pub enum Cause {
 
 impl Cause {
     /// Whether a node at work waits for its model.
-    pub(super) fn is_model_wait(&self) -> bool {
+    pub(in crate::engine) fn is_model_wait(&self) -> bool {
         matches!(self, Self::ModelSlot { .. } | Self::ModelRate { .. } | Self::NextTry { .. } | Self::FirstWords)
     }
 }

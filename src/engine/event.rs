@@ -343,6 +343,18 @@ pub enum NodeFact {
         /// The next piece.
         text: String,
     },
+    /// What its model thinks, as it comes; merged. The whole of it follows as a message.
+    Thought {
+        /// The next piece.
+        text: String,
+    },
+    /// Something to know of its result: what was cut of its context, a limit that was passed.
+    Noted {
+        /// In a word or two.
+        label: String,
+        /// The sentence.
+        text: String,
+    },
     /// A breakpoint keeps a node.
     BreakHit {
         /// Which breakpoint; absent when the plan's own `breakpoint` does.
@@ -383,6 +395,8 @@ impl NodeFact {
             Self::ToolRefused { .. } | Self::ToolAnswered { .. } | Self::QuestionAnswered { .. } => (Topic::Call(node), &[HasEffects]),
             Self::ModelCalled { .. } | Self::ToolProposed { .. } | Self::ToolFinished { .. } => (Topic::Call(node), &[Reports]),
             Self::Message { .. } | Self::Output { .. } => (Topic::Text(node), &[Reports]),
+            Self::Thought { .. } => (Topic::Text(node), &[Reports, Unlisted]),
+            Self::Noted { .. } => (Topic::Call(node), &[Printed, Reports]),
         }
     }
 }

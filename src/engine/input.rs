@@ -53,6 +53,21 @@ pub enum Input {
     },
 }
 
+impl WorkerFact {
+    /// Text as it streams, and whether it is a thought.
+    pub fn streamed(&self) -> Option<(bool, &str)> {
+        match self {
+            Self::Output(text) => Some((false, text)),
+            Self::Thought(text) => Some((true, text)),
+            _ => None,
+        }
+    }
+
+    pub fn stream(is_thought: bool, text: String) -> Self {
+        if is_thought { Self::Thought(text) } else { Self::Output(text) }
+    }
+}
+
 /// What a worker reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum WorkerFact {
@@ -138,6 +153,10 @@ pub enum WorkerFact {
     },
     /// Streamed text.
     Output(String),
+    /// The next piece of what its model thinks, for people to read.
+    Thought(String),
+    /// Something to know of its result: a word or two for its row, and the sentence.
+    Noted { label: String, text: String },
     /// A line for the node's log.
     Log(String),
 }

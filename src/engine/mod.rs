@@ -56,7 +56,7 @@ pub use report::{
     UnfinishedAnswer, WorkSpan,
 };
 pub use run::RunState;
-pub use state::{EdgeState, Inside, Lineage, NodeRun, NodeState, SkippedBy, Spent};
+pub use state::{EdgeState, Inside, Lineage, NodeRun, NodeState, ResultNote, SkippedBy, Spent};
 pub use step::Batch;
 pub use stop_signal::StopSignal;
 pub use time::Time;

@@ -308,4 +308,15 @@ pub struct Lineage {
     pub rehearsed: bool,
     /// Whether a call of it was let go that may have changed something outside.
     pub acted: bool,
+    /// What to know of its result.
+    pub notes: Vec<ResultNote>,
+}
+
+/// Something to know of a result: what was cut of its context, a limit that was passed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ResultNote {
+    /// In a word or two.
+    pub label: String,
+    /// The sentence.
+    pub text: String,
 }

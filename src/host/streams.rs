@@ -17,6 +17,8 @@ pub(super) struct Streams {
 
 #[derive(Debug)]
 struct Held {
+    /// Whether it is a thought.
+    thinks: bool,
     text: String,
     due: Time,
 }
@@ -24,10 +26,16 @@ struct Held {
 impl Streams {
     /// Takes in one fact; gives the inputs that follow from it now.
     pub(super) fn take(&mut self, origin: AttemptKey, fact: WorkerFact, now: Time) -> Vec<Input> {
-        if let WorkerFact::Output(text) = fact {
-            let held = self.held.entry(origin.clone()).or_insert_with(|| Held { text: String::new(), due: now.plus(HOLD_MS) });
-            held.text.push_str(&text);
-            return if held.text.len() < HOLD_BYTES { Vec::new() } else { self.flush(&origin).into_iter().collect() };
+        if let Some((thinks, text)) = fact.streamed() {
+            let other = self.held.get(&origin).is_some_and(|held| held.thinks != thinks);
+            let mut inputs: Vec<Input> = if other { self.flush(&origin).into_iter().collect() } else { Vec::new() };
+            let new = || Held { thinks, text: String::new(), due: now.plus(HOLD_MS) };
+            let held = self.held.entry(origin.clone()).or_insert_with(new);
+            held.text.push_str(text);
+            if held.text.len() >= HOLD_BYTES {
+                inputs.extend(self.flush(&origin));
+            }
+            return inputs;
         }
         let mut inputs: Vec<Input> = self.flush(&origin).into_iter().collect();
         inputs.push(origin.input(fact));
@@ -51,7 +59,7 @@ impl Streams {
     }
 
     fn flush(&mut self, origin: &AttemptKey) -> Option<Input> {
-        self.held.shift_remove(origin).map(|held| origin.input(WorkerFact::Output(held.text)))
+        self.held.shift_remove(origin).map(|held| origin.input(WorkerFact::stream(held.thinks, held.text)))
     }
 }
 
@@ -78,6 +86,16 @@ mod tests {
         assert_eq!(streams.take_due(Time(100)), [origin("a").input(text("one two"))]);
         assert_eq!(streams.take_due(Time(101)), [origin("b").input(text("x"))]);
         assert_eq!(streams.next(), None);
+    }
+
+    #[test]
+    fn thoughts_and_words_of_one_node_stay_apart_and_in_order() {
+        let mut streams = Streams::default();
+        let thought = |words: &str| WorkerFact::Thought(words.into());
+        assert_eq!(streams.take(origin("a"), thought("let me "), Time(0)), []);
+        assert_eq!(streams.take(origin("a"), thought("see"), Time(1)), []);
+        assert_eq!(streams.take(origin("a"), text("four"), Time(2)), [origin("a").input(thought("let me see"))]);
+        assert_eq!(streams.take_due(Time(200)), [origin("a").input(text("four"))]);
     }
 
     #[test]

@@ -77,6 +77,14 @@ impl Port for AgentPort<'_> {
         self.port().report(WorkerFact::Output(text.to_owned()));
     }
 
+    fn thought(&self, text: &str) {
+        self.port().report(WorkerFact::Thought(text.to_owned()));
+    }
+
+    fn note(&self, label: &str, text: &str) {
+        self.port().report(WorkerFact::Noted { label: label.to_owned(), text: text.to_owned() });
+    }
+
     async fn overdue(&self) {
         self.port().overdue().await;
     }

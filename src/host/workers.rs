@@ -268,6 +268,8 @@ pub(super) fn is_last(fact: &WorkerFact) -> bool {
         | WorkerFact::ModelCalled(_)
         | WorkerFact::Message { .. }
         | WorkerFact::Output(_)
+        | WorkerFact::Thought(_)
+        | WorkerFact::Noted { .. }
         | WorkerFact::Log(_) => false,
     }
 }
@@ -304,8 +306,10 @@ async fn forward(origin: &AttemptKey, mut queue: mpsc::UnboundedReceiver<WorkerM
             None => queue.recv().await,
         };
         let Some(mut message) = next else { return };
-        if let WorkerFact::Output(text) = &mut message.fact {
-            ahead = gather(text, &mut queue);
+        if let Some((thinks, text)) = message.fact.streamed() {
+            let mut text = text.to_owned();
+            ahead = gather(&mut text, thinks, &mut queue);
+            message.fact = WorkerFact::stream(thinks, text);
         }
         if reports.send(Report { origin: origin.clone(), message }).await.is_err() {
             return;
@@ -313,11 +317,13 @@ async fn forward(origin: &AttemptKey, mut queue: mpsc::UnboundedReceiver<WorkerM
     }
 }
 
-/// Adds the pieces of text that are waiting; gives back the first message that is none.
-fn gather(text: &mut String, queue: &mut mpsc::UnboundedReceiver<WorkerMessage>) -> Option<WorkerMessage> {
+/// Adds the pieces of the same text that are waiting; gives back the first message that is none.
+fn gather(text: &mut String, thinks: bool, queue: &mut mpsc::UnboundedReceiver<WorkerMessage>) -> Option<WorkerMessage> {
     while let Ok(message) = queue.try_recv() {
-        let WorkerFact::Output(more) = &message.fact else { return Some(message) };
-        text.push_str(more);
+        match message.fact.streamed() {
+            Some((also_thinks, more)) if also_thinks == thinks => text.push_str(more),
+            Some(_) | None => return Some(message),
+        }
     }
     None
 }

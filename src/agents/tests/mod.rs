@@ -92,6 +92,7 @@ struct Desk {
     log: Mutex<Vec<String>>,
     notes: Mutex<Vec<String>>,
     output: Mutex<String>,
+    thoughts: Mutex<String>,
     tools: Mutex<Vec<ToolCall>>,
     questions: Mutex<Vec<Question>>,
     answers: Mutex<VecDeque<Value>>,
@@ -130,6 +131,14 @@ impl Port for Desk {
 
     fn model_called(&self, call: ModelCall) {
         self.calls.lock().unwrap().push(call);
+    }
+
+    fn thought(&self, text: &str) {
+        self.thoughts.lock().unwrap().push_str(text);
+    }
+
+    fn note(&self, _: &str, text: &str) {
+        self.notes.lock().unwrap().push(text.to_owned());
     }
 
     fn asks(&self, _: ModelCall) {}

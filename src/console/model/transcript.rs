@@ -18,6 +18,8 @@ const LONGEST_STREAMED: usize = 4_000;
 pub struct NodeConversation {
     /// Text that the attempt streamed.
     pub output: Block,
+    /// What its model thinks, until it has its result.
+    pub thoughts: Block,
     /// Bytes of the line that still grows.
     open: usize,
     /// Its result for reading.
@@ -43,7 +45,7 @@ pub struct ConversationMessage {
 impl NodeConversation {
     /// An attempt begins: it speaks anew. What those before it said stays among the messages and in the journal.
     pub fn begin(&mut self) {
-        (self.output, self.open) = (Block::default(), 0);
+        (self.output, self.thoughts, self.open) = (Block::default(), Block::default(), 0);
     }
 
     /// Takes in streamed text.
@@ -68,6 +70,7 @@ impl NodeConversation {
 
     /// Takes in the result.
     pub fn finish(&mut self, result: &Value) {
+        self.thoughts = Block::default();
         self.result = lines(&super::texts::readable(result));
         self.headline = headline(result);
     }
@@ -96,7 +99,7 @@ impl NodeConversation {
 
     /// What the row in the tree says: the result once it is there, before that the last line that shows anything.
     pub fn last_line(&self) -> Option<&Plain> {
-        self.headline.as_ref().or_else(|| self.output.last_visible()).or_else(|| self.log.last())
+        self.headline.as_ref().or_else(|| self.output.last_visible()).or_else(|| self.thoughts.last_visible()).or_else(|| self.log.last())
     }
 }
 

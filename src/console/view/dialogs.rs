@@ -107,7 +107,7 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     });
     pen.lines(rows_from(inside, list.bottom()), &marked);
     let mut room = last_row(inside);
-    let mut hints = vec![("pick.take", "OK"), ("pick.cancel", "cancel")];
+    let mut hints = vec![("pick.take", "OK"), ("pick.cancel", leaving(model))];
     if pick.shown.len() > usize::from(list.height) {
         let to = (top + usize::from(list.height)).min(pick.shown.len());
         let place = Plain::line(&format!("{}-{to} of {}", top + 1, pick.shown.len()));
@@ -115,6 +115,11 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
         hints.push(("pick.page_down", "page down"));
     }
     keys(model, pen, room, &hints);
+}
+
+/// Where esc leads: one step back, or out.
+fn leaving(model: &Model) -> &'static str {
+    if model.dialogs.len() > 1 { "back" } else { "cancel" }
 }
 
 /// What an item does, or why it can't be taken.
@@ -142,7 +147,7 @@ fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Sh
     field(pen, row(inside, 0), &line.field, true, shown);
     pen.lines(rows_from(inside, inside.y + 1), &note);
     let before = model.line().map_or(&[][..], |line| model.request.typed.before(line));
-    let hints = [("line.keep", "OK"), ("line.cancel", "cancel"), ("line.older", "earlier")];
+    let hints = [("line.keep", "OK"), ("line.cancel", leaving(model)), ("line.older", "earlier")];
     keys(model, pen, last_row(inside), &hints[..if before.is_empty() { 2 } else { 3 }]);
 }
 

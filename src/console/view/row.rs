@@ -136,6 +136,12 @@ impl RowDrawing<'_> {
         if let Some(mark) = run.filter(|node| Standing::of(&node.state) == Standing::Done).and_then(NodeRun::mark_label) {
             more(mark, Role::Warning);
         }
+        if let Some(wait) = self.model.shown_run().and_then(|view| view.seen().run.waits_for(&self.node.id)) {
+            more(wait, Role::Dim);
+        }
+        if let Some(note) = run.and_then(|node| node.lineage.notes.first()) {
+            more(note.label.clone(), Role::Warning);
+        }
         // Without a title, what a tool is given tells more than an id.
         let is_bare = self.node.title().is_none() && self.node.kind.tool().is_some();
         let beside = is_bare.then(|| piece(texts::summary(self.node, &self.model.plan().inputs).into_string(), Role::Dim));

@@ -34,6 +34,8 @@ impl Decider<'_> {
                 vec![Event::Node { node_id, generation, fact: NodeFact::Message { role: role.clone(), content: content.clone() } }]
             }
             WorkerFact::Output(text) => vec![Event::Node { node_id, generation, fact: NodeFact::Output { text: text.clone() } }],
+            WorkerFact::Thought(text) => vec![Event::Node { node_id, generation, fact: NodeFact::Thought { text: text.clone() } }],
+            WorkerFact::Noted { label, text } => vec![self.fact(ix, NodeFact::Noted { label: label.clone(), text: text.clone() })],
             WorkerFact::Log(text) => vec![Event::LogLine { node_id, text: text.clone() }],
         }
     }
@@ -55,6 +57,8 @@ impl Decider<'_> {
             | WorkerFact::ModelCalled(_)
             | WorkerFact::Message { .. }
             | WorkerFact::Output(_)
+            | WorkerFact::Thought(_)
+            | WorkerFact::Noted { .. }
             | WorkerFact::Log(_) => return Vec::new(),
         };
         self.graph.find(node).map(|_| Event::LogLine { node_id: node.clone(), text: words.to_string() }).into_iter().collect()

@@ -11,8 +11,8 @@ pub(super) mod undo;
 mod worker;
 
 use crate::engine::{
-    Cause, Decided, EdgeId, EdgeState, Event, HeldAt, Job, Mark, ModelSlots, NodeError, NodeFact, NodeState, Record, SkippedBy, Spent,
-    Time, WorkSpan,
+    Cause, Decided, EdgeId, EdgeState, Event, HeldAt, Job, Mark, ModelSlots, NodeError, NodeFact, NodeState, Record, ResultNote, SkippedBy,
+    Spent, Time, WorkSpan,
     evolve::bodies::times,
     evolve::count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
@@ -203,7 +203,13 @@ impl RunState {
                 lineage.model = Some(call.model.clone());
             }
             NodeFact::ToolProposed { call } => self.tool_proposed(ix, call),
-            NodeFact::Message { .. } | NodeFact::Output { .. } => {}
+            NodeFact::Noted { label, text } => {
+                let notes = &mut self.nodes[ix].lineage.notes;
+                if notes.iter().all(|note| note.text != *text) {
+                    notes.push(ResultNote { label: label.clone(), text: text.clone() });
+                }
+            }
+            NodeFact::Message { .. } | NodeFact::Output { .. } | NodeFact::Thought { .. } => {}
         }
     }
 

@@ -36,6 +36,8 @@ impl Transcript {
             TranscriptEntry::Model { at, call: call.clone() }
         } else if let Event::Node { fact: NodeFact::Interrupted { reason, .. }, .. } = &record.event {
             log(format!("the attempt was interrupted: {reason}"))
+        } else if let Event::Node { fact: NodeFact::Noted { text, .. }, .. } = &record.event {
+            log(text.clone())
         } else if let Event::Node { fact: NodeFact::BreakHit { reason, .. }, .. } = &record.event {
             log(reason.message())
         } else if let Event::Node { fact: NodeFact::CallHeld { held, .. }, .. } = &record.event {

@@ -225,6 +225,17 @@ impl RunState {
         }
     }
 
+    /// What a node waits for by itself, in a few words for its row: a slot, a rate, the next try, the first words.
+    pub fn waits_for(&self, node: &NodeId) -> Option<String> {
+        let ix = self.graph.find(node)?;
+        let run = &self.nodes[ix];
+        if run.state == NodeState::Ready && !self.is_halted() && !self.queue.has_room(self.graph.nodes[ix].place) {
+            return Some("waits for a slot".to_owned());
+        }
+        let is_at_work = run.state == NodeState::Held || run.state == NodeState::Running;
+        is_at_work.then(|| run.reason.short_wait()).flatten()
+    }
+
     /// The lock or slot that keeps a node from starting at once.
     pub(in crate::engine) fn no_room(&self, ix: NodeIx) -> Option<String> {
         let (waits, _) = self.taken_locks(ix);

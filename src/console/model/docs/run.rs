@@ -21,6 +21,7 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
     let before = doc.len();
     if let Some(error) = &node.error {
         failure(node.state.label(run.seen_status()), error, &mut doc);
+        other_model(model, run, id, &mut doc);
     } else {
         let (state, reason) = (node.state.label(run.seen_status()), run.seen().run.reason(id));
         if reason.starts_with(state) {
@@ -44,7 +45,11 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         if node.result.is_some() {
             doc.heading("result");
             doc.lines(Role::Text, &transcript.result);
-        } else if !transcript.output.is_empty() {
+        } else if !transcript.output.is_empty() || !transcript.thoughts.is_empty() {
+            if !transcript.thoughts.is_empty() {
+                doc.heading("thinking");
+                doc.lines(Role::Dim, transcript.thoughts.lines());
+            }
             if !doc.is_empty() {
                 doc.line(Role::Text, Plain::default());
             }
@@ -84,6 +89,16 @@ pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     if run.replay().is_none() && run.goes_on() {
         let key = |id: &str| model.hint(id);
         doc.line(Role::Hint, Plain::line(&format!("{} continues this call, {} all calls", key("act.step"), key("act.hold"))));
+    }
+}
+
+/// Another model may do what this one failed at.
+fn other_model(model: &Model, run: &RunView, node: &NodeId, doc: &mut Doc<'_>) {
+    let is_agent = run.seen().run.node_doc(node).is_some_and(|node| node.kind.agent().is_some());
+    let has_failed = run.seen().run.node(node).is_some_and(|node| node.state.has_failed());
+    if is_agent && has_failed && run.replay().is_none() {
+        let (choose, retry) = (model.hint("app.model"), model.hint("act.again"));
+        doc.line(Role::Hint, Plain::line(&format!("{choose} chooses another model or key, {retry} tries again with it")));
     }
 }
 

@@ -57,6 +57,10 @@ impl RunAt {
             transcript.give(job);
         } else if let NodeFact::Output { text } = fact {
             self.transcript_mut(node_id).stream(text);
+        } else if let NodeFact::Thought { text } = fact {
+            self.transcript_mut(node_id).thoughts.push(text);
+        } else if let NodeFact::Noted { text, .. } = fact {
+            self.transcript_mut(node_id).note(text);
         } else if let NodeFact::ModelCalled { call } = fact {
             self.spent.add(Spent::of(call));
         } else if let NodeFact::Message { role, content } = fact {

@@ -104,7 +104,14 @@ pub fn models(model: &mut Model, list: &ModelList) {
     let used = list.used.as_ref().map(|used| format!("In use: {used} ({why})."));
     let broken = list.usual_problem.iter().chain(&list.problems).map(|problem| format!("{}.", problem.message));
     let note = used.into_iter().chain(broken).collect::<Vec<_>>().join(" ");
-    model.dialogs.push(Dialog::noted_pick("model", &note, listed.chain([other, set_up]).collect()));
+    let unlisted = list.used.iter().filter(|used| !list.names.contains(used));
+    let unlisted = unlisted.map(|name| PickItem::new(PickThen::Model(name.clone()), name, why));
+    let mut dialog = Dialog::noted_pick("model", &note, unlisted.chain(listed).chain([other, set_up]).collect());
+    if let Dialog::Pick(pick) = &mut dialog {
+        let is_used = |item: &PickItem| matches!(&item.then, PickThen::Model(name) if Some(name) == list.used.as_ref());
+        pick.selected = pick.items.iter().position(is_used).unwrap_or_default();
+    }
+    model.dialogs.push(dialog);
 }
 
 /// Asks for the name of a model that isn't listed.

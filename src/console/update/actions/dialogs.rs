@@ -6,7 +6,8 @@ use super::super::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
 use super::change::change;
 use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, request, run, save, setup, typing};
 use crate::console::model::{
-    Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, docs, texts, turned,
+    Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, TextField, docs, texts,
+    turned,
 };
 use crate::engine::{Action, ActionTarget, Command, RunStatus};
 use crate::host::client::{Request, There};
@@ -152,13 +153,19 @@ pub fn keep_form(model: &mut Model, turn: &mut UpdateTurn) {
 /// Takes the marked line.
 pub fn take(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Pick(pick)) = model.dialogs.last() else { return };
-    let Some(item) = pick.marked() else { return };
+    let Some(item) = pick.marked() else { return setup::typed_address(model, turn) };
     if let Some(why) = &item.refused {
         return model.status = Some(Status::warn(&format!("{}: {}", item.label.as_str(), why.as_str())));
     }
     let then = item.then.clone();
     // The steps of setting up a model lie over each other: esc goes one back.
-    if !matches!(then, PickThen::SetUp(_)) {
+    if matches!(then, PickThen::SetUp(_)) {
+        // What was searched for is not searched for again on the way back.
+        if let Some(Dialog::Pick(pick)) = model.dialogs.last_mut() {
+            pick.query = TextField::line("");
+            pick.search();
+        }
+    } else {
         model.dialogs.pop();
     }
     follow(model, turn, then);

@@ -113,9 +113,17 @@ pub fn leave(model: &mut Model, _: &mut UpdateTurn) {
 /// Stops the planner; nodes that came stay.
 pub fn cancel(model: &mut Model, turn: &mut UpdateTurn) {
     if model.request.planning.is_some() {
+        let text = model.request.planning.as_ref().map(|planning| planning.text.clone()).unwrap_or_default();
         stop(model, turn);
-        model.status = Some(Status::note("planning stopped; the nodes so far are in the editor"));
+        model.status = Some(Status::note(if model.editor.is_growing() {
+            "planning stopped; the nodes so far are in the editor"
+        } else {
+            "planning stopped; nothing of the plan had come"
+        }));
         model.editor.settle();
+        if model.request.field.is_empty() {
+            model.request.field.set(text.as_str());
+        }
         model.editor.refresh(&model.session.catalog);
     }
 }

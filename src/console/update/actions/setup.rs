@@ -9,7 +9,12 @@ use crate::engine::{OPERATOR, REHEARSAL};
 use crate::host::client::{
     KeptModel, ModelOffer, ModelSetup, ModelStatus, ProviderOffer, Request, SetupFailure, SetupFault, SetupKey, SetupNews, SetupStep,
 };
-use crate::text::{Plain, cost, count, duration};
+use crate::text::{Plain, cost, count, duration, thousands};
+
+/// The title of the first step.
+const WHERE: &str = "connect a model: where is it?";
+/// The title where a step failed.
+const FAILED: &str = "that didn't work";
 
 /// The title while the host is asked: an answer that comes later is nobody's.
 const ASKING: &str = "asking";
@@ -44,7 +49,7 @@ pub fn providers(model: &mut Model, offers: Vec<ProviderOffer>) {
         Some(ModelStatus::Rehearsal) => "Plans are rehearsed now.".to_owned(),
     };
     model.setup = SetupDraft { offers, below: model.dialogs.len(), asked: model.setup.asked, ..SetupDraft::default() };
-    model.dialogs.push(Dialog::noted_pick("connect a model: where is it?", &note, items));
+    model.dialogs.push(Dialog::noted_pick(WHERE, &format!("{note} Choose, or type an address."), items));
 }
 
 fn choice(choice: SetupChoice, label: &str, detail: &str) -> PickItem {
@@ -92,6 +97,23 @@ pub fn chosen(model: &mut Model, turn: &mut UpdateTurn, chosen: SetupChoice) {
         }
         SetupChoice::Keep => step(model, turn, SetupStep::Keep),
     }
+}
+
+/// What was typed in the first step and is no provider is an address.
+pub fn typed_address(model: &mut Model, turn: &mut UpdateTurn) {
+    let Some(Dialog::Pick(pick)) = model.dialogs.last().filter(|dialog| is_titled(dialog, WHERE)) else { return };
+    let address = pick.query.text().trim().to_owned();
+    if !address.contains(['.', ':', '/']) {
+        return model.status =
+            Some(Status::warn("no provider has this name: choose one, or type an address such as http://localhost:8080/v1"));
+    }
+    model.setup.setup = ModelSetup::default();
+    // An address that is typed here is never wrong by its form alone: the host says what is.
+    let _ = typed(model, turn, SetupLine::Address, &address);
+}
+
+fn is_titled(dialog: &Dialog, title: &str) -> bool {
+    matches!(dialog, Dialog::Pick(pick) if pick.title.as_str() == title)
 }
 
 /// The variable that holds the provider's key, where it is set.
@@ -199,6 +221,10 @@ pub fn news(model: &mut Model, turn: &mut UpdateTurn, id: u64, news: SetupNews) 
         return;
     }
     model.dialogs.pop();
+    if !matches!(news, SetupNews::Failed(_)) {
+        // What failed before is over.
+        model.dialogs.retain(|dialog| !is_titled(dialog, FAILED));
+    }
     match news {
         SetupNews::Models(offers) => choose_model(model, offers),
         SetupNews::Answered(trial) => {
@@ -237,7 +263,7 @@ fn push_trial(model: &mut Model) {
         Some(_) => "not needed: what a call costs is known",
         None => "not known; without it, what it costs shows as ?",
     };
-    let window = setup.window.or(trial.offer.window).map(|window| format!("{} tokens", count(window)));
+    let window = setup.window.or(trial.offer.window).map(|window| format!("{} tokens", thousands(window)));
     let price = setup.price.or(trial.offer.price).map(|(prompt, answer)| format!("${prompt} and ${answer} per million tokens"));
     let items = vec![
         choice(SetupChoice::Keep, "make it the default", &format!("writes {}", trial.files.join(" and "))),
@@ -272,7 +298,11 @@ pub fn leave(model: &mut Model) {
 
 fn failed(model: &mut Model, failure: &SetupFailure) {
     let setup = &model.setup.setup;
-    let key = choice(SetupChoice::OtherKey, "give another key", "the one that you gave is not kept");
+    let key = match setup.key {
+        SetupKey::None => choice(SetupChoice::OtherKey, "give a key", "none was given"),
+        SetupKey::Typed(_) => choice(SetupChoice::OtherKey, "give another key", "the one that you typed is not kept"),
+        SetupKey::Variable(_) | SetupKey::Command(_) => choice(SetupChoice::OtherKey, "give another key", ""),
+    };
     let address = choice(SetupChoice::OtherAddress, "change the address", setup.address.as_deref().unwrap_or("the usual one"));
     let name = choice(SetupChoice::OtherModel, "name the model …", "as its server knows it; it need not be listed");
     let again = choice(SetupChoice::Again, "try again", "the same once more");
@@ -285,5 +315,5 @@ fn failed(model: &mut Model, failure: &SetupFailure) {
     };
     ways.push(choice(SetupChoice::Begin, "another provider", "from the start"));
     ways.extend(without_model());
-    model.dialogs.push(Dialog::noted_pick("that didn't work", &failure.message, ways));
+    model.dialogs.push(Dialog::noted_pick(FAILED, &failure.message, ways));
 }

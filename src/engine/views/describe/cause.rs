@@ -4,6 +4,18 @@ use crate::engine::{Cause, NodeState};
 use crate::text::clock;
 
 impl Cause {
+    /// What it waits for, where it goes on by itself.
+    pub(in crate::engine) fn short_wait(&self) -> Option<String> {
+        if let Self::ModelRate { until, .. } = self {
+            return Some(format!("rate limit until {}", clock(until.0)));
+        }
+        if let Self::NextTry { until, .. } = self {
+            return Some(format!("tries again at {}", clock(until.0)));
+        }
+        let words = if let Self::ModelSlot { .. } | Self::NoSlot = self { "waits for a slot" } else { "waits for first words" };
+        (self.is_model_wait() || *self == Self::NoSlot).then(|| words.to_owned())
+    }
+
     /// Empty where the state says it all.
     pub fn message(&self) -> String {
         match self {

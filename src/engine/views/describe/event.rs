@@ -185,6 +185,8 @@ impl NodeFact {
             }
             Self::Message { role, content } => ("text", because(&format!("message of {role}"), content), none(), EventTone::Dim),
             Self::Output { text } => ("text", because("says", text), none(), EventTone::Dim),
+            Self::Thought { text } => ("text", because("thinks", text), none(), EventTone::Dim),
+            Self::Noted { label, text } => ("model", because(label, text), none(), EventTone::Warning),
         }
     }
 }
