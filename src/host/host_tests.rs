@@ -530,7 +530,7 @@ async fn a_run_that_goes_on_asks_the_model_that_a_person_chose_on_its_screen_fro
     let bed = Bed::new(&[]);
     let mut seat = Seat::take(&bed);
     let nodes = json!([
-        { "id": "look", "ask": "Go on?" },
+        { "id": "look", "ask": { "text": "Go on?" } },
         { "id": "write", "agent": "writer", "objective": "Say hello", "depends_on": ["look"] },
     ]);
     let model = Some("gpt-4o".to_owned());
@@ -538,7 +538,7 @@ async fn a_run_that_goes_on_asks_the_model_that_a_person_chose_on_its_screen_fro
     let gate = seat.gate().await;
     seat.ask(Request::UseModel { model: "operator".into(), run: seat.id.clone() });
     seat.decide(&gate, GateReply::Approve);
-    let gate = seat.gate().await;
+    let gate = seat.until(|run, _| run.open_gates().find(|gate| gate.node.as_str() == "write").cloned()).await;
     seat.decide(&gate, GateReply::Answer { value: json!("hello") });
     assert_eq!(seat.end().await, Outcome::Succeeded);
 }

@@ -509,7 +509,7 @@ const LISTED: [&str; 12] = [
 ];
 
 /// What `show --json` tells of a node.
-const SHOWN: [&str; 18] = [
+const SHOWN: [&str; 20] = [
     "id",
     "state",
     "final",
@@ -517,6 +517,8 @@ const SHOWN: [&str; 18] = [
     "reason",
     "result",
     "mark",
+    "notes",
+    "model",
     "private",
     "error",
     "generation",

@@ -44,7 +44,7 @@ fn a_model_is_set_up_in_the_console_and_is_there_at_the_next_start() {
     terminal.sees("refused the key").sees("▶ give another key").send("\r").sees("┌ key for");
     terminal.send(KEY).sees("*********************").send("\r").sees("test-model answers").sees("It works.");
     terminal.send("\x1b[B").sees("▶ its window").send("\r").sees("tokens that the model takes in");
-    terminal.send("32,000\r").sees("32k tokens").sees("▶ make it the default").send("\r").sees("is the default now");
+    terminal.send("32,000\r").sees("32,000 tokens").sees("▶ make it the default").send("\r").sees("is the default now");
     terminal.sees("keys/local").send("\x1b").loses("the model is set up").sees("local/test-model");
     let raw = String::from_utf8_lossy(&terminal.raw).into_owned();
     assert!(!raw.contains("sk-"), "no key was ever drawn");

@@ -229,7 +229,7 @@ impl RunState {
     pub fn waits_for(&self, node: &NodeId) -> Option<String> {
         let ix = self.graph.find(node)?;
         let run = &self.nodes[ix];
-        if run.state == NodeState::Ready && !self.is_halted() && !self.queue.has_room(self.graph.nodes[ix].place) {
+        if run.state == NodeState::Ready && !self.is_paused() && !self.queue.has_room(self.graph.nodes[ix].place) {
             return Some("waits for a slot".to_owned());
         }
         let is_at_work = run.state == NodeState::Held || run.state == NodeState::Running;
