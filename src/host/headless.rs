@@ -219,10 +219,10 @@ impl Warden<'_> {
             self.state.evolve(record);
         }
         for record in records {
-            if let Event::ApprovalRequired { gate } = &record.event
-                && self.state.open_gates().any(|open| open.id == gate.id)
-            {
-                self.decide(gate);
+            if let Event::ApprovalRequired { gate } = &record.event {
+                // As the state has it: a question of an older journal may be about an unknown effect.
+                let open = self.state.open_gates().find(|open| open.id == gate.id).cloned();
+                open.into_iter().for_each(|gate| self.decide(&gate));
             }
             // Each reply that was sent comes back as one of these; replies of earlier drivers were counted then.
             if let Event::GateDecided { by, .. } | Event::Refused { by, .. } = &record.event

@@ -13,7 +13,7 @@ use std::{
 };
 
 /// The version of the format that this program writes.
-pub const RUN_FILE_VERSION: u32 = 1;
+pub const RUN_FILE_VERSION: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Header {
@@ -208,8 +208,8 @@ mod tests {
         assert_eq!(error(""), "f:1: the file is empty");
         assert_eq!(error("{\"nodes\": []}\n"), "f:1: this is not a run file");
         assert_eq!(error("\u{0}\u{1}"), "f:1: this is not a run file");
-        assert_eq!(error("{\"dagdeck_run\": 2}"), "f:1: this was written by a newer dagdeck (run file 2, this one knows 1)");
-        assert!(error("{\"dagdeck_run\": 1}").starts_with("f:1: the first line is not the first line of a run file"));
+        assert_eq!(error("{\"dagdeck_run\": 3}"), "f:1: this was written by a newer dagdeck (run file 3, this one knows 2)");
+        assert!(error("{\"dagdeck_run\": 2}").starts_with("f:1: the first line is not the first line of a run file"));
         let events = whole.lines().count() - 1;
         let short: String = whole.lines().take(events).map(|line| format!("{line}\n")).collect();
         assert_eq!(error(&short), format!("f:{events}: the file is cut off: {} of {events} events are there", events - 1));

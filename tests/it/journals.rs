@@ -54,6 +54,30 @@ fn a_journal_of_version_2_opens_with_its_branches_and_a_gate_that_a_verb_taken_b
 }
 
 #[test]
+fn a_journal_of_version_3_opens_and_what_was_answered_in_words_stays_a_choice() {
+    let program = home_of(3);
+    let runs = program.json(&["ls", "--json"]);
+    for run in runs.as_array().unwrap() {
+        let id = run["run"].as_str().unwrap();
+        let [shown, replayed] = ["show", "replay"].map(|subcommand| program.json(&[subcommand, id, "--json"])["nodes"].clone());
+        assert_eq!(shown, replayed);
+    }
+    let done = program.json(&["show", run_with(&runs, "lost calls", "succeeded"), "--json"]);
+    assert_eq!((&done["nodes"][0]["mark"], &done["gates"][1]["kind"]["kind"]), (&"overridden".into(), &"unknown_effect".into()));
+
+    let open = run_with(&runs, "lost calls", "waiting");
+    program
+        .run(&["show", open])
+        .code(0)
+        .says(&["did the call of `run_command` in `one` take effect?", "options: run again, mark done, skip"]);
+    program.run(&["answer", open, "one", "-m", "perhaps"]).says(&["answer one of: run again, mark done, skip"]);
+    program.run(&["resume", open, "--unknown", "done"]).code(0);
+
+    let asks = run_with(&runs, "held, broken, edited", "waiting");
+    program.run(&["answer", asks, "q", "-m", "left"]).code(4).says(&["`bad` failed"]);
+}
+
+#[test]
 fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
     let program = home_of(1);
     let runs = program.json(&["ls", "--json"]);

@@ -1,7 +1,9 @@
 //! Published events keep their names and fields, whatever shape they have in the code.
 
+use super::kit::*;
 use crate::engine::event::{EventDiscriminants, NodeFactDiscriminants};
 use crate::engine::*;
+use crate::plan::Retry;
 use serde_json::Value;
 use strum::IntoEnumIterator;
 
@@ -80,5 +82,65 @@ fn marks_keep_their_names_and_unknown_ones_are_kept() {
         let mark: Mark = serde_json::from_value(name.into()).unwrap();
         assert_eq!((mark.as_str(), serde_json::to_value(&mark).unwrap()), (name, name.into()));
         assert_eq!(matches!(mark, Mark::Other(_)), name == "of_another_version");
+    }
+}
+
+/// `a` is at work and waits for a model, `r` for its next attempt; the newest action can be undone.
+fn busy_world() -> World {
+    let mut busy = agent("a", &[]);
+    (busy.policy.retry, busy.policy.timeout_s) = (Some(Retry { attempts: 3, ..Retry::default() }), Some(60.0));
+    let mut resting = agent("r", &[]);
+    resting.policy.retry = Some(Retry { attempts: 3, ..Retry::default() });
+    let mut world = World::new(plan(vec![busy, resting, agent("c", &["a"])]));
+    world.fail("r", ErrorKind::Transient);
+    world.fact("a", WorkerFact::ModelAsked { call: "m1".into(), model: "small".into() });
+    world.fact("a", WorkerFact::ModelSent { call: "m1".into() });
+    let failed = FailedTry { message: "500".into(), verdict: TryVerdict::Again, refused: false, usage: None };
+    world.fact("a", WorkerFact::ModelTryFailed { call: "m1".into(), failed });
+    world.act(Action::Hold { target: ActionTarget::Node("c".into()) });
+    world
+}
+
+#[test]
+fn every_event_that_says_that_it_has_effects_has_some() {
+    let world = busy_world();
+    let published = PUBLISHED.lines().map(|line| serde_json::from_str::<Record>(line).unwrap().event);
+    let own: Vec<Event> = world.records.iter().map(|record| record.event.clone()).collect();
+    let held = world.records.iter().rfind(|record| matches!(record.event, Event::Acted { .. })).unwrap().seq;
+    let timed_out = NodeError { kind: ErrorKind::Timeout, ..NodeError::permanent("too late") };
+    let (mut named, mut with_effects) = (Vec::new(), Vec::new());
+    for mut event in published.chain(own) {
+        match &mut event {
+            Event::Undone { action, .. } => *action = held,
+            Event::Acted { action, nodes, .. } => {
+                (**action, *nodes) = (Action::Override { node: "a".into(), value: Value::Null }, Vec::new());
+            }
+            Event::Node { node_id, fact, .. } => {
+                *node_id = "a".into();
+                match fact {
+                    NodeFact::Failed { error, .. } => *error = timed_out.clone(),
+                    NodeFact::BreakHit { kept, .. } => **kept = HeldAt::Failure { error: timed_out.clone(), result: None },
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        let kind = match &event {
+            Event::Node { fact, .. } => format!("{:?}", NodeFactDiscriminants::from(fact)),
+            event => format!("{:?}", EventDiscriminants::from(event)),
+        };
+        let says_so = event.has(EventTrait::HasEffects);
+        let effects = world.run.effects(&Record { seq: held + 100, at: Time(9_000), more: false, event });
+        assert!(says_so || effects.is_empty(), "{kind} has effects: say so in its traits");
+        if !effects.is_empty() {
+            with_effects.push(kind.clone());
+        }
+        if says_so {
+            named.push(kind);
+        }
+    }
+    assert!(named.len() > 20, "{named:?}");
+    for kind in named {
+        assert!(with_effects.contains(&kind), "{kind} says that it has effects: add its branch to `effects.rs`");
     }
 }
