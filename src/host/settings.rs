@@ -51,7 +51,7 @@ fn table(text: &mut String, path: &str, schema: &Value, defaults: &Value) {
     }
     for (name, schema, default) in rows {
         let default = if default.is_null() { String::new() } else { format!("`{default}`") };
-        let description = schema["description"].as_str().unwrap_or_default();
+        let description = schema["description"].as_str().unwrap_or_default().replace('\n', " ");
         let _ = writeln!(text, "| `{name}` | {} | {default} | {description} |", kind(schema));
     }
     for (name, schema, defaults) in tables {

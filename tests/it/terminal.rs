@@ -62,10 +62,11 @@ fn the_first_frame_comes_in_well_under_a_second() {
     let program = machine();
     let first_frame = || {
         let start = Instant::now();
-        program.console((80, 24)).sees("Type what you want");
-        start.elapsed()
+        let mut deck = program.console((80, 24));
+        deck.sees("Type what you want");
+        start.elapsed().saturating_sub(queued(deck.pid()))
     };
-    // One quick start is enough: a busy machine slows many of them, never all.
+    // One quick start is enough: a busy disk slows many of them, never all.
     let starts: Vec<Duration> = (0..30).map(|_| first_frame()).take_while(|took| *took >= Duration::from_secs(1)).collect();
     assert!(starts.len() < 30, "{starts:?}");
 }
@@ -237,11 +238,20 @@ fn nothing_is_written_and_nobody_wakes_while_nothing_happens() {
 /// Fails when anything is written, or any thread of the program wakes up, while nothing happens.
 #[track_caller]
 fn silent(deck: &mut Terminal, what: &str) {
-    deck.take_in(SETTLED);
-    let before = wake_ups(deck.pid());
-    assert_eq!(deck.take_in(WATCHED), 0, "{what} writes\n{}", deck.screen());
-    let woken = wake_ups(deck.pid()) - before;
-    assert!(woken <= 2, "{what} woke {woken} times");
+    // A busy machine draws late what was asked for before, but not in each of several watches.
+    let watch = |_| {
+        deck.take_in(SETTLED);
+        let before = wake_ups(deck.pid());
+        (deck.take_in(WATCHED), wake_ups(deck.pid()) - before)
+    };
+    let watched: Vec<(usize, u64)> = (0..5).map(watch).take_while(|(written, woken)| *written > 0 || *woken > 2).collect();
+    assert!(watched.len() < 5, "{what} writes bytes and wakes up: {watched:?}\n{}", deck.screen());
+}
+
+/// How long the program's first thread was ready to go on and got no processor; zero where the system doesn't tell.
+fn queued(pid: u32) -> Duration {
+    let told = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
+    Duration::from_nanos(told.split_whitespace().nth(1).and_then(|nanos| nanos.parse().ok()).unwrap_or(0))
 }
 
 /// How often the program's threads have waited for something and gone on; zero where the system doesn't tell.

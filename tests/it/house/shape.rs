@@ -110,7 +110,7 @@ fn a_type_name_that_is_visible_outside_its_file_is_defined_once() {
 }
 
 /// Which file uses which, by the paths that are written in it.
-mod arrows {
+pub(super) mod arrows {
     use super::{BTreeMap, BTreeSet, Source};
 
     type Path = Vec<String>;
@@ -200,7 +200,7 @@ mod arrows {
     }
 
     /// `a::{b, c::d as e}` as its single paths, each with the name that it gets.
-    fn expand(tree: &str) -> Vec<(Path, String)> {
+    pub(in super::super) fn expand(tree: &str) -> Vec<(Path, String)> {
         let tree = tree.trim().trim_end_matches(',');
         let Some((head, inner)) = tree.split_once('{') else {
             let (path, alias) = tree.split_once(" as ").map_or((tree, None), |(path, alias)| (path, Some(alias)));

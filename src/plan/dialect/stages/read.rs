@@ -9,7 +9,7 @@ use crate::plan::native::{ShapeError, kind};
 use crate::plan::order::PlanGraph;
 use crate::plan::{AgentNode, DecisionNode, Edge, MergeNode, Node, NodeId, NodeKind, Plan, ToolInput, ToolNode, TransformNode};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 pub(in crate::plan) fn read(value: Value) -> Result<Plan, ShapeError> {
     let fields = Fields::open(value, "", &DOCUMENT)?;
@@ -67,8 +67,8 @@ pub(in crate::plan) fn implied(plan: &Plan) -> Vec<(usize, NodeKind)> {
 }
 
 /// What leads into each node, each source once, those that run later first.
-pub(super) fn sources(plan: &Plan) -> HashMap<NodeId, Vec<&NodeId>> {
-    let mut sources: HashMap<NodeId, Vec<&NodeId>> = HashMap::new();
+pub(super) fn sources(plan: &Plan) -> BTreeMap<NodeId, Vec<&NodeId>> {
+    let mut sources: BTreeMap<NodeId, Vec<&NodeId>> = BTreeMap::new();
     let written = plan.edges.iter().map(|edge| (&edge.from, &edge.to));
     let plain = plan.nodes.iter().flat_map(|node| node.depends_on.iter().map(move |from| (from, &node.id)));
     for (from, to) in written.chain(plain) {
