@@ -22,7 +22,7 @@ use crate::{
 use serde_json::json;
 
 /// What a person asks of a stored run.
-struct Asked<'a> {
+struct RequestedAction<'a> {
     action: Action,
     why: &'a str,
     act: &'a ActArgs,
@@ -37,7 +37,7 @@ struct Asked<'a> {
 /// When nothing fits, or the run can't be driven.
 pub async fn target(make: fn(ActionTarget) -> Action, args: &TargetArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let (stored, target) = found(args, place)?;
-    Asked::new(make(target), &args.act).because(&args.reason).of(stored, place, io).await
+    RequestedAction::new(make(target), &args.act).because(&args.reason).of(stored, place, io).await
 }
 
 /// Ends a hold, or continues after a breakpoint.
@@ -46,7 +46,7 @@ pub async fn target(make: fn(ActionTarget) -> Action, args: &TargetArgs, place: 
 /// When nothing is held, or the run can't be driven.
 pub async fn release(args: &ReleaseArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let (stored, target) = found(&args.target, place)?;
-    let asked = Asked::new(Action::Release { target }, &args.target.act).because(&args.target.reason).then(&args.go_on);
+    let asked = RequestedAction::new(Action::Release { target }, &args.target.act).because(&args.target.reason).then(&args.go_on);
     asked.of(stored, place, io).await
 }
 
@@ -65,7 +65,7 @@ fn found(args: &TargetArgs, place: &CliContext) -> Result<(StoredRun, ActionTarg
 /// When it is paused or over.
 pub async fn pause(args: &PauseArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
-    Asked::new(Action::Pause, &args.act).because(&args.reason).of(stored, place, io).await
+    RequestedAction::new(Action::Pause, &args.act).because(&args.reason).of(stored, place, io).await
 }
 
 /// Starts one node or makes one held call, and says which.
@@ -76,7 +76,7 @@ pub async fn step(args: &StepArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     let (run, node) = named::run_and_node(&args.of, place)?;
     let stored = StoredRun::find(&run, args.act.json, place)?;
     let action = Action::Step { node: node.map(NodeId::new) };
-    Asked { gates: Some(&args.gates), ..Asked::new(action, &args.act) }.of(stored, place, io).await
+    RequestedAction { gates: Some(&args.gates), ..RequestedAction::new(action, &args.act) }.of(stored, place, io).await
 }
 
 /// Runs what a node needs, and pauses before it.
@@ -86,7 +86,7 @@ pub async fn step(args: &StepArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
 pub async fn run_to(args: &RunToArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
     let action = Action::RunTo { node: NodeId::new(&args.of.node) };
-    Asked { gates: Some(&args.gates), ..Asked::new(action, &args.act) }.of(stored, place, io).await
+    RequestedAction { gates: Some(&args.gates), ..RequestedAction::new(action, &args.act) }.of(stored, place, io).await
 }
 
 /// Runs a node again.
@@ -135,7 +135,7 @@ async fn at_node(
     io: &mut Io<'_>,
 ) -> Result<Exit, CliError> {
     let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
-    let asked = Asked::new(make(NodeId::new(&args.of.node)), &args.act).because(&args.reason);
+    let asked = RequestedAction::new(make(NodeId::new(&args.of.node)), &args.act).because(&args.reason);
     let asked = match go_on {
         Some(go_on) => asked.then(go_on),
         None => asked,
@@ -151,7 +151,7 @@ pub async fn guide(args: &GuideArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     let RunNodeArgs { run, node } = &args.of;
     let stored = StoredRun::find(run, args.act.json, place)?;
     let action = Action::Guide { node: NodeId::new(node), text: args.message.clone() };
-    Asked::new(action, &args.act).of(stored, place, io).await
+    RequestedAction::new(action, &args.act).of(stored, place, io).await
 }
 
 /// Rejects a result with feedback.
@@ -163,7 +163,7 @@ pub async fn rewind(args: &RewindArgs, place: &CliContext, io: &mut Io<'_>) -> R
     let node = NodeId::new(&args.of.node);
     let to = args.to.as_ref().map_or_else(|| node.clone(), NodeId::new);
     let action = Action::Rewind { node, to, feedback: args.message.clone() };
-    Asked::new(action, &args.act).then(&args.go_on).of(stored, place, io).await
+    RequestedAction::new(action, &args.act).then(&args.go_on).of(stored, place, io).await
 }
 
 /// Makes the plan of a run like the one in a file, as far as it has not run.
@@ -173,7 +173,7 @@ pub async fn rewind(args: &RewindArgs, place: &CliContext, io: &mut Io<'_>) -> R
 pub async fn edit(args: &EditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let wanted = source::read(&args.file, io)?;
     let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
-    let asked = Asked::new(Action::Edit { edits: edits(&stored.state, &wanted)? }, &args.act).because(&args.reason);
+    let asked = RequestedAction::new(Action::Edit { edits: edits(&stored.state, &wanted)? }, &args.act).because(&args.reason);
     asked.of(stored, place, io).await
 }
 
@@ -202,10 +202,10 @@ pub(super) fn edits(run: &Run, wanted: &Plan) -> Result<Vec<Edit>, CliError> {
 
 /// Journals a breakpoint that comes or goes.
 pub(super) async fn set(action: Action, stored: StoredRun, args: &ActArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    Asked::new(action, args).of(stored, place, io).await
+    RequestedAction::new(action, args).of(stored, place, io).await
 }
 
-impl<'a> Asked<'a> {
+impl<'a> RequestedAction<'a> {
     fn new(action: Action, act: &'a ActArgs) -> Self {
         Self { action, why: "", act, gates: None, pause: false }
     }

@@ -164,7 +164,7 @@ impl<'de> Visitor<'de> for Flattened {
                 None => return Err(A::Error::missing_field(TAG)),
             }
         };
-        let mut fields = Fields { map, before, value: None, node: None, generation: None, cause: None, sieves: true, found: false };
+        let mut fields = WireFields { map, before, value: None, node: None, generation: None, cause: None, sieves: true, found: false };
         let fact = NodeFact::deserialize(Tagged { tag: &tag, fields: &mut fields });
         if !fields.found {
             fields.sieves = false;
@@ -188,7 +188,7 @@ fn caused(mut event: Event, cause: Option<Cause>) -> Event {
 }
 
 /// The fields beside the tag; keeps whose they are, and hands out the rest.
-struct Fields<A> {
+struct WireFields<A> {
     map: A,
     /// What came before the tag, last first; our own writers put the tag first.
     before: Vec<(String, Value)>,
@@ -203,20 +203,20 @@ struct Fields<A> {
     found: bool,
 }
 
-impl<'de, A: MapAccess<'de>> Fields<A> {
+impl<'de, A: MapAccess<'de>> WireFields<A> {
     fn owned<T: Deserialize<'de>>(value: Value) -> Result<T, A::Error> {
         T::deserialize(value).map_err(A::Error::custom)
     }
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut Fields<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut WireFields<A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
         while let Some((key, value)) = self.before.pop() {
             match key.as_str() {
-                NODE if self.sieves => self.node = Some(Fields::<A>::owned(value)?),
-                GENERATION if self.sieves => self.generation = Some(Fields::<A>::owned(value)?),
+                NODE if self.sieves => self.node = Some(WireFields::<A>::owned(value)?),
+                GENERATION if self.sieves => self.generation = Some(WireFields::<A>::owned(value)?),
                 CAUSE => self.cause = serde_json::from_value(value).ok(),
                 _ => {
                     self.value = Some(value);
@@ -226,7 +226,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for &mut Fields<A> {
         }
         let mut seed = Some(seed);
         loop {
-            match self.map.next_key_seed(Key(&mut seed, self.sieves))? {
+            match self.map.next_key_seed(WireKey(&mut seed, self.sieves))? {
                 Some(Name::Node) => self.node = Some(self.map.next_value()?),
                 Some(Name::Generation) => self.generation = Some(self.map.next_value()?),
                 Some(Name::Cause) => self.cause = serde_json::from_value(self.map.next_value()?).ok(),
@@ -252,9 +252,9 @@ enum Name<T> {
 }
 
 /// Looks at a key before the one who asked for it does.
-struct Key<'a, K>(&'a mut Option<K>, bool);
+struct WireKey<'a, K>(&'a mut Option<K>, bool);
 
-impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for Key<'_, K> {
+impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for WireKey<'_, K> {
     type Value = Name<K::Value>;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
@@ -262,7 +262,7 @@ impl<'de, K: DeserializeSeed<'de>> DeserializeSeed<'de> for Key<'_, K> {
     }
 }
 
-impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for Key<'_, K> {
+impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for WireKey<'_, K> {
     type Value = Name<K::Value>;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -292,7 +292,7 @@ impl<'de, K: DeserializeSeed<'de>> Visitor<'de> for Key<'_, K> {
 /// A variant by its tag, with the fields beside it.
 struct Tagged<'a, A> {
     tag: &'a str,
-    fields: &'a mut Fields<A>,
+    fields: &'a mut WireFields<A>,
 }
 
 impl<'de, A: MapAccess<'de>> Deserializer<'de> for Tagged<'_, A> {

@@ -16,7 +16,7 @@ use std::{
 pub const RUN_FILE_VERSION: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Header {
+struct RunFileHeader {
     /// The version of the format.
     dagdeck_run: u32,
     /// The program that wrote it.
@@ -81,7 +81,7 @@ pub fn write_run(records: &[Record], secrets: &Secrets) -> Result<RunFile, serde
     let run = Run::replay(records);
     let mut goal = serde_json::Value::from(run.plan().map_or("", |plan| plan.goal.as_str()));
     secrets.clean(&mut goal);
-    let header = Header {
+    let header = RunFileHeader {
         dagdeck_run: RUN_FILE_VERSION,
         dagdeck: env!("CARGO_PKG_VERSION").to_owned(),
         journal: Store::version(),
@@ -146,7 +146,7 @@ pub fn rescue(records: &[Record], folder: &Path) -> std::io::Result<PathBuf> {
 }
 
 /// What the first line says, or what is wrong with it, and a way out.
-fn header_of(line: &str) -> Result<Header, (String, &'static str)> {
+fn header_of(line: &str) -> Result<RunFileHeader, (String, &'static str)> {
     const HINT: &str = "`dagdeck export RUN --run-file FILE` writes one";
     if line.trim().is_empty() {
         return Err(("the file is empty".to_owned(), HINT));

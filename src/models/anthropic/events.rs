@@ -32,7 +32,7 @@ enum StreamEvent {
     },
     ContentBlockStart {
         index: u64,
-        content_block: Block,
+        content_block: ContentBlock,
     },
     ContentBlockDelta {
         index: u64,
@@ -53,14 +53,14 @@ enum StreamEvent {
 struct WireReply {
     model: Option<String>,
     #[serde(default)]
-    content: Vec<Block>,
+    content: Vec<ContentBlock>,
     stop_reason: Option<String>,
     usage: Option<WireUsage>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Block {
+enum ContentBlock {
     Text {
         #[serde(default)]
         text: String,
@@ -143,11 +143,11 @@ impl Events {
         }
     }
 
-    fn open(&mut self, index: u64, block: Block, sink: &mut (dyn FnMut(Delta) + Send)) {
+    fn open(&mut self, index: u64, block: ContentBlock, sink: &mut (dyn FnMut(Delta) + Send)) {
         match block {
-            Block::Text { text } => self.say(text, sink),
-            Block::Thinking { thinking } if !thinking.is_empty() => sink(Delta::Reasoning(thinking)),
-            Block::ToolUse { id, name, input } => {
+            ContentBlock::Text { text } => self.say(text, sink),
+            ContentBlock::Thinking { thinking } if !thinking.is_empty() => sink(Delta::Reasoning(thinking)),
+            ContentBlock::ToolUse { id, name, input } => {
                 if Some(&name) != self.answer_tool.as_ref() {
                     sink(Delta::Call);
                 }
@@ -157,7 +157,7 @@ impl Events {
                     self.add_arguments(index, &input.to_string(), sink);
                 }
             }
-            Block::Thinking { .. } | Block::Else => {}
+            ContentBlock::Thinking { .. } | ContentBlock::Else => {}
         }
     }
 

@@ -62,10 +62,10 @@ struct NamedWindow {
 }
 
 /// By server and model: `api.openai.com gpt-4`.
-type Findings = BTreeMap<String, Finding>;
+type Findings = BTreeMap<String, LearnedFinding>;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Finding {
+struct LearnedFinding {
     /// Seconds since 1970.
     found: i64,
     #[serde(flatten)]
@@ -86,7 +86,7 @@ impl Learned {
     /// Keeps what a successful call showed. A file that can't be written costs a round trip next time, nothing more.
     pub(super) fn keep(&self, host: &str, model: &str, features: &Features, holds: Lasting) {
         let features = Features { cap_now: None, ..features.clone() };
-        let finding = Finding { found: now(), features };
+        let finding = LearnedFinding { found: now(), features };
         let add = |known: &mut Known| {
             known.servers.insert(key(host, model), finding.clone());
         };

@@ -16,14 +16,14 @@ pub fn are_opposite(a: &str, b: &str, scope: &dyn NameScope) -> bool {
 
 /// The same for the same meaning, whatever its spaces and spellings.
 #[derive(Clone, PartialEq)]
-struct Piece {
+struct ConditionPart {
     text: String,
     /// How far it opens or closes brackets.
     depth: i32,
     is_logic: bool,
 }
 
-fn pieces(text: &str, scope: &dyn NameScope) -> Option<Vec<Piece>> {
+fn pieces(text: &str, scope: &dyn NameScope) -> Option<Vec<ConditionPart>> {
     let Scanned { tokens, paths } = scan(text, scope).ok()?;
     let mut paths = paths.into_iter();
     let mut named = 0;
@@ -41,13 +41,13 @@ fn pieces(text: &str, scope: &dyn NameScope) -> Option<Vec<Piece>> {
             LexemeKind::Close => -1,
             _ => 0,
         };
-        Piece { text, depth, is_logic: matches!(token.kind, LexemeKind::Logic) }
+        ConditionPart { text, depth, is_logic: matches!(token.kind, LexemeKind::Logic) }
     };
     Some(tokens.into_iter().map(piece).collect())
 }
 
 /// Without the brackets around the whole.
-fn bare(pieces: &[Piece]) -> &[Piece] {
+fn bare(pieces: &[ConditionPart]) -> &[ConditionPart] {
     match pieces {
         [open, inner @ .., close] if open.text == "(" && close.text == ")" && at_top(inner).is_some() => bare(inner),
         _ => pieces,
@@ -55,7 +55,7 @@ fn bare(pieces: &[Piece]) -> &[Piece] {
 }
 
 /// The pieces outside all brackets, by position; `None` where a bracket closes that opened before them.
-fn at_top(pieces: &[Piece]) -> Option<Vec<usize>> {
+fn at_top(pieces: &[ConditionPart]) -> Option<Vec<usize>> {
     let (mut depth, mut found) = (0, Vec::new());
     for (at, piece) in pieces.iter().enumerate() {
         if depth == 0 && piece.depth == 0 {
@@ -70,9 +70,9 @@ fn at_top(pieces: &[Piece]) -> Option<Vec<usize>> {
 }
 
 /// What holds where these don't; `None` where that can't be said by turning one word.
-fn opposite(pieces: &[Piece]) -> Option<Vec<Piece>> {
+fn opposite(pieces: &[ConditionPart]) -> Option<Vec<ConditionPart>> {
     let pieces = bare(pieces);
-    let is_one = |part: &[Piece]| at_top(part).is_some_and(|top| top.iter().all(|&at| !part[at].is_logic));
+    let is_one = |part: &[ConditionPart]| at_top(part).is_some_and(|top| top.iter().all(|&at| !part[at].is_logic));
     if let Some((first, rest)) = pieces.split_first().filter(|(first, rest)| first.text == "not" && is_one(rest)) {
         debug_assert!(first.is_logic);
         return Some(bare(rest).to_vec());

@@ -14,7 +14,7 @@ const MOST_GUARDS: usize = 8;
 
 /// What a branch depends on.
 #[derive(Clone, Copy, PartialEq)]
-enum Guard<'a> {
+enum JoinGuard<'a> {
     /// One edge of a node that takes one of several.
     Way { source: usize, link: usize },
     /// A condition of an edge or of a node.
@@ -26,13 +26,13 @@ enum Guard<'a> {
 /// An edge into a node, with what has to hold so that it is taken.
 struct IncomingEdge<'a> {
     /// What its source depends on.
-    before: Vec<Guard<'a>>,
-    own: Option<Guard<'a>>,
+    before: Vec<JoinGuard<'a>>,
+    own: Option<JoinGuard<'a>>,
     is_alternative: bool,
 }
 
 impl<'a> IncomingEdge<'a> {
-    fn guards(&self) -> impl Iterator<Item = Guard<'a>> + '_ {
+    fn guards(&self) -> impl Iterator<Item = JoinGuard<'a>> + '_ {
         self.before.iter().copied().chain(self.own)
     }
 }
@@ -42,14 +42,14 @@ pub(super) fn check(check: &mut PlanCheck) {
     if check.plan.dialect.walks() {
         return;
     }
-    let mut guards: Vec<Vec<Guard>> = vec![Vec::new(); check.graph.len()];
+    let mut guards: Vec<Vec<JoinGuard>> = vec![Vec::new(); check.graph.len()];
     for node in check.graph.topological() {
         guards[node] = join(check, node, &guards);
     }
 }
 
 /// Looks at a node's join, and gives what has to hold so that the node runs.
-fn join<'a>(check: &mut PlanCheck<'a>, node: usize, guards: &[Vec<Guard<'a>>]) -> Vec<Guard<'a>> {
+fn join<'a>(check: &mut PlanCheck<'a>, node: usize, guards: &[Vec<JoinGuard<'a>>]) -> Vec<JoinGuard<'a>> {
     let plan = check.plan;
     let doc = &plan.nodes[node];
     let natural = if matches!(doc.kind, NodeKind::Merge(_)) { Some(Join::Settled) } else { None };
@@ -63,7 +63,7 @@ fn join<'a>(check: &mut PlanCheck<'a>, node: usize, guards: &[Vec<Guard<'a>>]) -
         Some(Join::Settled | Join::Any) => false,
     };
     let common = in_all(&edges);
-    let (mut needed, mut clash): (Vec<(usize, Guard)>, _) = (Vec::new(), None);
+    let (mut needed, mut clash): (Vec<(usize, JoinGuard)>, _) = (Vec::new(), None);
     for (at, edge) in edges.iter().enumerate().filter(|(_, edge)| needs(edge)) {
         for guard in edge.guards() {
             // What excludes another is said here, and not again of every node behind.
@@ -87,7 +87,7 @@ fn join<'a>(check: &mut PlanCheck<'a>, node: usize, guards: &[Vec<Guard<'a>>]) -
         check.find(Code::Alternatives, FindingPlace::Node(node), "join", message, fix);
     }
     let mut own = if written == Some(Join::Always) { Vec::new() } else { common };
-    for guard in needed.into_iter().map(|(_, guard)| guard).chain(doc.policy.when.as_deref().map(Guard::Holds)) {
+    for guard in needed.into_iter().map(|(_, guard)| guard).chain(doc.policy.when.as_deref().map(JoinGuard::Holds)) {
         if own.len() < MOST_GUARDS && !own.contains(&guard) {
             own.push(guard);
         }
@@ -95,14 +95,14 @@ fn join<'a>(check: &mut PlanCheck<'a>, node: usize, guards: &[Vec<Guard<'a>>]) -
     own
 }
 
-fn incoming<'a>(check: &PlanCheck<'a>, link: usize, guards: &[Vec<Guard<'a>>]) -> IncomingEdge<'a> {
+fn incoming<'a>(check: &PlanCheck<'a>, link: usize, guards: &[Vec<JoinGuard<'a>>]) -> IncomingEdge<'a> {
     let plan = check.plan;
     let OrderedEdge { from, place, .. } = check.graph.links()[link];
     let doc: Option<&Edge> = if let EdgePlace::Edge(at) = place { Some(&plan.edges[at]) } else { None };
     let own = from.and_then(|source| match doc {
-        _ if takes_one(check, source) => Some(Guard::Way { source, link }),
-        Some(Edge { when: Some(when), .. }) => Some(Guard::Holds(when)),
-        Some(Edge { default: true, .. }) => Some(Guard::Otherwise { source }),
+        _ if takes_one(check, source) => Some(JoinGuard::Way { source, link }),
+        Some(Edge { when: Some(when), .. }) => Some(JoinGuard::Holds(when)),
+        Some(Edge { default: true, .. }) => Some(JoinGuard::Otherwise { source }),
         Some(_) | None => None,
     });
     let is_alternative = doc.is_some_and(|edge| edge.when.is_some() || edge.default) || from.is_some_and(|from| check.decides(from));
@@ -116,34 +116,34 @@ fn takes_one(check: &PlanCheck, source: usize) -> bool {
 }
 
 /// What all edges depend on.
-fn in_all<'a>(edges: &[IncomingEdge<'a>]) -> Vec<Guard<'a>> {
+fn in_all<'a>(edges: &[IncomingEdge<'a>]) -> Vec<JoinGuard<'a>> {
     let Some((first, rest)) = edges.split_first() else { return Vec::new() };
     first.guards().filter(|guard| rest.iter().all(|edge| edge.guards().any(|other| other == *guard))).take(MOST_GUARDS).collect()
 }
 
 /// Whether two guards never hold together.
-fn excludes(check: &PlanCheck, one: Guard, other: Guard) -> bool {
+fn excludes(check: &PlanCheck, one: JoinGuard, other: JoinGuard) -> bool {
     match (one, other) {
-        (Guard::Way { source, link }, Guard::Way { source: from, link: to }) => source == from && link != to,
-        (Guard::Holds(one), Guard::Holds(other)) => are_opposite(one, other, check),
-        (Guard::Otherwise { source }, Guard::Holds(when)) | (Guard::Holds(when), Guard::Otherwise { source }) => {
+        (JoinGuard::Way { source, link }, JoinGuard::Way { source: from, link: to }) => source == from && link != to,
+        (JoinGuard::Holds(one), JoinGuard::Holds(other)) => are_opposite(one, other, check),
+        (JoinGuard::Otherwise { source }, JoinGuard::Holds(when)) | (JoinGuard::Holds(when), JoinGuard::Otherwise { source }) => {
             let is_it = |link: usize| {
                 let place = check.graph.links()[link].place;
                 matches!(place, EdgePlace::Edge(at) if check.plan.edges[at].when.as_deref() == Some(when))
             };
             check.graph.outgoing(source).any(is_it)
         }
-        (Guard::Way { .. } | Guard::Otherwise { .. }, _) | (_, Guard::Way { .. }) => false,
+        (JoinGuard::Way { .. } | JoinGuard::Otherwise { .. }, _) | (_, JoinGuard::Way { .. }) => false,
     }
 }
 
-fn never(check: &PlanCheck, one: Guard, other: Guard) -> String {
+fn never(check: &PlanCheck, one: JoinGuard, other: JoinGuard) -> String {
     match (one, other) {
-        (Guard::Way { source, .. }, _) if check.decides(source) => {
+        (JoinGuard::Way { source, .. }, _) if check.decides(source) => {
             let decision = check.graph.id(source);
             format!("needs several branches of the decision `{decision}`, but only one is taken, so it would be skipped")
         }
-        (Guard::Way { source, .. }, _) => {
+        (JoinGuard::Way { source, .. }, _) => {
             format!("needs several branches of `{}`, but only one is taken, so it would be skipped", check.graph.id(source))
         }
         (one, other) => format!(
@@ -154,17 +154,17 @@ fn never(check: &PlanCheck, one: Guard, other: Guard) -> String {
     }
 }
 
-fn sometimes(check: &PlanCheck, guard: Guard) -> String {
+fn sometimes(check: &PlanCheck, guard: JoinGuard) -> String {
     format!("needs the branch {}; when that is not taken, it is skipped and the run doesn't succeed", of_branch(check, guard))
 }
 
-fn of_branch(check: &PlanCheck, guard: Guard) -> String {
+fn of_branch(check: &PlanCheck, guard: JoinGuard) -> String {
     match guard {
-        Guard::Way { source, link } => match check.plan.edge_at(check.graph.links()[link].place) {
+        JoinGuard::Way { source, link } => match check.plan.edge_at(check.graph.links()[link].place) {
             Some(edge) => format!("of `{}` to `{}`", check.graph.id(source), legible(&edge.to)),
             None => format!("of `{}`", check.graph.id(source)),
         },
-        Guard::Holds(when) => format!("for `{}`", legible(when)),
-        Guard::Otherwise { source } => format!("of `{}` for everything else", check.graph.id(source)),
+        JoinGuard::Holds(when) => format!("for `{}`", legible(when)),
+        JoinGuard::Otherwise { source } => format!("of `{}` for everything else", check.graph.id(source)),
     }
 }

@@ -21,7 +21,7 @@ enum TextKind {
 }
 
 /// A node that reads another one which is not next to it: settled in groups at the end.
-struct Read {
+struct ReadReference {
     place: FindingPlace,
     field: String,
     reader: usize,
@@ -29,7 +29,7 @@ struct Read {
 }
 
 pub(super) fn check(check: &mut PlanCheck) {
-    let mut reads: BTreeMap<usize, Vec<Read>> = BTreeMap::new();
+    let mut reads: BTreeMap<usize, Vec<ReadReference>> = BTreeMap::new();
     for at in 0..check.plan.nodes.len() {
         node(check, at, &mut reads);
     }
@@ -45,7 +45,7 @@ pub(super) fn check(check: &mut PlanCheck) {
     }
 }
 
-type Reads = BTreeMap<usize, Vec<Read>>;
+type Reads = BTreeMap<usize, Vec<ReadReference>>;
 
 /// The end of a loop is read among the names of its body, once all of that is over.
 pub(super) fn until(check: &mut PlanCheck, text: &str) {
@@ -185,7 +185,12 @@ fn mention(
             let near = (source == reader && itself) || check.graph.predecessors(reader).any(|other| other == source);
             own_state::check(check, place, field, path, source);
             if !near {
-                reads.entry(source).or_default().push(Read { place, field: field.to_owned(), reader, written: written.to_owned() });
+                reads.entry(source).or_default().push(ReadReference {
+                    place,
+                    field: field.to_owned(),
+                    reader,
+                    written: written.to_owned(),
+                });
             }
         }
         (Root::Node(id) | Root::Entry(id) | Root::Unknown(id), _) => {
@@ -257,7 +262,7 @@ fn unknown_input(check: &mut PlanCheck, place: FindingPlace, field: &str, name: 
 }
 
 /// One source and those that read it from afar. Few readers look back to it; many are found by looking forward once.
-fn unordered(check: &mut PlanCheck, source: usize, reads: Vec<Read>) {
+fn unordered(check: &mut PlanCheck, source: usize, reads: Vec<ReadReference>) {
     let after = check.graph.descendants(source);
     for read in reads {
         if after[read.reader] {
@@ -276,7 +281,7 @@ fn unordered(check: &mut PlanCheck, source: usize, reads: Vec<Read>) {
 
 /// A node that reads what can't come before it: what waits for it the wrong way round is turned, and what reads itself reads its only
 /// dependency instead.
-fn backwards(check: &PlanCheck, source: usize, read: &Read) -> Option<Fix> {
+fn backwards(check: &PlanCheck, source: usize, read: &ReadReference) -> Option<Fix> {
     let (node, on) = (check.graph.id(read.reader).clone(), check.graph.id(source).clone());
     if check.plan.dialect.walks() || check.graph.position(&node) != Some(read.reader) {
         return None;

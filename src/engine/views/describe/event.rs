@@ -43,7 +43,7 @@ const ON_A_LINE: usize = 200;
 const ARGUMENTS: usize = 8;
 
 /// Kind, what happened, who did it.
-type Parts = (&'static str, What, Plain, EventTone);
+type LineParts = (&'static str, What, Plain, EventTone);
 /// What happened, and why or with what.
 type What = (Plain, Plain);
 
@@ -117,7 +117,7 @@ impl EventLine {
 }
 
 impl NodeFact {
-    fn describe(&self, node: &NodeId, run: &RunState) -> Parts {
+    fn describe(&self, node: &NodeId, run: &RunState) -> LineParts {
         let none = Plain::default;
         match self {
             Self::Ready { .. } => ("node", just("ready"), none(), State(NodeState::Ready)),
@@ -191,7 +191,7 @@ impl NodeFact {
     }
 }
 
-fn started_call(model: &str, guidance: &[String], wrap_up: bool) -> Parts {
+fn started_call(model: &str, guidance: &[String], wrap_up: bool) -> LineParts {
     let what = if wrap_up { "last model call started, to wrap up" } else { "model call started" };
     ("model", because(what, &guidance.join(" ")), Plain::summary(model), EventTone::Dim)
 }
@@ -271,7 +271,7 @@ fn job_label(job: &Job) -> String {
     }
 }
 
-fn held_call(held: &HeldCall) -> Parts {
+fn held_call(held: &HeldCall) -> LineParts {
     let kind = match held.next {
         NextCall::Model { .. } => "model",
         NextCall::Tool { .. } => "tool",
@@ -296,7 +296,7 @@ fn replied(gate: u32, reply: &GateReply) -> What {
     }
 }
 
-fn tried(number: u32, failed: &FailedTry, next_at: Option<Time>) -> Parts {
+fn tried(number: u32, failed: &FailedTry, next_at: Option<Time>) -> LineParts {
     let what = match (next_at, failed.refused) {
         (Some(at), true) => format!("call refused, sent again at {}", clock(at.0)),
         (Some(at), false) => format!("try {number} failed, the next at {}", clock(at.0)),

@@ -88,7 +88,8 @@ impl Tool for Git {
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let args: GitArgs = arguments(args)?;
         let workspace = Workspace::new(&context.workspace)?;
-        let asked = Asked { repository: self.process.open(&workspace)?, revision: revision(&args)?, path: place(&workspace, &args)?, args };
+        let asked =
+            GitQuery { repository: self.process.open(&workspace)?, revision: revision(&args)?, path: place(&workspace, &args)?, args };
         let value = asked.answer().await?;
         let source = DataSource { kind: "file".into(), identifier: ".git".into(), query: Some(asked.label()) };
         Ok(ToolOutput { value, files: Vec::new(), sources: vec![source] })
@@ -109,14 +110,14 @@ fn place(workspace: &Workspace, args: &GitArgs) -> Result<Option<String>, ToolEr
 }
 
 /// One question to a repository.
-struct Asked<'g> {
+struct GitQuery<'g> {
     repository: Repository<'g>,
     revision: Option<String>,
     path: Option<String>,
     args: GitArgs,
 }
 
-impl Asked<'_> {
+impl GitQuery<'_> {
     fn label(&self) -> String {
         let parts = [self.revision.as_deref(), self.path.as_deref()];
         let command = json!(self.args.command);
