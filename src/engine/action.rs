@@ -13,7 +13,6 @@ pub enum ActionTarget {
     Node(NodeId),
     /// A node and what only it feeds.
     Branch(NodeId),
-    /// Everything.
     Run,
 }
 
@@ -37,35 +36,51 @@ pub struct BreakId(pub u32);
 #[serde(rename_all = "snake_case", tag = "verb")]
 pub enum Action {
     /// Stop now.
-    Cancel { target: ActionTarget },
+    Cancel {
+        target: ActionTarget,
+    },
     /// Wrap up. An agent at work gets one last turn without tools, at its next model call, and its result is marked `stopped`; tool calls
     /// and questions that wait for a person are refused. Of a plan inside a node nothing more begins. Tools and code hand nothing back:
     /// alone they can't be stopped, in a branch or a run they finish. What has not started in a branch or a run is cancelled.
-    Stop { target: ActionTarget },
+    Stop {
+        target: ActionTarget,
+    },
     /// Don't start until released. Of a node with a plan inside that is at work nothing more inside starts, in bodies that begin later
     /// neither.
-    Hold { target: ActionTarget },
+    Hold {
+        target: ActionTarget,
+    },
     /// End a hold, or go on from a breakpoint; with all that runs inside.
-    Release { target: ActionTarget },
+    Release {
+        target: ActionTarget,
+    },
     /// Try again a node that ended badly, or now one that waits for its next attempt.
-    Retry { node: NodeId },
+    Retry {
+        node: NodeId,
+    },
     /// Run again a node that is over.
     Rerun {
         node: NodeId,
-        /// How far.
         scope: RerunReach,
     },
     /// Never run it.
-    Skip { node: NodeId },
+    Skip {
+        node: NodeId,
+    },
     /// Take this as its result; null marks it done.
-    Override { node: NodeId, value: Value },
+    Override {
+        node: NodeId,
+        value: Value,
+    },
     /// Change the plan. Nodes that are over and changed run again, with what depends on them.
     Edit {
-        /// All at once.
         edits: Vec<Edit>,
     },
     /// Text for an agent's next turn, or for the node when it starts.
-    Guide { node: NodeId, text: String },
+    Guide {
+        node: NodeId,
+        text: String,
+    },
     /// Reject a result with feedback to a node upstream: that one and what depends on it run again.
     Rewind {
         node: NodeId,
@@ -84,17 +99,20 @@ pub enum Action {
         node: Option<NodeId>,
     },
     /// Run what the node needs, and pause before it.
-    RunTo { node: NodeId },
+    RunTo {
+        node: NodeId,
+    },
     /// Stop before each model call and each tool call of a node, from its start or from now on. `Step` lets one call go, `Release` and
     /// `Resume` end it. Of a run that is paused the node starts.
-    StepInto { node: NodeId },
-    /// A breakpoint.
+    StepInto {
+        node: NodeId,
+    },
     Break {
-        /// Where.
         point: Breakpoint,
     },
-    /// A breakpoint goes.
-    Unbreak { point: BreakId },
+    Unbreak {
+        point: BreakId,
+    },
     /// A breakpoint becomes another one, under its number.
     Rebreak {
         point: BreakId,
@@ -110,16 +128,9 @@ pub enum HeldAt {
     /// The start of the node.
     Start,
     /// The use of its result.
-    Result {
-        result: Value,
-        /// Its mark.
-        mark: Option<Mark>,
-    },
-    /// Its failure.
+    Result { result: Value, mark: Option<Mark> },
     Failure {
-        /// Why it failed.
         error: NodeError,
-        /// What it had.
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::report::present")]
         result: Option<Value>,
     },
@@ -194,7 +205,6 @@ impl WrittenValue {
         }
     }
 
-    /// The value.
     pub fn value(self) -> Value {
         match self {
             Self::Json(value) => value,

@@ -5,7 +5,6 @@ use std::{
     ops::{Deref, DerefMut, Index, IndexMut},
 };
 
-/// Names a place.
 pub(super) trait NumberedPlace {
     fn at(self) -> usize;
 }

@@ -16,13 +16,9 @@ use serde_json::Value;
 pub enum Event {
     /// The first event of every run.
     RunCreated {
-        /// The run's name.
         run: RunId,
-        /// What is run.
         plan: Box<Plan>,
-        /// What it keeps.
         settings: Box<RunSettings>,
-        /// Who started it.
         by: Actor,
     },
     /// Nodes may start.
@@ -41,11 +37,12 @@ pub enum Event {
         /// Where its provider takes fewer calls at once than the run has slots.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         slots: Option<ModelSlots>,
-        /// Who chose it.
         by: Actor,
     },
     /// A signal ended the process that drove the run. It goes on with `RunRecovered`.
-    RunInterrupted { signal: StopSignal },
+    RunInterrupted {
+        signal: StopSignal,
+    },
     /// The run was over and goes on, by the action that comes right behind, or because the last one is undone there.
     RunReopened {
         /// Who asked for it.
@@ -58,23 +55,28 @@ pub enum Event {
         from: RunId,
         /// The last event that they share.
         from_seq: u64,
-        /// Who branched it.
         by: Actor,
     },
     /// Somebody cancelled the run.
-    RunCancelled { by: Actor },
+    RunCancelled {
+        by: Actor,
+    },
     /// Nothing is left to do. The last event of a run, unless somebody opens it again.
     #[serde(rename = "run_settled")]
     RunEnded {
-        /// How it ended.
         outcome: Outcome,
         #[serde(with = "sentence")]
         reason: Cause,
     },
-    /// A gate opened.
-    ApprovalRequired { gate: Box<Gate> },
+    ApprovalRequired {
+        gate: Box<Gate>,
+    },
     /// A gate was answered. Journalled before any effect of the answer.
-    GateDecided { gate: GateId, decision: GateReply, by: Actor },
+    GateDecided {
+        gate: GateId,
+        decision: GateReply,
+        by: Actor,
+    },
     /// A gate ended without an answer: its node was cancelled, or its payload changed.
     GateVoided {
         gate: GateId,
@@ -82,18 +84,20 @@ pub enum Event {
         reason: Cause,
     },
     /// A stage of a stages plan starts.
-    StageStarted { node_id: NodeId },
+    StageStarted {
+        node_id: NodeId,
+    },
     /// A stage's results are in the journal.
     Checkpoint {
-        /// After which stage.
         node_id: NodeId,
     },
     /// A stage is over.
-    StageFinished { node_id: NodeId },
+    StageFinished {
+        node_id: NodeId,
+    },
     /// A line of a node's log (`console.log`, warnings).
     LogLine {
         node_id: NodeId,
-        /// The line.
         text: String,
     },
     /// Somebody asked something of the run; what follows from it comes right behind.
@@ -118,11 +122,8 @@ pub enum Event {
     },
     /// A command that was refused, and why (the answer to a late decision names who decided).
     Refused {
-        /// Who asked.
         by: Actor,
-        /// What they asked.
         what: String,
-        /// Why not.
         why: String,
     },
     /// Something that happened to a node.
@@ -260,31 +261,24 @@ pub enum NodeFact {
     },
     /// A model call waits for a place at its provider. It keeps its node's slot and locks, and is no work.
     ModelWaits {
-        /// Which.
         call: String,
-        /// For what.
         #[serde(with = "sentence")]
         reason: Cause,
     },
     /// A try of a model call is sent. Until its answer begins, that is no work.
     ModelSent {
-        /// Which.
         call: String,
         /// From 1; a try that only the rate limit refused counts as none, and is sent again by its number.
         number: u32,
     },
     /// The answer to a model call begins.
     ModelAnswers {
-        /// Which.
         call: String,
     },
     /// A try of a model call failed.
     ModelTryFailed {
-        /// Which.
         call: String,
-        /// Its number.
         number: u32,
-        /// Why.
         failed: FailedTry,
         /// When the next one is sent at the earliest; absent: none is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -298,27 +292,25 @@ pub enum NodeFact {
         held: Box<HeldCall>,
     },
     /// An agent proposed a tool call.
-    ToolProposed { call: ToolCall },
+    ToolProposed {
+        call: ToolCall,
+    },
     /// The call may run; its effect follows from this event. `call.args` are those that were approved.
-    ToolStarted { call: ToolCall },
+    ToolStarted {
+        call: ToolCall,
+    },
     /// The call will not run; the text goes to the model.
     ToolRefused {
-        /// The call's id.
         call: String,
-        /// For the model.
         message: String,
     },
     /// A person gave a result in the tool's place.
     ToolAnswered {
-        /// The call's id.
         call: String,
         value: Value,
     },
-    /// A call ended.
     ToolFinished {
-        /// The call's id.
         call: String,
-        /// What it gave.
         report: ToolReport,
     },
     /// An agent's question was answered; the answer goes to it.
@@ -329,7 +321,6 @@ pub enum NodeFact {
     },
     /// A model call ended.
     ModelCalled {
-        /// What it took.
         call: ModelCall,
     },
     /// A message of an agent's conversation, as it was sent or received.
@@ -340,7 +331,6 @@ pub enum NodeFact {
     },
     /// Streamed text; merged, and not part of the state that decides.
     Output {
-        /// The next piece.
         text: String,
     },
     /// What its model thinks, as it comes; merged. The whole of it follows as a message.
@@ -359,9 +349,7 @@ pub enum NodeFact {
     BreakHit {
         /// Which breakpoint; absent when the plan's own `breakpoint` does.
         point: Option<BreakId>,
-        /// When it looked.
         moment: Moment,
-        /// What waits.
         kept: Box<HeldAt>,
         #[serde(with = "sentence")]
         reason: Cause,

@@ -15,7 +15,9 @@ pub(super) enum Phase {
     #[default]
     Inputs,
     /// The join is decided, for or against. *Agenda.*
-    Joined { go: bool },
+    Joined {
+        go: bool,
+    },
     /// A gate must be opened before it starts. *Agenda.*
     Asking,
     /// A gate of the node as a whole is open: before it, after it, an approval node's question, or what became of it.
@@ -32,7 +34,6 @@ pub(super) enum Phase {
     Bodies,
     /// Bodies are at work.
     Inside,
-    /// Started.
     Working,
     /// Waits for its next attempt.
     Resting,
@@ -153,11 +154,16 @@ pub(super) struct Pending {
 /// What a call waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Wait {
-    /// An answer.
     Gate(GateId),
     /// Somebody to released it; `number` counts the holds of its worker, `inner` calls are made by a tool that is at work, and the call is
     /// the `nth` of its name in the attempt.
-    Hold { number: u32, inner: bool, held: Box<HeldCall>, name: String, nth: u32 },
+    Hold {
+        number: u32,
+        inner: bool,
+        held: Box<HeldCall>,
+        name: String,
+        nth: u32,
+    },
 }
 
 /// By what a worker that wants its slot back waits in line: held calls first, then by age.
@@ -300,7 +306,6 @@ pub(super) struct Flow {
     pub phase: Phase,
     pub tally: EdgeCounts,
     pub worker: Option<Box<Worker>>,
-    /// Holds its locks.
     pub locked: bool,
     /// What runs inside it.
     pub bodies: Option<Box<Bodies>>,

@@ -26,7 +26,6 @@ pub struct Gate {
     pub payload: Value,
     /// SHA-256 (hex) of the node's definition and the payload; an approval is bound to it.
     pub hash: String,
-    /// Why it asks.
     pub why: String,
     /// When it opened; its clock starts here.
     pub opened: Time,
@@ -55,7 +54,6 @@ pub enum GateKind {
     /// Before one tool call in the middle of a node.
     #[serde(rename = "tool")]
     Permission {
-        /// The call's id.
         call: String,
         /// The tool's full name.
         tool: String,
@@ -206,11 +204,9 @@ pub fn form_has_option(options: &[String], fields: &[Field]) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "decision")]
 pub enum GateReply {
-    /// As shown.
     Approve,
     /// With this payload instead; checked again.
     Modify {
-        /// The edited payload.
         payload: Value,
     },
     /// No; the text goes back to the model.
@@ -219,9 +215,13 @@ pub enum GateReply {
         message: String,
     },
     /// The answer to a question, or a result in the tool's place.
-    Answer { value: Value },
+    Answer {
+        value: Value,
+    },
     /// What becomes of a node whose effect is unknown.
-    Lost { choice: LostChoice },
+    Lost {
+        choice: LostChoice,
+    },
     /// The node is skipped.
     Skip,
     /// The node and what only it feeds are cancelled.
@@ -268,9 +268,7 @@ pub enum Preview {
         path: String,
         /// Text now.
         before: Option<String>,
-        /// Text after.
         after: String,
     },
-    /// Plain text.
     Text(String),
 }

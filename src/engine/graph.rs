@@ -28,7 +28,6 @@ slot!(NodeIx, InnerRunIx, EdgeId);
 /// Order among nodes that want the same thing: longest remaining path first, then plan order.
 pub(super) type Rank = (Reverse<u32>, NodeIx);
 
-/// One edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct GraphEdge {
     pub from: NodeIx,

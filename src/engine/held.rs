@@ -12,14 +12,11 @@ pub enum NextCall {
     Model {
         model: String,
     },
-    /// A tool.
     Tool {
         tool: String,
-        /// Exact arguments.
         args: Value,
         /// What configuration and the arguments say of it, for when it is released.
         verdict: Verdict,
-        /// Why it asks.
         why: String,
         /// What it would send out, if it reaches a place that nobody has allowed.
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,16 +13,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Input {
     /// The first input of every run.
-    Create {
-        /// The run's name.
-        run: RunId,
-        /// What is run.
-        plan: Box<Plan>,
-        /// What it keeps.
-        settings: Box<RunSettings>,
-        /// Who starts it.
-        by: Actor,
-    },
+    Create { run: RunId, plan: Box<Plan>, settings: Box<RunSettings>, by: Actor },
     /// A person or client asks for something.
     Command { command: Command, by: Actor },
     /// From a worker; inputs of an old generation or attempt change nothing.
@@ -38,11 +29,9 @@ pub enum Input {
     },
     /// The first input of a run whose events so far were copied from another one.
     Branch {
-        /// The other one.
         from: RunId,
         /// The last event that was copied.
         from_seq: u64,
-        /// Who branches it.
         by: Actor,
     },
     /// A timer that an effect asked for is due.
@@ -73,13 +62,10 @@ impl WorkerFact {
 pub enum WorkerFact {
     /// The work ended well.
     Done(Done),
-    /// The work failed.
     Failed(NodeError),
     /// The work failed at a limit, and returned what it had.
     HandedBack {
-        /// Why it failed.
         error: NodeError,
-        /// What it had.
         result: Value,
     },
     /// The work stopped because of (`Effect::Abort`).
@@ -92,26 +78,20 @@ pub enum WorkerFact {
     },
     /// A model call that may be made waits for a place at its provider.
     ModelWaits {
-        /// Which.
         call: String,
-        /// For what.
         reason: Cause,
     },
     /// A model call is sent: one more try.
     ModelSent {
-        /// Which.
         call: String,
     },
     /// The first piece of the answer to a model call came.
     ModelAnswers {
-        /// Which.
         call: String,
     },
     /// A try of a model call failed; whether another one follows comes as `Effect::Answer`.
     ModelTryFailed {
-        /// Which.
         call: String,
-        /// Why.
         failed: FailedTry,
     },
     /// A tool call is proposed; the answer comes as `Effect::Answer`.
@@ -119,16 +99,13 @@ pub enum WorkerFact {
         call: ToolCall,
         /// What configuration and the arguments say of it.
         verdict: Verdict,
-        /// Why it asks.
         why: String,
         /// What it would send out, if it reaches a place that nobody has allowed.
         leaves: Option<Box<Outgoing>>,
     },
     /// A tool call that was released ended.
     ToolDone {
-        /// The call's id.
         call: String,
-        /// What it gave.
         report: ToolReport,
     },
     /// A question to a person; the answer comes as `Effect::Answer`.
@@ -136,9 +113,7 @@ pub enum WorkerFact {
         /// Ties the answer to the question.
         call: String,
         text: String,
-        /// Choices offered.
         options: Vec<String>,
-        /// Form fields.
         fields: Vec<Field>,
         /// What the person needs to see to answer (the prompt, when the operator answers for the model).
         payload: Value,
@@ -151,7 +126,6 @@ pub enum WorkerFact {
         role: String,
         content: String,
     },
-    /// Streamed text.
     Output(String),
     /// The next piece of what its model thinks, for people to read.
     Thought(String),
@@ -165,9 +139,7 @@ pub enum WorkerFact {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "command")]
 pub enum Command {
-    /// Let nodes start.
     Start,
-    /// Answer a gate.
     Decide {
         gate: GateId,
         decision: GateReply,
@@ -204,7 +176,6 @@ pub struct Timer {
     pub node: NodeId,
     pub generation: u32,
     pub attempt: u32,
-    /// What for.
     pub kind: TimerKind,
 }
 
@@ -220,12 +191,10 @@ pub enum TimerKind {
 /// What a run asks of the world. Carried out only after the batch's events are in the journal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Start a worker.
     Start {
         node: NodeId,
         generation: u32,
         attempt: u32,
-        /// What to do.
         job: Box<Job>,
         /// Results of the dependencies that were taken, in edge order.
         deps: Vec<Dep>,
@@ -235,14 +204,7 @@ pub enum Effect {
     /// Stop a worker; it answers `Aborted` or with what it had.
     Abort { node: NodeId, generation: u32, attempt: u32 },
     /// Answer a worker that waits.
-    Answer {
-        node: NodeId,
-        generation: u32,
-        attempt: u32,
-        /// The call's id.
-        call: String,
-        answer: Answer,
-    },
+    Answer { node: NodeId, generation: u32, attempt: u32, call: String, answer: Answer },
     /// Send `Input::TimerDue` at this moment.
     SetTimer { timer: Timer, at: Time },
     /// Workers that start from here on ask this model.
@@ -281,7 +243,6 @@ pub enum Answer {
 /// A dependency's result as a worker gets it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dep {
-    /// The source node.
     pub node: NodeId,
     /// Its result; null when it was passed, skipped, or its edge died.
     pub result: Arc<Value>,
@@ -313,23 +274,17 @@ pub struct Provenance {
 #[serde(rename_all = "snake_case", tag = "job")]
 #[expect(clippy::large_enum_variant, reason = "a job travels in a box")]
 pub enum Job {
-    /// Run an agent.
     Agent(AgentJob),
-    /// Call one tool.
     Tool {
         tool: String,
-        /// Exact arguments.
         args: Value,
     },
-    /// Run code.
     Code {
         code: CodeNode,
-        /// Plan inputs.
         inputs: Map<String, Value>,
     },
     /// Done by the engine itself: transform, decision, merge, approval.
     Inline {
-        /// The work's name.
         work: String,
     },
     /// Run the plan inside, as often as it takes; the bodies follow as events of their own.
@@ -342,22 +297,18 @@ pub enum Job {
     },
 }
 
-/// An agent's job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AgentJob {
     /// Card's name, unless inline.
     pub agent: Option<String>,
-    /// Inline role.
     pub role: Option<String>,
-    /// Inline goal.
     pub goal: Option<String>,
     /// References resolved; absent: the card's template is filled by the worker.
     pub objective: Option<String>,
     /// Nodes whose results are too long for the texts that refer to them: they are named there, and are among the material.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<NodeId>,
-    /// The plan's goal.
     pub plan_goal: String,
     /// Named extra context, references resolved.
     pub inputs: Map<String, Value>,

@@ -6,7 +6,6 @@ use super::{
 };
 use std::collections::BTreeSet;
 
-/// One lock.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Lock {
     pub holder: Option<NodeIx>,

@@ -79,7 +79,6 @@ pub struct RunSettings {
 }
 
 impl RunSettings {
-    /// What planning took.
     pub fn planning_spent(&self) -> Spent {
         self.planning.iter().fold(Spent::default(), |mut all, call| {
             all.add(Spent::of(call));

@@ -129,7 +129,6 @@ impl RunState {
         self.head.as_ref().map(|head| &head.settings)
     }
 
-    /// Who started it.
     pub fn by(&self) -> Option<&Actor> {
         self.head.as_ref().map(|head| &head.by)
     }

@@ -149,7 +149,6 @@ impl SkippedBy {
 /// What is known of one node of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRun {
-    /// Its state.
     pub state: NodeState,
     /// Why it is in this state; empty when the state says it all.
     pub reason: Cause,
@@ -230,16 +229,13 @@ impl EdgeState {
     }
 }
 
-/// What work took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
     /// Tokens of its model calls.
     pub tokens: TokenUsage,
     /// US dollars, as far as prices are known.
     pub cost_usd: f64,
-    /// Model calls made.
     pub model_calls: u32,
-    /// Attempts started.
     pub attempts: u32,
     /// Whether tokens were counted here, because a provider didn't report them.
     pub estimated: bool,
@@ -298,9 +294,7 @@ pub struct Lineage {
     pub model: Option<String>,
     /// Tool calls in order, with what they gave once they ended.
     pub tools: Vec<(ToolCall, Option<ToolReport>)>,
-    /// Files touched.
     pub files: Vec<FileAccess>,
-    /// Sources read.
     pub sources: Vec<DataSource>,
     /// Whether private data went into it: its result, and an agent's conversation, may hold some.
     pub private: bool,

@@ -23,7 +23,6 @@ impl StopSignal {
         }
     }
 
-    /// By the system.
     pub fn number(self) -> u8 {
         match self {
             Self::HangUp => 1,

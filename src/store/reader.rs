@@ -48,7 +48,6 @@ pub struct RunRow {
 pub struct RowStatus {
     /// While a process drives it.
     pub driven: RunStatus,
-    /// When none does.
     pub left: RunStatus,
     /// The signal that ended its last driver, if one did.
     pub interrupted_by: Option<StopSignal>,

@@ -20,7 +20,6 @@ enum Base {
     /// Nothing: the start of a line, or an escape.
     #[default]
     None,
-    /// An ordinary character.
     Letter,
     /// An emoji that has no selector or skin tone yet.
     Emoji,

@@ -16,7 +16,6 @@ enum StopEffect {
     Finishes,
     /// It has not started, so it is cancelled.
     Ends,
-    /// Nothing.
     Over,
 }
 
