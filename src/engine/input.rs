@@ -130,7 +130,10 @@ pub enum WorkerFact {
     /// The next piece of what its model thinks, for people to read.
     Thought(String),
     /// Something to know of its result: a word or two for its row, and the sentence.
-    Noted { label: String, text: String },
+    Noted {
+        label: String,
+        text: String,
+    },
     /// A line for the node's log.
     Log(String),
 }
