@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::console::model::{Confirm, Confirmed, Dialog, Model, PlanScreen, RunView};
+use crate::console::model::{Confirm, Confirmed, Dialog, Model, PlanScreen, RunView, Screen};
 use crate::host::client::Driver;
 use crate::plan::{DecisionNode, NodeKind};
 use crate::text::counted;
@@ -24,6 +24,13 @@ pub fn typed_before(model: &Model) -> Result<(), DisabledReason> {
 /// There is a plan or a run to look at.
 pub fn has_nodes(model: &Model) -> Result<(), DisabledReason> {
     if model.plan().nodes.is_empty() { Err("there is no plan yet: type a request first".into()) } else { Ok(()) }
+}
+
+/// Something of what is shown waits for a person.
+pub fn needs_you(model: &Model) -> Result<(), DisabledReason> {
+    has_nodes(model)?;
+    let waits = model.shown_run().map_or_else(|| !model.editor.findings().is_empty(), |view| !view.stops().is_empty());
+    if waits { Ok(()) } else { Err("nothing here needs you".into()) }
 }
 
 /// The plan itself is shown, and nobody is generating it.
@@ -142,11 +149,10 @@ pub fn some_run(model: &Model) -> Result<(), DisabledReason> {
 }
 
 /// The run is shown as it is now: what was can't be changed.
-fn present(run: &RunView) -> Result<(), DisabledReason> {
-    match run.replay() {
-        None => Ok(()),
-        Some(replay) => Err(format!("you are looking at event {} of {}", replay.at(), run.journal().len()).into()),
-    }
+fn present(model: &Model, run: &RunView) -> Result<(), DisabledReason> {
+    let Some(replay) = run.replay() else { return Ok(()) };
+    let (at, all, now) = (replay.at(), run.journal().len(), model.hint("replay.last"));
+    Err(format!("this is the run after event {at} of {all}, where nothing can be done: {now} returns to now").into())
 }
 
 /// The log of the shown run has a line.
@@ -216,7 +222,7 @@ pub fn node_shown(model: &Model) -> Result<(), DisabledReason> {
 /// A run is shown as it is now, and goes on here or is over: actions reach it.
 pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
     let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
-    present(run)?;
+    present(model, run)?;
     match (&run.driver, run.newest().run.outcome()) {
         (Driver::Here, _) | (Driver::Nobody, Some(_)) => Ok(()),
         (Driver::Elsewhere(who), _) => Err(format!("this run is under way in {who}").into()),
@@ -281,6 +287,19 @@ pub fn gate_sends(model: &Model) -> Result<(), DisabledReason> {
 
 /// Why no gate is selected. One that was decided stays selected, so that a key pressed once more decides nothing else.
 fn no_gate(model: &Model) -> DisabledReason {
+    let attention = model.hint("tree.attention");
+    if model.card_gate().is_some() {
+        return format!("the gate opened where you are: press {attention} to select it, then reply").into();
+    }
+    if let Some(replay) = model.replay().filter(|_| model.place.screen != Screen::Inbox) {
+        return format!("this is the run after event {}: press {} to return to now", replay.at(), model.hint("replay.last")).into();
+    }
+    match model.place.screen {
+        Screen::Inbox => {}
+        _ if model.inbox.gates.is_empty() => return "no gate is open".into(),
+        Screen::Plan | Screen::Graph => return format!("no gate is shown: press {attention} for the next that needs you").into(),
+        _ => return format!("reply in the tree ({}) or in the inbox ({})", model.hint("app.plan"), model.hint("app.inbox")).into(),
+    }
     let next = model.hint("move.down");
     match model.inbox.gates.len() {
         0 => "no gate is open".into(),

@@ -51,9 +51,10 @@ pub fn lines(model: &Model, contexts: &[KeyContext]) -> Doc<'static> {
     marks(&mut doc, &model.look.theme);
     doc.heading("Gates");
     for words in [
-        "A gate never takes the focus. You reply to it in the inbox only, when it",
-        "has been on the screen and no key was pressed for 0.4 s: then it says",
-        "\"keys active\". Enter, Space and Esc never reply to a gate.",
+        "A gate never takes the focus. You reply to it beside the tree or in the",
+        "inbox, when you went to it, it has been on the screen, and no key was",
+        "pressed for 0.4 s: then it says \"keys active\". Enter, Space and Esc",
+        "never reply to a gate.",
     ] {
         doc.line(Role::Dim, Plain::line(words));
     }

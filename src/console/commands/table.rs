@@ -40,7 +40,7 @@ const fn reply(
     guard: Guard,
     intent: Intent,
 ) -> ConsoleCommand {
-    of(id, keys, KeyContext::Inbox, texts, guard, CommandRun::Replies(intent))
+    of(id, keys, KeyContext::Decide, texts, guard, CommandRun::Replies(intent))
 }
 
 const fn of(
@@ -55,8 +55,8 @@ const fn of(
 }
 
 use KeyContext::{
-    Act, Always, Breaks, Compare, Confirm, Deps, Editor, Filter, Findings, Form, Global, Graph, Inbox, Inspector, Line, Log, LogFilter,
-    Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why,
+    Act, Always, Breaks, Compare, Confirm, Decide, Deps, Draft, Editor, Filter, Findings, Form, Gate, Global, Graph, Inbox, Inspector,
+    Line, Log, LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why,
 };
 
 /// All groups.
@@ -68,7 +68,7 @@ const APP: &[ConsoleCommand] = &[
     field("app.palette", &[":", "ctrl-p"], Global, ("All commands", "commands", "every command with its key, or why it can't be used now"), when::always, |_, turn| turn.next = Some(NextCommand::Palette)),
     row("app.help", &["?"], Global, ("Help", "help", "what works here, with keys"), when::always, actions::app::help),
     row("app.help_here", &["f1"], Always, ("Help", "help", "what works here, with keys"), when::always, actions::app::help),
-    row("app.back", &["esc"], Global, ("One step back", "back", "closes what is open, then the run; never quits or decides"), when::always, actions::app::back),
+    row("app.back", &["esc"], Global, ("One step back", "back", "closes what is open; never quits, decides or leaves a run"), when::always, actions::app::back),
     row("app.plan", &["1"], Global, ("Plan screen", "", "the tree with its inspector"), when::always, |model, _| model.go(Screen::Plan)),
     row("app.inbox", &["2", "i"], Global, ("Inbox", "inbox", "open gates of the runs that this console drives"), when::always, actions::app::inbox_screen),
     row("app.runs", &["3"], Global, ("Runs", "runs", "running and earlier runs"), when::always, actions::app::runs_screen),
@@ -118,7 +118,7 @@ const TREE: &[ConsoleCommand] = &[
     row("tree.fold_all", &["Z"], Tree, ("Fold or unfold all", "", "folds all rows, or unfolds them"), when::has_nodes, |model, _| model.with_tree(TreeView::toggle_all)),
     row("tree.orient", &["t"], Tree, ("Turn the tree", "", "draws it from the first nodes, or from the final ones"), when::has_nodes, actions::tree::orient),
     field("tree.filter", &["/"], Tree, ("Search", "search", "shows only nodes whose id, agent, tool or text matches"), when::has_nodes, actions::tree::filter),
-    row("tree.attention", &["."], Tree, ("Next that needs you", "next that needs you", "next node with a finding, gate, failure, stale result"), when::has_nodes, actions::tree::attention),
+    row("tree.attention", &["."], Tree, ("Next that needs you", "next that needs you", "the oldest gate, halt or failure, then the next"), when::needs_you, actions::tree::attention),
     row("filter.older", &["up"], Filter, ("Earlier search", "earlier", "what you searched for before"), when::typed_before, actions::typing::older),
     row("filter.newer", &["down"], Filter, ("Later search, or keep", "", "the next search; after the last, back to the tree"), when::always, actions::typing::newer),
     row("filter.done", &["enter"], Filter, ("Keep the filter", "keep", "back to the tree; the filter stays"), when::always, actions::typing::filter_done),
@@ -138,9 +138,9 @@ const GRAPH: &[ConsoleCommand] = &[
 
 #[rustfmt::skip]
 const PLAN: &[ConsoleCommand] = &[
-    row("plan.run", &["r"], Plan, ("Run", "run", "starts the plan; errors among the findings prevent it"), when::can_run, |model, turn| actions::run::start(model, turn, Vec::new())),
-    row("plan.step", &["s"], Plan, ("Run step by step", "", "starts the plan paused; each step then runs one node"), when::can_run, |model, turn| actions::run::start(model, turn, vec![Action::Pause])),
-    row("plan.add", &["a"], Tree, ("Add a node", "add", "a new node that depends on the selected one"), when::changing, actions::plan::add),
+    row("plan.run", &["r"], Plan, ("Run", "run", "starts the plan; errors among the findings prevent it"), when::can_run, |model, turn| actions::run::ask_start(model, turn, Vec::new())),
+    row("plan.step", &["s"], Plan, ("Run step by step", "", "starts the plan paused; each step then runs one node"), when::can_run, |model, turn| actions::run::ask_start(model, turn, vec![Action::Pause])),
+    row("plan.add", &["a", "+"], Tree, ("Add a node", "add", "a new node that depends on the selected one"), when::changing, actions::plan::add),
     row("plan.delete", &["d", "delete"], Tree, ("Delete the node", "", "with its edges; undo brings it back"), when::changing_nodes, actions::plan::delete),
     row("plan.rename", &["R"], Tree, ("Rename the node", "", "references to it follow"), when::changing_nodes, actions::plan::rename),
     row("plan.duplicate", &["c"], Tree, ("Duplicate the node", "", "a copy with the same dependencies"), when::changing_nodes, actions::plan::duplicate),
@@ -167,7 +167,7 @@ const PLAN: &[ConsoleCommand] = &[
 
 #[rustfmt::skip]
 const DEPS: &[ConsoleCommand] = &[
-    row("deps.toggle", &["space", "x"], Deps, ("Add or remove", "add or remove", "adds this row as a dependency, or removes it"), when::always, deps::toggle),
+    row("deps.toggle", &["space"], Deps, ("Add or remove", "add or remove", "adds this row as a dependency, or removes it"), when::always, deps::toggle),
     row("deps.undo", &["u"], Deps, ("Undo", "undo", "the last change"), when::can_undo_change, deps::undo),
     row("deps.done", &["enter", "esc", "D"], Deps, ("Done", "done", "back to the tree"), when::always, deps::done),
 ];
@@ -188,8 +188,8 @@ const RUN: &[ConsoleCommand] = &[
     row("run.resume", &["!"], Run, ("Continue the run", "continue", "drives a run on that no process drives"), when::interrupted, actions::branch::resume),
     row("run.compare", &["="], Run, ("Compare with another run", "compare", "plans and results side by side"), when::run_shown, actions::branch::ask_other),
     row("act.undo", &["u"], Run, ("Undo the last action", "undo", "works until the action takes effect"), when::can_take_back, act::undo),
-    row("run.cancel_node", &["x"], Run, ("Cancel the node", "", "stops it now; shows first what else that ends"), when::node_live, |model, turn| act::at_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Node(node) })),
-    row("run.cancel_branch", &["X"], Run, ("Cancel the branch", "cancel branch", "the node and all that only it feeds; shows them first"), when::node_live, |model, turn| act::at_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Branch(node) })),
+    row("run.cancel_node", &["ctrl-x"], Run, ("Cancel the node", "", "stops it now; shows first what else that ends"), when::node_live, |model, turn| act::at_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Node(node) })),
+    row("run.cancel_branch", &["|"], Run, ("Cancel the branch", "cancel branch", "the node and all that only it feeds; shows them first"), when::node_live, |model, turn| act::at_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Branch(node) })),
     row("run.cancel", &["ctrl-k"], Run, ("Cancel the run", "cancel run", "stops everything; shows first what that ends"), when::run_live, |model, turn| act::attempt(model, turn, Action::Cancel { target: ActionTarget::Run })),
     row("run.gate", &["o"], Tree, ("To its gate", "to its gate", "opens the selected node's gate in the inbox"), when::node_gated, actions::run::to_gate),
     row("run.take_plan", &["P"], Plan, ("Edit a copy of its plan", "edit its plan", "copies this run's plan into the editor"), when::run_shown, actions::run::take_plan),
@@ -209,7 +209,7 @@ const REPLAY: &[ConsoleCommand] = &[
     row("replay.play", &["space"], Replay, ("Play or stop", "play", "plays the events; waits over 2 s are cut short"), when::replaying, replay::play),
     row("replay.branch", &["b"], Replay, ("Branch off from here", "branch", "starts a new run from this event; you may edit it first"), when::replaying, actions::branch::ask),
     row("replay.faster", &["+"], Replay, ("Play faster", "", "up to 256 times the real speed"), when::replaying, |model, turn| replay::change_speed(model, turn, 1)),
-    row("replay.slower", &["-"], Replay, ("Play slower", "", "down to the real speed"), when::replaying, |model, turn| replay::change_speed(model, turn, -1)),
+    row("replay.slower", &["_"], Replay, ("Play slower", "", "down to the real speed"), when::replaying, |model, turn| replay::change_speed(model, turn, -1)),
     field("replay.find", &["/"], Replay, ("Search for an event", "search", "by node, kind, or any text of the event"), when::replaying, replay::find),
     row("replay.next", &["n"], Replay, ("Next match", "", "the next event that matches the search"), when::searched, |model, _| replay::search(model, ReplayDirection::Forward)),
     row("replay.previous", &["N"], Replay, ("Previous match", "", "the previous event that matches the search"), when::searched, |model, _| replay::search(model, ReplayDirection::Back)),
@@ -251,12 +251,12 @@ const INSPECTOR: &[ConsoleCommand] = &[
 const INBOX: &[ConsoleCommand] = &[
     reply("gate.approve", &["a"], ("Approve", "approve", "approves it as shown, or as you edited it"), when::gate, Intent::Approve),
     reply("gate.allow_host", &["A"], ("Always allow its host", "always", "approves, and lets private data go there from now on"), when::gate_sends, Intent::ApproveHost),
-    row("gate.edit", &["e"], Inbox, ("Edit or answer", "edit/answer", "edits the payload or writes the answer; sends nothing yet"), when::gate, gates::edit),
-    row("gate.edit_outside", &["E"], Inbox, ("Edit in $EDITOR", "", "edits the payload in your editor; sends nothing yet"), when::gate, gates::edit_outside),
+    row("gate.edit", &["e"], Gate, ("Edit or answer", "edit/answer", "edits what it asks about, or writes the answer"), when::gate, gates::edit),
+    row("gate.edit_outside", &["E"], Gate, ("Edit it in $EDITOR", "", "edits what it asks about in your editor"), when::gate, gates::edit_outside),
     reply("gate.reject", &["x"], ("Reject with a reason", "reject", "write why, then press it again to send"), when::gate, Intent::Reject),
-    reply("gate.skip", &["s"], ("Skip the node", "skip", "the node does not run; shows what changes, asks again"), when::gate, Intent::Skip),
+    reply("gate.skip", &["-"], ("Skip the node", "skip", "the node does not run; shows what changes, asks again"), when::gate, Intent::Skip),
     reply("gate.cancel_branch", &["X"], ("Cancel the branch", "cancel branch", "ends the node and what only it feeds; asks again first"), when::gate, Intent::CancelBranch),
-    row("gate.drop", &["u"], Inbox, ("Discard your draft", "discard draft", "discards the edited payload, answer or reason"), when::draft, gates::drop_draft),
+    row("gate.drop", &["u"], Draft, ("Discard your draft", "discard draft", "discards the edited payload, answer or reason"), when::draft, gates::drop_draft),
     row("gate.node", &["enter", "o"], Inbox, ("To its node", "to node", "shows the node in its run"), when::gate, gates::to_node),
     row("gate.now", &["$"], Inbox, ("End the replay of its run", "to now", "ends the replay, so that you can reply"), when::gate_replayed, gates::now),
     row("gate.go_on", &["!"], Inbox, ("Continue its run", "continue", "no process drives it; continue it, then reply"), when::gate_left, gates::go_on),

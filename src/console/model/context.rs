@@ -12,13 +12,19 @@ pub fn contexts(model: &Model) -> Vec<KeyContext> {
     // What is looked at as it was comes before all that changes it.
     let replay = model.replay().map(|_| KeyContext::Replay);
     let run = model.shown_run().map(|_| KeyContext::Run);
+    // A key that decides means nothing else on any screen of a run, also where it may not decide.
+    let gate = model.card_gate().is_some().then_some(KeyContext::Gate);
+    let draft = model.selected_draft().filter(|_| gate.is_some()).map(|_| KeyContext::Draft);
+    let decide = run.map(|_| KeyContext::Decide);
     let around = |inner: &[KeyContext], outer: &[KeyContext]| {
         let outer = outer.iter().copied().chain([Moving, Global, Always]);
-        inner.iter().copied().chain(replay).chain(run).chain(outer).collect()
+        draft.into_iter().chain(gate).chain(decide).chain(inner.iter().copied()).chain(replay).chain(run).chain(outer).collect()
     };
     let list = |context| vec![context, Moving, Global, Always];
     match (model.place.screen, model.place.focus) {
-        (Screen::Inbox, _) => list(KeyContext::Inbox),
+        (Screen::Inbox, _) => {
+            draft.into_iter().chain([KeyContext::Gate, KeyContext::Decide, KeyContext::Inbox, Moving, Global, Always]).collect()
+        }
         (Screen::Compare, _) => list(KeyContext::Compare),
         (Screen::Runs, _) => list(KeyContext::Runs),
         (Screen::Versus, _) => list(KeyContext::Versus),

@@ -108,6 +108,8 @@ pub enum PickThen {
     Trust(Box<TrustItem>),
     /// Answer the gate with that option.
     Answer(GateKey, String),
+    /// Edits a part of what a gate asks about, or all of it.
+    EditPart(GateKey, Option<String>),
 }
 
 /// Who does the work of a new node.
@@ -226,7 +228,7 @@ pub enum EditThen {
     /// The whole plan as JSON.
     WholePlan,
     /// Another payload for a gate.
-    Payload(GateKey),
+    Payload(GateKey, Option<String>),
     /// The answer to a gate's question.
     Answer(GateKey),
     /// The answer to a gate's form, as JSON.
@@ -252,7 +254,7 @@ impl LineThen {
 impl EditThen {
     /// Whether it edits something that is there, so that a text left as it was changes nothing.
     pub fn is_edit(&self) -> bool {
-        matches!(self, Self::NodeText(_) | Self::Node(_) | Self::Edge(_) | Self::Inputs | Self::WholePlan | Self::Payload(_))
+        matches!(self, Self::NodeText(_) | Self::Node(_) | Self::Edge(_) | Self::Inputs | Self::WholePlan | Self::Payload(..))
     }
 
     /// What to know about the text; may be empty.
@@ -308,6 +310,8 @@ pub enum Confirmed {
         /// What comes first.
         actions: Vec<Action>,
     },
+    /// Starts one more run of the plan, with these actions first.
+    Start(Vec<Action>),
     /// Resumes a run that was interrupted.
     Resume(RunId),
     /// Cancels all runs and leaves.
@@ -359,8 +363,16 @@ impl Dialog {
 
     /// Asks for a text, from its start on.
     pub fn editor(title: &str, text: &str, then: EditThen) -> Self {
-        let mut field = TextField::new(Lines::Many, text);
-        field.rewind();
+        let mut dialog = Self::editor_at_end(title, text, then);
+        if let Some(field) = dialog.field() {
+            field.rewind();
+        }
+        dialog
+    }
+
+    /// Asks for a text, from the end of what is there on.
+    pub fn editor_at_end(title: &str, text: &str, then: EditThen) -> Self {
+        let field = TextField::new(Lines::Many, text);
         Self::Editor(EditorDialog { title: Plain::summary(title), field, before: text.to_owned(), note: None, then })
     }
 

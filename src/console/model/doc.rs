@@ -48,6 +48,11 @@ impl<'a> Doc<'a> {
         self.line(Role::Heading, Plain::line(words));
     }
 
+    /// The same without a copy of its text.
+    pub fn borrowed(&self) -> Doc<'_> {
+        Doc { parts: self.parts.iter().map(|(role, lines)| (*role, Cow::Borrowed(&**lines))).collect(), len: self.len }
+    }
+
     /// Number of lines.
     pub fn len(&self) -> usize {
         self.len

@@ -134,6 +134,11 @@ impl Inbox {
         self.select(self.gates.get(at.min(last)).cloned());
     }
 
+    /// First line of a gate's text in sight.
+    pub fn gate_scroll(&self, key: &GateKey) -> usize {
+        if self.selected.as_ref() == Some(key) { self.scroll } else { 0 }
+    }
+
     /// The text of the selected gate.
     pub fn selected_doc(&self) -> Option<&GateDoc> {
         self.doc(self.selected.as_ref()?)

@@ -48,9 +48,9 @@ pub use key::{Key, KeyContext, Keymap, Offered};
 pub use list::{ListCursor, MoveBy, around, scrolled, turned};
 pub use log::Log;
 pub use look::{Look, Status};
-pub use place::{Below, Focus, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, box_width};
+pub use place::{Below, CardRoom, Focus, GATE_FRAME, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, WantedRoom, box_width};
 pub use request::{EXAMPLES, Planning, RequestLine, Rivals};
-pub use run::{Replay, RunAt, RunRecords, RunView, Standing};
+pub use run::{Replay, RunAt, RunRecords, RunView, Standing, Stop, StopKind};
 pub use runs::Runs;
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::HostStatus;
@@ -66,6 +66,12 @@ use std::cell::LazyCell;
 
 use crate::engine::{Blocker, Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
+use crate::text::Plain;
+
+/// Columns of a row of the tree, from the tree on, that are never cut for what else could be shown.
+pub const TITLE: usize = 54;
+/// Columns of a row around that, in a plan and in a run without its lane.
+pub const AROUND_TITLE: (u16, u16) = (25, 12);
 
 /// Everything that the console shows.
 #[derive(Clone, Debug)]
@@ -238,13 +244,43 @@ impl Model {
         if self.shown_run().is_some() { self.inspector.run_tab } else { self.inspector.plan_tab }
     }
 
-    /// The selected gate while it is open, with its run.
+    /// The selected gate while it is open and has its card on this screen.
     pub fn selected_gate(&self) -> Option<(&GateKey, &Gate)> {
-        let key = self.inbox.selected.as_ref()?;
-        let run = self.runs.get(&key.run)?;
-        match run.newest().run.gate(key.gate)? {
-            (gate, None) if self.inbox.place().is_some() => Some((key, gate)),
+        let key = self.inbox.selected.as_ref().filter(|key| self.inbox.gates.contains(key))?;
+        if self.place.screen != Screen::Inbox && self.card_gate()? != *key {
+            return None;
+        }
+        let (gate, _) = self.runs.get(&key.run)?.newest().run.gate(key.gate)?;
+        Some((key, gate))
+    }
+
+    /// The open gates of the selected node, the oldest first. A folded row has none: it stands for more than its node.
+    pub fn node_gates(&self) -> Vec<GateKey> {
+        let is_folded = self.tree().row().is_none_or(|row| matches!(row.kind, TreeRowKind::Folded(_)));
+        let Some(view) = self.shown_run().filter(|view| !is_folded && view.replay().is_none() && view.goes_on()) else { return Vec::new() };
+        let gates = view.newest().run.open_gates().filter(|gate| Some(&gate.node) == self.selected_id());
+        gates.map(|gate| GateKey { run: view.id.clone(), gate: gate.id }).collect()
+    }
+
+    /// The gate that has the card: in the inbox the selected one, beside the tree one of the selected node's, and of several the one that is
+    /// selected.
+    pub fn card_gate(&self) -> Option<GateKey> {
+        let selected = self.inbox.selected.as_ref();
+        match self.place.screen {
+            Screen::Inbox => selected.filter(|key| self.inbox.gates.contains(key)).cloned(),
+            Screen::Plan | Screen::Graph if self.tab() == Tab::Output => {
+                let gates = self.node_gates();
+                let at = selected.and_then(|key| gates.iter().position(|gate| gate == key)).unwrap_or(0);
+                gates.into_iter().nth(at)
+            }
             _ => None,
+        }
+    }
+
+    /// Selects the gate that has the card: by the person's own key only.
+    pub fn select_card_gate(&mut self) {
+        if let Some(key) = self.card_gate() {
+            self.inbox.select(Some(key));
         }
     }
 
@@ -354,7 +390,7 @@ impl Model {
             None | Some(Dialog::Reader(ReaderDialog { what: Reading::Gate, .. })) => false,
             Some(_) => true,
         };
-        self.place.screen == Screen::Inbox && !over && !self.types() && self.safety.drawn(key, doc.revision)
+        !over && !self.types() && self.safety.in_sight(key, doc.revision)
     }
 
     /// Whether the request has its place: while it is written or worked on, and where there is nothing else to begin with.
@@ -380,6 +416,11 @@ impl Model {
             None if self.shows_request() => Below::Request(self.request.field.height()),
             None => Below::Request(0),
         };
-        self.place.layout(below, entries)
+        let card = if self.card_gate().is_some() { CardRoom::Gate } else { CardRoom::Rest };
+        let width = usize::from(self.place.size.0.saturating_sub(2)).max(1);
+        let message = self.status.as_ref().map_or(0, |status| Plain::line(&status.text.as_str().replace('`', "")).wrap(width).len());
+        let around = if self.shown_run().is_some() { AROUND_TITLE.1 } else { AROUND_TITLE.0 };
+        let columns = around + u16::try_from(self.tree().widest().min(TITLE)).unwrap_or(0);
+        self.place.layout(WantedRoom { below, entries, columns, card, message: u16::try_from(message).unwrap_or(u16::MAX) })
     }
 }

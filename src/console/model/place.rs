@@ -121,6 +121,37 @@ pub enum Below {
     Scrub,
 }
 
+/// What is to be shown, as far as the geometry follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WantedRoom {
+    pub below: Below,
+    /// Entries of the list.
+    pub entries: usize,
+    /// Columns in which the rows of the tree are not cut, as far as those are promised.
+    pub columns: u16,
+    pub card: CardRoom,
+    /// Rows of what just happened.
+    pub message: u16,
+}
+
+/// What the card needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CardRoom {
+    /// What the list leaves.
+    Rest,
+    /// Room for a gate, which is to be read before it is replied to.
+    Gate,
+}
+
+/// Rows of a gate's card around its text at most.
+pub const GATE_FRAME: u16 = 6;
+/// Rows of a message at most.
+const MESSAGE: u16 = 3;
+/// The least columns of a card beside the tree.
+const CARD: u16 = 40;
+/// The least rows of a gate's card.
+const GATE: u16 = 8;
+
 /// Rows of a replay's bar.
 const SCRUB: u16 = 2;
 
@@ -141,28 +172,30 @@ impl Location {
         self.size.0 >= SMALLEST.0 && self.size.1 >= SMALLEST.1
     }
 
-    /// The geometry now, with so many entries in the list.
-    pub fn layout(&self, below: Below, entries: usize) -> ScreenLayout {
+    /// The geometry now.
+    pub fn layout(&self, wanted: WantedRoom) -> ScreenLayout {
         let (width, height) = self.size;
         if !self.fits() {
             return ScreenLayout::default();
         }
-        let (request_rows, scrub_rows) = match (self.screen, below) {
+        let (request_rows, scrub_rows) = match (self.screen, wanted.below) {
             (Screen::Plan, Below::Request(lines @ 1..)) => (u16::try_from(lines).unwrap_or(u16::MAX).clamp(1, 8).min(height / 4) + 1, 0),
             (screen, Below::Scrub) if screen.shows_stage() => (0, SCRUB),
             (_, _) => (0, 0),
         };
-        let footer_rows = if height < BOTH_PANES { 1 } else { 2 };
+        // The keys keep their row, whatever has to be said.
+        let footer_rows = (1 + wanted.message.min(MESSAGE)).max(if height < BOTH_PANES { 1 } else { 2 });
         let header = Rect::new(0, 0, width, if height < HIGH { 1 } else { 2 });
         let footer = Rect::new(0, height - footer_rows, width, footer_rows);
         let request = Rect::new(0, height - footer_rows - request_rows, width, request_rows);
         let scrub = Rect::new(0, height - footer_rows - scrub_rows, width, scrub_rows);
         let body = Rect::new(0, header.height, width, height - header.height - footer_rows - request_rows - scrub_rows);
-        let (list, detail) = self.panes(body, entries);
+        let (list, detail) = self.panes(body, wanted);
         ScreenLayout { header, list, detail, request, scrub, footer }
     }
 
-    fn panes(&self, body: Rect, entries: usize) -> (Rect, Rect) {
+    fn panes(&self, body: Rect, wanted: WantedRoom) -> (Rect, Rect) {
+        let WantedRoom { entries, card, .. } = wanted;
         let none = Rect::new(body.x, body.y, 0, 0);
         let above = |rows: u16| {
             let list = if rows == 0 { none } else { Rect { height: rows, ..body } };
@@ -182,10 +215,15 @@ impl Location {
         let (from, (part, of)) = match self.screen {
             Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => (LINES_SIDE_BY_SIDE, (5, 9)),
             Screen::Inbox => (SIDE_BY_SIDE, (2, 5)),
-            Screen::Plan | Screen::Graph | Screen::Runs | Screen::Compare => (SIDE_BY_SIDE, (5, 9)),
+            // A wider terminal never shows shorter titles: the card stands below them as long as they would be cut beside it.
+            Screen::Plan => (SIDE_BY_SIDE.max(wanted.columns + CARD), (5, 9)),
+            Screen::Graph | Screen::Runs | Screen::Compare => (SIDE_BY_SIDE, (5, 9)),
         };
         if body.width >= from {
-            let columns = body.width * part / of;
+            let columns = match self.screen {
+                Screen::Plan => (body.width * part / of).max(wanted.columns),
+                _ => body.width * part / of,
+            };
             return (Rect { width: columns, ..body }, Rect { x: body.x + columns, width: body.width - columns, ..body });
         }
         if body.height < BOTH_PANES - 4 {
@@ -203,6 +241,7 @@ impl Location {
             Screen::Versus => (4, body.height / 2),
             Screen::Log | Screen::Trace => (body.height * 3 / 5, body.height * 3 / 5),
             Screen::Timeline => (6, body.height * 7 / 10),
+            Screen::Plan if card == CardRoom::Gate => (5, (body.height / 2).min(body.height - GATE)),
             Screen::Plan | Screen::Runs => (6, body.height * 11 / 20),
         };
         // A timeline has rows of its own above and below the bars.
@@ -244,7 +283,10 @@ mod tests {
                 for focus in [Focus::Tree, Focus::Inspector, Focus::Request] {
                     let request = [(1, 0), (1, 4), (3, 20), (100, 10_000)].map(|(lines, rows)| (Below::Request(lines), rows));
                     for (below, rows) in request.into_iter().chain([(Below::Scrub, 0), (Below::Scrub, 20)]) {
-                        let layout = Location { screen, focus, size, ..Location::default() }.layout(below, rows);
+                        let card = if rows % 8 == 4 { CardRoom::Gate } else { CardRoom::Rest };
+                        let message = u16::try_from(rows).unwrap_or(9) % 5;
+                        let wanted = WantedRoom { below, entries: rows, columns: 66, card, message };
+                        let layout = Location { screen, focus, size, ..Location::default() }.layout(wanted);
                         let parts = [layout.header, layout.list, layout.detail, layout.request, layout.scrub, layout.footer];
                         let area: u32 = parts.iter().map(|part| part.area()).sum();
                         assert_eq!(area, u32::from(size.0) * u32::from(size.1), "{size:?} {screen:?} {focus:?}");

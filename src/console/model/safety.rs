@@ -33,6 +33,8 @@ pub struct GateShown {
 #[derive(Clone, Debug, Default)]
 pub struct Safety {
     seen: BTreeMap<GateKey, SeenText>,
+    /// Which gates the newest frame showed, and in which state.
+    in_sight: Vec<(GateKey, u64)>,
     last_key: Option<Time>,
 }
 
@@ -46,8 +48,13 @@ struct SeenText {
 }
 
 impl Safety {
-    /// A frame that showed this gate has reached the terminal.
-    pub fn flushed(&mut self, shown: GateShown) {
+    /// A frame that showed these gates has reached the terminal.
+    pub fn flushed(&mut self, shown: Vec<GateShown>) {
+        self.in_sight = shown.iter().map(|shown| (shown.key.clone(), shown.revision)).collect();
+        shown.into_iter().for_each(|shown| self.saw(shown));
+    }
+
+    fn saw(&mut self, shown: GateShown) {
         let fresh = SeenText { revision: shown.revision, total: shown.total, lines: vec![false; shown.total] };
         let seen = self.seen.entry(shown.key).or_insert_with(|| fresh.clone());
         if seen.revision != shown.revision || seen.total != shown.total {
@@ -63,9 +70,15 @@ impl Safety {
         self.last_key = Some(now);
     }
 
-    /// Whether the gate was drawn in this state.
-    pub fn drawn(&self, key: &GateKey, revision: u64) -> bool {
-        self.seen.get(key).is_some_and(|seen| seen.revision == revision)
+    /// Whether the newest frame showed the gate in this state.
+    pub fn in_sight(&self, key: &GateKey, revision: u64) -> bool {
+        self.in_sight.iter().any(|(shown, at)| shown == key && *at == revision)
+    }
+
+    /// Lines of the gate in this state that were never in sight.
+    pub fn unseen(&self, key: &GateKey, revision: u64) -> usize {
+        let seen = self.seen.get(key).filter(|seen| seen.revision == revision);
+        seen.map_or(0, |seen| seen.lines.iter().filter(|line| !**line).count())
     }
 
     /// Whether all of the gate was drawn in this state.
@@ -96,10 +109,10 @@ mod tests {
     fn a_gate_is_seen_whole_only_after_every_line_was_in_sight() {
         let mut safety = Safety::default();
         let key = shown(1, 0, 0).key;
-        assert!(!safety.drawn(&key, 1));
-        safety.flushed(shown(1, 0, 6));
-        assert!(safety.drawn(&key, 1) && !safety.whole(&key, 1));
-        safety.flushed(shown(1, 5, 10));
+        assert!(!safety.in_sight(&key, 1));
+        safety.flushed(vec![shown(1, 0, 6)]);
+        assert!(safety.in_sight(&key, 1) && !safety.whole(&key, 1) && safety.unseen(&key, 1) == 4);
+        safety.flushed(vec![shown(1, 5, 10)]);
         assert!(safety.whole(&key, 1));
     }
 
@@ -107,9 +120,18 @@ mod tests {
     fn a_change_makes_a_gate_unseen() {
         let mut safety = Safety::default();
         let key = shown(1, 0, 0).key;
-        safety.flushed(shown(1, 0, 10));
-        assert!(!safety.drawn(&key, 2));
-        safety.flushed(shown(2, 0, 3));
-        assert!(!safety.whole(&key, 2) && !safety.drawn(&key, 1));
+        safety.flushed(vec![shown(1, 0, 10)]);
+        assert!(!safety.in_sight(&key, 2));
+        safety.flushed(vec![shown(2, 0, 3)]);
+        assert!(!safety.whole(&key, 2) && !safety.in_sight(&key, 1));
+    }
+
+    #[test]
+    fn a_frame_without_the_gate_takes_it_out_of_sight_and_what_was_read_stays_read() {
+        let mut safety = Safety::default();
+        let key = shown(1, 0, 0).key;
+        safety.flushed(vec![shown(1, 0, 10)]);
+        safety.flushed(Vec::new());
+        assert!(!safety.in_sight(&key, 1) && safety.whole(&key, 1));
     }
 }

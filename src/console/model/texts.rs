@@ -264,8 +264,27 @@ pub fn readable(value: &Value) -> String {
             };
             fields.iter().map(tell).collect::<Vec<_>>().join("\n")
         }
+        Value::Array(list) if !list.is_empty() && list.iter().all(is_row) => list.iter().map(row).collect::<Vec<_>>().join("\n"),
         other => result(other),
     }
+}
+
+/// Whether a value of a list is said on one line: no list or object is in it.
+fn is_row(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => fields.values().all(|field| !field.is_object() && !field.is_array()),
+        other => !other.is_array(),
+    }
+}
+
+/// An entry of a list on one line: its fields with two spaces between, those with a path or name first.
+fn row(value: &Value) -> String {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), |text| text.replace('\n', " "));
+    let Value::Object(fields) = value else { return text(value) };
+    let names = |name: &str| name == "path" || name == "name";
+    let (first, rest): (Vec<_>, Vec<_>) = fields.iter().partition(|(name, _)| names(name));
+    let said = first.iter().map(|(_, value)| text(value)).chain(rest.iter().map(|(name, value)| format!("{name} {}", text(value))));
+    said.collect::<Vec<_>>().join("  ")
 }
 
 /// A value on one line: text by its first line that says something, the rest as JSON.

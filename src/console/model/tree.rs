@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{FoldedGraph, TextField, list::ListCursor};
-use crate::plan::{Node, NodeId, Plan, order::PlanGraph, tree as order, tree::Orientation};
+use crate::plan::{Node, NodeId, Plan, nest, order::PlanGraph, tree as order, tree::Orientation};
 
 /// One line of the tree.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +37,8 @@ pub enum TreeRowKind {
 #[derive(Clone, Debug, Default)]
 pub struct TreeView {
     rows: Vec<TreeRow>,
+    /// Columns of the widest row of the whole drawing, from the tree on.
+    widest: usize,
     /// The plan as a graph, for what feeds what.
     graph: PlanGraph,
     /// The whole drawing.
@@ -63,6 +65,9 @@ impl TreeView {
         self.graph = PlanGraph::new(plan);
         self.grown = order::DrawnTree::new(&self.graph, self.orientation);
         self.rows = if self.filter.text().trim().is_empty() { self.unfolded(plan) } else { self.filtered(plan) };
+        if self.filter.text().trim().is_empty() {
+            self.widest = self.rows.iter().map(|row| self.width_of(row, plan)).max().unwrap_or(0);
+        }
         if let Some(place) = before.and_then(|node| self.place_of(&node)) {
             self.place.selected = place;
         }
@@ -110,6 +115,19 @@ impl TreeView {
         matching
             .map(|(index, node)| TreeRow { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: TreeRowKind::Leaf, inside: false })
             .collect()
+    }
+
+    fn width_of(&self, row: &TreeRow, plan: &Plan) -> usize {
+        let levels = self.grown.guides_up(row.at).take(LEVELS).count();
+        let title = plan.nodes.get(row.index).map_or(0, |node| node.title_or_id().width());
+        let mut others = self.others(row);
+        let beside = others.next().map_or(0, |first| 4 + nest::name(first).len());
+        levels * 2 + title + beside
+    }
+
+    /// Columns of the widest row, from the tree on.
+    pub fn widest(&self) -> usize {
+        self.widest
     }
 
     /// The plan as a graph; its positions are those of the plan's nodes.

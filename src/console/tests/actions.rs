@@ -23,7 +23,7 @@ fn last_why(deck: &Deck) -> Option<String> {
 fn what_a_verb_would_change_is_shown_in_the_tree_and_as_a_list_before_it_is_said() {
     let mut deck = Deck::running(120, 40);
     deck.select("list");
-    deck.keys("X");
+    deck.keys("|");
     let screen = deck.screen();
     assert!(screen.contains("Cancel the branch at list?"), "{screen}");
     assert!(screen.contains("→cancelled"), "{screen}");
@@ -33,7 +33,7 @@ fn what_a_verb_would_change_is_shown_in_the_tree_and_as_a_list_before_it_is_said
     deck.keys("enter space n");
     assert!(deck.model.dialogs.is_empty());
     assert_eq!(state(&deck, "list"), NodeState::Running);
-    deck.keys("X y");
+    deck.keys("| y");
     assert_eq!(state(&deck, "list"), NodeState::Cancelled);
 }
 
@@ -41,7 +41,7 @@ fn what_a_verb_would_change_is_shown_in_the_tree_and_as_a_list_before_it_is_said
 fn words_of_why_stand_in_the_journal() {
     let mut deck = Deck::running(80, 24);
     deck.select("scan");
-    deck.keys("x w");
+    deck.keys("ctrl-x w");
     deck.type_text("not needed");
     deck.keys("enter");
     assert!(deck.sees("why: not needed"), "{}", deck.screen());
@@ -54,7 +54,7 @@ fn words_of_why_stand_in_the_journal() {
 fn a_proposal_looks_again_when_the_run_goes_on() {
     let mut deck = Deck::running(120, 40);
     deck.select("list");
-    deck.keys("x");
+    deck.keys("ctrl-x");
     deck.done("list", json!("x"));
     assert!(deck.sees("can't be done any more"), "{}", deck.screen());
     deck.keys("y");
@@ -170,7 +170,7 @@ fn nothing_is_said_to_a_run_that_is_looked_at_as_it_was() {
         assert!(deck.model.dialogs.is_empty(), "{keys} opens something");
     }
     assert_eq!(deck.engine().last_seq(), before);
-    assert!(deck.sees("you are looking at event"), "{}", deck.screen());
+    assert!(deck.sees("this is the run after event"), "{}", deck.screen());
 }
 
 #[test]

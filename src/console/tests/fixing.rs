@@ -100,26 +100,29 @@ fn origin_and_baseline_follow_undo_across_plans() {
 fn the_farewell_says_how_each_run_ended() {
     let mut deck = Deck::running(80, 24);
     deck.later(65_000);
-    deck.keys("1 < r");
+    deck.keys("1 < r y");
     deck.keys("q y");
     let Some(ConsoleEffect::Quit { summary, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
     let lines: Vec<&str> = summary.iter().map(crate::text::Plain::as_str).collect();
     assert_eq!(lines.len(), 4, "{lines:?}");
-    assert!(lines[0].starts_with("cancelled   ") && lines[0].ends_with("0/4 done, 4 not run, elapsed 1m10s"), "{lines:?}");
+    assert!(lines[0].starts_with("cancelled   ") && lines[0].ends_with("0/4 done, 4 not run, elapsed 1m11s"), "{lines:?}");
     assert_eq!((lines[1], lines[3]), ("  dagdeck show run-1", "  dagdeck show run-2"));
 }
 
 #[test]
-fn the_inbox_goes_to_its_first_and_last_gate() {
+fn the_ends_of_a_gates_text_are_a_key_away_and_the_gate_stays() {
     let mut deck = Deck::new(100, 30);
-    let node = |id: &str| json!({ "id": id, "agent": "writer", "objective": "x", "approve": "before" });
-    deck.start(read(json!({ "goal": "x", "nodes": [node("a"), node("b"), node("c")] })), Vec::new());
-    deck.keys("esc i G");
-    assert_eq!(deck.model.inbox.place(), Some(2));
-    deck.keys("g");
-    assert_eq!(deck.model.inbox.place(), Some(0));
-    deck.keys("end");
-    assert_eq!(deck.model.inbox.place(), Some(2));
+    let long: Vec<String> = (0..80).map(|line| format!("line {line}")).collect();
+    let node = |id: &str| json!({ "id": id, "agent": "writer", "objective": long.join("\n"), "approve": "before" });
+    deck.start(read(json!({ "goal": "x", "nodes": [node("a"), node("b")] })), Vec::new());
+    for way in ["esc i", "1 enter"] {
+        deck.keys(way);
+        deck.keys("G");
+        assert!(deck.sees("line 79"), "{}", deck.screen());
+        deck.keys("g");
+        assert!(deck.sees("line 0") && !deck.sees("line 79"), "{}", deck.screen());
+        assert_eq!(deck.model.selected_gate().map(|(_, gate)| gate.node.as_str()), Some("a"));
+    }
 }
 
 #[test]
@@ -151,14 +154,14 @@ fn edits_that_change_nothing_add_no_step_to_undo() {
 }
 
 #[test]
-fn esc_leads_from_a_run_back_to_the_plan_and_says_how_to_return() {
+fn esc_stays_at_the_tree_of_the_run_and_says_how_to_go_elsewhere() {
     let mut deck = Deck::running(100, 30);
     assert!(deck.sees("> plan"), "{}", deck.screen());
-    deck.keys("esc");
-    assert_eq!(deck.model.place.shown, PlanScreen::Plan);
-    assert!(deck.sees("the run is running: press > to return"), "{}", deck.screen());
-    deck.keys("j >");
+    deck.keys("esc esc esc");
     assert!(matches!(deck.model.place.shown, PlanScreen::Run(_)));
+    assert!(deck.sees("> goes on to the next run or the plan"), "{}", deck.screen());
+    deck.keys(">");
+    assert_eq!(deck.model.place.shown, PlanScreen::Plan);
     assert_eq!(deck.engine().outcome(), None);
 }
 
@@ -170,7 +173,7 @@ fn what_is_said_fits_the_screen_and_the_moment() {
     deck.done("list", json!("x"));
     deck.done("scan", json!("x"));
     deck.done("count", json!("x"));
-    assert!(deck.sees("write needs your reply") && !deck.sees("for the inbox"), "{}", deck.screen());
+    assert!(deck.sees("write: may it start?") && !deck.sees("goes there"), "{}", deck.screen());
 }
 
 #[test]

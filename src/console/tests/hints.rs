@@ -220,7 +220,7 @@ fn a_dialog_of_one_line_gives_back_what_was_typed_into_its_like() {
     assert_eq!(typed(&deck, "dialog"), "ready");
     deck.keys("esc $");
     deck.select("write");
-    deck.keys("x w");
+    deck.keys("ctrl-x w");
     assert!(!deck.sees("up earlier"), "other lines have texts of their own: {}", deck.screen());
 }
 

@@ -42,8 +42,8 @@ use crate::plan::{AgentInfo, Catalog, NodeId, Plan, Risk, ToolInfo, Verdict};
 /// Keys from the tree of a run to every screen and dialog there, where another run is open too.
 #[rustfmt::skip]
 pub const EVERYWHERE: [&str; 36] = [
-    "1", "i", "i e", "3", "3 !", "?", ":", "a", "e", "z", "D", "R", "F", "q", "v", "5", "5 /", "6", "7", "W", "B", "B a", "b B e", "m", "x",
-    "x w", "\"", "= enter", "<", "H", "H v", "H 5", "H 6", "H 7", "H b", "H /",
+    "1", "i", "i e", "3", "3 !", "?", ":", "a", "e", "z", "D", "R", "F", "q", "v", "5", "5 /", "6", "7", "W", "B", "B a", "b B e", "m", "ctrl-x",
+    "ctrl-x w", "\"", "= enter", "<", "H", "H v", "H 5", "H 6", "H 7", "H b", "H /",
 ];
 
 /// A console with a host behind it.

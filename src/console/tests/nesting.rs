@@ -194,7 +194,7 @@ fn a_folded_owner_tells_of_failures_inside_and_is_found_by_the_key_for_what_need
     deck.keys("h g");
     assert!(deck.sees("1 failed inside") || deck.sees("waiting inside"), "{}", deck.screen());
     deck.keys(".");
-    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("each"));
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("each[0]/look"));
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn bars_show_what_nodes_waited_for_and_the_critical_path() {
     let row =
         |id: &str| screen.lines().find(|line| line.contains(id) && (line.contains('█') || line.contains('◆'))).unwrap_or("").to_owned();
     assert!(row("write").contains('◆') && row("write").contains('█'), "{screen}");
-    assert!(row("write").contains('━'), "the node that ended last is on the critical path: {screen}");
+    assert!(row("write").contains('→'), "the node that ended last is on the critical path: {screen}");
     assert!(screen.contains("critical path"), "{screen}");
     assert!(screen.contains("waits at a gate"), "what the selected one did is shown: {screen}");
     assert_eq!(next_wake(&deck.model, deck.now), None);

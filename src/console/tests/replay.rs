@@ -101,12 +101,12 @@ fn nothing_is_decided_while_a_run_is_looked_at_as_it_was() {
     assert_eq!(deck.engine().open_gates().count(), 1);
     let here = at(&deck);
     assert!(deck.sees(&format!("its run is shown as it was after event {here}: press $ to return to now")), "{}", deck.screen());
-    for keys in ["x", "s", "X", "X", "e"] {
+    for keys in ["x", "-", "X", "X", "e"] {
         deck.keys(keys);
         assert_eq!(deck.engine().open_gates().count(), 1);
         assert!(deck.model.dialogs.is_empty(), "{keys}");
     }
-    deck.keys("1 X ctrl-k");
+    deck.keys("1 | ctrl-k");
     assert!(deck.model.dialogs.is_empty());
     deck.keys("$ i a");
     assert_eq!(deck.engine().open_gates().count(), 0);

@@ -2,11 +2,11 @@
 
 use super::Deck;
 use crate::console::{
-    model::{Key, Model, QUIET_MS},
+    model::{Dialog, Key, Model, QUIET_MS, Screen},
     update::{ConsoleEffect, Msg, update},
     view,
 };
-use crate::engine::{Action, ActionTarget, Command, Preview, Time};
+use crate::engine::{Action, ActionTarget, Command, GateReply, Preview, Time};
 use crate::host::client::{Notice, Request};
 use ratatui::{buffer::Buffer, layout::Rect};
 use serde_json::json;
@@ -22,26 +22,43 @@ impl Dice {
 }
 
 const KEYS: &[&str] = &[
-    "a", "a", "a", "x", "x", "e", "s", "s", "X", "X", "enter", "space", "esc", "esc", "i", "i", "2", "1", "j", "k", "J", "K", "n", "y",
-    "z", "tab", ":", "?", "u", "o", "q", "ctrl-s", "ctrl-c", "/", "b", "G", "g", "left", "right", "ctrl-j", "E", "3", ".", ">", "<", "f1",
-    "H", "[", "]", "(", "$", "5", "m", "p", "B", ";", "r", "w",
+    "a", "a", "a", "a", "x", "x", "e", "s", "-", "-", "X", "X", "A", "enter", "space", "esc", "esc", "i", "2", "1", "1", "j", "k", "j",
+    "k", "J", "K", "n", "y", "z", "tab", ":", "?", "u", "o", "q", "ctrl-s", "ctrl-c", "/", "b", "G", "g", "left", "right", "ctrl-j", "E",
+    "3", ".", ".", ".", ">", "<", "f1", "H", "[", "]", "(", "$", "5", "6", "v", "m", "p", "B", ";", "r", "w", "Z", "t",
 ];
 
-/// What the test itself knows of what a person has seen.
+/// What the test itself knows of what a person has seen and done.
+#[derive(Default)]
 struct Oracle {
-    /// Revisions of gates that a flushed frame showed.
+    /// Revisions of gates that the newest flushed frame showed.
     seen: Vec<(String, u32, u64)>,
+    /// Gates that were open where a key of the person left them, and that key was none that replies.
+    went_to: Vec<(String, u32)>,
     last_key: Option<Time>,
 }
 
 impl Oracle {
     fn allows(&self, before: &Model, run: &str, gate: u32, now: Time) -> bool {
         let Some((key, _)) = before.selected_gate() else { return false };
-        let selected = key.run.0 == run && key.gate.0 == gate;
+        let selected = key.run.0 == run && key.gate.0 == gate && self.went_to.contains(&(run.to_owned(), gate));
         let revision = before.inbox.doc(key).unwrap().revision;
         let drawn = self.seen.contains(&(run.to_owned(), gate, revision));
         let quiet = self.last_key.is_none_or(|last| now.since(last) >= QUIET_MS);
-        selected && drawn && quiet && !before.types()
+        let there = before.place.screen == Screen::Inbox || before.node_gates().contains(key);
+        selected && drawn && quiet && there && !before.types()
+    }
+
+    /// A key was pressed: on a gate that is open now where the person is, they have been with it.
+    fn pressed(&mut self, model: &Model, key: Key, now: Time) {
+        self.last_key = Some(now);
+        let replies = ["a", "x", "-", "X", "A"].map(|name| Key::parse(name).unwrap());
+        let here = match model.place.screen {
+            Screen::Inbox => model.inbox.selected.iter().cloned().collect(),
+            _ => model.node_gates(),
+        };
+        if !replies.contains(&key) {
+            self.went_to.extend(here.into_iter().map(|key| (key.run.0, key.gate.0)));
+        }
     }
 }
 
@@ -57,7 +74,7 @@ fn ten_thousand_random_keys_decide_no_gate_that_was_not_faced() {
 fn random_keys(seed: u64, keys: usize) -> usize {
     let mut dice = Dice(seed);
     let mut deck = Deck::running(80, 24);
-    let mut oracle = Oracle { seen: Vec::new(), last_key: None };
+    let mut oracle = Oracle::default();
     let mut decided = 0;
     // Gates open in the middle of typing.
     let opens = [dice.roll(keys / 4), dice.roll(keys / 4), dice.roll(keys / 4)];
@@ -68,6 +85,19 @@ fn random_keys(seed: u64, keys: usize) -> usize {
             }
         }
         deck.later([20, 100, 390, 400, 900][dice.roll(5)]);
+        if dice.roll(12) == 0 {
+            change_gate(&mut deck, &mut dice);
+        }
+        if dice.roll(20) == 0 {
+            // A paste, or a burst of keys: neither replies.
+            deck.send([Msg::Paste("aax-X".into()), Msg::TypedAtOnce("aaa".into()), Msg::Burst][dice.roll(3)].clone());
+            assert!(
+                deck.asked
+                    .iter()
+                    .all(|asked| !matches!(asked, ConsoleEffect::Send(Request::Command { command: Command::Decide { .. }, .. })))
+            );
+            oracle.last_key = Some(deck.now);
+        }
         if dice.roll(3) > 0 {
             flush(&mut deck, &mut oracle);
         }
@@ -89,23 +119,30 @@ fn random_keys(seed: u64, keys: usize) -> usize {
                 }
             }
         }
-        oracle.last_key = Some(now);
+        oracle.pressed(&deck.model, key, now);
         deck.asked.clear();
         if deck.engine().outcome().is_some() {
-            let decided_before = oracle.last_key;
-            deck = Deck::waiting(80, 24);
-            oracle = Oracle { seen: Vec::new(), last_key: decided_before };
+            let last_key = oracle.last_key;
+            deck = if dice.roll(2) == 0 { Deck::waiting(80, 24) } else { Deck::waiting(120, 40) };
+            oracle = Oracle { last_key, ..Oracle::default() };
             deck.now = deck.now.plus(1);
         }
     }
     decided
 }
 
+/// What an open gate would do is another thing now.
+fn change_gate(deck: &mut Deck, dice: &mut Dice) {
+    let Some(key) = deck.model.inbox.gates.first().cloned() else { return };
+    let preview = Preview::Text(format!("it does {}", dice.roll(1_000)));
+    deck.notice(Notice::Preview { run: key.run, gate: key.gate, preview });
+}
+
 fn flush(deck: &mut Deck, oracle: &mut Oracle) {
     let (width, height) = deck.model.place.size;
     let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
     let shown = view::draw(&deck.model, deck.now, &mut buffer);
-    oracle.seen.extend(shown.gates.iter().map(|gate| (gate.key.run.0.clone(), gate.key.gate.0, gate.revision)));
+    oracle.seen = shown.gates.iter().map(|gate| (gate.key.run.0.clone(), gate.key.gate.0, gate.revision)).collect();
     let now = deck.now;
     update(&mut deck.model, Msg::FrameFlushed(shown.gates), now);
 }
@@ -154,10 +191,10 @@ fn another_key_takes_the_question_back() {
 #[test]
 fn a_skip_tells_what_it_changes_and_wants_the_key_again() {
     let mut deck = Deck::waiting(100, 24);
-    deck.keys("i s");
+    deck.keys("i -");
     assert_eq!(deck.engine().open_gates().count(), 1);
     assert!(deck.sees("skips write") && deck.sees("Press again to skip write"), "{}", deck.screen());
-    deck.keys("s");
+    deck.keys("-");
     assert_eq!(deck.engine().open_gates().count(), 0);
 }
 
@@ -192,4 +229,73 @@ fn a_write_of_the_text_that_is_there_says_so_and_shows_the_text() {
     deck.keys("i");
     assert!(deck.sees("nothing would change: the file has this text already"), "{}", deck.screen());
     assert!(!deck.sees("the new text above"), "{}", deck.screen());
+}
+
+#[test]
+fn a_gate_is_replied_to_beside_the_tree_where_the_person_went_to_it() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys(".");
+    let screen = deck.screen();
+    for words in ["may it start?", "longest.md", "a approve", "x reject", "- skip"] {
+        assert!(screen.contains(words), "{words}\n{screen}");
+    }
+    deck.keys("a");
+    assert_eq!((deck.engine().open_gates().count(), deck.model.place.screen), (0, Screen::Plan));
+}
+
+#[test]
+fn a_gate_that_opens_under_the_selection_is_not_decided_by_the_key_that_was_on_its_way() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("write");
+    deck.done("list", json!("src/main.rs"));
+    deck.done("scan", json!({"todo": 3}));
+    deck.done("count", json!("x"));
+    deck.keys("a a x -");
+    assert_eq!(deck.engine().open_gates().count(), 1);
+    assert!(deck.sees("it opened where you are"), "{}", deck.screen());
+    deck.keys(". a");
+    assert_eq!(deck.engine().open_gates().count(), 0, "{}", deck.screen());
+}
+
+#[test]
+fn keys_that_decide_mean_nothing_else_in_a_run() {
+    let mut deck = Deck::waiting(120, 40);
+    for screen in ["1", "5", "6", "7", "v", "H"] {
+        deck.keys(screen);
+        deck.select("list");
+        deck.keys("a x - X A");
+        assert!(deck.model.dialogs.is_empty(), "on {screen}: {}", deck.screen());
+    }
+    assert_eq!(deck.engine().open_gates().count(), 1);
+}
+
+#[test]
+fn a_folded_row_decides_nothing() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys("Z g a");
+    assert_eq!(deck.engine().open_gates().count(), 1);
+    assert!(deck.model.card_gate().is_none());
+}
+
+#[test]
+fn a_text_of_a_payload_is_edited_as_that_text() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys(". e");
+    let screen = deck.screen();
+    assert!(screen.contains("edit what of it?") && screen.contains("content"), "{screen}");
+    deck.keys("enter");
+    let Some(Dialog::Editor(editor)) = deck.model.dialogs.last() else { panic!("{}", deck.screen()) };
+    assert!(editor.field.text().contains('\n') && !editor.field.text().contains("\\n"));
+    deck.type_text("Z");
+    deck.keys("ctrl-s a");
+    let decided = deck.engine().gates().next().and_then(|(_, decided)| decided.cloned()).unwrap();
+    let GateReply::Modify { payload } = decided.decision else { panic!("{decided:?}") };
+    assert!(payload["content"].as_str().unwrap().starts_with('Z') && payload["path"] == "longest.md", "{payload}");
+}
+
+#[test]
+fn a_rejection_says_what_it_does() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys(". x");
+    assert!(deck.sees("write is cancelled"), "{}", deck.screen());
 }

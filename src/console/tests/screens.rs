@@ -222,7 +222,7 @@ fn log() {
 fn cancelling() {
     shoot("cancelling", |width, height| {
         let mut deck = Deck::running(width, height);
-        deck.keys("X");
+        deck.keys("|");
         deck
     });
 }

@@ -63,7 +63,7 @@ fn the_inspector_says_why_a_result_is_stale_and_its_key_makes_it_anew() {
 fn the_next_node_that_needs_somebody_may_be_a_stale_one() {
     let mut deck = stale(120, 40);
     deck.select("list");
-    deck.keys(".");
+    deck.keys(". .");
     assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("count"));
 }
 

@@ -115,7 +115,7 @@ fn a_failure_shows_its_cause_and_leaves_other_branches_alone() {
 #[test]
 fn cancelling_a_branch_shows_what_it_ends_and_asks_first() {
     let mut deck = Deck::running(80, 24);
-    deck.keys("X");
+    deck.keys("|");
     assert!(deck.sees("Cancel the branch at list?"), "{}", deck.screen());
     deck.keys("enter space");
     assert!(!deck.engine().node(&"list".into()).unwrap().state.has_ended());
@@ -148,7 +148,7 @@ fn escape_never_quits_and_goes_back_one_step() {
 #[test]
 fn an_edited_payload_is_approved_as_edited() {
     let mut deck = Deck::waiting(100, 30);
-    deck.keys("i e");
+    deck.keys("i e end enter");
     let text = "{\"path\": \"other.md\", \"content\": \"x\"}";
     deck.model.dialogs.last_mut().unwrap().field().unwrap().set(text);
     deck.keys("ctrl-s");
@@ -212,7 +212,7 @@ fn rejecting_the_first_of_three_gates_leaves_the_other_two_undecided() {
     deck.keys("enter x");
     let open: Vec<_> = deck.engine().open_gates().map(|gate| gate.node.to_string()).collect();
     assert_eq!(open, ["two", "three"]);
-    deck.keys("a a s");
+    deck.keys("a a -");
     assert_eq!(deck.engine().open_gates().count(), 2, "the selection stays on the gate that was decided");
     assert!(deck.sees("rejected by ada"), "{}", deck.screen());
 }

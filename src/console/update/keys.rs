@@ -4,7 +4,7 @@ use super::actions::{gates, typing::with_field};
 use super::{NextCommand, UpdateTurn, palette};
 use crate::console::commands;
 use crate::console::commands::{CommandRun, ConsoleCommand};
-use crate::console::model::{Key, KeyContext, Model, Status, contexts};
+use crate::console::model::{Key, Model, Status, contexts};
 
 /// A key came.
 pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
@@ -13,11 +13,20 @@ pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
     model.status = None;
     let asked = model.inbox.asked.take();
     match model.look.keymap.resolve(&contexts(model), key) {
+        // A gate that opens where somebody is isn't selected by the key that replies to one.
+        Some(command) if command.replies() => {
+            model.inbox.asked = asked;
+            run(model, turn, command);
+        }
         Some(command) => {
-            if command.context == KeyContext::Inbox {
-                model.inbox.asked = asked;
+            let is_free = model.dialogs.is_empty() && !model.types();
+            if is_free {
+                model.select_card_gate();
             }
             run(model, turn, command);
+            if is_free {
+                model.select_card_gate();
+            }
         }
         None if model.types() => type_key(model, key),
         None if model.dialogs.is_empty() => model.status = elsewhere(model, key).map(|words| Status::note(&words)),

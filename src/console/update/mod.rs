@@ -66,7 +66,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
         Msg::HostGone => model.status = Some(Status::bad("the host has ended: the screen shows the last known state")),
         Msg::FrameFlushed(shown) => {
             let faced = model.gate_is_faced();
-            shown.into_iter().for_each(|shown| model.safety.flushed(shown));
+            model.safety.flushed(shown);
             frame = faced != model.gate_is_faced();
         }
         Msg::Tick => actions::replay::tick(model, now),

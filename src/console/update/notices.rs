@@ -2,7 +2,7 @@
 
 use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{
-    Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, Tab, TreeView, Version, texts,
+    Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, Tab, TreeView, Version, docs, texts,
 };
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
@@ -286,10 +286,14 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         Status::warn(&format!("`{node_id}` is about to call {}{which}: {}{go}", held.next.label(), held.reason))
     } else if let Event::Refused { what, why, .. } = event {
         Status::bad(&format!("{what}: {why}"))
-    } else if let Event::ApprovalRequired { gate } = event {
-        let inbox = model.look.keymap.hint("app.inbox").filter(|_| model.place.screen != Screen::Inbox);
-        let way = inbox.map(|key| format!(": press {key} for the inbox")).unwrap_or_default();
-        Status::warn(&format!("`{}` needs your reply{way}", gate.node))
+    } else if let Event::ApprovalRequired { .. } = event {
+        // The one that the key leads to, as the inbox does: the oldest.
+        let mut gates = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.open_gates());
+        let Some(oldest) = gates.next() else { return };
+        let more = Some(gates.count()).filter(|more| *more > 0).map(|more| format!(", {more} more wait")).unwrap_or_default();
+        let way = key("tree.attention").filter(|_| model.place.screen != Screen::Inbox);
+        let way = way.map(|key| format!(" ({key} goes there)")).unwrap_or_default();
+        Status::warn(&format!("{}{more}{way}", docs::gate_title(oldest).as_str()))
     } else {
         return;
     };

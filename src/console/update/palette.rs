@@ -19,7 +19,7 @@ pub fn open(model: &mut Model) {
             continue;
         }
         let refused = match command.screen() {
-            _ if command.replies() => Err("reply in the inbox, with the key of that reply".into()),
+            _ if command.replies() => Err("press its own key, where the gate is shown".into()),
             Some(screen) if !here.contains(&command.context) => Err(screen.into()),
             Some(_) | None => (command.guard)(model),
         };

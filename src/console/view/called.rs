@@ -1,7 +1,7 @@
 //! What the state calls for: the commands that come first among the hints, those that could not be meant, and what they are called now.
 
 use crate::console::model::{Model, PlanScreen, ReplyDraft, Screen, is_question};
-use crate::engine::{Action, Command, NodeState, Pace};
+use crate::engine::{Action, Command, Gate, NodeState, Pace};
 
 /// The commands that help most here, in the order in which the state calls for them: help first, as everywhere.
 pub fn for_now(model: &Model, usual: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
@@ -20,8 +20,8 @@ fn first(model: &Model) -> &'static [&'static str] {
     if !view.goes_on() {
         return if failed(model) { &["act.again", "act.menu"] } else { &["act.menu"] };
     }
-    if model.selected_nodes_gate().is_some() {
-        return &["run.gate"];
+    if model.card_gate().is_some() {
+        return &["gate.approve", "gate.edit", "gate.reject", "gate.skip", "tree.attention"];
     }
     if run.held_calls(node).next().is_some() {
         return &["act.into", "act.step", "act.pause", "act.undo"];
@@ -34,6 +34,18 @@ fn first(model: &Model) -> &'static [&'static str] {
         Pace::Going if failed(model) => &["act.again"],
         Pace::Going => &[],
     }
+}
+
+/// What can be replied to the gate that has the card, the most useful first.
+pub fn replies(model: &Model) -> Vec<&'static str> {
+    let key = model.card_gate();
+    let gate = key.as_ref().and_then(|key| Some(model.runs.get(&key.run)?.newest().run.gate(key.gate)?.0));
+    let draft = key.as_ref().and_then(|key| model.inbox.drafts.get(key));
+    let waits = gate.is_some_and(|gate| gate.kind.wants_answer()) && !matches!(draft, Some(ReplyDraft::Answer(_)));
+    let sends = gate.and_then(Gate::host).map(|_| "gate.allow_host");
+    let approve = (!waits).then_some("gate.approve");
+    let drop = draft.map(|_| "gate.drop");
+    approve.into_iter().chain(sends).chain(["gate.edit", "gate.reject", "gate.skip"]).chain(drop).collect()
 }
 
 fn failed(model: &Model) -> bool {
@@ -60,7 +72,14 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
         "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
         "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "continue" } else { "pause" }),
         "replay.toggle" => model.replay().map(|_| "to now"),
-        "gate.edit" => model.selected_gate().map(|(_, gate)| if is_question(gate) { "answer" } else { "edit" }),
+        "gate.edit" => {
+            let gate = model.card_gate().and_then(|key| Some(model.runs.get(&key.run)?.newest().run.gate(key.gate)?.0));
+            gate.map(|gate| if is_question(gate) { "answer" } else { "edit" })
+        }
+        "gate.reject" => match model.selected_draft() {
+            Some(ReplyDraft::Words(_)) => Some("send the rejection"),
+            Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)) | None => Some("reject …"),
+        },
         "gate.approve" => model.selected_draft().and_then(|draft| match draft {
             ReplyDraft::Answer(_) => Some("send the answer"),
             ReplyDraft::Payload(_) => Some("approve as edited"),

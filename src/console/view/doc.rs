@@ -17,6 +17,8 @@ pub struct InSight {
     pub to: usize,
     /// All there are.
     pub of: usize,
+    /// Rows that they take on the screen.
+    pub rows: u16,
 }
 
 impl InSight {
@@ -71,7 +73,7 @@ pub fn draw(pen: &mut Pen<'_>, area: Rect, doc: &Doc<'_>, start: usize) -> InSig
         }
         to += usize::from(pieces.len() <= room);
     }
-    InSight { from: start, to, of: doc.len() }
+    InSight { from: start, to, of: doc.len(), rows: y - area.y }
 }
 
 /// Whether lines of a role are always sentences of dagdeck, and never somebody's text.

@@ -8,19 +8,13 @@ use crate::console::model::{Key, KeyContext, Model, RunView, TypedLine, contexts
 use crate::console::theme::Role;
 use crate::text::Plain;
 
-/// Draws the last rows. Where it needs them all, what happened hides the keys until the next key.
+/// Draws the last rows: what happened above the keys.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let last = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
     if let Some(status) = &model.status {
         let width = area.width.saturating_sub(2);
-        let mut lines = sentence::rows(&status.text, status.role, usize::from(width));
-        if lines.len() > usize::from(area.height) {
-            lines = vec![sentence::row(&status.text, status.role)];
-        }
-        pen.lines(Rect { x: area.x + 1, width, ..area }, &lines);
-        if lines.len() == usize::from(area.height) {
-            return;
-        }
+        let lines = sentence::rows(&status.text, status.role, usize::from(width));
+        pen.lines(Rect { x: area.x + 1, width, height: area.height.saturating_sub(1), ..area }, &lines);
     }
     // A dialog shows its own keys.
     if model.dialogs.is_empty() {
@@ -73,7 +67,9 @@ fn draw_hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 /// Commands that help most here, the most useful first, by their ids. Dialogs show their own keys.
 fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'static str> {
     // Of a run and of a replay there are commands in front of those of the inspector.
-    let inner = contexts.iter().find(|context| **context == KeyContext::Inspector).or(contexts.first());
+    let replies = [KeyContext::Draft, KeyContext::Gate, KeyContext::Decide];
+    let mut inside = contexts.iter().filter(|context| !replies.contains(context));
+    let inner = contexts.iter().find(|context| **context == KeyContext::Inspector).or(inside.next());
     let run = model.shown_run().map(RunView::goes_on);
     let ids = match inner {
         // Up and down also move within the text, so that they are never refused; they are hints only where there is something to go to.
@@ -97,7 +93,7 @@ fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'stat
         Some(KeyContext::Tree | KeyContext::Run) => PLAN,
         Some(KeyContext::Graph) => GRAPH,
         Some(KeyContext::Inspector) => INSPECTOR,
-        Some(KeyContext::Inbox) if model.selected_gate().is_some() => GATE,
+        Some(KeyContext::Inbox) if model.card_gate().is_some() => GATE,
         Some(KeyContext::Inbox) => "app.help gate.go_on move.down app.back app.runs app.quit",
         Some(KeyContext::Compare) => "app.help app.back compare.back compare.accept compare.undo compare.node move.down app.quit",
         Some(KeyContext::Runs) => "app.help runs.open runs.resume app.back app.quit",
@@ -109,8 +105,8 @@ fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'stat
 const PLAN: &str = "app.help plan.run app.inbox request.cancel plan.edit plan.add plan.deps plan.inputs plan.findings request.focus \
     plan.undo tree.filter stage.next tree.attention app.graph app.palette app.quit";
 const GRAPH: &str = "app.help app.back graph.open graph.fold plan.run run.gate app.inbox tree.attention plan.edit plan.add \
-    run.cancel_branch graph.next_turn plan.undo stage.next app.palette app.quit";
-const RUN_GOES_ON: &str = "app.help run.gate app.inbox act.undo act.menu act.pause stage.next run.cancel_branch act.step act.break tree.attention \
+    graph.next_turn plan.undo stage.next app.palette app.quit";
+const RUN_GOES_ON: &str = "app.help run.gate app.inbox act.undo act.menu act.pause stage.next act.step act.break tree.attention \
     app.graph request.focus replay.toggle app.log app.timeline app.trace run.take_plan app.palette app.quit";
 const RUN_ENDED: &str = "app.help run.resume app.inbox act.undo tree.open stage.next tree.attention replay.toggle app.timeline app.trace \
     app.log act.again app.graph run.take_plan request.focus app.runs app.palette app.quit";
@@ -170,7 +166,9 @@ mod tests {
                 for id in hinted(&deck.model, &contexts) {
                     let command = commands::find(id).unwrap_or_else(|| panic!("no command `{id}`"));
                     if (command.guard)(&deck.model).is_ok() && !command.keys.is_empty() {
-                        let key = Key::parse(command.keys[0]).unwrap();
+                        // One whose key replies to gates in a run has another there.
+                        let key = deck.model.look.keymap.reaching(&contexts, command);
+                        let key = key.unwrap_or_else(|| panic!("no key reaches `{id}` after {keys}, in {contexts:?}"));
                         let meant = deck.model.look.keymap.resolve(&contexts, key).map(|meant| meant.id);
                         assert_eq!(meant, Some(id), "after {keys}, in {contexts:?}");
                         shown.insert(id);

@@ -40,13 +40,28 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     for ArrowLabel { x, y, text, line } in &sight.notes {
         sheet.put(*x, *y, text, if *line == EdgeStroke::Dead { Role::Dim } else { Role::Accent });
     }
-    for seen in &sight.boxes {
+    let shown: Vec<&VisibleBox<'_>> = sight.boxes.iter().filter(|seen| is_whole(seen, window)).collect();
+    let hidden = chart.nodes().len() - shown.len();
+    for seen in shown {
         let edge: String = (seen.area.x + 1..seen.area.x + seen.area.width - 1)
             .map(|x| sight.stroke(x, seen.area.y + seen.area.height - 1).on_edge().symbol(glyphs))
             .collect();
         let is_selected = selected == Some(&seen.node.id);
         NodeBox { model, now, states: &states, seen }.draw(&mut sheet, &edge, is_selected, focused);
     }
+    if hidden > 0 {
+        let words = Plain::line(&format!("{hidden} more out of sight"));
+        let place = Rect { x: area.x + 22, width: area.width.saturating_sub(22), height: 1, ..area };
+        pen.text(place.x, place.y, place.width, &words, Role::Dim);
+    }
+}
+
+/// Whether a box is in the window with all that it says. One that is larger than the window, or has others in it, is shown as far as it fits.
+fn is_whole(seen: &VisibleBox<'_>, window: Window) -> bool {
+    let (x, y, width, height) = (seen.area.x, seen.area.y, seen.area.width, seen.area.height);
+    let fits = width <= window.width && height <= window.height;
+    let inside = x >= window.x && y >= window.y && x + width <= window.x + window.width && y + height <= window.y + window.height;
+    inside || !fits || matches!(seen.node.body, BoxBody::Open(_))
 }
 
 fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool) {

@@ -3,8 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::pen::{Pen, Shown, below, text_of};
-use super::{doc, sentence};
-use crate::console::model::{GateKey, GateShown, Model, RunView, ScreenLayout, docs};
+use super::{doc, gate, sentence};
+use crate::console::model::{GateKey, Model, ScreenLayout, docs};
 use crate::console::theme::Role;
 use crate::engine::{Decided, Time};
 use crate::host::client::{Driver, RunSummary};
@@ -46,28 +46,11 @@ fn entry(model: &Model, key: &GateKey, pen: &mut Pen<'_>, line: Rect) {
 }
 
 fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
-    let Some((head, inside)) = doc::pane(pen, area, Role::Gate) else { return };
-    let Some((key, _)) = model.selected_gate() else {
-        closed(model, pen, inside);
-        return pen.end_bar(inside);
-    };
-    let Some(text) = model.inbox.doc(key) else { return };
-    let start = model.inbox.scroll.min(text.doc.len().saturating_sub(1));
-    let seen = doc::draw(pen, inside, &text.doc, start);
-    shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from: seen.from, to: seen.to, total: text.doc.len() });
-    let active = model.gate_is_faced() && model.safety.quiet(now);
-    let mark = match (model.runs.get(&key.run).and_then(RunView::replay), active) {
-        (Some(replay), _) => {
-            let (at, key) = (replay.at(), model.hint("gate.now"));
-            (Plain::line(&format!("replay at event {at}, keys inactive: press {key} to return to now")), Role::Badge)
-        }
-        (None, true) => {
-            let words = if model.inbox.asked.is_some() { "press again to confirm, any other key to cancel" } else { "keys active" };
-            (Plain::line(&format!("{} {words}", pen.theme.glyph(Glyph::Active))), Role::Active)
-        }
-        (None, false) => (Plain::line("keys not active yet: wait half a second"), Role::Dim),
-    };
-    pen.pieces(head, &[mark, seen.label()]);
+    if let Some(key) = model.card_gate() {
+        return gate::draw(model, now, pen, area, &key, shown);
+    }
+    let Some((_, inside)) = doc::pane(pen, area, Role::Gate) else { return };
+    closed(model, pen, inside);
     pen.end_bar(inside);
 }
 

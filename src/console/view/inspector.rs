@@ -2,16 +2,20 @@
 
 use ratatui::layout::Rect;
 
-use super::doc;
 use super::doc::InSight;
-use super::pen::Pen;
+use super::pen::{Pen, Shown};
+use super::{doc, gate};
 use crate::console::model::{Focus, Model, Scroll, Tab, docs, texts};
 use crate::console::theme::{Role, of_node};
+use crate::engine::Time;
 use crate::plan::Node;
 use crate::text::Plain;
 
 /// Draws the card: title, who, tabs, and what the open tab holds.
-pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
+    if let Some(key) = model.card_gate() {
+        return gate::draw(model, now, pen, area, &key, shown);
+    }
     let focused = model.place.focus == Focus::Inspector && model.dialogs.is_empty();
     let run = model.shown_run();
     let state = model.selected_id().zip(run).and_then(|(id, view)| Some(of_node(&view.seen().run.node(id)?.state, view.seen_status())));

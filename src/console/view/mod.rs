@@ -7,6 +7,7 @@ mod dialogs;
 mod doc;
 mod empty;
 mod footer;
+mod gate;
 mod graph;
 mod header;
 mod inbox;
@@ -70,12 +71,12 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
     match model.place.screen {
         Screen::Plan => {
             tree::draw(model, now, pen, layout.list, shown);
-            inspector::draw(model, pen, layout.detail);
+            inspector::draw(model, now, pen, layout.detail, shown);
             request::draw(model, pen, layout.request, shown);
         }
         Screen::Graph => {
             graph::draw(model, now, pen, layout.list);
-            inspector::draw(model, pen, layout.detail);
+            inspector::draw(model, now, pen, layout.detail, shown);
         }
         Screen::Inbox => inbox::draw(model, now, pen, &layout, shown),
         Screen::Compare => compare::draw(model, pen, &layout),

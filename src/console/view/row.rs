@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::lane::{Lane, Scale};
 use super::pen::Pen;
-use crate::console::model::{LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, texts};
+use crate::console::model::{AROUND_TITLE, LEVELS, Model, RunView, Standing, TITLE, TreeRow, TreeRowKind, texts};
 use crate::console::theme::{Role, of_node};
 use crate::engine::{ImpactLine, Inside, NodeRun, Time};
 use crate::plan::{Node, nest};
@@ -32,21 +32,27 @@ const LANE: (u16, u16) = (14, 17);
 /// From this width of the terminal on, the lane is wider; below the other there is none.
 const WIDE: u16 = 100;
 const NARROW: u16 = 70;
+/// Below so many columns a lane says nothing.
+const SHORT_LANE: u16 = 8;
 /// Columns that a title keeps however much is said besides, and below which a text is left out rather than cut.
 const CUT: u16 = 12;
 /// Columns that a title should have at least.
-const TITLE: u16 = 20;
+const LEAST_TITLE: u16 = 20;
 
 impl Columns {
     /// For rows of so many columns.
     pub fn of(model: &Model, now: Time, width: u16) -> Self {
         let mark = if model.deps_target().is_some() { 4 } else { 2 };
-        let worker = WORKER.min(width.saturating_sub(TITLE + mark + 4));
+        let worker = WORKER.min(width.saturating_sub(LEAST_TITLE + mark + 4));
         let lane = match model.place.size.0 {
             wide if wide >= WIDE => LANE.1,
             narrow if narrow < NARROW => 0,
             _ => LANE.0,
         };
+        // The lane gives way to the titles.
+        let titles = u16::try_from(model.tree().widest().min(TITLE)).unwrap_or(0);
+        let lane = lane.min(width.saturating_sub(titles + AROUND_TITLE.1 + 1));
+        let lane = if lane < SHORT_LANE { 0 } else { lane };
         Self { mark, worker, lane, scale: model.shown_run().map(|view| Scale::of(view, now)) }
     }
 }

@@ -27,6 +27,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     axis(&scale, pen, Rect { y: area.y + 1, height: 1, ..area });
     let selected = model.selected_id();
     let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(3), ..area };
+    pen.out_of_sight(area, model.place.first_bar, chart.bars.len(), rows.height);
     pen.list(rows, (model.place.first_bar, chart.bars.len()), None, open, |pen, at, line| {
         let bar = &chart.bars[at];
         draw_bar(&scale, chart, bar, name, pen, line);
@@ -103,7 +104,7 @@ const ORDER: [Doing; 8] =
 fn draw_bar(scale: &Scale, chart: &TimelineChart, bar: &Bar, name: u16, pen: &mut Pen<'_>, line: Rect) {
     let role = if bar.critical { Role::Accent } else { Role::Text };
     if bar.critical {
-        pen.glyph(line.x + 2, line.y, 1, Glyph::LineHeavy, Role::Accent);
+        pen.glyph(line.x + 2, line.y, 1, Glyph::ArrowRight, Role::Accent);
     }
     pen.text(line.x + 4, line.y, name, &Plain::summary(&bar.node), role);
     for doing in ORDER {
@@ -134,7 +135,7 @@ fn legend(chart: &TimelineChart, run: &Run, pen: &mut Pen<'_>, row: Rect) {
         (Glyph::Gate, docs::doing_role(Doing::Gate), "gate"),
         (Glyph::Held, docs::doing_role(Doing::Held), "held"),
         (Glyph::Retrying, docs::doing_role(Doing::Resting), "retry"),
-        (Glyph::LineHeavy, Role::Accent, "critical path"),
+        (Glyph::ArrowRight, Role::Accent, "critical path"),
     ];
     let occurs = |doing| chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == doing);
     if occurs(Doing::Model) {

@@ -92,9 +92,7 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     if tree.orientation() == Orientation::Goal {
         words.push((Plain::line("from the goal  "), Role::Dim));
     }
-    if tree.rows().len() > usize::from(area.height - 1) {
-        words.push((Plain::line(&format!("{} of {}  ", tree.selected() + 1, tree.rows().len())), Role::Dim));
-    }
+    pen.out_of_sight(area, tree.top(), tree.rows().len(), area.height - 1);
     let version = model.editor.version().filter(|_| model.shown_run().is_none());
     if let Some(version) = version.filter(|version| !version.origin.is_empty()) {
         words.push((sentence::bare(&version.origin), Role::Dim));

@@ -4,6 +4,7 @@
 //! Operations Research 12 (1964); with slots and locks enough it is the critical path of J. E. Kelley and M. R. Walker (1959).
 
 use crate::engine::{
+    Doing, Time, TimelineChart,
     graph::NodeIx,
     run::RunState,
     views::timeline::{StartCause, Timeline},
@@ -51,5 +52,21 @@ impl Timeline {
     /// Of several nodes the one that ended last; one that is still at it comes after all that ended.
     fn last_of(&self, run: &RunState, nodes: impl Iterator<Item = NodeIx>) -> Option<NodeIx> {
         nodes.filter_map(|ix| Some((self.worked_until(run, ix)?, Reverse(ix)))).max().map(|(_, Reverse(ix))| ix)
+    }
+}
+
+impl TimelineChart {
+    /// How long nodes on the critical path worked, moments at which several did counted once.
+    pub fn critical_work_ms(&self) -> u64 {
+        let bars = self.bars.iter().filter(|bar| bar.critical).flat_map(|bar| &bar.stretches);
+        let works = bars.filter(|stretch| stretch.doing == Doing::Working);
+        let mut spans: Vec<(Time, Time)> = works.map(|stretch| (stretch.from, stretch.to.unwrap_or(self.end))).collect();
+        spans.sort();
+        let (mut worked, mut until) = (0, Time::default());
+        for (from, to) in spans {
+            worked += to.since(from.max(until).min(to));
+            until = until.max(to);
+        }
+        worked
     }
 }

@@ -7,15 +7,21 @@ use super::diff::changed_line;
 use crate::console::model::{Doc, ReplyDraft, is_question, texts};
 use crate::console::theme::Role;
 use crate::engine::{Gate, GateKind, GateQuestion, Preview};
-use crate::text::{Plain, bytes, clock};
+use crate::text::{Plain, bytes};
 
 /// What a gate is about, on one line.
 pub fn gate_title(gate: &Gate) -> Plain {
+    Plain::summary(&gate.node).then(&Plain::line(": ")).then(&asks(gate))
+}
+
+/// What a gate asks, on one line.
+pub fn asks(gate: &Gate) -> Plain {
     Plain::summary(&match &gate.kind {
-        GateKind::Approval => format!("{}: may it start?", gate.node),
-        GateKind::Review => format!("{}: is its result good?", gate.node),
-        GateKind::Permission { tool, .. } => format!("{}: may it call {tool}?", gate.node),
-        GateKind::Question { text, .. } | GateKind::UnknownEffect { text } => format!("{}: {text}", gate.node),
+        GateKind::Approval => "may it start?".to_owned(),
+        GateKind::Review => "is its result good?".to_owned(),
+        GateKind::Permission { tool, .. } if tool == "run_command" => "may it run this command?".to_owned(),
+        GateKind::Permission { tool, .. } => format!("may it call {tool}?"),
+        GateKind::Question { text, .. } | GateKind::UnknownEffect { text } => text.clone(),
     })
 }
 
@@ -23,17 +29,13 @@ pub fn gate_title(gate: &Gate) -> Plain {
 pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraft>) -> Doc<'static> {
     let mut doc = Doc::default();
     written(draft, &mut doc);
-    let (title, why) = match &gate.kind {
-        GateKind::Question { text, .. } | GateKind::UnknownEffect { text } => {
-            (Plain::summary(&gate.node).then(&Plain::line(" asks you")), if gate.why == *text { "" } else { &gate.why })
-        }
-        GateKind::Approval | GateKind::Review | GateKind::Permission { .. } => (gate_title(gate), gate.why.as_str()),
+    let why = match &gate.kind {
+        GateKind::Question { text, .. } | GateKind::UnknownEffect { text } if gate.why == *text => "",
+        _ => gate.why.as_str(),
     };
-    doc.line(Role::Heading, title);
     if !why.is_empty() {
-        doc.text(Role::Text, &format!("because {why}"));
+        doc.text(Role::Dim, &format!("because {}", why.replace('`', "")));
     }
-    doc.line(Role::Dim, Plain::line("asked at ").then(&clock(gate.opened.0)));
     let payload = ReplyDraft::payload(draft, gate);
     let hidden = hidden(payload);
     if hidden > 0 {
@@ -59,7 +61,7 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
         }
         None => None,
     };
-    let says_nothing = payload.is_null() || (is_question(gate) && is_empty(payload));
+    let says_nothing = payload.is_null() || (is_question(gate) && is_empty(payload)) || is_shown_as_command(payload, preview);
     if !says_nothing {
         doc.heading(match gate.kind {
             GateKind::Review => "the exact result",
@@ -69,6 +71,12 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
         exact(payload, shown, 0, &mut doc);
     }
     doc
+}
+
+/// Whether a payload is nothing but a command, and the preview shows just that.
+fn is_shown_as_command(payload: &Value, preview: Option<&Preview>) -> bool {
+    let (Some(Preview::Text(text)), Some(command)) = (preview, payload["command"].as_str()) else { return false };
+    payload.as_object().is_some_and(|parts| parts.len() == 1) && text.starts_with(&format!("$ {command}\n"))
 }
 
 /// Lines of an old and a new text together up to which they are compared.
@@ -161,6 +169,10 @@ fn exact(value: &Value, shown: Option<&str>, depth: usize, doc: &mut Doc<'static
     match value {
         Value::Object(map) if !map.is_empty() => {
             for (name, value) in map {
+                if let Some(command) = value.as_str().filter(|_| depth == 0 && name == "command") {
+                    typed(command, doc);
+                    continue;
+                }
                 let name = Plain::line(&Value::String(name.clone()).to_string());
                 entry(&indent.clone().then(&name).then(&Plain::line(":")), value, shown, depth, doc);
             }
@@ -172,6 +184,13 @@ fn exact(value: &Value, shown: Option<&str>, depth: usize, doc: &mut Doc<'static
         }
         Value::String(text) if text.contains('\n') => block(text, &indent, doc),
         other => leaf(&indent, other, doc),
+    }
+}
+
+/// A command as it is typed.
+fn typed(command: &str, doc: &mut Doc<'static>) {
+    for (at, piece) in crate::console::model::lines(command).iter().enumerate() {
+        doc.line(Role::Code, Plain::line(if at == 0 { "$ " } else { "  " }).then(piece));
     }
 }
 

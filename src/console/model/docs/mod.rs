@@ -14,7 +14,7 @@ pub use act::proposal;
 pub use compare::compare;
 pub use diff::mark_role;
 pub use event::{event, json as event_json, streamed};
-pub use gate::{gate_doc, gate_title};
+pub use gate::{asks, gate_doc, gate_title};
 pub use trace::{doing_role, stretches, trace_line, traced};
 pub use versus::{side, totals, versus};
 
@@ -32,6 +32,9 @@ pub fn inspector(model: &Model) -> Doc<'_> {
             Tab::Node | Tab::Output | Tab::Prompt | Tab::Tools | Tab::Timing => node::details(model, node),
         };
     };
+    if let Some(text) = model.card_gate().and_then(|key| model.inbox.doc(&key)) {
+        return text.doc.borrowed();
+    }
     match model.tab() {
         Tab::Output => {
             let mut doc = run::output((model, run), &node.id, stale(model, run, &node.id), &going_on(model, run));

@@ -51,9 +51,10 @@ fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     for finding in model.editor.review.of_node(&node.id) {
         let (word, _, role) = texts::severity(finding.severity);
         let edge = model.editor.edge_of(finding).map(|edge| format!("edge from {}: ", edge.from)).unwrap_or_default();
-        doc.line(role, Plain::line(&format!("{word}: {edge}{} ({})", finding.message, finding.code)));
+        let message = finding.message.replace('`', "");
+        doc.line(role, Plain::line(&format!("{word}: {edge}{message} ({})", finding.code)));
         if let Some(fix) = &finding.fix {
-            doc.line(Role::Dim, Plain::line(&format!("  {}: ", fix.kind.label())).then(&Plain::summary(&fix.title)));
+            doc.line(Role::Dim, Plain::line(&format!("  {}: ", fix.kind.label())).then(&Plain::summary(&fix.title.replace('`', ""))));
         }
     }
     if !doc.is_empty() {

@@ -5,6 +5,7 @@ mod fold;
 mod journal;
 mod replay;
 mod standing;
+mod stops;
 
 use std::collections::BTreeMap;
 
@@ -20,6 +21,7 @@ pub use fold::RunAt;
 pub use journal::RunRecords;
 pub use replay::Replay;
 pub use standing::Standing;
+pub use stops::{Stop, StopKind};
 
 #[derive(Clone, Debug)]
 pub struct RunView {
@@ -53,6 +55,8 @@ struct Derived {
     plan: Plan,
     /// After which event that moved a bar, and in which second, the chart is so.
     charted: (u64, u64),
+    /// After which event that moved a node it waits for a person there.
+    stops: (u64, Vec<Stop>),
     /// The nodes against time, since that was looked at.
     chart: Option<Box<TimelineChart>>,
 }
@@ -185,6 +189,15 @@ impl RunView {
             self.derived.shape = shape;
             self.tree.rebuild(&self.derived.plan);
         }
+        let moved = self.seen().moved();
+        if moved != self.derived.stops.0 {
+            self.derived.stops = (moved, stops::stops(self.seen()));
+        }
+    }
+
+    /// Where what is seen waits for a person, the oldest first, as of the newest frame.
+    pub fn stops(&self) -> &[Stop] {
+        &self.derived.stops.1
     }
 
     /// Changes the tree.

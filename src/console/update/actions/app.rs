@@ -32,20 +32,24 @@ pub fn back(model: &mut Model, _: &mut UpdateTurn) {
         super::tree::clear_filter(model);
     } else if super::replay::leave(model) {
         // The run as it is now is one step before leaving it.
-    } else if matches!(model.place.shown, PlanScreen::Run(_)) {
-        super::run::to_plan(model);
     } else {
-        let quit = model.hint("app.quit");
-        model.status = Some(Status::note(&format!("nothing to close: press {quit} to quit")));
+        let (next, quit) = (model.hint("stage.next"), model.hint("app.quit"));
+        let to = match (&model.place.shown, model.runs.open.is_empty()) {
+            (PlanScreen::Plan, true) => String::new(),
+            (PlanScreen::Plan, false) => format!("{next} goes to the run, "),
+            (PlanScreen::Run(_), _) => format!("{next} goes on to the next run or the plan, "),
+        };
+        model.status = Some(Status::note(&format!("nothing to close: {to}{quit} quits")));
     }
 }
 
 /// All gates. Opened at the selected node's gate, else where it was left, else at the oldest.
 pub fn inbox_screen(model: &mut Model, turn: &mut UpdateTurn) {
-    let here = model.selected_nodes_gate();
+    let mut here = model.node_gates();
+    here.extend(model.selected_nodes_gate().filter(|_| here.is_empty()));
     model.place.screen = Screen::Inbox;
-    if here.is_some() {
-        model.inbox.select(here);
+    if let Some(first) = here.first().filter(|_| model.inbox.selected.as_ref().is_none_or(|key| !here.contains(key))) {
+        model.inbox.select(Some(first.clone()));
     } else if model.inbox.place().is_none() {
         let oldest = model.inbox.gates.first().cloned();
         model.inbox.select(oldest);

@@ -88,11 +88,11 @@ fn keep_text(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, text: &s
             let plan: Plan = serde_json::from_value(texts::parse(text)?).map_err(|error| format!("not a plan: {error}"))?;
             return model.editor.replace_plan(&model.session.catalog, &plan);
         }
-        EditThen::Payload(_) => ReplyDraft::Payload(texts::parse(text)?),
+        EditThen::Payload(gate, part) => ReplyDraft::Payload(gates::payload_with(model, gate, part.as_deref(), text)?),
         EditThen::Answer(_) => ReplyDraft::Answer(Value::from(text.trim_end_matches('\n'))),
         EditThen::FormAnswer(_) => ReplyDraft::Answer(texts::parse(text)?),
     };
-    if let EditThen::Payload(gate) | EditThen::Answer(gate) | EditThen::FormAnswer(gate) = then {
+    if let EditThen::Payload(gate, _) | EditThen::Answer(gate) | EditThen::FormAnswer(gate) = then {
         gates::keep_draft(model, turn, gate, draft);
     }
     Ok(())
@@ -105,7 +105,8 @@ pub fn edited(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, before:
         Ok(text) if text.trim_end_matches('\n') == before.trim_end_matches('\n') => {
             return model.status = Some(Status::note("nothing changed"));
         }
-        Ok(text) => text,
+        Ok(text) if before.ends_with('\n') => text,
+        Ok(text) => text.strip_suffix('\n').map_or(text.clone(), str::to_owned),
         Err(why) => {
             return model.status = Some(Status::warn(&why));
         }
@@ -195,6 +196,7 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::SetUp(choice) => setup::chosen(model, turn, choice),
         PickThen::StartWith(name, first) => run::start_with(model, turn, first, Some(name)),
         PickThen::Trust(item) => app::ask_trust(model, item),
+        PickThen::EditPart(gate, part) => gates::edit_part(model, gate, part),
         PickThen::Answer(gate, option) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::from(option))),
     }
 }
@@ -204,6 +206,7 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Confirm(confirm)) = model.dialogs.pop() else { return };
     match confirm.then {
         Confirmed::Branch { run, seq, actions } => turn.send(Request::Branch { run, seq, actions }),
+        Confirmed::Start(first) => run::start(model, turn, first),
         Confirmed::Resume(run) => turn.send(Request::Resume(run)),
         Confirmed::Trust(item) => {
             model.status = Some(Status::good(&format!("trusted {}", item.path)));

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::super::{ConsoleEffect, UpdateTurn, actions::inspector::copy_text};
 use crate::console::model::{
-    Asked, Asks, Dialog, EditThen, FormDialog, GateKey, Intent, LineThen, Model, PickItem, PickThen, PlanScreen, Reading, ReplyDraft,
-    Screen, Status, TextField, docs, texts,
+    Asked, Asks, Dialog, EditThen, FormDialog, GATE_FRAME, GateKey, Intent, LineThen, Model, MoveBy, PickItem, PickThen, PlanScreen,
+    Reading, ReplyDraft, Screen, Status, TextField, docs, texts,
 };
-use crate::engine::{Action, Command, Gate, GateQuestion, GateReply, OPTION, Time, form_has_option};
+use crate::engine::{Action, Command, Gate, GateKind, GateQuestion, GateReply, OPTION, Time, form_has_option};
 use crate::host::client::Request;
 use crate::plan::{Field, FieldKind};
 use crate::text::{Plain, counted};
@@ -19,9 +19,27 @@ pub(in crate::console::update) fn reply(model: &mut Model, turn: &mut UpdateTurn
         return decide(model, turn, intent);
     }
     let (keep, send) = (model.hint("line.keep"), model.hint("gate.reject"));
-    let (title, note) = (format!("reject `{}`: why?", gate.node), format!("not sent yet: press {keep}, then {send} to send it"));
+    let node = &gate.node;
+    let then = match (goes_to_agent(model, key, gate), &gate.kind) {
+        (true, GateKind::Question { .. }) => format!("{node} goes on without an answer and reads your words"),
+        (true, _) => format!("the call doesn't happen; {node} reads your words and goes on"),
+        (false, _) => format!("{node} is cancelled, and what needs it doesn't run; your words are kept in the journal"),
+    };
+    let (title, note) = (format!("reject {node}: why?"), format!("{then}. Not sent yet: press {keep}, then {send} to send it"));
     let line = Dialog::line(&title, TextField::line(""), &note, LineThen::Reject(key.clone()));
     model.dialogs.push(line);
+}
+
+/// Whether a rejection reaches an agent that goes on. A node that is nothing but what was asked about ends with it.
+fn goes_to_agent(model: &Model, key: &GateKey, gate: &Gate) -> bool {
+    let asks_inside = match &gate.kind {
+        GateKind::Permission { .. } => true,
+        GateKind::Question { call, .. } => call.is_some(),
+        GateKind::Approval | GateKind::Review | GateKind::UnknownEffect { .. } => false,
+    };
+    let run = model.runs.get(&key.run);
+    let node = run.and_then(|view| view.plan().nodes.iter().find(|node| node.id == gate.node));
+    asks_inside && node.is_some_and(|node| node.kind.tool().is_none())
 }
 
 /// Sends a reply, if this key may decide: its gate is selected, was drawn as it is now, no text field has the focus, no key came
@@ -54,12 +72,12 @@ fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
 }
 
 fn may_decide(model: &Model, turn: &UpdateTurn) -> Result<(), &'static str> {
-    let Some(key) = turn.key else { return Err("reply in the inbox, with the key of that reply") };
+    let Some(key) = turn.key else { return Err("reply with the key of that reply, where the gate is shown") };
     if key.never_decides() {
         return Err("this key never replies to a gate");
     }
     if !model.gate_is_faced() {
-        return Err("the gate changed before you could see it: read it, then press again");
+        return Err("the gate was not in sight as it is now: read it, then press again");
     }
     if !turn.quiet {
         return Err("keys came too fast: wait half a second, then press again");
@@ -140,11 +158,59 @@ pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
             Dialog::editor(text, &before, EditThen::Answer(key))
         }
         None => {
-            let title = format!("payload of `{}`; nothing is sent yet", gate.node);
-            Dialog::editor(&title, &texts::pretty(ReplyDraft::payload(draft, gate)), EditThen::Payload(key))
+            let payload = ReplyDraft::payload(draft, gate);
+            match payload.as_object() {
+                Some(parts) if parts.len() > 1 => pick_part(&key, parts, &payload.to_string()),
+                parts => {
+                    let part = parts.and_then(|parts| parts.keys().next().cloned());
+                    return edit_part(model, key, part);
+                }
+            }
         }
     };
     model.dialogs.push(dialog);
+}
+
+/// Asks which part of a payload to edit: the longest text first, all of it last.
+fn pick_part(key: &GateKey, parts: &serde_json::Map<String, Value>, whole: &str) -> Dialog {
+    let mut names: Vec<&String> = parts.keys().collect();
+    names.sort_by_key(|name| std::cmp::Reverse(parts[*name].as_str().map_or(0, str::len)));
+    let item =
+        |part: Option<&String>, label: &str, detail: &str| PickItem::new(PickThen::EditPart(key.clone(), part.cloned()), label, detail);
+    let items = names.into_iter().map(|name| item(Some(name), name, &texts::result(&parts[name])));
+    Dialog::pick("edit what of it?", items.chain([item(None, "all of it, as JSON", whole)]).collect())
+}
+
+/// Edits one part of a payload as the text that it is, or all of it.
+pub fn edit_part(model: &mut Model, key: GateKey, part: Option<String>) {
+    let Some((gate, _)) = model.runs.get(&key.run).and_then(|view| view.newest().run.gate(key.gate)) else { return };
+    let payload = ReplyDraft::payload(model.inbox.drafts.get(&key), gate);
+    let text = part_text(payload, part.as_deref());
+    let what = part.as_deref().unwrap_or("what it asks about");
+    let dialog = Dialog::editor(&format!("{what}, of {}; nothing is sent yet", gate.node), &text, EditThen::Payload(key, part));
+    model.dialogs.push(dialog);
+}
+
+/// A part of a payload to edit: a text as it is, anything else as JSON.
+fn part_text(payload: &Value, part: Option<&str>) -> String {
+    let value = part.map_or(payload, |part| &payload[part]);
+    value.as_str().map_or_else(|| texts::pretty(value), str::to_owned)
+}
+
+/// A payload with one part written anew. What was a text stays one.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn payload_with(model: &Model, key: &GateKey, part: Option<&str>, text: &str) -> Result<Value, String> {
+    let gate = model.runs.get(&key.run).and_then(|view| view.newest().run.gate(key.gate));
+    let (gate, _) = gate.ok_or("the gate has closed; your text was not sent")?;
+    let mut payload = ReplyDraft::payload(model.inbox.drafts.get(key), gate).clone();
+    let place = match part {
+        Some(part) => &mut payload[part],
+        None => &mut payload,
+    };
+    *place = if place.is_string() { Value::from(text) } else { texts::parse(text)? };
+    Ok(payload)
 }
 
 /// The answer that was written before.
@@ -179,6 +245,14 @@ fn blank(kind: FieldKind) -> Value {
     }
 }
 
+/// The one text of several lines among the parts of a payload, or its only part where that is a text.
+fn main_part(parts: &serde_json::Map<String, Value>) -> Option<String> {
+    let is_text = |value: &Value| value.as_str().is_some_and(|text| parts.len() == 1 || text.contains('\n'));
+    let mut texts = parts.iter().filter(|(_, value)| is_text(value));
+    let (name, _) = texts.next()?;
+    texts.next().is_none().then(|| name.clone())
+}
+
 /// Edits the payload, or writes the answer, outside.
 pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
@@ -189,7 +263,12 @@ pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
             (form_text(&options, fields, written(draft)), ".json", EditThen::FormAnswer(key))
         }
         Some(_) => (written(draft).map(texts::result).unwrap_or_default(), ".md", EditThen::Answer(key)),
-        None => (texts::pretty(ReplyDraft::payload(draft, gate)), ".json", EditThen::Payload(key)),
+        None => {
+            let payload = ReplyDraft::payload(draft, gate);
+            let part = payload.as_object().and_then(main_part);
+            let suffix = if part.is_some() || payload.is_string() { ".txt" } else { ".json" };
+            (part_text(payload, part.as_deref()), suffix, EditThen::Payload(key, part))
+        }
     };
     turn.effects.push(ConsoleEffect::OpenEditor { text, suffix, then });
 }
@@ -315,6 +394,15 @@ pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
     let text = texts::result(ReplyDraft::payload(model.inbox.drafts.get(key), gate));
     let text = Plain::block(&text).iter().map(Plain::as_str).collect::<Vec<_>>().join("\n");
     copy_text(model, turn, text);
+}
+
+/// Moves through the text of the gate that has the card.
+pub fn scroll(model: &mut Model, by: MoveBy) {
+    let area = model.layout().detail;
+    let (columns, rows) = (usize::from(area.width.saturating_sub(4)), usize::from(area.height.saturating_sub(GATE_FRAME)));
+    let Some(text) = model.card_gate().and_then(|key| model.inbox.doc(&key)) else { return };
+    let last = text.doc.last_page(columns, rows.max(1)) + 1;
+    model.inbox.scroll = by.from(model.inbox.scroll.min(last), last);
 }
 
 /// The payload alone, without borders.

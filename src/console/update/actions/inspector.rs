@@ -1,6 +1,7 @@
 //! The inspector: tabs, scrolling, zoom, copying.
 
 use super::super::{ConsoleEffect, UpdateTurn};
+use super::gates;
 use crate::console::model::{Dialog, Model, MoveBy, Reading, Scroll, Status, Tab, around, docs};
 use crate::text::{bytes, counted};
 
@@ -17,6 +18,9 @@ pub fn tab(model: &mut Model, by: isize) {
 
 /// Scrolls by so many lines.
 pub fn scroll(model: &mut Model, by: isize) {
+    if model.card_gate().is_some() {
+        return gates::scroll(model, MoveBy::Rows(by));
+    }
     let rows = model.layout().detail_rows().max(1);
     let len = docs::inspector(model).len();
     let last = len.saturating_sub(1);
@@ -32,6 +36,7 @@ pub fn scroll(model: &mut Model, by: isize) {
 /// Moves through the lines; at the end it follows what comes.
 pub fn go(model: &mut Model, by: MoveBy) {
     match by {
+        MoveBy::Top | MoveBy::Bottom if model.card_gate().is_some() => gates::scroll(model, by),
         MoveBy::Rows(by) => scroll(model, by),
         MoveBy::Top => model.inspector.scroll = Scroll::Line(0),
         MoveBy::Bottom => model.inspector.scroll = Scroll::End,
@@ -46,7 +51,10 @@ pub fn follow(model: &mut Model) {
 }
 
 /// The pane alone, without borders.
-pub fn zoom(model: &mut Model, _: &mut UpdateTurn) {
+pub fn zoom(model: &mut Model, turn: &mut UpdateTurn) {
+    if model.selected_gate().is_some() {
+        return gates::zoom(model, turn);
+    }
     let scroll = match model.inspector.scroll {
         Scroll::Line(at) => at,
         Scroll::Start | Scroll::End => 0,

@@ -1,6 +1,6 @@
 //! Moving through whatever has the focus.
 
-use super::{graph, inspector, origins};
+use super::{gates, graph, inspector, origins};
 use crate::console::model::{Dialog, Focus, ListOf, Model, MoveBy, Reading, Screen, docs};
 use crate::plan::drawing::GraphMove;
 
@@ -18,7 +18,7 @@ pub fn detail(model: &mut Model, steps: isize) {
     let len = match model.place.screen {
         Screen::Plan | Screen::Graph => return inspector::scroll(model, by),
         Screen::Runs | Screen::Timeline => return go(model, MoveBy::Rows(by)),
-        Screen::Inbox => model.inbox.selected_doc().map_or(0, |doc| doc.doc.len()),
+        Screen::Inbox => return gates::scroll(model, MoveBy::Rows(by)),
         Screen::Compare => docs::compare(model).len(),
         Screen::Log => docs::selected_event(model).len(),
         Screen::Trace => model.trace().map_or(0, |trace| docs::traced(trace).len()),
@@ -26,7 +26,6 @@ pub fn detail(model: &mut Model, steps: isize) {
     };
     let last = len.saturating_sub(model.layout().detail_rows() / 2).max(1);
     let scroll = match model.place.screen {
-        Screen::Inbox => Some(&mut model.inbox.scroll),
         Screen::Log => model.shown_run_mut().map(|view| &mut view.log.place.scroll),
         _ => model.list_mut().map(|(place, _)| &mut place.scroll),
     };
@@ -89,8 +88,7 @@ fn screen(model: &mut Model, by: MoveBy) {
         }
         Screen::Inbox => match by {
             MoveBy::Rows(by) => model.inbox.step(by),
-            MoveBy::Top => model.inbox.select_at(0),
-            MoveBy::Bottom => model.inbox.select_at(usize::MAX),
+            MoveBy::Top | MoveBy::Bottom => gates::scroll(model, by),
         },
         Screen::Graph if model.place.focus != Focus::Inspector => match by {
             MoveBy::Rows(by) => {

@@ -90,7 +90,7 @@ pub fn add_node(model: &mut Model, turn: &mut UpdateTurn, name: &str, work: Node
     if matches!(model.place.shown, PlanScreen::Run(_)) {
         // It may start as soon as it is there: its text is written first.
         let (title, text) = (texts::text_title(&node), texts::text(&node));
-        return model.dialogs.push(Dialog::editor(&title, &text, EditThen::NewNode(Box::new(node))));
+        return model.dialogs.push(Dialog::editor_at_end(&title, &text, EditThen::NewNode(Box::new(node))));
     }
     let done = change(model, turn, |plan| Ok(Some(plan.append(&node))));
     report(model, done, &format!("added `{id}`"));

@@ -4,7 +4,7 @@ use serde_json::Map;
 
 use super::super::UpdateTurn;
 use crate::console::commands::guards::can_run;
-use crate::console::model::{Dialog, Model, PickItem, PickThen, PlanScreen, Reading, RunView, Screen, Status, docs};
+use crate::console::model::{Confirmed, Dialog, Model, PickItem, PickThen, PlanScreen, Reading, RunView, Screen, Status, docs};
 use crate::engine::{Action, OPERATOR, REHEARSAL};
 use crate::host::client::{ModelStatus, Request};
 use crate::plan::that_need_model;
@@ -19,7 +19,19 @@ pub fn start_asked(model: &mut Model, turn: &mut UpdateTurn) {
     }
 }
 
-/// Starts the plan, with these actions before its nodes may start.
+/// Starts the plan, with these actions before its nodes may start; asks first where a run of it goes on.
+pub fn ask_start(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
+    let same = |run: &&RunView| run.newest().run.plan().is_some_and(|plan| plan.nodes == model.editor.plan().nodes);
+    let Some(status) = model.runs.going_on().find(same).map(RunView::status) else { return start(model, turn, first) };
+    let to = model.hint("stage.next");
+    let lines = [
+        format!("A run of this plan is {} already.", status.word()),
+        format!("Start another one beside it? Press {} for no, then {to} to see the one that is there.", model.hint("confirm.no")),
+    ];
+    model.dialogs.push(Dialog::confirm(lines.iter().map(|line| Plain::line(line)).collect(), Confirmed::Start(first)));
+}
+
+/// The same without asking.
 pub fn start(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
     if !model.session.knows_catalog {
         model.runs.asked = Some(first);
@@ -92,24 +104,6 @@ pub fn show_one(model: &mut Model) {
             view.grow();
         }
     }
-}
-
-/// From a run to the plan. The run stays as it is.
-pub fn to_plan(model: &mut Model) {
-    let PlanScreen::Run(id) = &model.place.shown else { return };
-    let at = model.runs.number(id);
-    let status = model.shown_run().filter(|run| run.goes_on()).map(RunView::status);
-    let way = match at {
-        Some(1) => "stage.next",
-        Some(at) if at == model.runs.open.len() => "stage.previous",
-        Some(_) | None => "app.runs",
-    };
-    let key = model.hint(way);
-    model.place.shown = PlanScreen::Plan;
-    model.status = Some(Status::note(&match status {
-        Some(status) => format!("this is the plan; the run is {}: press {key} to return", status.word()),
-        None => format!("this is the plan: press {key} to return to the run"),
-    }));
 }
 
 /// Opens the run that is selected in the list.

@@ -1,7 +1,7 @@
 //! The tree: folding, going in and out, searching, turning, finding what needs a person.
 
 use super::{super::UpdateTurn, typing};
-use crate::console::model::{Focus, Model, Screen, Standing, Status, TreeRow, TreeRowKind};
+use crate::console::model::{Focus, GateKey, Model, PlanScreen, Screen, Scroll, Status, Stop, StopKind, Tab, TreeRow, TreeRowKind};
 
 /// To the inspector.
 pub fn open(model: &mut Model, _: &mut UpdateTurn) {
@@ -53,31 +53,53 @@ pub fn clear_filter(model: &mut Model) {
     model.with_tree(|tree, plan| tree.end_search(plan));
 }
 
-/// The next node with a finding, a gate, a failure, or a stale result.
+/// The next place that waits for a person: of a run the oldest first, of a plan the next row with a finding.
 pub fn attention(model: &mut Model, _: &mut UpdateTurn) {
+    let Some(view) = model.shown_run_mut() else { return finding(model) };
+    view.grow();
+    let (id, stops) = (view.id.clone(), view.stops().to_vec());
+    let here = stops.iter().position(|stop| is_here(model, stop));
+    let at = here.map_or(0, |at| (at + 1) % stops.len());
+    let Some(stop) = stops.get(at) else { return model.status = Some(Status::good("nothing here needs you")) };
+    if !matches!(model.place.screen, Screen::Plan | Screen::Graph) {
+        model.go(Screen::Plan);
+    }
+    model.place.focus = Focus::Tree;
+    model.reveal(&stop.node);
+    (model.inspector.run_tab, model.inspector.scroll) = (Tab::Output, Scroll::Start);
+    if let StopKind::Gate(gate) = stop.kind {
+        model.inbox.select(Some(GateKey { run: id, gate }));
+    }
+    model.status = Some(Status::note(&match stops.len() {
+        1 => "only this needs you".to_owned(),
+        all => format!("{} of {all} that need you", at + 1),
+    }));
+}
+
+/// Whether this is the place that is selected.
+fn is_here(model: &Model, stop: &Stop) -> bool {
+    let is_gate =
+        |gate| model.inbox.selected.as_ref().is_some_and(|key| key.gate == gate && model.place.shown == PlanScreen::Run(key.run.clone()));
+    model.selected_id() == Some(&stop.node)
+        && match stop.kind {
+            StopKind::Gate(gate) => is_gate(gate),
+            StopKind::Halt | StopKind::Failure | StopKind::Stale => true,
+        }
+}
+
+fn finding(model: &mut Model) {
     let rows = model.tree().rows();
     let start = model.tree().selected() + 1;
     let mut order = (start..rows.len()).chain(0..start.min(rows.len()));
-    let found = order.find(|at| needs_person(model, &rows[*at]));
-    match found {
+    match order.find(|at| has_finding(model, &rows[*at])) {
         Some(at) => model.with_tree(|tree, _| tree.select(at)),
         None => model.status = Some(Status::good("nothing here needs you")),
     }
 }
 
 /// A folded row counts for what is inside it too.
-fn needs_person(model: &Model, row: &TreeRow) -> bool {
+fn has_finding(model: &Model, row: &TreeRow) -> bool {
+    let review = &model.editor.review;
     let folded = matches!(row.kind, TreeRowKind::Folded(_));
-    match model.shown_run() {
-        None => {
-            let editor = &model.editor;
-            editor.review.of_node(&row.node).next().is_some() || folded && editor.review.inside(&row.node).next().is_some()
-        }
-        Some(run) => run.seen().run.node(&row.node).is_some_and(|node| match Standing::of(&node.state) {
-            _ if node.stale.is_some() => true,
-            Standing::Waiting | Standing::Failed => true,
-            Standing::Working | Standing::Done => folded && node.inside.waiting + node.inside.bad > 0,
-            Standing::Ahead | Standing::Dropped => false,
-        }),
-    }
+    review.of_node(&row.node).next().is_some() || folded && review.inside(&row.node).next().is_some()
 }

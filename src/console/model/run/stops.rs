@@ -1,0 +1,46 @@
+//! `Stop`: where a run waits for a person: a gate, a halt, a failure, a result that is out of date.
+
+use super::{RunAt, Standing};
+use crate::engine::{GateId, Time};
+use crate::plan::NodeId;
+
+/// One place where a run waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stop {
+    /// Since when.
+    pub since: Time,
+    pub kind: StopKind,
+    pub node: NodeId,
+}
+
+/// What a person is waited for with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StopKind {
+    Gate(GateId),
+    /// A breakpoint, or a held call.
+    Halt,
+    Failure,
+    Stale,
+}
+
+/// All of them, the oldest first.
+pub fn stops(seen: &RunAt) -> Vec<Stop> {
+    let run = &seen.run;
+    let gates = run.open_gates().map(|gate| Stop { since: gate.opened, node: gate.node.clone(), kind: StopKind::Gate(gate.id) });
+    let others = run.nodes().filter_map(|(id, node)| {
+        let halts = || run.kept(id).is_some() || run.held_calls(id).next().is_some();
+        let (kind, since) = match Standing::of(&node.state) {
+            Standing::Failed => (StopKind::Failure, node.span.finished),
+            Standing::Ahead | Standing::Working | Standing::Waiting if halts() => {
+                (StopKind::Halt, seen.timeline.stretches(id).last().map(|last| last.from))
+            }
+            Standing::Ahead | Standing::Working | Standing::Waiting => return None,
+            Standing::Done | Standing::Dropped if node.stale.is_some() => (StopKind::Stale, node.span.finished),
+            Standing::Done | Standing::Dropped => return None,
+        };
+        Some(Stop { since: since.unwrap_or_default(), node: id.clone(), kind })
+    });
+    let mut all: Vec<Stop> = gates.chain(others).collect();
+    all.sort();
+    all
+}

@@ -1,0 +1,118 @@
+//! The card of a gate, in the inbox and beside the tree: what is asked, of whom, what would happen, and the keys that reply, with what is
+//! missing where they can't yet. What was drawn of it is reported.
+
+use ratatui::layout::Rect;
+
+use super::pen::{Pen, Shown};
+use super::{called, doc};
+use crate::console::commands;
+use crate::console::model::{GateKey, GateShown, Model, RunView, docs, scrolled, texts};
+use crate::console::theme::Role;
+use crate::engine::{Gate, Time};
+use crate::text::{Glyph, Plain, clock, counted};
+
+/// Rows of a card below which it is low: who asks is on the row of what is asked, and the keys have one row.
+const LOW: u16 = 18;
+/// Gates of one node that are listed.
+const LISTED: usize = 4;
+
+/// Draws the card.
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, key: &GateKey, shown: &mut Shown) {
+    let Some((head, inside)) = doc::pane(pen, area, Role::Gate) else { return };
+    let Some(view) = model.runs.get(&key.run) else { return };
+    let (Some((gate, _)), Some(text)) = (view.newest().run.gate(key.gate), model.inbox.doc(key)) else { return };
+    let low = area.height < LOW;
+    let mark = Plain::line(pen.theme.glyph(Glyph::Gate)).then(&Plain::blank(1));
+    let end = pen.pieces(head, &[(mark, Role::Gate), (docs::asks(gate), Role::Title)]);
+    let about = about(view, gate);
+    let mut used = 0;
+    if low {
+        let rest = Rect { x: end, width: head.right().saturating_sub(end), ..head };
+        if about.width() + 2 <= usize::from(rest.width) {
+            pen.pieces_right(rest, &[(about, Role::Dim)]);
+        }
+    } else {
+        pen.text(inside.x, inside.y, inside.width, &about, Role::Dim);
+        used = 2;
+    }
+    used += listed(model, view, key, pen, Rect { y: inside.y + used, height: inside.height.saturating_sub(used), ..inside });
+    let keys = if low { 1 } else { 3 };
+    let body = Rect { y: inside.y + used, height: inside.height.saturating_sub(used + keys), ..inside };
+    let seen = doc::draw(pen, body, &text.doc, model.inbox.gate_scroll(key).min(text.doc.len().saturating_sub(1)));
+    shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from: seen.from, to: seen.to, total: text.doc.len() });
+    let row = Rect { y: (body.y + seen.rows + keys / 2).min(inside.bottom().saturating_sub(1)), height: 1, ..inside };
+    let (state, is_active) = state(model, now, key, pen);
+    let end = replies(model, is_active, pen, row);
+    let room = Rect { x: end, width: row.right().saturating_sub(end), ..row };
+    if !low {
+        pen.pieces(Rect { y: row.y + 1, ..row }, &[state]);
+    } else if state.0.width() <= usize::from(room.width) {
+        pen.pieces_right(room, &[state]);
+    }
+    pen.end_bar(inside);
+}
+
+/// The node's id, who does its work, and when it asked.
+fn about(view: &RunView, gate: &Gate) -> Plain {
+    let worker = view.plan().nodes.iter().find(|node| node.id == gate.node).map(texts::worker);
+    let asked = Plain::line("asked at ").then(&clock(gate.opened.0));
+    let parts = [Some(Plain::summary(&gate.node)), worker, Some(asked)];
+    parts.into_iter().flatten().reduce(|line, part| line.then(&Plain::line(" · ")).then(&part)).unwrap_or_default()
+}
+
+/// Lists the gates of a node that has several, with the one that the keys reply to marked. Gives the rows used.
+fn listed(model: &Model, view: &RunView, key: &GateKey, pen: &mut Pen<'_>, area: Rect) -> u16 {
+    let asker = view.newest().run.gate(key.gate).map(|(gate, _)| &gate.node);
+    let gates: Vec<&Gate> = view.newest().run.open_gates().filter(|gate| Some(&gate.node) == asker).collect();
+    if gates.len() < 2 {
+        return 0;
+    }
+    let at = gates.iter().position(|gate| gate.id == key.gate).unwrap_or(0);
+    let rows = u16::try_from(gates.len().min(LISTED)).unwrap_or(0).min(area.height);
+    let top = scrolled(0, at, gates.len(), usize::from(rows));
+    let marked = model.selected_gate().map(|_| at);
+    pen.list(Rect { height: rows, ..area }, (top, gates.len()), marked, true, |pen, at, line| {
+        let place = Plain::line(&format!("{} of {}  ", at + 1, gates.len()));
+        let row = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
+        pen.pieces(row, &[(place, Role::Dim), (docs::asks(gates[at]), Role::Text)]);
+    });
+    rows + 1
+}
+
+/// The keys that reply, as far as they fit. Gives the column behind them.
+fn replies(model: &Model, is_active: bool, pen: &mut Pen<'_>, row: Rect) -> u16 {
+    let mut x = row.x;
+    for id in called::replies(model) {
+        let (Some(key), Some(command)) = (model.look.keymap.hint(id), commands::find(id)) else { continue };
+        let words = Plain::blank(1).then(&Plain::line(&called::name(model, id).unwrap_or_else(|| command.in_hints())));
+        let pieces = [(Plain::line(&key), if is_active { Role::Key } else { Role::Dim }), (words, Role::Hint)];
+        let width: usize = pieces.iter().map(|(text, _)| text.width()).sum();
+        if usize::from(x) + width > usize::from(row.right()) {
+            break;
+        }
+        x = pen.pieces(Rect { x, width: row.right() - x, ..row }, &pieces) + 3;
+    }
+    x.min(row.right())
+}
+
+/// Whether the keys reply now, or what is missing.
+fn state(model: &Model, now: Time, key: &GateKey, pen: &Pen<'_>) -> ((Plain, Role), bool) {
+    let says = |words: &str, role| ((Plain::line(words), role), false);
+    if let Some(replay) = model.runs.get(&key.run).and_then(RunView::replay) {
+        let now = model.hint("gate.now");
+        return says(&format!("replay at event {}, keys inactive: press {now} to return to now", replay.at()), Role::Badge);
+    }
+    if model.selected_gate().is_none() {
+        return says(&format!("it opened where you are: press {} to select it", model.hint("tree.attention")), Role::Waiting);
+    }
+    if !model.gate_is_faced() || !model.safety.quiet(now) {
+        return says("keys not active yet: wait half a second", Role::Dim);
+    }
+    let unseen = model.inbox.doc(key).map_or(0, |doc| model.safety.unseen(key, doc.revision));
+    let words = match (model.inbox.asked.is_some(), unseen) {
+        (true, _) => "press again to confirm, any other key to cancel".to_owned(),
+        (false, 0) => "keys active".to_owned(),
+        (false, _) => format!("keys active, {} not seen ({})", counted(unseen, "line"), model.hint("move.detail_down")),
+    };
+    ((Plain::line(&format!("{} {words}", pen.theme.glyph(Glyph::Active))), Role::Key), true)
+}
