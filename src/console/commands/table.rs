@@ -55,8 +55,8 @@ const fn of(
 }
 
 use KeyContext::{
-    Act, Always, Breaks, Compare, Confirm, Decide, Deps, Draft, Editor, Filter, Findings, Form, Gate, Global, Graph, Inbox, Inspector,
-    Line, Log, LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why,
+    Act, Always, Breaks, Compare, Confirm, Deps, Draft, Editor, Filter, Findings, Form, Gate, Global, Graph, Inbox, Inspector, Line, Log,
+    LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why,
 };
 
 /// All groups.
