@@ -378,6 +378,6 @@ fn place(work: &NodeKind) -> SlotNeed {
 }
 
 /// An agent acts only through tool calls, which are on record: what it did is known per attempt and not guessed here.
-fn has_side_effects(work: &NodeKind, tool: Option<&ToolInfo>) -> bool {
+pub(super) fn has_side_effects(work: &NodeKind, tool: Option<&ToolInfo>) -> bool {
     work.tool().is_some() && leaves_something(tool)
 }

@@ -1,6 +1,12 @@
 //! Which nodes are only rehearsed, and what they give in place of a result: what they would do. Nothing of them happens.
 
-use super::{NodeState, graph::NodeIx, privacy::Taint, resolve::Ending, run::RunState};
+use super::{
+    NodeState,
+    graph::{NodeIx, has_side_effects, tool_of},
+    privacy::Taint,
+    resolve::Ending,
+    run::RunState,
+};
 use crate::plan::{Dialect, Node, NodeId, NodeKind, Path, needs_model, rehearsed};
 use serde_json::Value;
 
@@ -22,14 +28,22 @@ impl RunState {
         let is_agent = policy.node.kind.agent().is_some();
         let answers = model.is_some_and(|model| is_agent || model != OPERATOR);
         let lacks_model = !answers && needs_model(policy.node, &settings.catalog);
-        let acts = settings.rehearse && self.graph.nodes[ix].side_effects;
-        lacks_model || acts || self.reaches(Taint::Rehearsed, ix)
+        lacks_model || settings.rehearse && self.would_act(ix) || self.reaches(Taint::Rehearsed, ix)
+    }
+
+    /// Whether a node would change something outside. What a plan says of its tool makes nothing harmless: a rehearsal changes nothing.
+    fn would_act(&self, ix: NodeIx) -> bool {
+        let by_tool = |node: &Node| {
+            let tool = tool_of(node).and_then(|name| self.settings()?.catalog.tool(name));
+            has_side_effects(&node.kind, tool)
+        };
+        self.graph.nodes[ix].side_effects || self.doc(ix).is_some_and(by_tool)
     }
 
     /// Why a rehearsed node is only rehearsed.
     pub fn rehearsed_because(&self, node: &NodeId) -> &'static str {
         let lacks_model = |node: &Node| self.settings().is_some_and(|settings| needs_model(node, &settings.catalog));
-        let acts = |ix: NodeIx| self.settings().is_some_and(|settings| settings.rehearse) && self.graph.nodes[ix].side_effects;
+        let acts = |ix: NodeIx| self.settings().is_some_and(|settings| settings.rehearse) && self.would_act(ix);
         match self.graph.find(node) {
             Some(ix) if self.doc(ix).is_some_and(lacks_model) => "no model answered",
             Some(ix) if acts(ix) => "it would change something outside",

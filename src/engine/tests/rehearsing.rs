@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// No model is connected.
+/// No model is set up.
 fn alone() -> RunSettings {
     RunSettings { model: None, ..settings() }
 }
@@ -45,10 +45,15 @@ fn what_depends_on_a_rehearsed_node_is_rehearsed_and_runs_no_tool_and_no_code_an
     assert_eq!(world.ended_by().unwrap(), "what needs a model or would change something was only rehearsed");
 }
 
+/// A plan may say of a tool that it changes nothing; a rehearsal doesn't take its word for it.
+fn said_harmless(node: Node) -> Node {
+    Node { policy: Policy { side_effects: Some(false), ..node.policy }, ..node }
+}
+
 #[test]
 fn with_rehearse_what_has_a_side_effect_is_rehearsed_and_what_only_reads_runs() {
     let mut world = World::with(
-        plan(vec![tool("r", "read", json!({"path": "x"}), &[]), tool("w", "save", json!({"path": "{{r}}"}), &["r"])]),
+        plan(vec![tool("r", "read", json!({"path": "x"}), &[]), said_harmless(tool("w", "save", json!({"path": "{{r}}"}), &["r"]))]),
         rehearsing(),
     );
     world.done("r", json!("found"));
@@ -141,7 +146,7 @@ fn a_person_answers_for_a_model_and_nothing_is_rehearsed() {
 #[test]
 fn a_result_that_an_earlier_version_marked_as_rehearsal_is_rehearsed_and_its_recorded_outcome_stays() {
     let mut world = World::with(plan(vec![agent("s", &[])]), alone());
-    rehearse(&mut world, "s", json!("[rehearsal] No model is connected"));
+    rehearse(&mut world, "s", json!("[rehearsal] No model is set up"));
     let mut records = world.records.clone();
     for record in &mut records {
         match &mut record.event {
