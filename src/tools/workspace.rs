@@ -151,6 +151,16 @@ impl Workspace {
         }
     }
 
+    /// Lets nobody else change a file of this workspace by its content, in whatever process, until what is given back is dropped: two
+    /// nodes that append to one file would else lose the text of one.
+    ///
+    /// # Errors
+    /// When the workspace can't be opened or locked.
+    pub fn changing(&self) -> Result<std::fs::File, ToolError> {
+        let locked = std::fs::File::open(&self.root).and_then(|folder| folder.lock().map(|()| folder));
+        locked.map_err(|cause| ToolError::failed(format!("the workspace can't be locked for a change: {cause}")))
+    }
+
     /// Writes a whole file: all of it or nothing, parents made as needed, the permissions of an existing file kept.
     ///
     /// # Errors

@@ -64,6 +64,7 @@ impl Tool for AppendFile {
 fn append(workspace: &Workspace, args: &AppendFileArgs) -> Result<ToolOutput, ToolError> {
     let at: Located = workspace.locate_for_writing(&args.path)?;
     let shown = at.display();
+    let _changing = workspace.changing()?;
     let created = workspace.kind(&at).is_none();
     let mut bytes = Vec::new();
     if !created {
@@ -101,6 +102,24 @@ mod tests {
     use crate::engine::Preview;
     use crate::tools::builtin::fixture::Fixture;
     use serde_json::json;
+
+    #[test]
+    fn nodes_that_append_to_one_file_at_the_same_time_lose_no_text() {
+        let fixture = Fixture::new(&[]);
+        std::thread::scope(|threads| {
+            for node in 0..8 {
+                let root = fixture.path();
+                threads.spawn(move || {
+                    let workspace = super::Workspace::new(root).unwrap();
+                    for line in 0..10 {
+                        let args = serde_json::from_value(json!({"path": "log.txt", "content": format!("{node} {line}")})).unwrap();
+                        super::append(&workspace, &args).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(fixture.read("log.txt").lines().count(), 80);
+    }
 
     #[test]
     fn text_gets_lines_of_its_own_with_the_line_ends_of_the_file() {

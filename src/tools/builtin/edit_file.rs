@@ -67,6 +67,7 @@ impl Tool for EditFile {
 fn edit(workspace: &Workspace, args: &EditFileArgs) -> Result<ToolOutput, ToolError> {
     let at = workspace.locate_for_writing(&args.path)?;
     let shown = at.display();
+    let _changing = workspace.changing()?;
     let mut bytes = Vec::new();
     let read = workspace.open(&at)?.take(CAP + 1).read_to_end(&mut bytes);
     read.map_err(|cause| ToolError::refused(format!("`{shown}` can't be read: {cause}")))?;
