@@ -86,10 +86,11 @@ impl Permission {
         })
     }
 
-    /// What is done with a call of `tool`, and why.
-    pub fn verdict(&self, tool: &str, assessment: &Assessment) -> (Verdict, String) {
+    /// What is done with a call of `tool`, and why. A rule that asks or denies means it by each of its `aliases` too.
+    pub fn verdict(&self, tool: &str, aliases: &[&str], assessment: &Assessment) -> (Verdict, String) {
         for PermissionRule { verdict, list, globs } in &self.rules {
-            if let Some(glob) = globs.find(tool) {
+            let others = if *verdict == Verdict::Allow { &[] } else { aliases };
+            if let Some(glob) = globs.find(tool).or_else(|| others.iter().find_map(|name| globs.find(name))) {
                 return (*verdict, format!("`permissions.{list}` has `{glob}`; {}", assessment.why));
             }
         }
@@ -112,7 +113,7 @@ mod tests {
 
     fn verdict(config: PermissionConfig, tool: &str, risk: Risk) -> Verdict {
         let assessment = Assessment::local(risk, "it does things");
-        Permission::new(&config).unwrap().verdict(tool, &assessment).0
+        Permission::new(&config).unwrap().verdict(tool, &[], &assessment).0
     }
 
     #[test]
@@ -141,7 +142,7 @@ mod tests {
     fn the_reason_names_the_glob_that_decided() {
         let config = PermissionConfig { deny: vec!["write_*".into()], ..PermissionConfig::default() };
         let assessment = Assessment::local(Risk::Write, "writes `a.txt`");
-        let (_, why) = Permission::new(&config).unwrap().verdict("write_file", &assessment);
+        let (_, why) = Permission::new(&config).unwrap().verdict("write_file", &[], &assessment);
         assert_eq!(why, "`permissions.deny` has `write_*`; writes `a.txt`");
     }
 

@@ -82,7 +82,7 @@ impl ToolRegistry {
         let schema = jsonschema::validator_for(&info.input_schema)
             .map_err(|cause| ToolError::refused(format!("the schema of tool `{}` can't be used: {cause}", info.name)))?;
         let assessment = Assessment::local(info.risk, String::new());
-        info.verdict = self.permission.verdict(&info.name, &assessment).0;
+        info.verdict = self.permission.verdict(&info.name, &self.aliases_of(&info.name), &assessment).0;
         self.tools.insert(info.name.clone(), RegisteredTool { tool, info, schema });
         Ok(())
     }
@@ -122,6 +122,10 @@ impl ToolRegistry {
         self.aliases.iter().map(|(from, to)| (from.as_str(), to.as_str()))
     }
 
+    fn aliases_of(&self, tool: &str) -> Vec<&str> {
+        self.aliases().filter(|(_, meant)| *meant == tool).map(|(alias, _)| alias).collect()
+    }
+
     /// Checks a call before it is decided.
     ///
     /// # Errors
@@ -143,7 +147,7 @@ impl ToolRegistry {
     pub fn judge(&self, name: &str, args: &Value, context: &ToolContext) -> Result<Judgement, ToolError> {
         let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
         let assessment = entry.tool.assess(args, context);
-        let (verdict, why) = self.permission.verdict(&entry.info.name, &assessment);
+        let (verdict, why) = self.permission.verdict(&entry.info.name, &self.aliases_of(&entry.info.name), &assessment);
         Ok(Judgement { verdict, risk: assessment.risk, why, leaves: assessment.leaves })
     }
 
@@ -250,6 +254,19 @@ mod tests {
         let error = registry().check("raed_file", &json!({})).unwrap_err();
         assert_eq!(error.message, "there is no tool `raed_file`");
         assert!(error.hint.unwrap().contains("read_file"));
+    }
+
+    #[test]
+    fn a_rule_that_asks_or_denies_means_a_tool_by_its_aliases_and_one_that_allows_does_not() {
+        let verdict = |permissions: PermissionConfig| {
+            let aliases = BTreeMap::from([("save".into(), "write_file".into())]);
+            let registry = ToolRegistry::builtin(&ToolsConfig { permissions, aliases, ..ToolsConfig::default() }).unwrap();
+            registry.info("save").unwrap().verdict
+        };
+        let usual = PermissionConfig { write: Verdict::Allow, ..PermissionConfig::default() };
+        assert_eq!(verdict(PermissionConfig { ask: vec!["save".into()], ..usual.clone() }), Verdict::Ask);
+        assert_eq!(verdict(PermissionConfig { deny: vec!["sa*".into()], ..usual }), Verdict::Deny);
+        assert_eq!(verdict(PermissionConfig { allow: vec!["save".into()], ..PermissionConfig::default() }), Verdict::Ask);
     }
 
     #[test]
