@@ -104,7 +104,7 @@ pub enum Subcommand {
     /// The node that made the result, or the one named by `--to`, runs again with your feedback, and so does every node that depends
     /// on it.
     Rewind(RewindArgs),
-    /// Change the part of a run's plan that has not run yet
+    /// Change a run's plan; nodes that ran and are changed run again
     Edit(EditArgs),
     /// Undo the last action, if it has had no effect yet
     Undo(UndoArgs),
@@ -218,7 +218,7 @@ pub struct ConsoleArgs {
     /// A plan file to open, or a request to plan
     #[arg(value_name = "PLAN|REQUEST")]
     pub open: Option<String>,
-    /// Open this run: its id, the start or end of its id, or `last`
+    /// Open this run: its id, 4 or more letters from its start or end, or `last`
     #[arg(long, value_name = "RUN", conflicts_with = "open")]
     pub run: Option<String>,
     /// Theme: a name or a file [env: DAGDECK_THEME]
@@ -234,7 +234,7 @@ pub struct PlanArgs {
     /// What you want done; `-` reads it from stdin
     #[arg(value_name = "REQUEST")]
     pub request: String,
-    /// Change the plan in this file instead of making one of its own; the file stays
+    /// Change the plan of this file instead of making a new one; the file itself is not changed
     #[arg(long, value_name = "FILE", conflicts_with = "rivals")]
     pub on: Option<String>,
     #[command(flatten)]
@@ -266,6 +266,9 @@ pub struct RunArgs {
     /// Run what was understood of a request, and leave out what wasn't
     #[arg(long)]
     pub partial: bool,
+    /// Of a request that can be read in several ways, run the reading of this number
+    #[arg(long, value_name = "NUMBER", conflicts_with = "partial")]
+    pub reading: Option<usize>,
     /// Print events as they happen, one JSON object per line
     #[arg(long)]
     pub json: bool,

@@ -28,7 +28,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
             source::PlanDocument::made(rivals::pick(rivals, args.among.pick, io)?)
         }
     };
-    source::settle(&mut document.plan, args.partial)?;
+    source::settle(&mut document.plan, args.partial, args.reading)?;
     let read = serde_json::to_string(&document.plan).unwrap_or_default();
     let is_in_name = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
     let reads = |name: &str| read.split(|letter| !is_in_name(letter)).any(|word| word == name);
@@ -74,13 +74,13 @@ fn check_model(plan: &Plan, host: &LocalHost) -> Result<(), CliError> {
         ModelStatus::Connected { .. } | ModelStatus::Operator | ModelStatus::Rehearsal => return Ok(()),
         ModelStatus::Broken { why, how } => (Exit::Error, why, how),
         ModelStatus::Absent { how } => {
-            let how = format!("`--rehearse` shows what the run would do, `--model operator` lets you answer; to connect a model, {how}");
-            (Exit::Rehearsed, "no model is connected, so nothing ran".to_owned(), how)
+            let how = format!("`--rehearse` shows what the run would do, `--model operator` lets you answer in its place; {how}");
+            (Exit::Rehearsed, "no model is set up, so nothing ran".to_owned(), how)
         }
     };
     let needs = match nodes.len() {
-        1 => format!("{first} needs a model"),
-        count => format!("{first} and {} need a model", counted(count - 1, "other node")),
+        1 => format!("node `{first}` needs a model"),
+        count => format!("node `{first}` and {} need a model", counted(count - 1, "other node")),
     };
     Err(CliError { exit, ..CliError::new(format!("{needs}: {why}")).hint(how) })
 }

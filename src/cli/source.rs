@@ -184,17 +184,25 @@ pub(super) fn unreadable(error: &ReadError) -> CliError {
     }
 }
 
-/// Refuses to run what a request left open; with `partial` only what was understood stays.
-pub(super) fn settle(plan: &mut Plan, partial: bool) -> Result<(), CliError> {
+/// Refuses to run what a request left open; with `partial` only what was understood stays, with `reading` the reading of that number is
+/// picked, from 1.
+pub(super) fn settle(plan: &mut Plan, partial: bool, reading: Option<usize>) -> Result<(), CliError> {
     let open = OpenRequest::of(plan);
+    if let Some(number) = reading {
+        return match (open.readings.len(), open.pick(plan, number)) {
+            (_, true) => Ok(()),
+            (0, false) => Err(CliError::usage("the request can't be read in several ways").hint("run it without --reading")),
+            (count, false) => Err(CliError::usage(format!("there is no reading {number}: the request has {count}"))),
+        };
+    }
     if open.is_empty() {
         return Ok(());
     }
     let hint = match (partial, open.readings.is_empty()) {
         (false, true) if plan.nodes.len() > 1 => "say it in other words, or run what was understood with `--partial`",
         (true, true) => "`--partial` leaves out what was not understood, and here nothing else is left: say it in other words",
-        (false, true) => "say it in other words, or connect a model: `dagdeck doctor` shows how",
-        (_, false) => "say which one is meant, in other words",
+        (false, true) => "say it in other words, or set up a model: `dagdeck doctor` shows how",
+        (_, false) => "`--reading NUMBER` picks one",
     };
     let asks: Vec<_> = plan.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Approval(_))).map(|node| node.id.clone()).collect();
     let mut open_nodes = asks;

@@ -22,7 +22,7 @@ mod words;
 use serde_json::{Value, json};
 
 use super::{PlanSink, Planned};
-use crate::plan::{Catalog, Plan, dialect, native};
+use crate::plan::{Catalog, NodeKind, Plan, TransformNode, dialect, native};
 use lower::Lowering;
 use readings::{Read, Reader, Trouble};
 use tree::{Clause, Operation, Step, sentence};
@@ -67,6 +67,17 @@ impl OpenRequest {
         json!({ "not_understood": self.not_understood, "readings": self.readings, "problems": self.problems })
     }
 
+    /// Answers the plan's question about what is meant with one of the readings, from 1, if there is such a one.
+    pub fn pick(&self, plan: &mut Plan, number: usize) -> bool {
+        let picked = number.checked_sub(1).and_then(|at| self.readings.get(at));
+        let question = plan.nodes.iter_mut().find(|node| matches!(node.kind, NodeKind::Approval(_)));
+        let (Some(said), Some(question)) = (picked, question) else { return false };
+        question.kind = NodeKind::Transform(TransformNode { value: json!({ "answer": lower::literal(said) }) });
+        plan.metadata.remove("open");
+        plan.metadata.insert("understood".into(), json!(said));
+        true
+    }
+
     /// What to say about it, a line each.
     pub fn messages(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.problems.clone();
@@ -85,14 +96,17 @@ pub fn plan(request: &str, facts: WorkspaceFacts, catalog: &Catalog, templates: 
     let facts = facts.with_tables(&words);
     let templates: Vec<Template> = templates.iter().filter(|template| template.is_usable(catalog)).cloned().collect();
     let compiler = Compiler { facts: &facts, request, templates: &templates };
-    let Compiled { steps, open, mut remarks } = compiler.compile(&words);
+    let Compiled { steps, readings, open, mut remarks } = compiler.compile(&words);
     let mut lowering = Lowering::new(&facts, catalog, &templates, request);
     lowering.steps(&steps);
     if let Some(question) = question(&open) {
         lowering.nodes.clear();
         lowering.edges.clear();
-        lowering.add("ask", question);
+        let ask = lowering.add("ask", question);
         lowering.steps(&steps);
+        if !readings.is_empty() {
+            lowering.readings(&ask, &readings);
+        }
     }
     let mut plan = Plan { goal: request.trim().to_owned(), ..Plan::default() };
     if plan.goal.is_empty() {
@@ -130,8 +144,11 @@ fn question(open: &OpenRequest) -> Option<Value> {
     Some(json!({ "title": "ask what is meant", "ask": { "text": lower::literal(&text), "options": open.readings } }))
 }
 
+#[derive(Default)]
 struct Compiled {
     steps: Vec<Step>,
+    /// Each thing that it can mean with its sentence, when that is more than one thing.
+    readings: Vec<(String, Vec<Step>)>,
     open: OpenRequest,
     remarks: Vec<String>,
 }
@@ -155,11 +172,12 @@ impl Compiler<'_> {
     fn compile(&self, words: &[Word]) -> Compiled {
         let read = self.read(words);
         if let [steps] = &read.readings[..] {
-            return Compiled { steps: steps.clone(), open: OpenRequest::default(), remarks: Vec::new() };
+            return Compiled { steps: steps.clone(), ..Compiled::default() };
         }
         if !read.readings.is_empty() {
-            let readings = read.readings.iter().take(OFFERED).map(|steps| sentence(steps)).collect();
-            return Compiled { steps: Vec::new(), open: OpenRequest { readings, ..OpenRequest::default() }, remarks: Vec::new() };
+            let readings: Vec<_> = read.readings.into_iter().take(OFFERED).map(|steps| (sentence(&steps), steps)).collect();
+            let open = OpenRequest { readings: readings.iter().map(|(said, _)| said.clone()).collect(), ..OpenRequest::default() };
+            return Compiled { readings, open, ..Compiled::default() };
         }
         if let Some(compiled) = self.with_slips(words) {
             return compiled;
@@ -168,7 +186,7 @@ impl Compiler<'_> {
         problems.dedup();
         problems.truncate(3);
         if !problems.is_empty() {
-            return Compiled { steps: Vec::new(), open: OpenRequest { problems, ..OpenRequest::default() }, remarks: Vec::new() };
+            return Compiled { open: OpenRequest { problems, ..OpenRequest::default() }, ..Compiled::default() };
         }
         let steps = self.parts(words);
         let unknown: Vec<String> =
@@ -178,7 +196,7 @@ impl Compiler<'_> {
             Some(part) => vec![part],
             None => unknown,
         };
-        Compiled { steps, open: OpenRequest { not_understood, ..OpenRequest::default() }, remarks: Vec::new() }
+        Compiled { steps, open: OpenRequest { not_understood, ..OpenRequest::default() }, ..Compiled::default() }
     }
 
     /// Files that are named and aren't there, but for those that are to be made.
@@ -209,7 +227,7 @@ impl Compiler<'_> {
             return None;
         }
         match &self.read(&corrected).readings[..] {
-            [steps] => Some(Compiled { steps: steps.clone(), open: OpenRequest::default(), remarks }),
+            [steps] => Some(Compiled { steps: steps.clone(), remarks, ..Compiled::default() }),
             _ => None,
         }
     }

@@ -142,7 +142,13 @@ fn readings_that_give_different_plans_are_a_choice() {
     for request in
         ["which product has the highest revenue in sales.csv", "top 2 products by revenue in sales.csv", "what day of the week is 04/05/24"]
     {
-        assert!(OpenRequest::of(&planned(request).plan).readings.len() == 2, "{request}: {:?}", OpenRequest::of(&planned(request).plan));
+        let mut plan = planned(request).plan;
+        let open = OpenRequest::of(&plan);
+        assert!(open.readings.len() == 2, "{request}: {open:?}");
+        assert!(!open.pick(&mut plan, 0) && !open.pick(&mut plan, 3) && open.pick(&mut plan, 2));
+        assert!(OpenRequest::of(&plan).is_empty() && plan.metadata["understood"] == open.readings[1], "{request}");
+        let ways: Vec<_> = plan.edges.iter().map(|edge| (edge.from.as_str(), edge.default)).collect();
+        assert_eq!(ways, [("decide", false), ("decide", true)], "{request}: what was not picked doesn't run");
     }
 }
 

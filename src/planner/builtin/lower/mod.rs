@@ -317,26 +317,47 @@ impl<'a> Lowering<'a> {
         for (label, steps) in [("yes", then), ("no", otherwise)] {
             let first = self.nodes.len();
             if steps.is_empty() {
-                self.add("nothing_to_do", json!({ "title": "say that nothing is to be done", "value": format!("nothing was done: {condition} does not hold"), "depends_on": [] }));
+                self.add("nothing_to_do", json!({ "title": "say that nothing is to be done", "value": format!("nothing was done: {condition} is not true"), "depends_on": [] }));
             } else {
                 let after = std::mem::take(&mut self.after);
                 self.branch_steps(steps, first);
                 self.after = after;
             }
-            for at in first..self.nodes.len() {
-                let node = &mut self.nodes[at];
-                if node["depends_on"].as_array().is_none_or(Vec::is_empty) {
-                    let id = node["id"].clone();
-                    if let Some(fields) = node.as_object_mut() {
-                        fields.remove("depends_on");
-                    }
-                    let mut edge = json!({ "from": decide, "to": id, "when": label });
-                    if label == "no" && !self.edges.iter().any(|edge| edge["from"] == decide && edge["default"] == true) {
-                        edge["default"] = json!(true);
-                    }
-                    self.edges.push(edge);
-                }
+            self.lead_to(&decide, label, label == "no", first);
+        }
+    }
+
+    /// The plan of the reading that a person picks at `ask`.
+    pub fn readings(&mut self, ask: &str, readings: &[(String, Vec<Step>)]) {
+        let all = readings.len();
+        let picked = |(at, (said, _)): (usize, &(String, Vec<Step>))| {
+            let number = at + 1;
+            if number == all { format!("'{number}'") } else { format!("'{number}' if {ask}.result.answer == {} else ", json!(said)) }
+        };
+        let expression: String = readings.iter().enumerate().map(picked).collect();
+        let decide = self.add("decide", json!({ "title": "go on with what is meant", "decide": expression, "depends_on": [ask] }));
+        for (at, (_, steps)) in readings.iter().enumerate() {
+            let first = self.nodes.len();
+            self.branch_steps(steps, first);
+            self.after.clear();
+            self.lead_to(&decide, &(at + 1).to_string(), at + 1 == all, first);
+        }
+    }
+
+    /// Lets the nodes from `first` on that wait for nothing follow a decision.
+    fn lead_to(&mut self, decide: &str, label: &str, is_default: bool, first: usize) {
+        for node in &mut self.nodes[first..] {
+            if node["depends_on"].as_array().is_some_and(|sources| !sources.is_empty()) {
+                continue;
             }
+            let mut edge = json!({ "from": decide, "to": node["id"], "when": label });
+            if let Some(fields) = node.as_object_mut() {
+                fields.remove("depends_on");
+            }
+            if is_default && !self.edges.iter().any(|edge| edge["from"] == decide && edge["default"] == true) {
+                edge["default"] = json!(true);
+            }
+            self.edges.push(edge);
         }
     }
 
