@@ -38,7 +38,20 @@ pub fn console(args: &ConsoleArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     })?
 }
 
-/// The command line's settings over those of the configuration.
+/// The settings of the configuration, under those of the environment.
+pub(super) fn settings(config: ConsoleConfig, place: &CliContext) -> Options {
+    Options {
+        theme: env("DAGDECK_THEME").or(config.theme),
+        themes: place.places.config.as_ref().map(|folder| folder.join("themes")),
+        ascii: config.ascii,
+        reduced_motion: config.reduced_motion,
+        keys: config.keys.into_iter().map(|(command, keys)| (command, keys.list())).collect(),
+        flags: place.flags.clone(),
+        open: None,
+    }
+}
+
+/// The command line's settings over those.
 fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &mut Io<'_>) -> Result<Options, CliError> {
     let open = match (args.open.as_deref(), args.run.as_deref()) {
         (None, None) => None,
@@ -48,13 +61,6 @@ fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &m
         }
         (Some(request), _) => Some(Opened::Request(request.to_owned())),
     };
-    Ok(Options {
-        theme: args.theme.clone().or_else(|| env("DAGDECK_THEME")).or(config.theme),
-        themes: place.places.config.as_ref().map(|folder| folder.join("themes")),
-        ascii: args.ascii || config.ascii,
-        reduced_motion: config.reduced_motion,
-        keys: config.keys.into_iter().map(|(command, keys)| (command, keys.list())).collect(),
-        flags: place.flags.clone(),
-        open,
-    })
+    let settings = settings(config, place);
+    Ok(Options { theme: args.theme.clone().or(settings.theme), ascii: args.ascii || settings.ascii, open, ..settings })
 }

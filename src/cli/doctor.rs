@@ -1,8 +1,9 @@
 //! `dagdeck doctor`: what is configured, what is missing, and how to fix it.
 
-use super::{CliContext, CliError, Exit, Io, ListArgs, context::env};
+use super::{CliContext, CliError, Exit, Io, ListArgs, console::settings, context::env};
 use crate::{
-    host::{Health, examine},
+    console::runtime,
+    host::{DoctorCheck, Health, examine},
     text::Plain,
 };
 use serde_json::json;
@@ -12,7 +13,8 @@ use serde_json::json;
 /// # Errors
 /// When the output can't be written.
 pub async fn doctor(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let checks = examine(&place.places, place.model.as_deref(), &env).await;
+    let mut checks = examine(&place.places, place.model.as_deref(), &env).await;
+    checks.extend(look(place));
     let broken = checks.iter().any(|check| check.health == Health::Broken);
     let exit = if broken { Exit::Error } else { Exit::Success };
     if args.json {
@@ -31,4 +33,11 @@ pub async fn doctor(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Res
         }
     }
     Ok(exit)
+}
+
+/// What keeps the console from beginning, if the configuration could be read at all.
+fn look(place: &CliContext) -> Option<DoctorCheck> {
+    let found = runtime::check(&settings(place.config().ok()?.console, place)).err()?;
+    let remedy = Some("correct `[console]` in config.toml; docs/keys.md lists the commands".to_owned());
+    Some(DoctorCheck { name: "console", health: Health::Broken, found, remedy })
 }

@@ -68,6 +68,14 @@ where
     console.run().await
 }
 
+/// Whether the console can begin with these: its theme is there and its keys mean something.
+///
+/// # Errors
+/// What is wrong with the theme or the keys, for people.
+pub fn check(options: &Options) -> Result<(), String> {
+    look(options, Depth::Ansi16).map(drop)
+}
+
 fn look(options: &Options, depth: Depth) -> Result<Look, String> {
     let name = options.theme.clone().unwrap_or_else(|| "terminal".to_owned());
     let glyphs = if options.ascii { GlyphSet::Ascii } else { GlyphSet::Unicode };
