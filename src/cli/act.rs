@@ -300,7 +300,7 @@ fn print_impact(action: &Action, impact: &Impact, as_json: bool, io: &mut Io<'_>
     }
     let lines = impact.lines();
     if lines.is_empty() {
-        io.line("no node changes at once")?;
+        io.line("no node changes now")?;
     }
     lines.iter().try_for_each(|(_, line)| io.line(line.as_str()))?;
     Ok(Exit::Success)

@@ -62,7 +62,7 @@ fn dry_run(stored: &StoredRun, (at, seq): (u64, u64), kept: &Run, as_json: bool,
 
 /// Where it branches: after the step of the event `at`, which ends with `seq`.
 fn message(stored: &StoredRun, (at, seq): (u64, u64), kept: &Run) -> String {
-    let step = if seq > at { format!(", since events {at} to {seq} belong together") } else { String::new() };
+    let step = if seq > at { format!("; events {at} to {seq} can't be split") } else { String::new() };
     format!("branches from {} after event {seq}{step}; {}", short(&stored.run.0), kept_nodes(kept))
 }
 

@@ -9,11 +9,9 @@ use super::{
 use crate::{
     engine::{Command, Gate, GateId, GateKind, GateReply, Run},
     plan::NodeId,
+    store::SHORTEST_NAME,
 };
 use serde_json::Value;
-
-/// A shorter number is a gate's, and never a part of a run's id.
-const RUN_NAME: usize = 4;
 
 /// Approves a gate, with the payload shown or a changed one.
 ///
@@ -51,15 +49,16 @@ pub async fn answer(args: &AnswerArgs, place: &CliContext, io: &mut Io<'_>) -> R
 
 async fn reply_to(args: &DecideArgs, reply: GateReply, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let flags = flags(&args.gates)?;
-    let is_gate = |run: &Run, name: &str| name.parse().is_ok_and(|number| name.len() < RUN_NAME || run.gate(GateId(number)).is_some());
+    let is_gate = |run: &Run, name: &str| name.parse().is_ok_and(|number| name.len() < SHORTEST_NAME || run.gate(GateId(number)).is_some());
     let has = |run: &Run, name: &str| is_gate(run, name) || run.node(&NodeId::new(name)).is_some();
     let (run, gate) = named::run_and_part(args.run.as_deref(), args.part.as_deref(), has, place)?;
     let stored = StoredRun::find(&run, args.json, place)?;
-    let gate = find(&stored, gate)?;
+    let gate = find(&stored, gate, matches!(reply, GateReply::Answer { .. }))?;
     if matches!((&reply, &gate.kind), (GateReply::Answer { .. }, GateKind::Approval | GateKind::Review)) {
         let (name, node) = (short(&run), &gate.node);
-        let hint = format!("`dagdeck approve {name}` or `reject` it; `dagdeck override {name} {node}` sets a result instead of running it");
-        return Err(CliError::new(format!("gate {} at `{node}` asks for a yes or no, not for an answer", gate.id.0)).hint(hint));
+        let (yes, no) = (format!("dagdeck approve {name} {}", gate.id.0), format!("dagdeck reject {name} {}", gate.id.0));
+        let hint = format!("`{yes}` or `{no}`; `dagdeck override {name} {node}` sets a result instead of running it");
+        return Err(CliError::new(format!("gate {} at `{node}` takes a yes or a no, not an answer", gate.id.0)).hint(hint));
     }
     let is_approval = reply == GateReply::Approve;
     let command = Command::Decide { gate: gate.id, decision: reply, hash: gate.hash.clone() };
@@ -70,18 +69,21 @@ async fn reply_to(args: &DecideArgs, reply: GateReply, place: &CliContext, io: &
     stored.resume(vec![command], &flags, place, io).await
 }
 
-/// The open gate by its number, by its node, or the only one.
-fn find<'r>(stored: &'r StoredRun, name: Option<&str>) -> Result<&'r Gate, CliError> {
+/// The open gate by its number, by its node, or the only one; for an answer the only question.
+fn find<'r>(stored: &'r StoredRun, name: Option<&str>, is_answer: bool) -> Result<&'r Gate, CliError> {
     let (run, id) = (&stored.state, stored.run.0.as_str());
     let fits = |gate: &&Gate| match name {
         None => true,
         Some(name) => name == gate.node.as_str() || name.parse() == Ok(gate.id.0),
     };
-    let label = |gate: &Gate| format!("{} at `{}`", gate.id.0, gate.node);
+    let label = |gate: &Gate| format!("gate {} at `{}`", gate.id.0, gate.node);
     let open: Vec<String> = run.open_gates().map(label).collect();
     let fitting: Vec<&Gate> = run.open_gates().filter(fits).collect();
+    let questions: Vec<&Gate> =
+        fitting.iter().copied().filter(|gate| matches!(gate.kind, GateKind::Question { .. } | GateKind::UnknownEffect { .. })).collect();
     match (&fitting[..], name) {
         ([gate], _) => Ok(gate),
+        (_, None) if is_answer && questions.len() == 1 => Ok(questions[0]),
         ([], Some(name)) => match name.parse().ok().and_then(|number| run.gate(GateId(number))) {
             // A closed gate: the run refuses the reply and gives the reason.
             Some((gate, _)) => Ok(gate),
@@ -92,11 +94,11 @@ fn find<'r>(stored: &'r StoredRun, name: Option<&str>) -> Result<&'r Gate, CliEr
             None => Err(with_open_gates(format!("run `{}` has no gate {name}", short(id)), &open)),
         },
         ([], None) => Err(CliError::new(format!("run `{}` has no open gate", short(id)))),
-        (_, _) => Err(with_open_gates(format!("{} gates are open; name one", fitting.len()), &open)),
+        (_, _) => Err(with_open_gates(format!("{} gates are open; say which", fitting.len()), &open)),
     }
 }
 
 fn with_open_gates(message: String, open: &[String]) -> CliError {
     let failure = CliError::new(message);
-    if open.is_empty() { failure } else { failure.hint(format!("open gates: {}", open.join(", "))) }
+    if open.is_empty() { failure } else { failure.hint(format!("open: {}", open.join(", "))) }
 }

@@ -19,7 +19,7 @@ pub enum Exit {
     Cancelled,
     /// The run waits at a gate that no flag decides.
     Undecided,
-    /// The run was only rehearsed; or it needs a model, none is connected, and nothing ran.
+    /// The run was only rehearsed; or it needs a model, none is set up, and nothing ran.
     Rehearsed,
     /// A signal stopped the run, which can be resumed.
     Signalled(StopSignal),

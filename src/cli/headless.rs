@@ -287,21 +287,21 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
             let is_question = asked.is_some_and(|asked| asked.kind.question().is_some());
             io.say(&match &gate.flag {
                 Some(flag) if flag.starts_with("--unknown") => {
-                    format!("hint: decide what happens to it with `dagdeck resume {name} {flag}`")
+                    format!("hint: `dagdeck resume {name} {flag}` decides what becomes of it")
                 }
                 Some(flag) if flag.starts_with("--allow-host") => {
-                    format!("hint: let it send with `dagdeck resume {name} {}`; `--yes` doesn't", Plain::line(flag))
+                    format!("hint: `dagdeck resume {name} {}` lets it send; `--yes` doesn't", Plain::line(flag))
                 }
                 Some(flag) if is_question => {
                     let (node, flag) = (Plain::line(&gate.node), Plain::line(flag));
-                    format!("hint: say yes with `dagdeck resume {name} {flag}`, or answer with `dagdeck answer {name} {node} -m ANSWER`")
+                    format!("hint: `dagdeck answer {name} {node} -m ANSWER` answers it, `dagdeck resume {name} {flag}` says yes")
                 }
                 Some(flag) => format!(
-                    "hint: approve it with `dagdeck resume {name} {}`; `--yes` approves every gate that needs only a yes",
+                    "hint: `dagdeck resume {name} {}` approves it; `--yes` approves every gate that needs only a yes",
                     Plain::line(flag)
                 ),
                 None => {
-                    format!("hint: only a person can answer this; use `dagdeck answer {name} {} -m ANSWER`", Plain::line(&gate.node))
+                    format!("hint: only a person can answer this: `dagdeck answer {name} {} -m ANSWER`", Plain::line(&gate.node))
                 }
             });
         }

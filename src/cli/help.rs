@@ -26,12 +26,12 @@ const EXIT_CODES: &str = "Exit codes:
   0 succeeded, valid, or recorded       4 run partial, or the plans differ
   1 error                               5 run failed
   2 wrong command line                  6 run cancelled
-  3 plan invalid                        7 run waits for a person
-  8 run rehearsed, or it needs a model and none is connected
+  3 plan invalid                        7 run waits for a person, or is paused
+  8 run rehearsed, or it needs a model and none is set up
   129, 130, 143 a signal stopped the run (SIGHUP, SIGINT, SIGTERM); `dagdeck resume` continues it
 
-An action reaches a run that no process drives. While one drives it, act there, or end that
-process first: the run stays as it is.
+Actions change only a run that no dagdeck process has open. If one has, act in it or end it:
+ending a process keeps its run.
 
 `dagdeck help SUBCOMMAND` explains one of them. docs/debugging.md shows how to debug a plan.";
 
@@ -86,7 +86,7 @@ mod tests {
             let help = help.to_string();
             assert!(GROUPS.iter().all(|(title, _)| help.contains(&format!("\n{title}:\n"))), "{help}");
             assert!(!help.contains("Commands:"), "{help}");
-            assert!(help.contains("7 run waits for a person"), "{help}");
+            assert!(help.contains("7 run waits for a person, or is paused"), "{help}");
             assert!(help.contains("--workspace") && help.contains("--version"), "{help}");
         }
     }

@@ -23,7 +23,7 @@ pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
             let name = Plain::line(&agent.name).pad(width);
             let how = match agent.kind.as_str() {
                 "llm" => "by a model",
-                "class" => "built in",
+                "class" => "by code",
                 "human" => "by a person",
                 other => other,
             };
@@ -62,7 +62,7 @@ pub fn tools(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exi
             Verdict::Deny => "deny",
         };
         let name = Plain::line(&tool.name).pad(width);
-        io.line(&format!("{name}  {risk:<7}  {verdict:<5}  {}", Plain::summary(&tool.description).truncate(90)))?;
+        io.row(&name.then(&Plain::line(&format!("  {risk:<7}  {verdict:<5}  "))), &Plain::summary(&tool.description), usize::MAX)?;
     }
     if catalog.tools.iter().any(|tool| !survey.has_tool(&tool.name)) {
         io.say("off: not set up, so it is offered to nobody; `dagdeck doctor` says what is missing");
@@ -83,7 +83,7 @@ pub async fn models(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     if let ModelStatus::Absent { how } | ModelStatus::Broken { how, .. } = status {
         io.say(match status {
             ModelStatus::Broken { why, .. } => why,
-            _ => "no model is connected: you can answer in its place, or rehearse a plan that needs one",
+            _ => "no model is set up: you can answer in its place, or rehearse a plan that needs one",
         });
         io.say(&format!("hint: {}", Plain::line(how)));
     } else if let Some(problem) = list.usual_problem {

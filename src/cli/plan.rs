@@ -23,8 +23,8 @@ pub async fn plan(args: &PlanArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     let host = place.host_to_look()?;
     let before = args.on.as_deref().map(|file| source::read(file, io)).transpose()?;
     if before.is_some() && !matches!(host.model(), ModelStatus::Connected { .. }) {
-        let hint = "change the file by hand, or connect a model: `dagdeck doctor` shows how";
-        let error = CliError::new("a request can change a plan only with a model, and none is connected").hint(hint);
+        let hint = "change the file by hand, or set up a model: `dagdeck doctor` shows how";
+        let error = CliError::new("a request can change a plan only with a model, and none is set up").hint(hint);
         return Err(CliError { exit: Exit::Rehearsed, ..error });
     }
     let made = match args.among.rivals {

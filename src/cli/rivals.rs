@@ -28,7 +28,7 @@ pub struct RivalArgs {
     /// folder unless `--pick` or `--json` is given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=5))]
     pub rivals: Option<u32>,
-    /// Take this one of them [default: the one with the fewest findings, then the fewest nodes]
+    /// Take the plan of this number [default: the one with the fewest findings, then the fewest nodes]
     #[arg(long, value_name = "NUMBER", requires = "rivals")]
     pub pick: Option<usize>,
 }

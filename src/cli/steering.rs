@@ -7,7 +7,7 @@ use clap::Args;
 /// A run.
 #[derive(Debug, Args)]
 pub struct RunNameArgs {
-    /// The run's id, the start or end of its id, or `last`
+    /// The run's id, 4 or more letters from its start or end, or `last`
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
 }
@@ -16,7 +16,7 @@ pub struct RunNameArgs {
 #[derive(Debug, Args)]
 #[command(allow_missing_positional = true)]
 pub struct RunNodeArgs {
-    /// The run's id, the start or end of its id, or `last`
+    /// The run's id, 4 or more letters from its start or end, or `last`
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// The node's id
@@ -27,7 +27,7 @@ pub struct RunNodeArgs {
 /// A run, or something of it. One name alone is what the newest run has by that name, else a run.
 #[derive(Debug, Args)]
 pub struct RunPartArgs {
-    /// The run's id, the start or end of its id, or `last` [default: last]
+    /// The run's id, 4 or more letters from its start or end, or `last` [default: last]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
     /// A node's id; without RUN, a node of the newest run
@@ -86,7 +86,7 @@ pub struct UndoArgs {
 pub struct TargetArgs {
     #[command(flatten)]
     pub of: RunPartArgs,
-    /// The node and every node that only it leads to
+    /// The node, and every node that depends on it alone
     #[arg(long)]
     pub branch: bool,
     #[command(flatten)]
@@ -152,7 +152,7 @@ pub struct RunToArgs {
 
 #[derive(Debug, Args)]
 pub struct BreakArgs {
-    /// The run's id, the start or end of its id, or `last` [default: last]
+    /// The run's id, 4 or more letters from its start or end, or `last` [default: last]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
     /// A node's id, or a pattern with `*`; without one, all breakpoints are listed
@@ -263,7 +263,7 @@ pub struct ReplayArgs {
 
 #[derive(Debug, Args)]
 pub struct DecideArgs {
-    /// The run's id, the start or end of its id, or `last` [default: last]
+    /// The run's id, 4 or more letters from its start or end, or `last` [default: last]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
     /// The gate's number or its node, if several are open

@@ -16,11 +16,10 @@ const NAME_COLUMNS: usize = 24;
 /// What stands beside name, bar and what it came after: the mark, the time, the gaps, the word `after`.
 const BESIDE: usize = 26;
 
-/// Shows a run against time: as it is at its last event. Elapsed time counts to `until`, as everywhere.
+/// Shows a run against time, from its start to `until`.
 pub(super) fn timeline(id: &str, records: &[Record], until: Time, as_json: bool, io: &mut Io<'_>) -> Result<(), CliError> {
     let (timeline, run) = Timeline::replay(records);
-    let now = records.last().map_or(Time::default(), |record| record.at);
-    let chart = timeline.chart(&run, now);
+    let chart = timeline.chart(&run, until);
     if as_json {
         io.json(&json!({ "run": id, "timeline": chart }))?;
         return Ok(());

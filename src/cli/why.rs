@@ -41,7 +41,7 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
 /// What was at work when the process that drove its run ended, and what becomes of it.
 fn broken_off(node: &NodeId, run: &Run, resumed: &Run, name: &str) -> String {
     let next = match resumed.node(node).map(|node| &node.state) {
-        Some(NodeState::Unknown) => " --unknown again|done|skip` says what happened",
+        Some(NodeState::Unknown) => " --unknown again|done|skip` decides what becomes of it",
         Some(NodeState::Succeeded | NodeState::Rehearsed) => "` uses its result",
         Some(
             NodeState::Pending
@@ -75,7 +75,7 @@ fn hints((run, resumed): (&Run, &Run), links: &[Blocker], status: RunStatus, nam
             }
         }),
         Obstacle::Hold | Obstacle::Breakpoint => Some(format!("`dagdeck release {name} {}` continues it", link.node)),
-        Obstacle::Word => Some(format!("`dagdeck resume {name} --unknown again|done|skip` says what happened")),
+        Obstacle::Word => Some(format!("`dagdeck resume {name} --unknown again|done|skip` decides what becomes of it")),
         // The sentence of what was interrupted says it.
         Obstacle::Start if status == RunStatus::Interrupted => None,
         Obstacle::Start | Obstacle::Pause => Some(format!("`dagdeck resume {name}` continues the run")),

@@ -57,7 +57,7 @@ pub struct RunSettings {
     /// Where its provider takes fewer calls at once than that: so many agents work at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_slots: Option<ModelSlots>,
-    /// Model for agents that don't name one; absent: none is connected, and what needs one is rehearsed.
+    /// Model for agents that don't name one; absent: none is set up, and what needs one is rehearsed.
     pub model: Option<String>,
     /// What has a side effect is rehearsed too: nothing outside changes.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

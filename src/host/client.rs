@@ -287,7 +287,7 @@ pub struct Hello {
 pub enum ModelStatus {
     /// None is connected.
     Absent {
-        /// How to connect a model.
+        /// How to set up a model.
         how: String,
     },
     /// A setting is wrong, so that none can be asked.

@@ -169,7 +169,7 @@ fn search(env: Lookup<'_>) -> DoctorCheck {
     let known = SearchService::ALL.map(SearchService::variable);
     match known.iter().find(|name| env(name).is_some_and(|value| !value.trim().is_empty())) {
         Some(name) => DoctorCheck::fine("web search", format!("by {name}")),
-        None => DoctorCheck::absent("web search", "no search service is configured", format!("set one of {}", known.join(", "))),
+        None => DoctorCheck::absent("web search", "no search service is set up", format!("set one of {}", known.join(", "))),
     }
 }
 

@@ -342,7 +342,7 @@ impl FlagRules {
         // A no means the tool by whichever name; a yes only by its own.
         let any: Vec<_> = own.into_iter().chain(seen.aliases.iter().map(|alias| Some(alias.as_str()))).collect();
         if let Some(flag) = find("--deny", &self.deny, &any) {
-            return Some((GateReply::Reject { message: format!("denied by {flag}") }, flag));
+            return Some((GateReply::Reject { message: flag.clone() }, flag));
         }
         let approved = || find("--approve", &self.approve, &own).or_else(|| (self.yes == Yes::Given).then(|| "--yes".to_owned()));
         let flag = match seen.leaves() {

@@ -25,7 +25,7 @@ use std::{
 /// A real model: where it is asked, and its name there.
 pub(super) type Real = (Arc<dyn ChatModel>, String);
 
-/// The models of one host. A choice is a model's name, `operator`, `rehearsal`, or nothing, where none is connected.
+/// The models of one host. A choice is a model's name, `operator`, `rehearsal`, or nothing, where none is set up.
 pub(super) struct Models {
     config: ModelsConfig,
     servers: Servers,

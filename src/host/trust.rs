@@ -89,7 +89,7 @@ impl Trust {
             let TrustItem { path, state, .. } = item;
             let message = match state {
                 TrustState::Trusted => return None,
-                TrustState::New => format!("`{path}` is not trusted, so it is left out"),
+                TrustState::New => format!("`{path}` is not trusted, so it is not used"),
                 TrustState::Changed => format!("`{path}` changed since it was trusted, so its trusted content stays in use"),
                 TrustState::Removed => format!("`{path}` is gone, but its trusted content stays in use"),
             };
@@ -160,12 +160,12 @@ impl Trust {
     /// Lets private data of this workspace be sent to a host from now on.
     ///
     /// # Errors
-    /// When it is no host with a port, or the list can't be written.
+    /// When it is not a host, or a host with a port, or the list can't be written.
     pub fn allow_host(&self, host: &str) -> Result<(), Problem> {
         let is_name = |name: &str| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "/*?@".contains(c));
         let parts = host.rsplit_once(':').filter(|(name, port)| is_name(name) && port.parse::<u16>().is_ok());
         if parts.is_none() {
-            let problem = Problem::new(format!("`{}` is no host with a port", host.escape_debug()));
+            let problem = Problem::new(format!("`{}` is not a host, or a host with a port", host.escape_debug()));
             return Err(problem.hint("write it as in example.com:443; no pattern, because it holds for good"));
         }
         let hosts: BTreeSet<String> = self.hosts().into_iter().chain([host.to_owned()]).collect();
@@ -236,13 +236,13 @@ fn meaning(path: &str, text: &str) -> Vec<String> {
     if path.ends_with("config.toml") {
         return match text.parse::<toml::Table>() {
             Ok(table) => settings("", &toml::Value::Table(table)),
-            Err(_) => vec!["is no configuration file".to_owned()],
+            Err(_) => vec!["can't be read as settings".to_owned()],
         };
     }
     if !path.ends_with(".md") {
-        return vec!["is a plan that requests may be answered with".to_owned()];
+        return vec!["plan template: requests may be planned with it".to_owned()];
     }
-    let Ok(card) = Card::parse(text, path, "project") else { return vec!["is no card that can be read".to_owned()] };
+    let Ok(card) = Card::parse(text, path, "project") else { return vec!["can't be read as an agent's card".to_owned()] };
     let shipped = AgentRegistry::shipped().cards();
     let tools = |card: &Card| if card.tools.is_empty() { "no tools".to_owned() } else { format!("the tools {}", card.tools.join(", ")) };
     vec![match shipped.get(&card.name) {

@@ -56,7 +56,7 @@ pub struct ProviderLimits {
     pub requests_per_minute: Option<u64>,
     /// Most tokens in a minute, of prompts and answers.
     pub tokens_per_minute: Option<u64>,
-    /// Calls that the server refuses because of its rate are sent again; they fail once it has taken none for so many seconds.
+    /// Calls that the server refuses because of its rate are sent again; they fail when it has accepted none for this many seconds.
     pub refused_s: f64,
 }
 
@@ -129,7 +129,7 @@ pub struct Connected {
 pub struct NotConnected {
     /// The cause, lower-case start.
     pub why: String,
-    /// How to connect one.
+    /// How to set one up.
     pub how: String,
     /// Nothing is configured; else something is that can't work.
     pub is_absent: bool,

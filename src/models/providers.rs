@@ -80,7 +80,7 @@ pub struct ProviderConfig {
     pub api_key_command: Option<String>,
     /// File that holds its key and that only you can read, named from the folder of `config.toml`. `dagdeck models setup` writes it.
     pub api_key_file: Option<String>,
-    /// The form in which it is spoken to: `openai`, `anthropic` or `gemini`.
+    /// The API that it speaks: `openai`, `anthropic` or `gemini`.
     pub api: Option<Api>,
 }
 

@@ -212,12 +212,16 @@ pub fn short(run: &str) -> &str {
 }
 
 /// A whole name fits alone; else all that begin or end so (names of one minute begin alike).
+/// A part of a run's id means the run from this length on: a shorter name is a gate or a node.
+pub const SHORTEST_NAME: usize = 4;
+
 fn fitting(db: &Connection, name: &str) -> rusqlite::Result<Vec<String>> {
     let mut query = db.prepare_cached(
-        "SELECT id FROM runs WHERE length(?1) > 0 AND (substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1)
+        "SELECT id FROM runs WHERE id = ?1 OR (length(?1) >= ?2 AND (substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1))
          ORDER BY id <> ?1, created DESC, id DESC LIMIT 6",
     )?;
-    let fitting: Vec<String> = query.query_map(params![name], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    let fitting: Vec<String> =
+        query.query_map(params![name, signed(SHORTEST_NAME as u64)], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     if fitting.first().is_some_and(|id| id == name) {
         return Ok(vec![name.to_owned()]);
     }

@@ -262,7 +262,7 @@ fn headless_gates_fail_closed_and_name_the_flag_that_would_decide() {
     for node in ["note", "before", "after"] {
         assert!(ended.err.contains(&format!(" --approve {node}`; `--yes` approves every gate that needs only a yes")), "{node}\n{ended}");
     }
-    ended.says(&["  path: note.txt\n  content: hello", " --approve sure`, or answer with `dagdeck answer "]);
+    ended.says(&["  path: note.txt\n  content: hello", " --approve sure` says yes"]);
     assert!(!program.workspace().join("note.txt").exists());
     let shown = program.json(&["show", "--json"]);
     assert_eq!(shown["status"], "waiting");
@@ -283,10 +283,7 @@ fn yes_approves_and_deny_beats_it_and_who_decided_is_on_record() {
     assert!(gates.as_array().unwrap().iter().all(|gate| gate["by"] == json!({"who": "tester (--yes)", "via": "rule"})), "{gates}");
 
     std::fs::remove_file(program.workspace().join("note.txt")).unwrap();
-    program
-        .run(&["run", &gated(&program), "--yes", "--deny", "write_*"])
-        .code(4)
-        .says(&["note: cancelled: rejected: denied by --deny write_*"]);
+    program.run(&["run", &gated(&program), "--yes", "--deny", "write_*"]).code(4).says(&["note: cancelled: rejected: --deny write_*"]);
     assert!(!program.workspace().join("note.txt").exists());
 
     program.run(&["run", &gated(&program), "--approve", "n*"]).code(7);
@@ -297,7 +294,7 @@ fn yes_approves_and_deny_beats_it_and_who_decided_is_on_record() {
 fn a_question_that_no_yes_answers_is_approved_by_nobody_and_takes_an_answer() {
     let program = Program::new();
     let file = plan(&program, json!([{"id": "town", "ask": "It may rain. Which town?"}]));
-    program.run(&["run", &file, "--yes"]).code(7).says(&["hint: only a person can answer this; use `dagdeck answer "]);
+    program.run(&["run", &file, "--yes"]).code(7).says(&["hint: only a person can answer this: `dagdeck answer "]);
     program.run(&["approve"]).code(1).says(&["can't approve gate 1 at `town`: this is a question", " 1 -m ANSWER` answers it"]);
     assert!(program.run(&["answer", "-m", "Bern"]).code(0).out.contains("Bern"));
 }
@@ -715,7 +712,7 @@ fn agents_tools_models_and_doctor_list_what_there_is() {
         program.json(&["models", "--json"]),
         json!({"used": null, "why": null, "models": ["operator", "rehearsal"], "classes": {"haiku": null, "opus": null, "sonnet": null}})
     );
-    program.run(&["models"]).code(0).says(&["no model is connected", "OPENAI_API_KEY"]);
+    program.run(&["models"]).code(0).says(&["no model is set up", "OPENAI_API_KEY"]);
     let checks = program.run(&["doctor", "--json"]).json();
     for check in checks.as_array().unwrap() {
         assert!(["fine", "absent", "broken"].contains(&check["health"].as_str().unwrap()), "{check}");

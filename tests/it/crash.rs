@@ -275,7 +275,7 @@ fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
     }
     let why = program.run(&["why", "last", "long"]).code(0).out;
     assert!(
-        why.contains("was at work when its run was interrupted") && why.contains("--unknown again|done|skip` says what happened"),
+        why.contains("was at work when its run was interrupted") && why.contains("--unknown again|done|skip` decides what becomes of it"),
         "{why}"
     );
     let question = ["The call of `run_command` in `long` may have had its effect", "tool: run_command", "(sleep 1000 & echo $!"];

@@ -1,4 +1,4 @@
-//! Plans that need a model where none is connected: refused, rehearsed, or answered by a person.
+//! Plans that need a model where none is set up: refused, rehearsed, or answered by a person.
 
 use super::support::program::Program;
 use serde_json::{Value, json};
@@ -55,7 +55,10 @@ fn a_rehearsed_run_changes_no_file_and_exits_8() {
 fn a_plan_that_needs_a_model_and_has_none_runs_nothing_and_exits_8() {
     let program = Program::new();
     let plan = plan(&program);
-    program.run(&["run", &plan, "--yes"]).code(8).says(&["error: sum needs a model: no model is connected, so nothing ran", "--rehearse"]);
+    program
+        .run(&["run", &plan, "--yes"])
+        .code(8)
+        .says(&["error: node `sum` needs a model: no model is set up, so nothing ran", "--rehearse"]);
     assert_eq!(program.json(&["ls", "--json"]), json!([]));
 }
 
@@ -63,7 +66,7 @@ fn a_plan_that_needs_a_model_and_has_none_runs_nothing_and_exits_8() {
 fn a_broken_model_setting_is_an_error_and_never_a_rehearsal() {
     let program = Program::new().env("OPENAI_BASE_URL", "no address");
     let plan = plan(&program);
-    program.run(&["run", &plan, "--yes"]).code(1).says(&["sum needs a model: the address in OPENAI_BASE_URL is wrong"]);
+    program.run(&["run", &plan, "--yes"]).code(1).says(&["node `sum` needs a model: the address in OPENAI_BASE_URL is wrong"]);
     program.run(&["run", &plan, "--rehearse"]).code(8);
     let free = program.file("free.json", json!({"dagdeck": 1, "goal": "x", "nodes": [{"id": "a", "value": 1}]}).to_string());
     program.run(&["run", &free]).code(0);

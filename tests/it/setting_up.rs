@@ -36,7 +36,7 @@ fn a_model_is_set_up_in_the_console_and_is_there_at_the_next_start() {
         .send("\x1b")
         .loses("What do you want to have done?")
         .send("M")
-        .sees("connect a model: where is it?");
+        .sees("set up a model: where is it?");
     terminal.send("another").sees("▶ another server").send("\r").sees("address of the server");
     terminal.send(&server.url).send("\r").sees("┌ key for");
     terminal.send("sk-wrong-key-333").sees("****************").send("\r").sees("▶ test-model").send("\r");

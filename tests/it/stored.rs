@@ -160,7 +160,7 @@ fn a_verb_tells_first_what_it_would_change_and_says_why_on_record() {
     let program = parked();
     let before = events(&program).len();
     let told = program.run(&["cancel", "last", "write", "--branch", "--dry-run"]).code(0);
-    assert!(told.out.contains("cancels before it starts: ") && told.out.contains("write") && told.out.contains("after"), "{told}");
+    assert!(told.out.contains("cancels, not started: ") && told.out.contains("write") && told.out.contains("after"), "{told}");
     assert_eq!(events(&program).len(), before, "a dry run leaves nothing behind");
     program.run(&["override", "last", "write", "--value", "{\"a\": 1"]).code(1).says(&["not valid JSON", "line 1 column 7"]);
     assert_eq!(events(&program).len(), before, "what was not taken leaves nothing behind");
@@ -225,7 +225,7 @@ fn a_branch_keeps_what_came_before_and_the_list_keeps_its_order_newest_first() {
     let parent = program.json(&["ls", "--json"])[0]["run"].as_str().unwrap().to_owned();
     program.run(&["branch", &parent, "--until", "read", "--deny", "write"]).code(4);
     let told = program.run(&["branch", &parent, "--at", "1", "--dry-run"]).code(0).out;
-    assert!(told.contains(", since events 1 to "), "{told}");
+    assert!(told.contains("; events 1 to "), "{told}");
     let runs = program.json(&["ls", "--json"]);
     assert_eq!(runs[0]["parent"]["run"], json!(parent));
     assert_eq!(states(&program)[..2], ["succeeded", "cancelled"]);

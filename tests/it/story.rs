@@ -136,7 +136,7 @@ fn changes_are_undone_and_done_again(deck: &mut Terminal) {
 }
 
 fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) {
-    deck.send("r").sees("a model is needed, and none is connected").send(ESC).loses("none is connected");
+    deck.send("r").sees("a model is needed, and none is set up").send(ESC).loses("none is set up");
     deck.goes_to("writer").send("d").sees("4 nodes");
     deck.send("r").sees("1 needs you").sees("3/4 done");
     let row = deck.screen().lines().find(|line| line.contains("write longest.md")).unwrap_or_default().to_owned();
@@ -166,7 +166,7 @@ fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
 
     deck.goes_to("run_command").send("o").sees("$ sleep 600").decides("a").sees("approved run_command").sees("◆ 1 gate");
     deck.send(ESC).sees("1 running").goes_to("run_command").send("X").sees("Cancel the branch at run_command?");
-    deck.sees("cancels while running: run_command")
+    deck.sees("cancels at work: run_command")
         .send("y")
         .until("the row cancelled", |screen| screen.lines().any(|line| line.contains("run_command · ") && line.contains("cancelled")));
 

@@ -28,7 +28,7 @@ fn what_a_folder_brings_counts_for_nothing_and_is_named_until_a_person_trusts_it
     let plan = json!({"dagdeck": 1, "goal": "test", "nodes": [{"id": "a", "tool": "read_notes", "args": {"command": "touch made"}}]});
     let plan = program.file("plan.json", plan.to_string());
     let ended = program.run(&["run", &plan, "--yes"]).code(3);
-    ended.says(&TRAPS.map(|trap| -> &str { trap })).says(&["is not trusted, so it is left out", "hint: ", "read_notes"]);
+    ended.says(&TRAPS.map(|trap| -> &str { trap })).says(&["is not trusted, so it is not used", "hint: ", "read_notes"]);
     assert!(!program.workspace().join("made").exists());
     assert_eq!((agent(&program, &[], "writer")["origin"].clone(), agent(&program, &[], "linked")), (json!("shipped"), Value::Null));
 
@@ -55,7 +55,7 @@ fn the_console_opened_in_a_folder_of_traps_names_each_and_widens_nothing() {
     let plan = json!({"dagdeck": 1, "goal": "test", "nodes": [{"id": "a", "tool": "read_notes", "args": {"command": "touch made"}}]});
     program.file("plan.json", plan.to_string());
     let mut deck = program.console_with(&["console", "plan.json"], (120, 40));
-    deck.sees("is not trusted, so it is left out").sees("there is no tool").send("r").sees("1 error; press F to see");
+    deck.sees("is not trusted, so it is not used").sees("there is no tool").send("r").sees("1 error; press F to see");
     deck.send(":").sees("commands").send("trust w").sees("> trust w").send("\r").sees("files to trust");
     for trap in TRAPS {
         deck.sees(trap);

@@ -19,7 +19,7 @@ fn an_empty_console_says_what_to_do() {
     assert!(screen.contains("test-model"), "{screen}");
     deck.notice(Notice::Model(ModelStatus::Absent { how: "set OPENAI_API_KEY and start again".into() }));
     let screen = deck.screen();
-    assert!(screen.contains("no model (M)") && screen.contains("No model is connected"), "{screen}");
+    assert!(screen.contains("no model (M)") && screen.contains("No model is set up"), "{screen}");
     deck.keys("esc");
     assert!(deck.sees("n to type a request"), "{}", deck.screen());
 }
@@ -30,7 +30,7 @@ fn before_a_run_that_needs_a_model_and_has_none_the_console_says_which_node_and_
     deck.notice(Notice::Model(ModelStatus::Absent { how: "set OPENAI_API_KEY and start again".into() }));
     deck.keys("r");
     let screen = deck.screen();
-    for words in ["a model is needed, and none is connected", "connect one", "answer yourself", "rehearse"] {
+    for words in ["a model is needed, and none is set up", "set one up", "answer yourself", "rehearse"] {
         assert!(screen.contains(words), "{words}\n{screen}");
     }
     assert!(deck.model.runs.open.is_empty(), "nothing starts by itself");

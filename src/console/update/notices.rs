@@ -28,7 +28,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         }
         Notice::Model(status) => {
             let words = match &status {
-                ModelStatus::Absent { .. } => "no model is connected".to_owned(),
+                ModelStatus::Absent { .. } => "no model is set up".to_owned(),
                 ModelStatus::Broken { why, .. } => why.clone(),
                 ModelStatus::Rehearsal => "rehearsing: nothing is sent to a model, and nothing is changed".to_owned(),
                 ModelStatus::Operator => "you answer instead of a model".to_owned(),

@@ -78,7 +78,7 @@ fn around(model: &Model) -> Pieces {
     } else if let Some(run) = model.runs.going_on().next().filter(|_| going_on > shown) {
         let words = match going_on {
             1 => format!("1 run is {} ({key})", run.status().word()),
-            many => format!("{many} runs go on ({key})"),
+            many => format!("{many} open runs ({key})"),
         };
         right.push((Plain::line(&words), texts::status_role(run.status())));
     }

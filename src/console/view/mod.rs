@@ -65,8 +65,10 @@ fn too_small(pen: &mut Pen<'_>, area: Rect) {
 
 fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
     let layout = model.layout();
-    let now =
-        model.shown_run().filter(|_| !matches!(model.place.screen, Screen::Inbox | Screen::Versus)).map_or(now, |view| view.moment(now));
+    let now = model
+        .shown_run()
+        .filter(|_| !matches!(model.place.screen, Screen::Inbox | Screen::Versus | Screen::Runs))
+        .map_or(now, |view| view.moment(now));
     header::draw(model, now, pen, layout.header);
     match model.place.screen {
         Screen::Plan => {

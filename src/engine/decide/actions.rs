@@ -144,7 +144,7 @@ impl Decider<'_> {
     }
 
     pub(super) fn over_already(&self, ix: NodeIx) -> String {
-        format!("`{}` has ended already ({})", self.id_of(ix), self.nodes[ix].state.word())
+        format!("`{}` has already ended ({})", self.id_of(ix), self.nodes[ix].state.word())
     }
 
     /// Whether a breakpoint keeps it, and not a hold.

@@ -99,10 +99,10 @@ impl Decider<'_> {
         let never = entry.is_some_and(|entry| entry != ix) && shape.ins.is_empty();
         let closed = entry != Some(ix) && self.flows[ix].tally.verdict(shape.join) == Some(false);
         let hint = match self.closed_by(ix) {
-            Some(source) => format!(": run `{}` again", self.id_of(source)),
+            Some(source) => format!(": rerun `{}` first", self.id_of(source)),
             None => String::new(),
         };
-        (never || closed).then(|| format!("`{}` would be skipped again, as {}{hint}", self.id_of(ix), self.dead_reason(ix).message()))
+        (never || closed).then(|| format!("`{}` would be skipped again: {}{hint}", self.id_of(ix), self.dead_reason(ix).message()))
     }
 
     /// What is inside a node runs again only while that is at work, and of several turns only in the last.

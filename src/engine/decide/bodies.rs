@@ -84,7 +84,7 @@ impl Decider<'_> {
             Ok(_) => {
                 let error = NodeError {
                     kind: ErrorKind::Limit,
-                    message: format!("after {turn} turns `{}` does not hold", work.until),
+                    message: format!("after {turn} turns `{}` is not true", work.until),
                     hint: Some("raise `max_iterations` of the loop, or fix what it repeats".to_string()),
                     retry_after_ms: None,
                 };

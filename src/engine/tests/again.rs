@@ -163,7 +163,7 @@ fn a_node_that_waits_for_its_next_attempt_goes_at_once_when_retried() {
 fn a_node_that_would_only_be_skipped_again_names_what_to_run_instead() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     world.fail("a", ErrorKind::Permanent);
-    assert_eq!(refusal(&world, Action::Retry { node: "b".into() }), "`b` would be skipped again, as `a` failed: run `a` again");
+    assert_eq!(refusal(&world, Action::Retry { node: "b".into() }), "`b` would be skipped again: `a` failed: rerun `a` first");
     world.act(Action::Retry { node: "a".into() });
     world.done("a", json!(1));
     assert_eq!(world.state("b"), "running");

@@ -81,7 +81,7 @@ fn a_loop_that_comes_to_its_limit_fails_and_keeps_what_it_has() {
     let world = world(json!([
         {"id": "again", "until": "turn.result > 9", "max_iterations": 2, "body": {"nodes": [{"id": "turn", "value": "{{inputs.iteration}}"}]}}
     ]));
-    assert_eq!(world.reason("again"), "after 2 turns `turn.result > 9` does not hold");
+    assert_eq!(world.reason("again"), "after 2 turns `turn.result > 9` is not true");
     assert_eq!(world.node("again").result.as_deref(), Some(&json!(2)));
     assert_eq!(world.outcome(), Some(Outcome::Failed));
 }
@@ -102,7 +102,7 @@ fn a_gate_inside_a_sub_plan_shows_at_the_top_and_in_the_sub_plan_and_says_who_as
         [
             "`outer` is running: 0 of 2 inside have ended",
             "  `outer/inner` is running: 0 of 1 inside have ended",
-            "    `outer/inner/save` waits for an answer to gate 1: `write` asks before it runs"
+            "    `outer/inner/save` waits for a decision at gate 1: `write` asks before it runs"
         ]
     );
     world.done("other", json!(1));

@@ -164,7 +164,7 @@ impl RunState {
             NodeState::Held => self.held(ix, &id, format!("`{id}` is held{because}")),
             NodeState::Waiting { gate } => {
                 let hold = self.later_hold(ix);
-                BlockerNotes::new(format!("`{id}` waits for an answer to gate {}{because}{hold}", gate.0), Obstacle::Gate { gate: *gate })
+                BlockerNotes::new(format!("`{id}` waits for a decision at gate {}{because}{hold}", gate.0), Obstacle::Gate { gate: *gate })
             }
             NodeState::Running | NodeState::Stopping if self.count_inside(&id) > 0 => {
                 let (word, ended, all) = (node.state.word(), node.inside.over, self.count_inside(&id));

@@ -34,7 +34,7 @@ pub(super) fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
         }
         Some(_) => {
             let kind = kind.unwrap_or_default();
-            return Err(fields.wrong("type", format!("{kind} is not a task type: use {CODE_TYPE}, {AGENT_TYPE}, or none with a `tool`")));
+            return Err(fields.wrong("type", format!("{kind} is not a kind of task: use {CODE_TYPE}, {AGENT_TYPE}, or none with a `tool`")));
         }
     };
     let depends_on = fields.ids("depends_on")?;

@@ -143,7 +143,7 @@ fn all_by_position(check: &mut PlanCheck, near: &NodeId) -> Fix {
         is_changed.then(|| Edit::SpliceEdges { at, remove: 1, insert: vec![edge] })
     };
     let edits = (0..plan.nodes.len()).filter_map(node).chain((0..plan.edges.len()).filter_map(edge)).collect();
-    Fix::new(kind, format!("use `{near}`, and so for each name by position"), Edit::Batch { edits })
+    Fix::new(kind, format!("use `{near}`, and read every name by position so"), Edit::Batch { edits })
 }
 
 /// A dependency that leads nowhere: where no other is meant, the node before takes its place, so that the order stays.

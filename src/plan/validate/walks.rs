@@ -48,7 +48,7 @@ fn workflow(check: &mut PlanCheck) {
     }
     let exits = marked(check, |node| node.exit);
     if exits.is_empty() {
-        no_exit(check, "a workflow needs at least one exit");
+        no_exit(check, "a workflow needs at least one terminal stage");
         return;
     }
     let ends = check.graph.leading_to(exits);

@@ -49,7 +49,7 @@ impl Tool for Summarize {
     fn assess(&self, _args: &Value, context: &ToolContext) -> Assessment {
         Assessment::read(match &context.model {
             Some((model, _)) => format!("sends the text to {}", model.provider()),
-            None => "needs a model, and none is connected".into(),
+            None => "needs a model, and none is set up".into(),
         })
     }
 
@@ -64,9 +64,7 @@ impl Tool for Summarize {
                 .hint("summarize it in parts, then summarize the summaries"));
         }
         let Some((model, name)) = &context.model else {
-            return Err(
-                ToolError::refused("summarize needs a model, and none is connected").hint("`dagdeck models` says how to connect one")
-            );
+            return Err(ToolError::refused("summarize needs a model, and none is set up").hint("`dagdeck models` says how to set one up"));
         };
         let reply = model.chat(&request(&args, &text, name), &mut |_| {}).await.map_err(failure)?;
         Ok(ToolOutput { value: Value::from(reply.text), ..ToolOutput::default() })

@@ -59,7 +59,7 @@ impl WebSearch {
         use SearchService as P;
         let chosen = self.config.provider.or_else(|| P::ALL.into_iter().find(|provider| (self.environment)(provider.variable()).is_some()));
         let Some(provider) = chosen.or_else(|| self.config.url.is_some().then_some(P::Searxng)) else {
-            return Err(ToolError::refused("no search service is configured").hint(
+            return Err(ToolError::refused("no search service is set up").hint(
                 "set `SERPER_API_KEY`, `BRAVE_API_KEY`, `TAVILY_API_KEY` or `SEARXNG_URL` in the environment, \
                  or `provider` and `url` under `[tools.search]` in the configuration",
             ));
@@ -95,7 +95,7 @@ impl Tool for WebSearch {
 
     fn assess(&self, _args: &Value, _context: &ToolContext) -> Assessment {
         let host = self.service().ok().and_then(|service| service.url.host_str().map(str::to_owned));
-        Assessment::local(Risk::Network, host.map_or("no search service is configured".into(), |host| format!("asks {host}")))
+        Assessment::local(Risk::Network, host.map_or("no search service is set up".into(), |host| format!("asks {host}")))
     }
 
     async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -215,7 +215,7 @@ mod tests {
     async fn without_a_service_it_says_how_to_configure_one() {
         let search = WebSearch::with(SearchConfig::default(), |_| None);
         let error = search.call(json!({"query": "x"}), &context()).await.unwrap_err();
-        assert_eq!(error.message, "no search service is configured");
+        assert_eq!(error.message, "no search service is set up");
         assert!(error.nothing_began && error.hint.unwrap().contains("SERPER_API_KEY"));
         let search = WebSearch::with(SearchConfig { provider: Some(SearchService::Brave), url: None }, |_| None);
         assert_eq!(search.call(json!({"query": "x"}), &context()).await.unwrap_err().message, "`BRAVE_API_KEY` is not set");

@@ -51,7 +51,7 @@ pub fn rivals(model: &mut Model, turn: &mut UpdateTurn) {
         return model.status = Some(Status::note("type what you want first"));
     }
     if !matches!(model.session.model, Some(ModelStatus::Connected { .. })) {
-        return model.status = Some(Status::warn("without a model there is one plan for a request: several need a model"));
+        return model.status = Some(Status::warn("without a model there is one plan for a request: more need a model"));
     }
     stop(model, turn);
     model.place.shown = PlanScreen::Plan;

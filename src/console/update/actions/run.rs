@@ -41,9 +41,9 @@ pub fn start(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
     let is_absent = matches!(model.session.model, Some(ModelStatus::Absent { .. } | ModelStatus::Broken { .. }));
     if let (true, Some(node)) = (is_absent, nodes.first()) {
         let more = if nodes.len() > 1 { format!(" and {}", counted(nodes.len() - 1, "other")) } else { String::new() };
-        let title = format!("{node}{more}: a model is needed, and none is connected");
+        let title = format!("{node}{more}: a model is needed, and none is set up");
         let items = [
-            (PickThen::Command("app.model"), "connect one", "shows how"),
+            (PickThen::Command("app.model"), "set one up", "shows how"),
             (PickThen::StartWith(OPERATOR, first.clone()), "answer yourself", "each prompt comes to your inbox"),
             (PickThen::StartWith(REHEARSAL, first), "rehearse", "nodes that need a model or would change something only show it"),
         ];

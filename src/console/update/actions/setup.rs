@@ -12,7 +12,7 @@ use crate::host::client::{
 use crate::text::{Plain, cost, count, duration, thousands};
 
 /// The title of the first step.
-const WHERE: &str = "connect a model: where is it?";
+const WHERE: &str = "set up a model: where is it?";
 /// The title where a step failed.
 const FAILED: &str = "that didn't work";
 
@@ -43,7 +43,7 @@ pub fn providers(model: &mut Model, offers: Vec<ProviderOffer>) {
     items.extend(without_model());
     let note = match &model.session.model {
         Some(ModelStatus::Broken { why, .. }) => format!("The model that is configured can't be used: {why}."),
-        Some(ModelStatus::Absent { .. }) | None => "No model is connected.".to_owned(),
+        Some(ModelStatus::Absent { .. }) | None => "No model is set up.".to_owned(),
         Some(ModelStatus::Connected { model, provider }) => format!("In use now: {model} at {provider}."),
         Some(ModelStatus::Operator) => "You answer in the model's place now.".to_owned(),
         Some(ModelStatus::Rehearsal) => "Plans are rehearsed now.".to_owned(),

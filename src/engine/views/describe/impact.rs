@@ -29,15 +29,15 @@ impl NodeImpact {
         (Self::Finishes, "finishes", "finishes", "finishes"),
         (Self::Wraps, "wraps up", "ends early, with what they have", "wraps"),
         (Self::Skips, "skipped", "skips", "skips"),
-        (Self::Cancels, "cancelled", "cancels before it starts", "cancels"),
+        (Self::Cancels, "cancelled", "cancels, not started", "cancels"),
         (Self::Fails, "fails", "fails", "fails"),
         (Self::Reruns, "again", "runs again", "reruns"),
         (Self::Runs, "runs", "runs", "runs"),
         (Self::AsksAgain, "asks again", "asks again", "asks_again"),
         (Self::RehearsesAgain, "rehearses again", "rehearses again", "rehearses_again"),
         (Self::ActsAgain, "acts again", "changes things again", "acts_again"),
-        (Self::Stops, "stopped", "stops while running", "stops"),
-        (Self::CancelsAtWork, "cancelled", "cancels while running", "cancels_at_work"),
+        (Self::Stops, "stopped", "interrupts", "stops"),
+        (Self::CancelsAtWork, "cancelled", "cancels at work", "cancels_at_work"),
     ];
 
     /// The worst last.
