@@ -147,11 +147,11 @@ impl<'a> Reader<'a> {
         let mut found: Vec<(Clause, bool)> = Vec::new();
         for (stop, target) in self.targets(from, end) {
             let (from, stop) = if target.is_some() { self.trim(from, stop) } else { (from, stop) };
-            let operations = if target.is_some() && self.points_back(from, stop) {
-                vec![(Operation::Previous, false)]
-            } else {
-                self.operations(from, stop, before, read)
-            };
+            let points_back = target.is_some() && self.points_back(from, stop);
+            // "append the output" before "to b.txt" keeps what is in the file.
+            let appends = points_back && self.words[from..stop].iter().any(|word| word.is("append") || word.is("add"));
+            let target = target.map(|target| Target { append: target.append || appends, ..target });
+            let operations = if points_back { vec![(Operation::Previous, false)] } else { self.operations(from, stop, before, read) };
             for (operation, follows) in operations {
                 let has_effect = matches!(&operation, Operation::Row { name, .. } if super::rows::row(name).is_some_and(|row| row.needs.effect && row.name != "run"));
                 if target.is_some() && (has_effect || matches!(operation, Operation::OnFiles { .. }))

@@ -35,6 +35,21 @@ struct Sql<'a> {
 
 impl Sql<'_> {
     fn text(&self) -> String {
+        let all = self.rows();
+        match self.query.part {
+            Some(Range::Last(count)) if !self.by_place() => {
+                format!("SELECT * FROM ({all}) LIMIT -1 OFFSET (SELECT count(*) - {count} FROM ({all}))")
+            }
+            _ => all,
+        }
+    }
+
+    /// Whether the last rows are those that stand last in the file.
+    fn by_place(&self) -> bool {
+        matches!(self.query.want, Want::Rows(_)) && self.query.sort.is_none()
+    }
+
+    fn rows(&self) -> String {
         let Self { query, .. } = self;
         let from = format!("FROM {}", name(&self.table.name));
         let holds = query.filters.iter().map(condition).collect::<Vec<_>>().join(" AND ");
@@ -57,7 +72,7 @@ impl Sql<'_> {
                 format!("SELECT {field}, count(*) AS \"count\" {from}{only} GROUP BY {field} HAVING count(*) > 1")
             }
             Want::Rows(fields) => match query.part {
-                Some(Range::Last(count)) if query.sort.is_none() => {
+                Some(Range::Last(count)) if self.by_place() => {
                     let last = format!("SELECT rowid {from}{only} ORDER BY rowid DESC LIMIT {count}");
                     format!(
                         "SELECT {} {from} WHERE rowid IN ({last}) ORDER BY rowid{}",
