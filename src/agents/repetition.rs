@@ -67,7 +67,11 @@ impl Repetition {
         let mut hasher = DefaultHasher::new();
         self.last.hash(&mut hasher);
         let stretch = hasher.finish();
-        self.windows.iter_mut().fold(false, |is_endless, window| window.takes(stretch) || is_endless)
+        let mut is_endless = false;
+        for window in &mut self.windows {
+            is_endless |= window.takes(stretch);
+        }
+        is_endless
     }
 }
 

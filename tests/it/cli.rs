@@ -260,7 +260,10 @@ fn headless_gates_fail_closed_and_name_the_flag_that_would_decide() {
     let program = Program::new();
     let ended = program.run(&["run", &gated(&program)]).code(7);
     for node in ["note", "before", "after"] {
-        assert!(ended.err.contains(&format!(" --approve {node}` approves it; `--yes` approves every gate that needs only a yes")), "{node}\n{ended}");
+        assert!(
+            ended.err.contains(&format!(" --approve {node}` approves it; `--yes` approves every gate that needs only a yes")),
+            "{node}\n{ended}"
+        );
     }
     ended.says(&["  path: note.txt\n  content: hello", " --approve sure` says yes"]);
     assert!(!program.workspace().join("note.txt").exists());
