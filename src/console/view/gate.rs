@@ -42,13 +42,14 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, key: &GateK
     shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from: seen.from, to: seen.to, total: text.doc.len() });
     let row = Rect { y: (body.y + seen.rows + keys / 2).min(inside.bottom().saturating_sub(1)), height: 1, ..inside };
     let (state, is_active) = state(model, now, key, pen);
-    let end = replies(model, is_active, pen, row);
-    let room = Rect { x: end, width: row.right().saturating_sub(end), ..row };
-    if !low {
+    // Whether the keys reply is always said; the keys themselves are in the bottom row too.
+    let free = if low {
+        pen.pieces_right(row, &[state])
+    } else {
         pen.pieces(Rect { y: row.y + 1, ..row }, &[state]);
-    } else if state.0.width() <= usize::from(room.width) {
-        pen.pieces_right(room, &[state]);
-    }
+        row.right()
+    };
+    replies(model, is_active, pen, Rect { width: free.saturating_sub(row.x + 1), ..row });
     pen.end_bar(inside);
 }
 
@@ -79,8 +80,8 @@ fn listed(model: &Model, view: &RunView, key: &GateKey, pen: &mut Pen<'_>, area:
     rows + 1
 }
 
-/// The keys that reply, as far as they fit. Gives the column behind them.
-fn replies(model: &Model, is_active: bool, pen: &mut Pen<'_>, row: Rect) -> u16 {
+/// The keys that reply, as far as they fit.
+fn replies(model: &Model, is_active: bool, pen: &mut Pen<'_>, row: Rect) {
     let mut x = row.x;
     for id in called::replies(model) {
         let (Some(key), Some(command)) = (model.look.keymap.hint(id), commands::find(id)) else { continue };
@@ -92,7 +93,6 @@ fn replies(model: &Model, is_active: bool, pen: &mut Pen<'_>, row: Rect) -> u16 
         }
         x = pen.pieces(Rect { x, width: row.right() - x, ..row }, &pieces) + 3;
     }
-    x.min(row.right())
 }
 
 /// Whether the keys reply now, or what is missing.
