@@ -31,12 +31,7 @@ fn a_model_is_set_up_in_the_console_and_is_there_at_the_next_start() {
     let program = Program::new();
     let program = program.env("DAGDECK_LOCAL_SERVER", "none");
     let mut terminal = program.console((80, 24));
-    terminal
-        .sees("What do you want to have done?")
-        .send("\x1b")
-        .loses("What do you want to have done?")
-        .send("M")
-        .sees("set up a model: where is it?");
+    terminal.sees("What do you want done?").send("\x1b").loses("What do you want done?").send("M").sees("set up a model: where is it?");
     terminal.send("another").sees("▶ another server").send("\r").sees("address of the server");
     terminal.send(&server.url).send("\r").sees("┌ key for");
     terminal.send("sk-wrong-key-333").sees("****************").send("\r").sees("▶ test-model").send("\r");

@@ -30,7 +30,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         if model.session.lacks_model() {
             let words = format!(
                 "No model is set up: plans come from the built-in planner, and tools run for real. Where a plan needs a model, you \
-                 can answer in its place or rehearse. In the tree, press {} to set one up.",
+                 can answer in its place or rehearse. Press esc, then {}, to set one up.",
                 model.hint("app.model")
             );
             doc.line(Role::Text, Plain::default());

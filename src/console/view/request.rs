@@ -18,7 +18,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     let text = Rect { height: inside.height - 1, ..inside };
     if model.request.field.is_empty() {
         let key = model.hint("request.focus");
-        let words = if focused { "What do you want to have done?".to_owned() } else { format!("{key} to type a request") };
+        let words = if focused { "What do you want done?".to_owned() } else { format!("{key} to type a request") };
         pen.words(text.x, text.y, text.width, &words, Role::Placeholder);
         if focused {
             shown.cursor = Some(Position::new(text.x, text.y));
@@ -28,7 +28,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     }
     let below = match &model.request.planning {
         Some(planning) => Plain::line("planning: ").then(&planning.text),
-        None => Plain::line("plans only: nothing runs before you say so"),
+        None => Plain::line("this makes a plan; nothing runs before you start it"),
     };
     pen.text(text.x, text.bottom(), text.width, &below, Role::Dim);
 }
