@@ -17,7 +17,11 @@ use crate::agents::{self, AgentRegistry, AttemptEnd, CardKind, Cards, Execution,
 use crate::engine::{AgentJob, Dep, Job, NodeError, REHEARSAL, WorkerFact};
 use crate::models::{ChatModel, client::Learned, config::Lookup};
 use crate::plan::Catalog;
-use crate::tools::{KnownSecrets, ToolContext, ToolRegistry, sandbox::SandboxConfig, unknown_secrets};
+use crate::tools::{
+    KnownSecrets, ToolContext, ToolRegistry,
+    sandbox::{SandboxConfig, Watcher},
+    unknown_secrets,
+};
 use async_trait::async_trait;
 use std::{
     path::PathBuf,
@@ -107,7 +111,7 @@ impl Kit {
 
     /// What judging and previewing a call may use: no model.
     pub(super) fn context(&self) -> ToolContext {
-        ToolContext { workspace: self.workspace.clone(), model: None }
+        ToolContext { workspace: self.workspace.clone(), model: None, watcher: None }
     }
 }
 
@@ -200,7 +204,14 @@ impl Jobs {
             }
             Ok(Responder::Operator | Responder::Rehearsal) | Err(_) => None,
         };
-        ToolContext { workspace: self.kit.workspace.clone(), model }
+        let watcher = matches!(job, Job::Tool { .. }).then(|| self.watcher(port));
+        ToolContext { workspace: self.kit.workspace.clone(), model, watcher }
+    }
+
+    /// Tells the run what the call of a tool node writes.
+    fn watcher(&self, port: &WorkerPort) -> Arc<Watcher> {
+        let (kit, port) = (self.kit.clone(), port.clone());
+        Arc::new(move |line: &str, is_cut: bool| port.report(WorkerFact::Output(kit.secrets.sealed_line(line, is_cut))))
     }
 }
 

@@ -150,6 +150,18 @@ impl KnownSecrets {
         }
     }
 
+    /// A line from outside with its end and its secrets marked, which may have been cut in the middle of one.
+    pub fn sealed_line(&self, line: &str, is_cut: bool) -> String {
+        let mut text = without_marks(line).into_owned();
+        if is_cut {
+            self.mask_beginning(&mut text);
+            text.push('…');
+        } else {
+            self.mask_text(&mut text);
+        }
+        text + "\n"
+    }
+
     /// Arguments with the values in the place of their marks.
     ///
     /// # Errors
@@ -358,6 +370,8 @@ mod tests {
         let mut text = "KEY=k-1234".to_owned();
         secrets().mask_beginning(&mut text);
         assert_eq!(text, format!("KEY={}", secret_mark("API_KEY")));
+        assert_eq!(secrets().sealed_line("KEY=k-1234", true), format!("{text}…\n"));
+        assert_eq!(secrets().sealed_line("KEY=k-1234", false), "KEY=k-1234\n");
     }
 
     #[test]

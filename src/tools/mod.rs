@@ -81,6 +81,8 @@ pub struct ToolContext {
     pub workspace: PathBuf,
     /// Model for tools that need one (`summarize`), with its name; absent: rehearsal.
     pub model: Option<(Arc<dyn ChatModel>, String)>,
+    /// Who is told what a call writes while it runs.
+    pub watcher: Option<Arc<sandbox::Watcher>>,
 }
 
 /// What a call gave.

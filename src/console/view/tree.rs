@@ -54,7 +54,10 @@ fn live(view: &RunView, rows: &[TreeRow], pen: &mut Pen<'_>, area: Rect) {
     let said = rows.iter().filter_map(|row| {
         let node = run.node(&row.node).filter(|node| works(node))?;
         let output = || view.seen().transcript(&row.node)?.last_line().filter(|line| !line.is_empty()).cloned();
-        Some((view.plan().nodes.get(row.index)?.title_or_id(), calls(node).or_else(output)?))
+        let of = view.plan().nodes.get(row.index)?;
+        // What a tool writes says more than that it was called.
+        let said = if of.kind.tool().is_some() { output().or_else(|| calls(node)) } else { calls(node).or_else(output) };
+        Some((of.title_or_id(), said?))
     });
     let room = usize::from(area.height.saturating_sub(1)).min(LIVE);
     let lines: Vec<_> = said.take(room).collect();

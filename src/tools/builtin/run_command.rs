@@ -92,7 +92,8 @@ impl Tool for RunCommand {
         command.env_clear().envs(passed.filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.env("TMPDIR", scratch.path()).env("TERM", "dumb").env("NO_COLOR", "1").current_dir(workspace.root());
         let caps = ProcessLimits { wall: Duration::from_secs(seconds), stdout: OUTPUT, stderr: OUTPUT };
-        let done = sandbox::run(command, Feed::Lifeline, &caps).await.map_err(|cause| refused(cause.to_string()))?;
+        let done =
+            sandbox::run(command, Feed::Lifeline, &caps, context.watcher.as_deref()).await.map_err(|cause| refused(cause.to_string()))?;
         report(&args, seconds, &done)
     }
 

@@ -204,7 +204,7 @@ mod tests {
     };
 
     fn context() -> ToolContext {
-        ToolContext { workspace: std::env::temp_dir(), model: None }
+        ToolContext { workspace: std::env::temp_dir(), model: None, watcher: None }
     }
 
     fn tool(provider: SearchService, url: String) -> WebSearch {

@@ -7,6 +7,7 @@ mod exec;
 mod html;
 mod javascript;
 mod job;
+mod live;
 mod process;
 mod worker;
 
@@ -26,6 +27,7 @@ use job::{QUERY_TIME_MS, SandboxAnswer, SandboxJob};
 
 pub use confine::{Confinement, confinement};
 pub(super) use exec::{Confined, ConfinedCommand, wrap};
+pub use live::Watcher;
 pub(super) use process::{Feed, Finished, ProcessLimits, run};
 pub use worker::worker_main;
 
@@ -163,7 +165,7 @@ async fn work(config: &SandboxConfig, job: &SandboxJob, time_ms: u64) -> Result<
     let mut command = Command::new(program(config)?);
     command.arg0("dagdeck-sandbox").arg(job::JOB).env_clear().env("TZ", "UTC").current_dir("/").process_group(0);
     let caps = ProcessLimits { wall: Duration::from_millis(time_ms) * 4 + GRACE, stdout: OUTPUT * 2, stderr: 4096 };
-    let done = run(command, Feed::Bytes(&input), &caps).await.map_err(|cause| SandboxError::Start(cause.to_string()))?;
+    let done = run(command, Feed::Bytes(&input), &caps, None).await.map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let Some(status) = done.status.filter(|status| status.signal() != Some(Signal::XCPU.as_raw())) else {
         return Err(SandboxError::Time { ms: time_ms, logs: Vec::new() });
     };

@@ -1,6 +1,7 @@
 //! A child process as leader of a group of its own (its caller sees to that): fed, listened to within caps, and ended with everything it
 //! started, whether it ends, runs out of time, or nobody waits for it any more.
 
+use super::live::{LiveOutput, Watcher};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::{
     collections::VecDeque,
@@ -102,8 +103,13 @@ impl Drop for Group {
     }
 }
 
-/// Runs a command to its end. Dropping the future kills its group.
-pub(in crate::tools) async fn run(mut command: Command, feed: Feed<'_>, caps: &ProcessLimits) -> io::Result<Finished> {
+/// Runs a command to its end, and tells a watcher what it writes. Dropping the future kills its group.
+pub(in crate::tools) async fn run(
+    mut command: Command,
+    feed: Feed<'_>,
+    caps: &ProcessLimits,
+    watcher: Option<&Watcher>,
+) -> io::Result<Finished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn()?;
     let mut group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
@@ -124,7 +130,7 @@ pub(in crate::tools) async fn run(mut command: Command, feed: Feed<'_>, caps: &P
         // Whatever it left running holds the pipes open.
         group.kill();
     };
-    let all = async { tokio::join!(feed, listen(out, &mut stdout), listen(err, &mut stderr), wait) };
+    let all = async { tokio::join!(feed, listen(out, &mut stdout, watcher), listen(err, &mut stderr, watcher), wait) };
     if tokio::time::timeout(caps.wall, all).await.is_err() {
         group.kill();
         // It may not have come to lead its group yet.
@@ -137,12 +143,14 @@ pub(in crate::tools) async fn run(mut command: Command, feed: Feed<'_>, caps: &P
     Ok(Finished { status, stdout, stderr })
 }
 
-async fn listen(stream: Option<impl AsyncRead + Unpin>, capture: &mut Capture) {
+async fn listen(stream: Option<impl AsyncRead + Unpin>, capture: &mut Capture, watcher: Option<&Watcher>) {
     let Some(mut stream) = stream else { return };
-    let mut block = vec![0; 16 << 10];
+    let (mut block, mut live) = (vec![0; 16 << 10], LiveOutput::new(watcher));
     while let Ok(length @ 1..) = stream.read(&mut block).await {
         capture.push(&block[..length]);
+        live.push(&block[..length]);
     }
+    live.end();
 }
 
 #[cfg(test)]
@@ -174,14 +182,14 @@ mod tests {
     #[tokio::test]
     async fn a_child_is_fed_and_heard() {
         let caps = ProcessLimits { wall: Duration::from_secs(60), stdout: 100, stderr: 100 };
-        let done = run(shell("cat; echo oops >&2; exit 3"), Feed::Bytes(b"hello"), &caps).await.unwrap();
+        let done = run(shell("cat; echo oops >&2; exit 3"), Feed::Bytes(b"hello"), &caps, None).await.unwrap();
         assert_eq!((done.status.unwrap().code(), done.stdout.text(), done.stderr.text()), (Some(3), "hello".into(), "oops\n".into()));
     }
 
     #[tokio::test]
     async fn what_a_child_left_running_is_ended_with_it() {
         let caps = ProcessLimits { wall: Duration::from_secs(60), stdout: 100, stderr: 100 };
-        let done = run(shell("sleep 1000 & echo $!"), Feed::Bytes(b""), &caps).await.unwrap();
+        let done = run(shell("sleep 1000 & echo $!"), Feed::Bytes(b""), &caps, None).await.unwrap();
         let pid = Pid::from_raw(done.stdout.text().trim().parse().unwrap()).unwrap();
         // Its pipe was closed, so it is dead or about to be: such a process is marked as exiting until it is collected.
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
@@ -195,7 +203,7 @@ mod tests {
         // A busy machine may need longer than the first limits until the shell says its first word.
         for wall in [300, 3_000, 30_000] {
             let caps = ProcessLimits { wall: Duration::from_millis(wall), stdout: 100, stderr: 100 };
-            let done = run(shell("echo early; sleep 1000"), Feed::Bytes(b""), &caps).await.unwrap();
+            let done = run(shell("echo early; sleep 1000"), Feed::Bytes(b""), &caps, None).await.unwrap();
             assert_eq!(done.status, None);
             if done.stdout.text() == "early\n" {
                 return;

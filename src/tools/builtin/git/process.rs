@@ -135,7 +135,7 @@ impl Repository<'_> {
         command.env_clear().envs(ENVIRONMENT).envs(std::env::var_os("TZ").map(|zone| ("TZ", zone)));
         command.env("GIT_DIR", &self.git).env("GIT_COMMON_DIR", &self.common).env("GIT_WORK_TREE", &self.root).current_dir(&self.root);
         let caps = ProcessLimits { wall: Duration::from_secs(TIME_S), stdout: OUTPUT * 2, stderr: 16 << 10 };
-        let done = sandbox::run(command, Feed::Lifeline, &caps).await.map_err(|cause| failed(cause.to_string()))?;
+        let done = sandbox::run(command, Feed::Lifeline, &caps, None).await.map_err(|cause| failed(cause.to_string()))?;
         let Some(status) = done.status else {
             return Err(ToolError::refused(format!("git was stopped after {TIME_S} s")).hint("narrow it with `path`, `since` or `limit`"));
         };
