@@ -124,14 +124,35 @@ pub enum Performer {
 impl Pick {
     /// A list of which everything is shown.
     pub fn new(title: &str, items: Vec<PickItem>) -> Self {
-        let shown = (0..items.len()).collect();
-        Self { title: Plain::summary(title), note: Plain::default(), query: TextField::line(""), items, shown, selected: 0 }
+        let mut pick = Self {
+            title: Plain::summary(title),
+            note: Plain::default(),
+            query: TextField::line(""),
+            items,
+            shown: Vec::new(),
+            selected: 0,
+        };
+        pick.search();
+        pick
     }
 
-    /// Searches again, after the query changed.
+    /// Searches again, after the query changed. What can't be taken now is found, and not shown before.
     pub fn search(&mut self) {
         self.shown = fuzzy::rank(&self.query.text(), self.items.iter().map(|item| (item.label.as_str(), item.detail.as_str())));
+        if self.query.is_empty() && self.items.iter().any(|item| item.refused.is_none()) {
+            self.shown.retain(|at| self.items[*at].refused.is_none());
+        }
         self.selected = 0;
+    }
+
+    /// How many items are not shown, as they can't be taken now.
+    pub fn folded(&self) -> usize {
+        if self.query.is_empty() { self.items.len() - self.shown.len() } else { 0 }
+    }
+
+    /// Whether the letters that move elsewhere move here too, as long as nothing is typed.
+    pub fn walks(&self) -> bool {
+        self.query.is_empty() && self.items.iter().all(|item| matches!(item.then, PickThen::Theme(_)))
     }
 
     /// The marked item.

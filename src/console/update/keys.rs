@@ -1,10 +1,10 @@
 //! From a key to the command it means here, or to the text field that takes it.
 
-use super::actions::{gates, typing::with_field};
+use super::actions::{gates, moving, typing::with_field};
 use super::{NextCommand, UpdateTurn, palette};
 use crate::console::commands;
 use crate::console::commands::{CommandRun, ConsoleCommand};
-use crate::console::model::{Key, Model, Status, contexts};
+use crate::console::model::{Dialog, Key, KeyContext, Model, MoveBy, Status, contexts};
 
 /// A key came.
 pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
@@ -98,5 +98,12 @@ pub fn typed_at_once(model: &mut Model, turn: &mut UpdateTurn, text: &str) {
 }
 
 fn type_key(model: &mut Model, key: Key) {
+    let walks = matches!(model.dialogs.last(), Some(Dialog::Pick(pick)) if pick.walks());
+    let moves = model.look.keymap.resolve(&[KeyContext::Moving], key).map(|command| command.id);
+    match moves.filter(|_| walks) {
+        Some("move.down") => return moving::go(model, MoveBy::Rows(1)),
+        Some("move.up") => return moving::go(model, MoveBy::Rows(-1)),
+        Some(_) | None => {}
+    }
     with_field(model, |field| field.key(key));
 }

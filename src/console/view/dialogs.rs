@@ -35,6 +35,8 @@ pub fn draw(model: &Model, layout: &ScreenLayout, pen: &mut Pen<'_>, shown: &mut
     }
 }
 
+/// Columns of a list to pick from.
+const PANEL: u16 = 72;
 /// Columns of a question.
 const NARROW: u16 = 76;
 /// Below so many columns for the keys of something to read, the way out goes before the way on.
@@ -83,13 +85,15 @@ fn row(area: Rect, at: u16) -> Rect {
 }
 
 fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let columns = columns(pen);
+    let width = box_width(pen.buffer.area.width, PANEL);
+    let columns = usize::from(width.saturating_sub(4));
     let marked = sentence::rows(&pick.marked().map(item_description).unwrap_or_default(), Role::Text, columns);
     // A reason that takes two lines doesn't move the list: there is always room for it.
     let below = 1 + u16::from(pick.items.iter().any(|item| item_description(item).width() > columns));
     let note = if pick.note.is_empty() { Vec::new() } else { sentence::rows(&pick.note, Role::Text, columns) };
     let above = u16::try_from(note.len()).unwrap_or(u16::MAX);
-    let inside = boxed_rows(pen, pick.items.len() + usize::from(3 + below + above), &pick.title);
+    let rows = pick.items.len() - pick.folded() + usize::from(3 + below + above);
+    let inside = pen.dialog(width, u16::try_from(rows).unwrap_or(u16::MAX).min(tall(pen)), &pick.title);
     pen.lines(inside, &note);
     let inside = Rect { y: inside.y + above.min(inside.height), height: inside.height.saturating_sub(above), ..inside };
     pen.words(inside.x, inside.y, 1, ">", Role::Key);
@@ -101,13 +105,18 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
         pen.words(list.x, list.y, list.width, "nothing matches", Role::Dim);
     }
     let keyed = pick.items.iter().any(|item| item.key.is_some());
-    let names = pick.items.iter().map(|item| item.label.width()).max().unwrap_or(0).min(34);
+    let names =
+        pick.items.iter().map(|item| item.label.width()).max().unwrap_or(0).min(if keyed { columns.saturating_sub(12) } else { 34 });
     pen.list(list, (top, pick.shown.len()), Some(pick.selected), true, |pen, at, line| {
         draw_item(&pick.items[pick.shown[at]], (names, keyed), pen, line);
     });
     pen.lines(rows_from(inside, list.bottom()), &marked);
     let mut room = last_row(inside);
     let mut hints = vec![("pick.take", "OK"), ("pick.cancel", leaving(model))];
+    if pick.folded() > 0 {
+        let words = Plain::line(&format!("{} can't be used now: type to find them", pick.folded()));
+        room.width = pen.pieces_right(room, &[(words, Role::Dim)]).saturating_sub(room.x + 2);
+    }
     if pick.shown.len() > usize::from(list.height) {
         let to = (top + usize::from(list.height)).min(pick.shown.len());
         let place = Plain::line(&format!("{}-{to} of {}", top + 1, pick.shown.len()));
@@ -133,12 +142,15 @@ fn item_description(item: &PickItem) -> Plain {
 fn draw_item(item: &PickItem, (names, keyed): (usize, bool), pen: &mut Pen<'_>, line: Rect) {
     let key = Plain::line(item.key.as_deref().unwrap_or_default());
     let role = if item.refused.is_some() { Role::Dim } else { Role::Text };
-    let mut pieces = vec![(item.label.pad(names), role)];
+    let row = Rect { x: line.x + 2, width: line.width.saturating_sub(3), ..line };
+    // A list with keys has them at its end; what the marked one does is below the list.
     if keyed {
-        pieces.push((Plain::blank(1).then(&key.pad(8)), Role::Key));
+        let end = pen.pieces_right(row, &[(key, Role::Key)]);
+        pen.text(row.x, row.y, end.saturating_sub(row.x + 1), &item.label, role);
+        return;
     }
-    pieces.push((Plain::blank(1).then(&sentence::bare(&item_description(item))), Role::Dim));
-    pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
+    let words = Plain::blank(1).then(&sentence::bare(&item_description(item)));
+    pen.pieces(row, &[(item.label.pad(names), role), (words, Role::Dim)]);
 }
 
 fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
