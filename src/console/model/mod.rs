@@ -57,7 +57,7 @@ pub use session::HostStatus;
 pub use setup::{SetupChoice, SetupDraft, SetupLine};
 pub use trace::{TraceLine, TraceView, Traced};
 pub use transcript::{ConversationMessage, NodeConversation, lines};
-pub use tree::{LEVELS, TreeRow, TreeRowKind, TreeView};
+pub use tree::{LEVELS, TreeRow, TreeRowKind, TreeView, Wanted};
 pub use turns::Turns;
 pub use typed::{Typed, TypedLine};
 pub use versus::{CompareScreen, VersusRow};

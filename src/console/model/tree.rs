@@ -47,6 +47,8 @@ pub struct TreeView {
     folded: BTreeSet<NodeId>,
     /// What rows must match; all are shown while it is empty.
     pub filter: TextField,
+    /// The nodes that the states asked for mean; absent where none is asked for.
+    pub only: Option<BTreeSet<NodeId>>,
     /// Where the person was when a search began.
     before_search: Option<NodeId>,
     orientation: Orientation,
@@ -64,7 +66,12 @@ impl TreeView {
         self.drawing.stale();
         self.graph = PlanGraph::new(plan);
         self.grown = order::DrawnTree::new(&self.graph, self.orientation);
-        self.rows = if self.filter.text().trim().is_empty() { self.unfolded(plan) } else { self.filtered(plan) };
+        if self.filter.text().trim().is_empty() {
+            self.only = None;
+            self.rows = self.unfolded(plan);
+        } else {
+            self.rows = self.filtered(plan);
+        }
         if self.filter.text().trim().is_empty() {
             self.widest = self.rows.iter().map(|row| self.width_of(row, plan)).max().unwrap_or(0);
         }
@@ -110,9 +117,15 @@ impl TreeView {
     }
 
     fn filtered(&self, plan: &Plan) -> Vec<TreeRow> {
-        let wanted = self.filter.text().trim().to_lowercase();
-        let matching = plan.nodes.iter().enumerate().filter(|(_, node)| matches(node, &plan.inputs, &wanted));
+        let wanted = Wanted::read(&self.filter.text());
+        let means = |node: &Node| {
+            self.only.as_ref().map_or(wanted.states.is_empty(), |only| only.contains(&node.id)) && wanted.means(node, &plan.inputs)
+        };
+        let mut matching: Vec<(usize, &Node)> = plan.nodes.iter().enumerate().filter(|(_, node)| means(node)).collect();
+        // Who types a whole id, or its beginning, means that one.
+        matching.sort_by_key(|(index, node)| (wanted.distance(node), *index));
         matching
+            .into_iter()
             .map(|(index, node)| TreeRow { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: TreeRowKind::Leaf, inside: false })
             .collect()
     }
@@ -307,8 +320,51 @@ impl TreeView {
     }
 }
 
-fn matches(node: &Node, inputs: &serde_json::Map<String, serde_json::Value>, wanted: &str) -> bool {
-    let has = |text: &str| text.to_lowercase().contains(wanted);
-    let texts = [node.title_or_id(), super::texts::summary(node, inputs), super::texts::worker(node)];
-    has(&node.id) || texts.iter().any(|text| has(text.as_str()))
+/// What a search is for: `is:STATE`, `agent:NAME` and `tool:NAME`, and words.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// States by their words.
+    pub states: Vec<String>,
+    agents: Vec<String>,
+    tools: Vec<String>,
+    words: String,
+}
+
+impl Wanted {
+    /// As it was typed.
+    pub fn read(text: &str) -> Self {
+        let mut wanted = Self::default();
+        let mut words = Vec::new();
+        for word in text.to_lowercase().split_whitespace() {
+            match word.split_once(':') {
+                Some(("is", state)) => wanted.states.push(state.to_owned()),
+                Some(("agent", name)) => wanted.agents.push(name.to_owned()),
+                Some(("tool", name)) => wanted.tools.push(name.to_owned()),
+                _ => words.push(word.to_owned()),
+            }
+        }
+        wanted.words = words.join(" ");
+        wanted
+    }
+
+    fn means(&self, node: &Node, inputs: &serde_json::Map<String, serde_json::Value>) -> bool {
+        let has = |text: &str| text.to_lowercase().contains(&self.words);
+        let texts = [node.title_or_id(), super::texts::summary(node, inputs), super::texts::worker(node)];
+        let worker = texts[2].as_str().to_lowercase();
+        let is_tool = node.kind.tool().is_some();
+        self.agents.iter().all(|name| !is_tool && worker.contains(name.as_str()))
+            && self.tools.iter().all(|name| is_tool && worker.contains(name.as_str()))
+            && (has(&node.id) || texts.iter().any(|text| has(text.as_str())))
+    }
+
+    /// How far a node is from what was typed: it is its id, its id begins so, or it has it somewhere.
+    fn distance(&self, node: &Node) -> u8 {
+        let id = nest::name(&node.id).to_lowercase();
+        match id {
+            _ if self.words.is_empty() => 2,
+            id if id == self.words => 0,
+            id if id.starts_with(&self.words) => 1,
+            _ => 2,
+        }
+    }
 }

@@ -9,9 +9,9 @@ mod stops;
 
 use std::collections::BTreeMap;
 
-use super::{Log, TraceView, TreeView};
+use super::{Log, TraceView, TreeView, Wanted};
 use crate::engine::{
-    Action, Command, EventTrait, GateId, NodeCounts, OPERATOR, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart,
+    Action, Command, EventTrait, GateId, NodeCounts, NodeRun, OPERATOR, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart,
 };
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
@@ -192,7 +192,24 @@ impl RunView {
         let moved = self.seen().moved();
         if moved != self.derived.stops.0 {
             self.derived.stops = (moved, stops::stops(self.seen()));
+            if self.tree.only.is_some() {
+                self.filter_states();
+            }
         }
+    }
+
+    /// Looks which nodes are in the states that the search asks for.
+    pub fn filter_states(&mut self) {
+        let states = Wanted::read(&self.tree.filter.text()).states;
+        let run = &self.seen().run;
+        let is = |id: &NodeId, node: &NodeRun, state: &str| {
+            let halts = || run.is_held(id) || run.kept(id).is_some() || run.held_calls(id).next().is_some();
+            node.state.word().starts_with(state) || state == "held" && halts() || state == "stale" && node.stale.is_some()
+        };
+        let nodes = run.nodes().filter(|(id, node)| states.iter().any(|state| is(id, node, state)));
+        let only = (!states.is_empty()).then(|| nodes.map(|(id, _)| NodeId::clone(id)).collect());
+        self.tree.only = only;
+        self.tree.rebuild(&self.derived.plan);
     }
 
     /// Where what is seen waits for a person, the oldest first, as of the newest frame.

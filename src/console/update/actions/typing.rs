@@ -1,7 +1,7 @@
 //! Lines of text: going through what was typed into them before.
 
 use super::{super::UpdateTurn, inspector};
-use crate::console::model::{Dialog, Focus, Model, Screen, TextField, TypedLine};
+use crate::console::model::{Dialog, Focus, Model, Screen, TextField, TreeView, TypedLine};
 
 /// The text that was typed into this line before.
 pub fn older(model: &mut Model, _: &mut UpdateTurn) {
@@ -49,10 +49,17 @@ pub fn with_field(model: &mut Model, change: impl FnOnce(&mut TextField)) {
                 view.filter_log();
             }
         }
-        Focus::Filter => model.with_tree(|tree, plan| {
-            change(&mut tree.filter);
-            tree.rebuild(plan);
-        }),
+        Focus::Filter => {
+            model.with_tree(|tree, _| change(&mut tree.filter));
+            match model.shown_run_mut() {
+                Some(view) => view.filter_states(),
+                None => model.with_tree(TreeView::rebuild),
+            }
+            // The nearest is first.
+            if !model.tree().filter.text().trim().is_empty() {
+                model.with_tree(|tree, _| tree.select(0));
+            }
+        }
         Focus::Tree | Focus::Inspector => {}
     }
     inspector::follow(model);
