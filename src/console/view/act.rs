@@ -10,7 +10,7 @@ use crate::console::model::{Model, Proposal, Screen, ScreenLayout, docs, scrolle
 use crate::console::theme::Role;
 use crate::engine::{Blocker, BreakId, Breakpoint, Obstacle};
 use crate::plan::NodeId;
-use crate::text::{Glyph, Plain};
+use crate::text::{Glyph, Plain, counted};
 
 /// Rows of a proposal that is where no pane has room for it.
 const ROWS: usize = 12;
@@ -61,8 +61,13 @@ pub fn why(model: &Model, node: &NodeId, selected: usize, pen: &mut Pen<'_>) {
 pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     let Some(view) = model.shown_run() else { return };
     let row = |(id, point): (BreakId, &Breakpoint)| {
-        let mark = Plain::line(pen.theme.glyph(Glyph::Bullet)).then(&Plain::line(&format!(" {:<3}", id.0)));
-        [(mark, Role::Failed)].into_iter().chain(sentence::row(&Plain::summary(&point.label()), Role::Text)).collect()
+        let mark = Plain::line(pen.theme.glyph(Glyph::Breakpoint)).then(&Plain::line(&format!(" {:<3}", id.0)));
+        let hits = match view.seen().hits(id) {
+            0 => "  not hit yet".to_owned(),
+            hits => format!("  hit {}", counted(hits as usize, "time")),
+        };
+        let said = sentence::row(&Plain::summary(&point.label()), Role::Text);
+        [(mark, Role::Held)].into_iter().chain(said).chain([(Plain::line(&hits), Role::Dim)]).collect()
     };
     let rows = view.seen().run.breakpoints().map(row).collect();
     let hints = [("breaks.add", "add"), ("breaks.edit", "change"), ("breaks.remove", "remove"), ("breaks.close", "close")];

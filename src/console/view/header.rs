@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::pen::Pen;
-use crate::console::model::{Model, PlanScreen, RunView, Screen, texts};
+use crate::console::model::{Model, PlanScreen, RunView, Screen, StopKind, texts};
 use crate::console::theme::Role;
 use crate::engine::{CountedNodes, NodeCounts, RunStatus, Time, Totals, elapsed};
 use crate::host::client::Driver;
@@ -173,7 +173,12 @@ fn run(view: &RunView, now: Time, pen: &Pen<'_>) -> Header {
     let role = texts::status_role(status);
     // Where somebody is waited for, that is the loudest word of the screen.
     let needs = counts.waiting > 0 && matches!(status, RunStatus::Running | RunStatus::Waiting);
-    let (glyph, loud) = if needs { (Glyph::Gate, Role::Gate) } else { (status.glyph(), role) };
+    let halts = view.stops().iter().filter(|stop| stop.kind == StopKind::Halt).count();
+    let (glyph, loud) = match (needs, halts) {
+        (true, _) => (Glyph::Gate, Role::Gate),
+        (false, 1..) => (Glyph::AtBreakpoint, Role::Held),
+        (false, 0) => (status.glyph(), role),
+    };
     let mut header = Header { title: titled(pen, glyph, loud, view.goal()), ..Header::default() };
     match view.replay() {
         Some(replay) => {
@@ -189,6 +194,9 @@ fn run(view: &RunView, now: Time, pen: &Pen<'_>) -> Header {
     let is_told = |what: CountedNodes| what == CountedNodes::Waiting && needs && view.replay().is_none();
     let counts = counts.parts().into_iter().filter(|(what, _)| !is_told(*what));
     header.counts.extend(counts.map(|(what, count)| (Plain::blank(GAP).then(&count), texts::count_role(what))));
+    if halts > 0 {
+        header.counts.push((Plain::blank(GAP).then(&Plain::line(&counted(halts, "halt"))), Role::Held));
+    }
     match &view.driver {
         Driver::Here => {}
         Driver::Elsewhere(who) => header.counts.push((Plain::line("  under way in ").then(&Plain::summary(who)), Role::Dim)),

@@ -4,9 +4,10 @@ use ratatui::layout::Rect;
 
 use super::doc::InSight;
 use super::pen::{Pen, Shown};
+use super::row::state_mark;
 use super::{doc, gate};
 use crate::console::model::{Focus, Model, Scroll, Tab, docs, texts};
-use crate::console::theme::{Role, of_node};
+use crate::console::theme::Role;
 use crate::engine::Time;
 use crate::plan::Node;
 use crate::text::Plain;
@@ -18,7 +19,7 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
     }
     let focused = model.place.focus == Focus::Inspector && model.dialogs.is_empty();
     let run = model.shown_run();
-    let state = model.selected_id().zip(run).and_then(|(id, view)| Some(of_node(&view.seen().run.node(id)?.state, view.seen_status())));
+    let state = model.selected_id().zip(run).and_then(|(id, view)| state_mark(view, id));
     let bar = state.map_or(Role::Accent, |(_, role)| role);
     let Some((head, below)) = doc::pane(pen, area, bar) else { return };
     let Some(node) = model.selected_node() else { return };

@@ -8,7 +8,7 @@ use super::pen::Pen;
 use crate::console::model::{AROUND_TITLE, LEVELS, Model, RunView, Standing, TITLE, TreeRow, TreeRowKind, texts};
 use crate::console::theme::{Role, of_node};
 use crate::engine::{ImpactLine, Inside, NodeRun, Time};
-use crate::plan::{Node, nest};
+use crate::plan::{Breakpoint, Node, NodeId, nest};
 use crate::text::{Glyph, Plain, duration};
 
 /// Columns of the rows, the same for all.
@@ -79,8 +79,8 @@ impl RowDrawing<'_> {
         let run = self.model.shown_run();
         let mark = match run {
             _ if self.model.deps_target().is_some() => self.dependency_mark(),
-            Some(view) => self.state_mark(view),
-            None => self.finding_mark(),
+            Some(view) => state_mark(view, &self.node.id),
+            None => self.plan_mark(),
         };
         if let Some((glyph, role)) = mark {
             pen.glyph(line.x + 1, line.y, self.columns.mark, glyph, role);
@@ -182,22 +182,6 @@ impl RowDrawing<'_> {
         x + pen.text(x, area.y, area.right().saturating_sub(x), &rails, Role::Border)
     }
 
-    /// How the node is, or what stands before it, as a mark.
-    fn state_mark(&self, view: &RunView) -> Option<(Glyph, Role)> {
-        let (run, id) = (&view.seen().run, &self.node.id);
-        let node = run.node(id)?;
-        let is_ahead = Standing::of(&node.state) == Standing::Ahead;
-        // A point that means every node is shown in the list alone.
-        let is_break = || run.breakpoints().any(|(_, point)| point.node.is_some() && point.means(id));
-        Some(match of_node(&node.state, view.seen_status()) {
-            _ if node.stale.is_some() => (Glyph::Stale, Role::Stale),
-            _ if is_ahead && run.is_held(id) => (Glyph::Held, Role::Held),
-            _ if run.kept(id).is_some() || run.held_calls(id).next().is_some() => (Glyph::AtBreakpoint, Role::Held),
-            _ if is_ahead && is_break() => (Glyph::Breakpoint, Role::Held),
-            state => state,
-        })
-    }
-
     /// Whether the node is one of the dependencies that are changed, as a mark.
     fn dependency_mark(&self) -> Option<(Glyph, Role)> {
         let target = self.model.deps_target()?;
@@ -217,6 +201,13 @@ impl RowDrawing<'_> {
         let worst = review.of_node(&self.node.id).chain(inside).min_by_key(|finding| finding.severity)?;
         let (_, glyph, role) = texts::severity(worst.severity);
         Some((glyph, role))
+    }
+
+    /// What stands before the node in the plan: a finding, else a breakpoint.
+    fn plan_mark(&self) -> Option<(Glyph, Role)> {
+        let breaks =
+            self.node.policy.breakpoint.as_ref().is_some_and(|point| Breakpoint::written(point).is_ok_and(|point| point.is_some()));
+        self.finding_mark().or_else(|| breaks.then_some((Glyph::Breakpoint, Role::Held)))
     }
 
     /// Whether the node whose dependencies are changed can't depend on this one.
@@ -259,6 +250,22 @@ impl RowDrawing<'_> {
         }
         x.saturating_sub(1)
     }
+}
+
+/// How a node of a run is, or what stands before it, as a mark.
+pub fn state_mark(view: &RunView, id: &NodeId) -> Option<(Glyph, Role)> {
+    let run = &view.seen().run;
+    let node = run.node(id)?;
+    let is_ahead = Standing::of(&node.state) == Standing::Ahead;
+    // A point that means every node is shown in the list alone.
+    let is_break = || run.breakpoints().any(|(_, point)| point.node.is_some() && point.means(id));
+    Some(match of_node(&node.state, view.seen_status()) {
+        _ if node.stale.is_some() => (Glyph::Stale, Role::Stale),
+        _ if is_ahead && run.is_held(id) => (Glyph::Held, Role::Held),
+        _ if run.kept(id).is_some() || run.held_calls(id).next().is_some() => (Glyph::AtBreakpoint, Role::Held),
+        _ if is_ahead && is_break() => (Glyph::Breakpoint, Role::Held),
+        state => state,
+    })
 }
 
 /// How far what runs inside a node is, and whether something there needs a person.

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::console::model::NodeConversation;
-use crate::engine::{Action, Event, EventTrait, NodeFact, NodeState, Record, Renames, Run, Spent, Time, Timeline, carry};
+use crate::engine::{Action, BreakId, Event, EventTrait, NodeFact, NodeState, Record, Renames, Run, Spent, Time, Timeline, carry};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -16,6 +16,8 @@ pub struct RunAt {
     renames: Renames,
     /// What models took so far.
     pub spent: Spent,
+    /// How often each breakpoint halted something.
+    hits: BTreeMap<BreakId, u32>,
     /// What nodes waited for and did, by time.
     pub timeline: Timeline,
     /// When its last event happened.
@@ -48,7 +50,9 @@ impl RunAt {
             self.transcript_mut(node_id).note(text);
         }
         let Event::Node { node_id, fact, .. } = event else { return };
-        if let NodeFact::Started { attempt, job, .. } = fact {
+        if let NodeFact::BreakHit { point: Some(point), .. } | NodeFact::CallHeld { point: Some(point), .. } = fact {
+            *self.hits.entry(*point).or_default() += 1;
+        } else if let NodeFact::Started { attempt, job, .. } = fact {
             if *attempt == 1 {
                 self.transcripts.insert(node_id.clone(), Arc::default());
             }
@@ -79,6 +83,11 @@ impl RunAt {
 
     fn transcript_mut(&mut self, node: &NodeId) -> &mut NodeConversation {
         Arc::make_mut(self.transcripts.entry(node.clone()).or_default())
+    }
+
+    /// How often a breakpoint halted something.
+    pub fn hits(&self, point: BreakId) -> u32 {
+        self.hits.get(&point).copied().unwrap_or_default()
     }
 
     /// How a node is.

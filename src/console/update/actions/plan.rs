@@ -10,8 +10,8 @@ use crate::console::model::{
 };
 use crate::plan::edit::Edit;
 use crate::plan::{
-    AgentNode, ApprovalNode, Approve, CodeNode, DecisionNode, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, SandboxLimits,
-    SubplanNode, ToolInput, ToolNode, TransformNode, nest,
+    AgentNode, ApprovalNode, Approve, CodeNode, DecisionNode, LoopNode, MapNode, MergeNode, Moment, Node, NodeId, NodeKind, Plan,
+    SandboxLimits, SubplanNode, ToolInput, ToolNode, TransformNode, nest,
 };
 use crate::text::Plain;
 
@@ -290,6 +290,18 @@ pub fn gate(model: &mut Model, turn: &mut UpdateTurn) {
         Some(Approve::Never) => None,
     };
     let said = format!("`{}` asks you: {}", node.id, texts::approve(node.policy.approve));
+    let done = change(model, turn, |plan| Ok(plan.replace(&node)));
+    report(model, done, &said);
+}
+
+/// A plain breakpoint before the selected node in each run of the plan, or none any more.
+pub fn toggle_break(model: &mut Model, turn: &mut UpdateTurn) {
+    let Some(mut node) = model.selected_node().cloned() else { return };
+    node.policy.breakpoint = if node.policy.breakpoint.is_none() { Some(Value::from(Moment::Before.word())) } else { None };
+    let said = match node.policy.breakpoint {
+        Some(_) => format!("each run of the plan halts before `{}`", node.id),
+        None => format!("no run halts at `{}` by the plan any more", node.id),
+    };
     let done = change(model, turn, |plan| Ok(plan.replace(&node)));
     report(model, done, &said);
 }
