@@ -44,11 +44,11 @@ pub fn editing(model: &Model) -> Result<(), DisabledReason> {
     }
 }
 
-/// What is shown can be changed: the plan, or a run that goes on.
+/// What is shown can be changed: the plan, or a run, which goes on with it where it was over.
 pub fn changing(model: &Model) -> Result<(), DisabledReason> {
     match model.place.shown {
         PlanScreen::Plan => editing(model),
-        PlanScreen::Run(_) => run_live(model),
+        PlanScreen::Run(_) => run_present(model),
     }
 }
 

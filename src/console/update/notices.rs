@@ -260,6 +260,9 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         let Some(view) = model.runs.get(id) else { return };
         ended(view, *outcome, &reason.message())
     } else if let Event::Acted { action, nodes, .. } = event {
+        if shown {
+            follow_step(model, action, nodes);
+        }
         // Whether it can still be undone changes by the moment: the hints say so.
         acted(model, id, action, nodes)
     } else if let Event::Undone { action: undone, .. } = event {
@@ -317,6 +320,17 @@ fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
     if let Some(node) = end.map(|(id, _)| NodeId::clone(id)) {
         view.with_tree(|tree, plan| tree.reveal(plan, &node));
         (model.inspector.run_tab, model.inspector.scroll) = (Tab::Output, Scroll::Start);
+    }
+}
+
+/// Goes to the node that was stepped, unless a gate or something that is open would be left by it.
+fn follow_step(model: &mut Model, action: &Action, nodes: &[NodeId]) {
+    let is_free = model.dialogs.is_empty() && model.replay().is_none() && model.place.focus == Focus::Tree && model.card_gate().is_none();
+    if let (Action::Step { .. }, [node, ..], true) = (action, nodes, is_free) {
+        if let Some(view) = model.shown_run_mut() {
+            view.grow();
+        }
+        model.reveal(node);
     }
 }
 

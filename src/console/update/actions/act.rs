@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::UpdateTurn;
 use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, Status, TextField, texts};
-use crate::engine::{Action, ActionTarget, Command, NodeState, RerunReach, Run, WrittenValue};
+use crate::engine::{Action, ActionTarget, Command, HeldAt, NodeState, RerunReach, Run, WrittenValue};
 use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::Plain;
@@ -79,7 +79,11 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Act(proposal)) = model.dialogs.pop() else { return };
     match &proposal.refused {
         Some(why) => model.status = Some(Status::warn(why)),
-        None => turn.send(Request::Command { run: proposal.run.clone(), command: proposal.command() }),
+        None => {
+            turn.send(Request::Command { run: proposal.run.clone(), command: proposal.command() });
+            // The text that it came of is done with.
+            model.dialogs.pop_if(|dialog| matches!(dialog, Dialog::Editor(_)));
+        }
     }
 }
 
@@ -186,8 +190,14 @@ pub fn picked(model: &mut Model, turn: &mut UpdateTurn, offer: Offer) {
 }
 
 fn ask_value(model: &mut Model, node: NodeId) {
-    let result = model.shown_run().and_then(|view| view.newest().run.node(&node)?.result.clone());
-    let text = result.as_deref().map(texts::result).unwrap_or_default();
+    let run = model.shown_run().map(|view| &view.newest().run);
+    let result = run.and_then(|run| run.node(&node)?.result.as_deref());
+    let kept = run.and_then(|run| match run.kept(&node)? {
+        HeldAt::Result { result, .. } => Some(result),
+        HeldAt::Failure { result, .. } => result.as_ref(),
+        HeldAt::Start => None,
+    });
+    let text = result.or(kept).map(texts::result).unwrap_or_default();
     model.dialogs.push(Dialog::editor(&format!("the result of `{node}`"), &text, EditThen::Override(node)));
 }
 

@@ -65,8 +65,16 @@ pub fn keep_editor(model: &mut Model, turn: &mut UpdateTurn) {
     if editor.field.text() == editor.before && editor.then.is_edit() {
         return;
     }
-    if let Err(why) = keep_text(model, turn, &editor.then, &editor.field.text()) {
-        model.dialogs.push(Dialog::Editor(EditorDialog { note: Some(Plain::summary(&why)), ..editor }));
+    match keep_text(model, turn, &editor.then, &editor.field.text()) {
+        Err(why) => model.dialogs.push(Dialog::Editor(EditorDialog { note: Some(Plain::summary(&why)), ..editor })),
+        Ok(()) => keep_below(model, editor),
+    }
+}
+
+/// Keeps a text below the question of what it would change, so that a no doesn't lose it.
+fn keep_below(model: &mut Model, editor: EditorDialog) {
+    if matches!(model.dialogs.last(), Some(Dialog::Act(_))) {
+        model.dialogs.insert(model.dialogs.len() - 1, Dialog::Editor(editor));
     }
 }
 
@@ -111,12 +119,15 @@ pub fn edited(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, before:
             return model.status = Some(Status::warn(&why));
         }
     };
-    if let Err(why) = keep_text(model, turn, then, &text) {
-        let mut dialog = Dialog::editor("fix it here, or cancel", &text, then.clone());
-        if let Dialog::Editor(editor) = &mut dialog {
-            (editor.before, editor.note) = (before.to_owned(), Some(Plain::summary(&why)));
+    let kept = keep_text(model, turn, then, &text);
+    let Dialog::Editor(mut editor) = Dialog::editor("fix it here, or cancel", &text, then.clone()) else { return };
+    before.clone_into(&mut editor.before);
+    match kept {
+        Ok(()) => keep_below(model, editor),
+        Err(why) => {
+            editor.note = Some(Plain::summary(&why));
+            model.dialogs.push(Dialog::Editor(editor));
         }
-        model.dialogs.push(dialog);
     }
 }
 
