@@ -4,9 +4,38 @@ use ratatui::layout::Rect;
 
 use super::doc;
 use super::pen::Pen;
-use crate::console::model::{Doc, EXAMPLES, Model};
+use crate::console::model::{Doc, EXAMPLES, Model, texts};
 use crate::console::theme::Role;
-use crate::text::{Glyph, Plain};
+use crate::host::client::RunSummary;
+use crate::text::{Glyph, Plain, counted};
+
+/// Runs of a kind that are named.
+const NAMED: usize = 3;
+
+/// Says which runs wait for somebody, and which ended last.
+fn runs(model: &Model, pen: &Pen<'_>, doc: &mut Doc<'static>) {
+    let needs = |run: &&RunSummary| run.outcome.is_none() && run.imported.is_none();
+    let (open, ended): (Vec<_>, Vec<_>) = model.runs.listing.iter().partition(needs);
+    for (title, runs) in [("Not over yet", open), ("Ran last", ended)] {
+        if runs.is_empty() {
+            continue;
+        }
+        doc.line(Role::Dim, Plain::line(title));
+        for run in runs.iter().take(NAMED) {
+            let waits = if run.waiting.is_empty() { String::new() } else { format!(", {}", counted(run.waiting.len(), "open gate")) };
+            let state = Plain::line(pen.theme.glyph(run.status.glyph())).then(&Plain::line(&format!(" {}{waits}", run.status.word())));
+            doc.line(texts::status_role(run.status), state.pad(26).then(&Plain::summary(&run.goal)));
+        }
+        if runs.len() > NAMED {
+            doc.line(Role::Dim, Plain::line(&format!("{} more", runs.len() - NAMED)));
+        }
+    }
+    if !doc.is_empty() {
+        let (leave, list) = (model.hint("request.leave"), model.hint("app.runs"));
+        doc.line(Role::Dim, Plain::line(&format!("{leave}, then {list} lists them all; enter there opens one")));
+        doc.line(Role::Text, Plain::default());
+    }
+}
 
 /// Says what to do when there is no plan.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
@@ -18,6 +47,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         doc.line(Role::Text, Plain::line("Making a plan. Its nodes appear here one by one."));
         doc.line(Role::Dim, planning.text.clone());
     } else {
+        runs(model, pen, &mut doc);
         doc.line(Role::Heading, Plain::line(&format!("Type what you want done, then press {}.", model.hint("request.submit"))));
         doc.line(Role::Text, Plain::line("dagdeck makes a plan, which you can read, change and run. Nothing runs until you start it."));
         doc.line(Role::Text, Plain::default());
