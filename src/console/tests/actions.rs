@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Deck;
 use crate::console::model::{Dialog, ListOf};
-use crate::engine::{Event, Mark, NodeImpact, NodeState, Pace};
+use crate::engine::{Event, Mark, NodeError, NodeImpact, NodeState, Pace, WorkerFact};
 
 fn state(deck: &Deck, node: &str) -> NodeState {
     deck.engine().node(&node.into()).unwrap().state
@@ -197,4 +197,57 @@ fn the_key_bar_offers_no_step_while_only_a_gate_is_open() {
     let mut deck = Deck::waiting(200, 50);
     let bar = deck.screen().lines().last().unwrap().to_owned();
     assert!(bar.contains("? help") && !bar.contains("s step"), "{bar}");
+}
+
+#[test]
+fn a_text_is_kept_when_what_it_changes_is_refused() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("list");
+    deck.keys("m");
+    deck.type_text("override the result: list");
+    deck.keys("enter");
+    deck.type_text("three minutes of work");
+    deck.keys("ctrl-s n");
+    let Some(Dialog::Editor(editor)) = deck.model.dialogs.last() else { panic!("{}", deck.screen()) };
+    assert_eq!(editor.field.text(), "three minutes of work");
+    deck.keys("ctrl-s y");
+    assert!(deck.model.dialogs.is_empty(), "{}", deck.screen());
+    assert_eq!(deck.engine().node(&"list".into()).unwrap().result.as_deref(), Some(&json!("three minutes of work")));
+}
+
+#[test]
+fn a_breakpoint_of_the_plan_comes_and_goes_by_its_key_before_the_run() {
+    let mut deck = Deck::planned(120, 40);
+    deck.select("count");
+    deck.keys("b");
+    assert!(deck.sees("□") && deck.sees("each run of the plan halts before count"), "{}", deck.screen());
+    deck.keys("r");
+    deck.done("list", json!("x"));
+    assert!(deck.sees("1 halt") && deck.sees("■"), "{}", deck.screen());
+    deck.keys("g .");
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("count"));
+    deck.keys("> b");
+    assert!(!deck.sees("□"), "{}", deck.screen());
+}
+
+#[test]
+fn hits_of_a_breakpoint_are_counted() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("count");
+    deck.keys("b B");
+    assert!(deck.sees("not hit yet"), "{}", deck.screen());
+    deck.done("list", json!("x"));
+    assert!(deck.sees("hit 1 time"), "{}", deck.screen());
+}
+
+#[test]
+fn a_run_that_failed_is_edited_where_it_is() {
+    let mut deck = Deck::running(120, 40);
+    deck.fact("scan", WorkerFact::Failed(NodeError::permanent("no")));
+    deck.done("list", json!("x"));
+    deck.done("count", json!("x"));
+    assert!(deck.engine().outcome().is_some(), "{}", deck.screen());
+    deck.select("scan");
+    deck.keys("e");
+    assert!(matches!(deck.model.dialogs.last(), Some(Dialog::Editor(_))), "{}", deck.screen());
 }

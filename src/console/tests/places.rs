@@ -215,3 +215,37 @@ fn the_timeline_is_drawn_up_again_when_a_bar_moves_or_a_second_goes_by() {
     deck.fact("list", WorkerFact::Done(crate::engine::Done { result: json!("x"), mark: None }));
     assert_ne!(end(&mut deck), after);
 }
+
+#[test]
+fn a_search_lands_on_the_id_that_was_typed() {
+    let mut deck = Deck::new(120, 40);
+    let node = |id: &str| json!({"id": id, "tool": "list_directory", "args": {"path": "src"}});
+    let nodes = ["afterboom2", "boomerang", "boom"].map(node);
+    deck.plan = serde_json::from_value(json!({"dagdeck": 1, "goal": "x", "nodes": nodes})).unwrap();
+    deck.type_text("x");
+    deck.keys("enter /");
+    deck.type_text("boom");
+    assert_eq!(selected(&deck), "boom");
+    let rows: Vec<&str> = deck.model.tree().rows().iter().map(|row| row.node.as_str()).collect();
+    assert_eq!(rows, ["boom", "boomerang", "afterboom2"]);
+    deck.keys("esc");
+    assert_eq!(selected(&deck), "boom");
+}
+
+#[test]
+fn a_search_for_a_state_follows_the_run() {
+    let mut deck = Deck::running(120, 40);
+    deck.keys("/");
+    deck.type_text("is:succeeded");
+    deck.keys("enter");
+    let rows = |deck: &Deck| deck.model.tree().rows().iter().map(|row| row.node.to_string()).collect::<Vec<_>>();
+    assert_eq!(rows(&deck), Vec::<String>::new());
+    deck.done("list", json!("x"));
+    deck.flush();
+    assert_eq!(rows(&deck), ["list"]);
+    deck.keys("/");
+    deck.type_text(" tool:nothing");
+    assert_eq!(rows(&deck), Vec::<String>::new());
+    deck.keys("esc");
+    assert_eq!(rows(&deck).len(), 4);
+}

@@ -66,7 +66,7 @@ fn broken_json_is_no_result_and_text_is_said_to_be_text() {
     deck.type_text("}");
     deck.keys("ctrl-s");
     assert!(deck.sees("the new result is the JSON {\"a\":1}"), "{}", deck.screen());
-    deck.keys("esc m");
+    deck.keys("esc esc y m");
     deck.type_text("override");
     deck.keys("enter");
     deck.type_text("two files");
