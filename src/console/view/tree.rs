@@ -57,17 +57,20 @@ fn live(view: &RunView, rows: &[TreeRow], pen: &mut Pen<'_>, area: Rect) {
         let of = view.plan().nodes.get(row.index)?;
         // What a tool writes says more than that it was called.
         let said = if of.kind.tool().is_some() { output().or_else(|| calls(node)) } else { calls(node).or_else(output) };
-        Some((of.title_or_id(), said?))
+        let writes = of.kind.tool().is_none() && calls(node).is_none();
+        Some((of.title_or_id(), said?, writes))
     });
     let room = usize::from(area.height.saturating_sub(1)).min(LIVE);
     let lines: Vec<_> = said.take(room).collect();
-    let wide = lines.iter().map(|(title, _)| title.width()).max().unwrap_or(0).min(usize::from(area.width / 3));
+    let wide = lines.iter().map(|(title, ..)| title.width()).max().unwrap_or(0).min(usize::from(area.width / 3));
     let top = area.bottom() - u16::try_from(lines.len()).unwrap_or(0);
-    for (y, (title, line)) in (top..).zip(lines) {
+    let beside = usize::from(area.width.saturating_sub(4)).saturating_sub(wide + 4);
+    for (y, (title, line, writes)) in (top..).zip(lines) {
         let pieces = [
             (Plain::line(pen.theme.glyph(Glyph::Running)), Role::Running),
             (Plain::blank(1).then(&title.truncate(wide).pad(wide)).then(&Plain::blank(2)), Role::Text),
-            (line, Role::Dim),
+            // Of what a model writes, its end is what is new.
+            (if writes { line.truncate_start(beside) } else { line }, Role::Dim),
         ];
         pen.pieces(Rect { x: area.x + 3, y, width: area.width.saturating_sub(4), height: 1 }, &pieces);
     }
