@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use super::{Port, repetition::Repetition, session::StreamAudience, tokens};
-use crate::engine::{ModelCall, TokenUsage};
+use crate::engine::{ModelCall, REASONING, TokenUsage};
 use crate::models::{ChatAnswer, ChatRequest, Delta, ModelError};
 
 /// An answer as it comes.
@@ -16,7 +16,7 @@ pub(super) struct Hearing<'a> {
     provider: &'a str,
     stream: StreamAudience,
     text: String,
-    pub thoughts: String,
+    thoughts: String,
     pub spent: UnreportedUsage,
     repetition: Repetition,
     is_endless: Arc<AtomicBool>,
@@ -71,12 +71,23 @@ impl<'a> Hearing<'a> {
                     self.port.output(&format!("\n[trying again: {why}]\n"));
                 }
                 self.port.log(&format!("trying the model again: {why}"));
+                if !self.thoughts.is_empty() {
+                    self.port.thought(&format!("\n[trying again: {why}]\n"));
+                }
+                self.record_thoughts();
                 self.text.clear();
                 self.thoughts.clear();
                 self.repetition = Repetition::new();
                 self.begins();
             }
-            Delta::Call | Delta::Waits { .. } => {}
+            Delta::Call | Delta::Waits { .. } | Delta::Otherwise { .. } => {}
+        }
+    }
+
+    /// Thoughts are for people to read: they are on record, and in no conversation.
+    pub fn record_thoughts(&self) {
+        if !self.thoughts.trim().is_empty() {
+            self.port.message(REASONING, &self.thoughts);
         }
     }
 
@@ -86,15 +97,16 @@ impl<'a> Hearing<'a> {
     }
 
     fn begins(&self) {
-        self.port.asks(ModelCall {
+        let call = ModelCall {
             model: self.request.model.clone(),
             provider: self.provider.to_owned(),
-            usage: self.spent.so_far(self.request),
+            usage: self.spent.before(),
             estimated: true,
             cost_usd: None,
             duration_ms: 0,
-            finish: "time limit".to_owned(),
-        });
+            finish: String::new(),
+        };
+        self.port.asks(call, crate::models::tokens::count_prompt(self.request));
     }
 }
 
@@ -117,7 +129,7 @@ impl UnreportedUsage {
                 self.reported.add(*usage);
                 self.written = 0;
             }
-            Delta::Call | Delta::Waits { .. } => {}
+            Delta::Call | Delta::Waits { .. } | Delta::Otherwise { .. } => {}
         }
     }
 
@@ -133,10 +145,16 @@ impl UnreportedUsage {
         self.usage.add(TokenUsage::of(prompt, std::mem::take(&mut self.written)));
     }
 
-    /// All that was sent and said by now, with the answer under way.
-    fn so_far(&self, request: &ChatRequest) -> TokenUsage {
+    /// What answers before this one took.
+    fn before(&self) -> TokenUsage {
         let mut all = self.usage;
         all.add(self.reported);
+        all
+    }
+
+    /// All that was sent and said by now, with the answer under way.
+    fn so_far(&self, request: &ChatRequest) -> TokenUsage {
+        let mut all = self.before();
         all.add(TokenUsage::of(crate::models::tokens::count_prompt(request), self.written));
         all
     }

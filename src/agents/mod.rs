@@ -55,8 +55,8 @@ pub trait Port: Send + Sync {
     /// Reports a finished model call.
     fn model_called(&self, call: ModelCall);
 
-    /// Says that an answer begins, with what it takes before its first word: where the node's time is up, this is reported in its place.
-    fn asks(&self, call: ModelCall);
+    /// Says that a call begins, with what it took before, and how long its prompt is: where it is broken off, this is reported in its place.
+    fn asks(&self, call: ModelCall, prompt: u64);
 
     /// More of it came: so many tokens, and the text of it that may be handed back.
     fn hears(&self, tokens: u64, text: &str);

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use super::attempt::{AttemptLimits, millis};
 use super::hearing::Hearing;
 use super::{Port, repetition, tokens};
-use crate::engine::{ErrorKind, ModelCall, NodeError, REASONING, TokenUsage, TryVerdict};
+use crate::engine::{ErrorKind, ModelCall, NodeError, TokenUsage, TryVerdict};
 use crate::models::{
     ChatAnswer, ChatMessage, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
 };
@@ -227,10 +227,7 @@ impl<'a> ModelSession<'a> {
             () = overdue => Err(CutOff::Stopped),
         };
         let took = started.elapsed();
-        // Thoughts are for people to read: they are on record, and in no conversation.
-        if !hearing.thoughts.trim().is_empty() {
-            port.message(REASONING, &hearing.thoughts);
-        }
+        hearing.record_thoughts();
         self.too_long = matches!(&answered, Ok(Err(error)) if error.kind == ModelErrorKind::ContextTooLong);
         let streamed = hearing.streamed();
         let reply = match answered {

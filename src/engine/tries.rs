@@ -14,9 +14,19 @@ pub struct FailedTry {
     /// The provider took no call at all, because of its rate: that uses no try.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub refused: bool,
+    /// How it is sent again at once, where the server refused or ignored a part of it: that uses no try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub otherwise: Option<String>,
     /// What the provider reported for it all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<TokenUsage>,
+}
+
+impl FailedTry {
+    /// Whether it is one of the tries that a call may have.
+    pub fn uses_try(&self) -> bool {
+        !self.refused && self.otherwise.is_none()
+    }
 }
 
 /// Milliseconds until the next try of a call that has used so many; none when it has failed for good. `seed` names the call, so that those
@@ -24,8 +34,8 @@ pub struct FailedTry {
 pub fn next_try(retry: &Retry, used: u32, failed: &FailedTry, seed: &str) -> Option<u64> {
     match failed.verdict {
         TryVerdict::Never => None,
-        // The provider's rate says when it takes calls again.
-        TryVerdict::Again | TryVerdict::After { .. } if failed.refused => Some(failed.verdict.wait_ms().unwrap_or(0)),
+        // The provider's rate says when it takes calls again; what is sent otherwise is sent at once.
+        TryVerdict::Again | TryVerdict::After { .. } if !failed.uses_try() => Some(failed.verdict.wait_ms().unwrap_or(0)),
         TryVerdict::Again | TryVerdict::After { .. } if used >= retry.attempts => None,
         TryVerdict::Again | TryVerdict::After { .. } => Some(pause(retry, used, seed).max(failed.verdict.wait_ms().unwrap_or(0))),
     }

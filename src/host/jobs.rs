@@ -3,7 +3,7 @@
 use super::{
     client::Problem,
     config::Config,
-    models::{Models, known_name},
+    models::Models,
     places::Folders,
     shown_previews::ShownPreviews,
     trust::Trust,
@@ -15,7 +15,11 @@ use super::{
 };
 use crate::agents::{self, AgentRegistry, AttemptEnd, CardKind, Cards, Execution, Responder};
 use crate::engine::{AgentJob, Dep, Job, NodeError, REHEARSAL, WorkerFact};
-use crate::models::{ChatModel, client::Learned, config::Lookup};
+use crate::models::{
+    AutoModel, ChatModel,
+    client::Learned,
+    config::{AUTO, Lookup},
+};
 use crate::plan::Catalog;
 use crate::tools::{
     KnownSecrets, ToolContext, ToolRegistry,
@@ -158,8 +162,12 @@ impl Jobs {
         let mut window = None;
         let responder = match responder {
             Responder::Model { provider, name, settings } => {
-                let known = known_name(provider.as_ref(), &name).await;
-                window = provider.window(&known).or_else(|| models.prices().window(&known));
+                let auto = if name == AUTO { provider.auto().await } else { None };
+                if let Some(AutoModel { why, .. }) = &auto {
+                    caller.port.report(WorkerFact::Log(why.clone()));
+                }
+                let name = auto.map_or(name, |auto| auto.name);
+                window = provider.window(&name).or_else(|| models.prices().window(&name));
                 let model = AgentModel { tries: models.tries(provider), port: caller.port.clone(), call: call.clone() };
                 Responder::Model { provider: Arc::new(model), name, settings }
             }

@@ -15,7 +15,7 @@ use crate::planner::{
 };
 use crate::store::PlanningRecord;
 use serde_json::Map;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 impl LocalHost {
     /// Makes a plan. It may have findings.
@@ -69,8 +69,14 @@ impl Shared {
             None if models.is_gateway(self.chosen().as_deref()) => ids_for(&known, "", &models),
             None => ids_for(&known, model.provider(), &models),
         };
-        let planner =
-            ModelPlanner { model: model.as_ref(), name: &name, settings: models.config().settings.clone(), prices: models.prices(), ids };
+        let planner = ModelPlanner {
+            model: model.as_ref(),
+            name: &known,
+            settings: models.config().settings.clone(),
+            prices: models.prices(),
+            ids,
+            taken: Mutex::default(),
+        };
         let mut usable = catalog.clone();
         usable.tools.retain(|tool| self.kit.registry.is_configured(&tool.name));
         let surroundings = Surroundings { today: self.today(), workspace: describe_workspace(facts, &wish.text) };
@@ -82,7 +88,10 @@ impl Shared {
             before: wish.on.as_deref(),
             rival: wish.rival,
         };
-        Some(match plan_by_model(&planner, &request, sink).await {
+        let mut unless_it_ends = Stopped { shared: self, wish, planner: &planner, has_ended: false };
+        let planned = plan_by_model(&planner, &request, sink).await;
+        unless_it_ends.has_ended = true;
+        Some(match planned {
             Ok(planned) => {
                 self.put_on_record(wish, None, &planned.calls);
                 if planned.learned == Some(Ids::Positional) {
@@ -119,6 +128,22 @@ impl Shared {
     fn today(&self) -> String {
         let now = i64::try_from(self.clock.now().0).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok()).unwrap_or_default();
         now.to_zoned(jiff::tz::TimeZone::system()).strftime("%A, %Y-%m-%d").to_string()
+    }
+}
+
+/// A planning that a person stops is on record with what it took.
+struct Stopped<'a> {
+    shared: &'a Shared,
+    wish: &'a PlanWish,
+    planner: &'a ModelPlanner<'a>,
+    has_ended: bool,
+}
+
+impl Drop for Stopped<'_> {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            self.shared.put_on_record(self.wish, Some("planning was stopped"), &self.planner.taken());
+        }
     }
 }
 

@@ -140,6 +140,7 @@ impl RunTask {
                 }
                 Order::Command { command, by, .. } => {
                     let input = self.services.secrets.masked(Input::Command { command, by });
+                    self.break_off(&input, now, &mut batch);
                     append(&mut batch, self.run.step(&input, now));
                 }
                 Order::Attach(listener) => self.attach(listener).await,
@@ -157,6 +158,9 @@ impl RunTask {
         if self.more {
             inputs.push(Input::Proceed);
         }
+        if flow == RunContinues::Over {
+            inputs.extend(self.workers.all_broken_off());
+        }
         // Nothing comes after it, so that it says how the run was left.
         inputs.extend(interrupted.map(|signal| Input::Interrupt { signal }));
         for input in inputs {
@@ -172,6 +176,20 @@ impl RunTask {
             self.workers.tell_stopping(|node| run.node(node).is_some_and(|node| node.state == NodeState::Stopping));
         }
         RunContinues::On
+    }
+
+    /// Puts on record what the models have taken whose answers a command breaks off.
+    fn break_off(&mut self, input: &Input, now: Time, batch: &mut Batch) {
+        if !matches!(input, Input::Command { command: Command::Act { .. } | Command::Undo, .. }) || !self.workers.ask_models() {
+            return;
+        }
+        for effect in self.run.clone().step(input, now).effects {
+            if let Effect::Abort { node, generation, attempt } = effect
+                && let Some(taken) = self.workers.broken_off(&AttemptKey { node, generation, attempt })
+            {
+                append(batch, self.run.step(&self.services.secrets.masked(taken), now));
+            }
+        }
     }
 
     fn take_reports(&mut self, first: Option<Report>, now: Time, inputs: &mut Vec<Input>) {

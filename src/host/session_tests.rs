@@ -7,8 +7,8 @@ use super::{
     workers::{Assignment, JobRunner, WorkerPort},
 };
 use crate::engine::{
-    Action, ActionTarget, Actor, Command, Done, Event, GateId, GateReply, NodeFact, NodeState, Outcome, Record, Run, RunId, RunSettings,
-    Time, WorkerFact,
+    Action, ActionTarget, Actor, Command, Done, Event, GateId, GateReply, ModelCall, NodeFact, NodeState, Outcome, Record, Run, RunId,
+    RunSettings, Time, TokenUsage, WorkerFact,
 };
 use crate::plan::{NodeId, Plan};
 use crate::store::{Durability, Journal, Ownership, StoreError};
@@ -35,6 +35,10 @@ enum Act {
     GoOn,
     /// Breaks off by a fault.
     Fault,
+    /// Asks a model, whose answer never ends; or, where it isn't sent, waits for its server.
+    Ask {
+        is_sent: bool,
+    },
 }
 
 #[derive(Default)]
@@ -74,6 +78,15 @@ impl JobRunner for Script {
             },
             Some(Act::GoOn) => port.overdue().await,
             Some(Act::Fault) => panic!("a fault in the work"),
+            Some(Act::Ask { is_sent }) => {
+                port.under_way().begins(call_of("m"), 30);
+                port.under_way().is_sent(*is_sent);
+                if *is_sent {
+                    port.under_way().goes_on(5, "some words", |model, usage| (model == "m").then_some(usage.total() as f64));
+                }
+                port.report(WorkerFact::Log("asked".into()));
+                std::future::pending::<()>().await;
+            }
             None => {}
         }
         WorkerFact::Done(Done { result: Value::from(task.origin.node.as_str()), mark: None })
@@ -179,6 +192,59 @@ impl Stage {
             }
         }
     }
+}
+
+fn call_of(model: &str) -> ModelCall {
+    ModelCall {
+        model: model.into(),
+        provider: "host".into(),
+        usage: TokenUsage::default(),
+        estimated: true,
+        cost_usd: None,
+        duration_ms: 0,
+        finish: String::new(),
+    }
+}
+
+/// A node whose model answers and one whose call still waits; both have begun.
+async fn asking() -> Stage {
+    let acts = [("a", Act::Ask { is_sent: true }), ("w", Act::Ask { is_sent: false })];
+    let mut stage = Stage::open(&acts, json!([step("a", &[]), step("w", &[])])).await;
+    let asked = |record: &Record| matches!(&record.event, Event::LogLine { text, .. } if text == "asked");
+    while stage.records().iter().filter(|record| asked(record)).count() < 2 {
+        stage.until(|notice| (!records_of(notice).is_empty()).then_some(())).await;
+    }
+    stage
+}
+
+/// Node, tokens, cost and end of each model call on record.
+fn calls_on_record(stage: &Stage) -> Vec<(String, TokenUsage, Option<f64>, String)> {
+    let of = |record: Record| match record.event {
+        Event::Node { node_id, fact: NodeFact::ModelCalled { call }, .. } => {
+            Some((node_id.as_str().to_owned(), call.usage, call.cost_usd, call.finish))
+        }
+        _ => None,
+    };
+    stage.records().into_iter().filter_map(of).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_answer_has_taken_is_on_record_where_a_command_or_leaving_breaks_it_off() {
+    let taken = [("a".to_owned(), TokenUsage::of(30, 5), Some(35.0), "broken off".to_owned())];
+    let stage = asking().await;
+    stage.order(Command::act(Action::Cancel { target: ActionTarget::Run }));
+    assert_eq!(stage.end().await.outcome().unwrap().0, Outcome::Cancelled);
+    assert_eq!(calls_on_record(&stage), taken, "the call that waited took nothing");
+    let stage = asking().await;
+    stage.session.order(Order::Leave);
+    stage.end().await;
+    assert_eq!(calls_on_record(&stage), taken);
+    let stage = asking().await;
+    stage.order(Command::act(Action::Cancel { target: ActionTarget::Node(NodeId::new("w")) }));
+    stage.order(Command::act(Action::Pause));
+    stage.session.order(Order::Leave);
+    stage.end().await;
+    assert_eq!(calls_on_record(&stage), taken, "one that goes on is counted once, when it ends");
 }
 
 fn by() -> Actor {

@@ -23,6 +23,9 @@ pub(super) trait TryRecord: Send + Sync {
 
     fn sent(&self);
 
+    /// It is sent again at once, otherwise.
+    fn again(&self, failed: FailedTry);
+
     /// The answer begins.
     fn answers(&self);
 
@@ -55,14 +58,22 @@ impl Tries {
             record.sent();
             // What this try told by itself of answers that were no use.
             let (mut begun, mut told) = (false, TokenUsage::default());
-            let mut pass = |delta: Delta| {
-                if let Delta::Restart { usage: Some(usage), .. } = &delta {
-                    told.add(*usage);
+            let mut pass = |delta: Delta| match delta {
+                Delta::Otherwise { why, how, usage } => {
+                    record.again(FailedTry { message: why, verdict: TryVerdict::Again, refused: false, otherwise: Some(how), usage });
+                    record.sent();
+                    begun = false;
                 }
-                if !std::mem::replace(&mut begun, true) {
-                    record.answers();
+                Delta::Restart { usage, .. } => {
+                    told.add(usage.unwrap_or_default());
+                    sink(delta);
                 }
-                sink(delta);
+                Delta::Text(_) | Delta::Reasoning(_) | Delta::Call | Delta::Waits { .. } => {
+                    if !std::mem::replace(&mut begun, true) {
+                        record.answers();
+                    }
+                    sink(delta);
+                }
             };
             let mut error = match self.model.chat(request, &mut pass).await {
                 Ok(mut reply) => {
@@ -87,7 +98,7 @@ impl Tries {
                 drop(place);
                 used += 1;
             }
-            let failed = FailedTry { message: error.message.clone(), verdict: error.verdict, refused, usage: error.usage };
+            let failed = FailedTry { message: error.message.clone(), verdict: error.verdict, refused, otherwise: None, usage: error.usage };
             let usage = error.usage.map(|usage| usage.without(told)).filter(|usage| *usage != TokenUsage::default());
             lost.add(error.usage.unwrap_or_default());
             error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
@@ -151,6 +162,10 @@ impl TryRecord for LoneRecord {
     }
 
     fn sent(&self) {}
+
+    fn again(&self, failed: FailedTry) {
+        tracing::info!(otherwise = failed.otherwise, "{}", failed.message);
+    }
 
     fn answers(&self) {}
 

@@ -92,6 +92,10 @@ impl TryRecord for Noted {
         self.note("sent");
     }
 
+    fn again(&self, failed: FailedTry) {
+        self.note(failed.otherwise.unwrap_or_default());
+    }
+
     fn answers(&self) {
         self.note("answers");
     }
@@ -101,6 +105,34 @@ impl TryRecord for Noted {
         let used = self.used.fetch_add(u32::from(!failed.refused), Ordering::SeqCst) + 1;
         next_try(&Retry { attempts: self.attempts, ..Retry::default() }, used, &failed, "a").map(Duration::from_millis)
     }
+}
+
+/// Refuses tools, and answers without them.
+struct WithoutTools;
+
+#[async_trait]
+impl ChatModel for WithoutTools {
+    fn provider(&self) -> &str {
+        "host"
+    }
+
+    async fn chat(&self, _: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
+        sink(Delta::Otherwise { why: "no tools here".into(), how: "without tools".into(), usage: None });
+        sink(Delta::Text("fine".into()));
+        Ok(ChatAnswer::default())
+    }
+
+    async fn list(&self) -> Result<Vec<String>, ModelError> {
+        Ok(Vec::new())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_sent_again_at_once_is_on_record_as_a_send_of_its_own() {
+    let tries = Tries { model: Arc::new(WithoutTools), provider: Arc::new(Provider::new("host".into(), ProviderLimits::default())) };
+    let (answer, notes) = one(&tries, 1).await;
+    assert!(answer.is_ok());
+    assert_eq!(notes, ["sent", "without tools", "sent", "answers"]);
 }
 
 fn error(kind: ModelErrorKind, verdict: TryVerdict) -> ModelError {

@@ -61,12 +61,12 @@ impl Port for AgentPort<'_> {
         self.port().report(WorkerFact::ModelCalled(call));
     }
 
-    fn asks(&self, call: ModelCall) {
-        self.port().under_way().begins(call);
+    fn asks(&self, call: ModelCall, prompt: u64) {
+        self.port().under_way().begins(call, prompt);
     }
 
     fn hears(&self, tokens: u64, text: &str) {
-        self.port().under_way().goes_on(tokens, text, |call| self.prices.cost(&call.model, call.usage));
+        self.port().under_way().goes_on(tokens, text, |model, usage| self.prices.cost(model, usage));
     }
 
     fn message(&self, role: &str, content: &str) {

@@ -101,7 +101,12 @@ impl TryRecord for Recorded<'_> {
     }
 
     fn sent(&self) {
+        self.port.under_way().is_sent(true);
         self.port.report(WorkerFact::ModelSent { call: self.call.to_owned() });
+    }
+
+    fn again(&self, failed: FailedTry) {
+        self.port.report(WorkerFact::ModelTryFailed { call: self.call.to_owned(), failed });
     }
 
     fn answers(&self) {
@@ -109,6 +114,7 @@ impl TryRecord for Recorded<'_> {
     }
 
     async fn failed(&self, failed: FailedTry) -> Option<Duration> {
+        self.port.under_way().is_sent(false);
         let call = self.call.to_owned();
         match self.port.ask(call.clone(), WorkerFact::ModelTryFailed { call, failed }).await {
             Answer::Again { after_ms } => Some(Duration::from_millis(after_ms)),

@@ -90,19 +90,40 @@ pub(super) struct WorkerPort {
 
 /// The answer that a worker hears right now.
 #[derive(Debug, Default)]
-pub(super) struct AnswerUnderWay(Mutex<Option<(UnfinishedAnswer, Instant)>>);
+pub(super) struct AnswerUnderWay(Mutex<Option<HeardAnswer>>);
+
+/// What there is of an answer.
+#[derive(Clone, Debug)]
+struct HeardAnswer {
+    answer: UnfinishedAnswer,
+    since: Instant,
+    /// Tokens of its prompt.
+    prompt: u64,
+    /// Whether its server has the prompt: it does not while the call waits.
+    is_sent: bool,
+}
 
 impl AnswerUnderWay {
-    pub(super) fn begins(&self, call: ModelCall) {
-        *self.lock() = Some((UnfinishedAnswer { call, text: String::new() }, Instant::now()));
+    pub(super) fn begins(&self, call: ModelCall, prompt: u64) {
+        let mut heard = self.lock();
+        let is_sent = heard.as_ref().is_some_and(|heard| heard.is_sent);
+        *heard = Some(HeardAnswer { answer: UnfinishedAnswer { call, text: String::new() }, since: Instant::now(), prompt, is_sent });
+    }
+
+    pub(super) fn is_sent(&self, is_sent: bool) {
+        if let Some(heard) = &mut *self.lock() {
+            heard.is_sent = is_sent;
+        }
     }
 
     /// More of it came; `cost` knows what that costs.
-    pub(super) fn goes_on(&self, tokens: u64, text: &str, cost: impl Fn(&ModelCall) -> Option<f64>) {
-        if let Some((UnfinishedAnswer { call, text: said }, _)) = &mut *self.lock() {
-            call.usage.add(TokenUsage::of(0, tokens));
-            call.cost_usd = cost(call);
-            said.push_str(text);
+    pub(super) fn goes_on(&self, tokens: u64, text: &str, cost: impl Fn(&str, TokenUsage) -> Option<f64>) {
+        if let Some(HeardAnswer { answer, prompt, .. }) = &mut *self.lock() {
+            answer.call.usage.add(TokenUsage::of(0, tokens));
+            let mut usage = answer.call.usage;
+            usage.add(TokenUsage::of(*prompt, 0));
+            answer.call.cost_usd = cost(&answer.call.model, usage);
+            answer.text.push_str(text);
         }
     }
 
@@ -110,13 +131,19 @@ impl AnswerUnderWay {
         *self.lock() = None;
     }
 
-    fn so_far(&self) -> Option<UnfinishedAnswer> {
-        let (mut answer, since) = self.lock().clone()?;
+    /// What it has taken and said by now, for why it goes no further; none where nothing was sent.
+    fn so_far(&self, finish: &str) -> Option<UnfinishedAnswer> {
+        let HeardAnswer { mut answer, since, prompt, is_sent } = self.lock().clone()?;
+        match is_sent {
+            true => answer.call.usage.add(TokenUsage::of(prompt, 0)),
+            false => answer.call.cost_usd = None,
+        }
         answer.call.duration_ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Some(answer)
+        finish.clone_into(&mut answer.call.finish);
+        Some(answer).filter(|answer| answer.call.usage != TokenUsage::default())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<(UnfinishedAnswer, Instant)>> {
+    fn lock(&self) -> MutexGuard<'_, Option<HeardAnswer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -215,7 +242,25 @@ impl Workers {
     pub(super) fn overtime(&self, timer: Timer) -> Input {
         let origin = AttemptKey { node: timer.node.clone(), generation: timer.generation, attempt: timer.attempt };
         let worker = self.live.get(&origin).filter(|_| timer.kind == TimerKind::Timeout);
-        Input::TimerDue { unfinished: worker.and_then(|worker| worker.under_way.so_far()).map(Box::new), timer }
+        Input::TimerDue { unfinished: worker.and_then(|worker| worker.under_way.so_far("time limit")).map(Box::new), timer }
+    }
+
+    /// Whether a model is asked by any of them.
+    pub(super) fn ask_models(&self) -> bool {
+        self.live.values().any(|worker| worker.under_way.lock().is_some())
+    }
+
+    /// What the model of a worker has said by now, as the end of its call.
+    pub(super) fn broken_off(&self, origin: &AttemptKey) -> Option<Input> {
+        let unfinished = self.live.get(origin)?.under_way.so_far("broken off")?;
+        Some(origin.input(WorkerFact::ModelCalled(unfinished.call)))
+    }
+
+    /// The same of every worker.
+    pub(super) fn all_broken_off(&self) -> Vec<Input> {
+        let mut all: Vec<&AttemptKey> = self.live.keys().collect();
+        all.sort_by(|a, b| a.node.cmp(&b.node));
+        all.into_iter().filter_map(|origin| self.broken_off(origin)).collect()
     }
 
     /// Tells each worker whether it is to return what it has.

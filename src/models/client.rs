@@ -282,11 +282,14 @@ impl ModelClient {
                 }
                 return Err(self.clean(*failure.error));
             };
+            let how = features.changed_to(&less).to_owned();
             features = less;
             lesser_sends += 1;
             holds = Some(if holds == Some(Lasting::ForNow) { Lasting::ForNow } else { found });
+            let why = self.clean(*failure.error).message;
+            sink(Delta::Otherwise { why: why.clone(), how, usage });
             if streamed {
-                sink(Delta::Restart { why: self.clean(*failure.error).message, usage });
+                sink(Delta::Restart { why, usage });
             }
         }
     }

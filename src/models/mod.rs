@@ -181,6 +181,14 @@ pub enum Delta {
     Waits {
         why: String,
     },
+    /// The server refused or ignored a part of the call, so it is sent again at once.
+    Otherwise {
+        why: String,
+        /// In what way: `without tools`.
+        how: String,
+        /// What the answer took that was no use, where it was reported.
+        usage: Option<TokenUsage>,
+    },
     /// The call is being retried; text streamed so far is void.
     Restart {
         why: String,

@@ -17,8 +17,9 @@ mod tests;
 mod workspace;
 
 use serde_json::{Map, Value};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use call::{Answered, ModelAnswer};
+use call::ModelAnswer;
 pub use schema::Ids;
 pub use small::is_small;
 pub use workspace::describe as describe_workspace;
@@ -53,6 +54,14 @@ pub struct ModelPlanner<'a> {
     pub prices: &'a Prices,
     /// How nodes are named at first; free ids fall back to positional ones.
     pub ids: Ids,
+    /// What every call took so far, also of those whose answer was no use.
+    pub taken: Mutex<Vec<ModelCall>>,
+}
+
+impl ModelPlanner<'_> {
+    pub fn taken(&self) -> MutexGuard<'_, Vec<ModelCall>> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What is wanted, and what there is to plan with.
@@ -95,7 +104,7 @@ pub async fn plan_by_model(
     request: &PlanningRequest<'_>,
     sink: &mut dyn PlanSink,
 ) -> Result<Planned, (ModelError, Vec<ModelCall>)> {
-    let mut session = PlanningSession { planner, request, sink, best: None, corrections: 0, calls: Vec::new(), why: None, failure: None };
+    let mut session = PlanningSession { planner, request, sink, best: None, corrections: 0, why: None, failure: None };
     // Numbered ids are the last resort: a model that could not correct its plan twice is not asked for corrections again.
     let ways = match planner.ids {
         Ids::Free => [(Ids::Free, CORRECTIONS), (Ids::Positional, 0)].as_slice(),
@@ -142,8 +151,6 @@ struct PlanningSession<'a> {
     /// The draft with the fewest faults.
     best: Option<PlanDraft>,
     corrections: usize,
-    /// What every call took, also of those whose answer was no use.
-    calls: Vec<ModelCall>,
     /// What was wrong with the last answer.
     why: Option<String>,
     failure: Option<ModelError>,
@@ -155,20 +162,17 @@ impl PlanningSession<'_> {
         let mut messages = prompt::messages(self.request, ids);
         let opening = messages.len();
         let name = self.model_name();
-        if self.calls.len() >= MOST_REQUESTS {
+        if self.planner.taken().len() >= MOST_REQUESTS {
             return Ok(PlanVerdict::Wrong);
         }
         let form = if ids == Ids::Positional { "a plan with numbered steps" } else { "a plan" };
         let why = self.why.take().map(|why| format!("; the last one can't run: {why}")).unwrap_or_default();
         self.sink.progress(&format!("asking {name} for {form}{why}"));
         for round in 0..=corrections {
-            if self.calls.len() >= MOST_REQUESTS {
+            if self.planner.taken().len() >= MOST_REQUESTS {
                 break;
             }
-            let Answered { outcome, calls } =
-                call::ask(self.planner, self.request.catalog, (&messages, ids, self.request.rival), self.sink).await;
-            self.calls.extend(calls);
-            let answer = outcome?;
+            let answer = call::ask(self.planner, self.request.catalog, (&messages, ids, self.request.rival), self.sink).await?;
             let broken = answer.cut.clone().filter(|error| error.kind != ModelErrorKind::Nonsense);
             let reason = answer.cut.as_ref().map(|error| error.message.clone());
             self.corrections += usize::from(round > 0);
@@ -195,7 +199,8 @@ impl PlanningSession<'_> {
 
     /// The model as answers name it; before there is one, as it is asked for.
     fn model_name(&self) -> String {
-        let answered = self.calls.iter().rev().map(|call| call.model.as_str()).find(|model| *model != AUTO);
+        let taken = self.planner.taken();
+        let answered = taken.iter().rev().map(|call| call.model.as_str()).find(|model| *model != AUTO);
         match answered.unwrap_or(self.planner.name) {
             AUTO => format!("the model of `{}`", self.planner.model.provider()),
             name => format!("`{name}`"),
@@ -231,7 +236,7 @@ impl PlanningSession<'_> {
                 ModelError::new(ModelErrorKind::Nonsense, TryVerdict::Never, format!("{name} answered with a plan without any nodes"))
                     .hint("say more of what should be done, or choose a larger model")
             });
-            return Err(Box::new((error, self.calls)));
+            return Err(Box::new((error, self.planner.taken().clone())));
         };
         let origin = name.trim_matches('`').to_owned();
         plan.metadata.insert(PLANNED_BY.to_owned(), Value::from(origin.as_str()));
@@ -258,7 +263,7 @@ impl PlanningSession<'_> {
             remarks.push(format!("{lack}{}", error.message));
         }
         let learned = (faults.is_empty() && ids != self.planner.ids).then_some(ids);
-        Ok(Planned { plan, origin, remarks, calls: self.calls, changes, learned })
+        Ok(Planned { plan, origin, remarks, calls: self.planner.taken().clone(), changes, learned })
     }
 }
 

@@ -301,6 +301,29 @@ fn a_call_is_tried_as_often_as_its_node_has_attempts_and_each_try_is_on_record()
 }
 
 #[test]
+fn a_part_that_a_server_refuses_is_left_out_at_once_on_record_and_without_a_try() {
+    let refused = refusal(400, "", "registry.ollama.ai/library/gemma3 does not support tools");
+    let server = ChatServer::start(vec![refused, text("Said without them.")]);
+    let program = Program::connected(&server);
+    run_agent(&program, "writer", &[]).code(0);
+    assert_eq!(server.requests().iter().map(|request| request["tools"].is_array()).collect::<Vec<_>>(), [true, false]);
+    let events = program.run(&["replay", "last", "--events"]).code(0);
+    let of = |words: &str| events.out.lines().filter(|line| line.contains(words)).count();
+    assert_eq!((of("call sent"), of("sent again at once without tools: ")), (2, 1), "{events}");
+}
+
+#[test]
+fn a_model_that_nobody_named_is_called_by_its_name_wherever_it_is_shown() {
+    let server = ChatServer::start(vec![Reply::Cut("Half of an answer.".into())]);
+    let program = Program::new().env("OPENAI_BASE_URL", &server.url).env("OPENAI_API_KEY", "sk-test");
+    run_agent(&program, "writer", &[]).code(5);
+    assert_eq!(answer(&shown(&program))["model"], "test-model");
+    let events = program.run(&["replay", "last", "--events"]).code(0);
+    assert!(events.out.contains("the only one that") && !events.out.contains("auto: "), "which, and why: {events}");
+    assert!(events.out.contains("model call, ~"), "counted here: {events}");
+}
+
+#[test]
 fn a_stream_that_is_cut_starts_again_and_nothing_of_the_first_part_stays() {
     let plan = one_agent("writer", "Say it.").to_string();
     let half = plan[..plan.len() - 20].to_owned();

@@ -27,6 +27,8 @@ enum Line {
     Hang,
     /// Thinks aloud first.
     Thought(&'static str, Box<Line>),
+    /// Thinks aloud, breaks off, and is sent again.
+    Restarted(&'static str, Box<Line>),
     /// Uses the output cap to the last token.
     Fill,
     /// Says the first once, and the second without an end.
@@ -52,8 +54,13 @@ impl ChatModel for Script {
             sink(Delta::Reasoning(thought.to_owned()));
             line = *then;
         }
+        if let Line::Restarted(thought, then) = line {
+            sink(Delta::Reasoning(thought.to_owned()));
+            sink(Delta::Restart { why: "it broke".to_owned(), usage: None });
+            line = *then;
+        }
         match line {
-            Line::Thought(..) => unreachable!(),
+            Line::Thought(..) | Line::Restarted(..) => unreachable!(),
             Line::Reply(reply) => {
                 for word in reply.text.split_inclusive(' ') {
                     sink(Delta::Text(word.to_owned()));
@@ -141,7 +148,7 @@ impl Port for Desk {
         self.notes.lock().unwrap().push(text.to_owned());
     }
 
-    fn asks(&self, _: ModelCall) {}
+    fn asks(&self, _: ModelCall, _: u64) {}
 
     fn hears(&self, _: u64, _: &str) {}
 

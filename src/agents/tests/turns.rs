@@ -99,6 +99,14 @@ async fn thoughts_are_on_record_and_in_no_conversation_and_no_result() {
 }
 
 #[tokio::test]
+async fn thoughts_of_a_try_that_broke_off_stay_on_record_and_apart() {
+    let stage = Stage::new(vec![Line::Restarted("hm", Box::new(text("ok")))]);
+    assert_eq!(stage.run().await, plain(json!("ok")));
+    assert!(stage.desk.log.lock().unwrap().contains(&"reasoning: hm".to_owned()));
+    assert_eq!(*stage.desk.thoughts.lock().unwrap(), "hm\n[trying again: it broke]\n");
+}
+
+#[tokio::test]
 async fn a_provider_that_takes_more_than_was_asked_for_is_not_asked_again() {
     let Line::Reply(mut first) = calls(&[("read_file", r#"{"path":"a"}"#)]) else { unreachable!() };
     first.usage.prompt = 90_000;

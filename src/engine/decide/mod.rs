@@ -110,7 +110,7 @@ impl Decider<'_> {
         let error = NodeError {
             kind: super::ErrorKind::Timeout,
             message: format!("it worked for {} s, which is its limit", limit as f64 / 1000.0),
-            hint: Some("raise `timeout_s` of the node".to_string()),
+            hint: Some("raise `timeout_s` of the node, or of [limits] for all".to_string()),
             retry_after_ms: None,
         };
         let called = unfinished.map(|answer| self.fact(ix, NodeFact::ModelCalled { call: answer.call.clone() }));

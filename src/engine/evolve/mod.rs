@@ -187,7 +187,7 @@ impl RunState {
             NodeFact::ModelSent { call, .. } => self.model_call(ix, call, at, |call| call.waits = Some(Cause::FirstWords)),
             NodeFact::ModelAnswers { call } => self.model_call(ix, call, at, |call| call.waits = None),
             NodeFact::ModelTryFailed { call, failed, next_at, .. } => self.model_call(ix, call, at, |call| {
-                call.tries += u32::from(!failed.refused);
+                call.tries += u32::from(failed.uses_try());
                 call.waits = next_at.map(|until| Cause::NextTry { until, failed: failed.message.clone() });
             }),
             NodeFact::CallHeld { held, .. } => self.call_held(ix, held, at),

@@ -20,7 +20,7 @@ fn asked(node: Node) -> World {
 }
 
 fn failed(verdict: TryVerdict) -> FailedTry {
-    FailedTry { message: "`host` failed (500)".into(), verdict, refused: false, usage: None }
+    FailedTry { message: "`host` failed (500)".into(), verdict, refused: false, otherwise: None, usage: None }
 }
 
 fn call() -> String {
@@ -43,6 +43,17 @@ fn tries(world: &World) -> Vec<u32> {
         _ => None,
     });
     sent.collect()
+}
+
+#[test]
+fn what_is_sent_otherwise_is_sent_at_once_and_uses_no_try() {
+    let mut world = asked(limited(1, 60.0));
+    for _ in 0..3 {
+        let otherwise = FailedTry { otherwise: Some("without tools".into()), ..failed(TryVerdict::Again) };
+        assert_eq!(fail_try(&mut world, otherwise), Some(0));
+    }
+    assert_eq!(fail_try(&mut world, failed(TryVerdict::Again)), None);
+    assert_eq!(tries(&world), [1, 1, 1, 1]);
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn busy_world() -> World {
     world.fail("r", ErrorKind::Transient);
     world.fact("a", WorkerFact::ModelAsked { call: "m1".into(), model: "small".into() });
     world.fact("a", WorkerFact::ModelSent { call: "m1".into() });
-    let failed = FailedTry { message: "500".into(), verdict: TryVerdict::Again, refused: false, usage: None };
+    let failed = FailedTry { message: "500".into(), verdict: TryVerdict::Again, refused: false, otherwise: None, usage: None };
     world.fact("a", WorkerFact::ModelTryFailed { call: "m1".into(), failed });
     world.act(Action::Hold { target: ActionTarget::Node("c".into()) });
     world

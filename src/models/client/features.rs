@@ -151,6 +151,29 @@ impl Features {
         }
         Some(less)
     }
+
+    /// In what way a request is sent again, for people.
+    pub(super) fn changed_to(&self, less: &Self) -> &'static str {
+        match less.schema {
+            SchemaMode::JsonObject if less.schema != self.schema => return "as JSON, with the schema in words",
+            SchemaMode::Prompt if less.schema != self.schema => return "with the schema in words",
+            SchemaMode::JsonSchema | SchemaMode::JsonObject | SchemaMode::Prompt => {}
+        }
+        match less.cap {
+            CapParameter::MaxCompletionTokens if less.cap != self.cap => return "with the limit of the answer under its other name",
+            CapParameter::Refused if less.cap != self.cap => return "without a limit of the answer",
+            CapParameter::MaxTokens | CapParameter::MaxCompletionTokens | CapParameter::Refused => {}
+        }
+        [
+            (less.refuses_tools != self.refuses_tools, "without tools"),
+            (less.refuses_usage_option != self.refuses_usage_option, "without asking what it takes"),
+            (less.refuses_sampling != self.refuses_sampling, "without a temperature"),
+            (less.refuses_reasoning_effort != self.refuses_reasoning_effort, "without a reasoning effort"),
+        ]
+        .into_iter()
+        .find_map(|(changed, how)| changed.then_some(how))
+        .unwrap_or("with a smaller limit of the answer")
+    }
 }
 
 /// Whether a refusal says that a model, or the server as it was started, can't call tools: Ollama's "does not support tools", vLLM's

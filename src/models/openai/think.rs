@@ -97,7 +97,7 @@ mod tests {
             match delta {
                 Delta::Reasoning(text) => thought.push_str(&text),
                 Delta::Text(text) => answer.push_str(&text),
-                Delta::Call | Delta::Waits { .. } | Delta::Restart { .. } => unreachable!(),
+                Delta::Call | Delta::Waits { .. } | Delta::Otherwise { .. } | Delta::Restart { .. } => unreachable!(),
             }
         }
         (thought, answer)

@@ -25,19 +25,16 @@ pub(super) struct ModelAnswer {
     pub cut: Option<ModelError>,
 }
 
-/// What one call came to, with what each of its sends took.
-pub(super) struct Answered {
-    pub outcome: Result<ModelAnswer, ModelError>,
-    pub calls: Vec<ModelCall>,
-}
-
-/// Asks once. Nodes go to the sink as they close.
+/// Asks once. Nodes go to the sink as they close, and what each send took to the planner.
+///
+/// # Errors
+/// When nothing came that could be a plan.
 pub(super) async fn ask(
     planner: &ModelPlanner<'_>,
     catalog: &Catalog,
     (messages, ids, rival): (&[ChatMessage], Ids, u32),
     sink: &mut dyn PlanSink,
-) -> Answered {
+) -> Result<ModelAnswer, ModelError> {
     let request = ChatRequest {
         model: planner.name.to_owned(),
         messages: messages.to_vec(),
@@ -45,14 +42,19 @@ pub(super) async fn ask(
         settings: settings(&planner.settings, ids, rival),
         ..ChatRequest::default()
     };
-    let mut bill =
-        Bill { planner, prompt: tokens::count_prompt(&request), since: Instant::now(), told: TokenUsage::default(), calls: Vec::new() };
+    let mut bill = Bill {
+        planner,
+        prompt: tokens::count_prompt(&request),
+        since: Instant::now(),
+        told: TokenUsage::default(),
+        written: 0,
+        is_open: true,
+    };
     let mut scanner = scan::AnswerScanner::default();
     let mut nodes: Vec<Node> = Vec::new();
-    let mut written = 0;
     let mut take = |delta: Delta| match delta {
         Delta::Text(text) => {
-            written += tokens::count(&text);
+            bill.written += tokens::count(&text);
             for value in scanner.push(&text) {
                 if let Some(node) = read::node(&value, nodes.len() + 1) {
                     sink.node(node.clone());
@@ -60,18 +62,19 @@ pub(super) async fn ask(
                 }
             }
         }
-        Delta::Reasoning(text) => written += tokens::count(&text),
-        Delta::Call => {}
+        Delta::Reasoning(text) => bill.written += tokens::count(&text),
+        Delta::Call | Delta::Otherwise { .. } => {}
         Delta::Waits { why } => sink.progress(&why),
         Delta::Restart { why, usage } => {
-            bill.broken(usage, std::mem::take(&mut written));
+            bill.broken(usage);
             scanner = scan::AnswerScanner::default();
             nodes.clear();
             sink.progress(&format!("starting over: {why}"));
         }
     };
     let outcome = planner.model.chat(&request, &mut take).await;
-    let outcome = match outcome {
+    bill.is_open = false;
+    match outcome {
         Ok(reply) => {
             bill.answered(&reply);
             Ok(ModelAnswer { nodes, edges: read::edges(&reply.text), cut: None })
@@ -79,9 +82,9 @@ pub(super) async fn ask(
         Err(error) => {
             use ModelErrorKind::{CutStream, Nonsense, Refused, Timeout};
             // A server that turned the request away did no work for it.
-            if error.usage.is_some() || written > 0 || matches!(error.kind, Nonsense | Refused | CutStream | Timeout) {
+            if error.usage.is_some() || bill.written > 0 || matches!(error.kind, Nonsense | Refused | CutStream | Timeout) {
                 let told = bill.told;
-                bill.broken(error.usage.map(|usage| usage.without(told)).filter(|usage| *usage != TokenUsage::default()), written);
+                bill.broken(error.usage.map(|usage| usage.without(told)).filter(|usage| *usage != TokenUsage::default()));
             }
             match error.kind {
                 Nonsense => Ok(ModelAnswer { nodes, cut: Some(error), ..ModelAnswer::default() }),
@@ -89,8 +92,7 @@ pub(super) async fn ask(
                 _ => Err(error),
             }
         }
-    };
-    Answered { outcome, calls: bill.calls }
+    }
 }
 
 fn settings(wanted: &ModelSettings, ids: Ids, rival: u32) -> ModelSettings {
@@ -115,35 +117,44 @@ struct Bill<'a> {
     since: Instant,
     /// What was reported of answers that were no use; the reply has it too.
     told: TokenUsage,
-    calls: Vec<ModelCall>,
+    /// Tokens of the answer under way, counted here.
+    written: u64,
+    /// Whether the call is still under way.
+    is_open: bool,
+}
+
+/// A planning that is stopped has taken what was sent and said.
+impl Drop for Bill<'_> {
+    fn drop(&mut self) {
+        if self.is_open {
+            self.broken(None);
+        }
+    }
 }
 
 impl Bill<'_> {
     fn answered(&mut self, reply: &ChatAnswer) {
         let model = if reply.model.is_empty() { self.planner.name } else { &reply.model };
         let is_first = self.told == TokenUsage::default();
-        self.add(model, reply.usage.without(self.told), reply.finish.word());
-        if let Some(call) = self.calls.last_mut() {
-            call.estimated = reply.estimated;
-            // A price that the reply carries is of all that was sent.
-            call.cost_usd = reply.cost_usd.filter(|_| is_first).or(call.cost_usd);
-        }
+        let call = self.call(model, reply.usage.without(self.told), reply.finish.word());
+        // A price that the reply carries is of all that was sent.
+        let cost_usd = reply.cost_usd.filter(|_| is_first).or(call.cost_usd);
+        self.planner.taken().push(ModelCall { estimated: reply.estimated, cost_usd, ..call });
     }
 
     /// A send that gave nothing whole: what the provider reported, else what is counted here.
-    fn broken(&mut self, reported: Option<TokenUsage>, written: u64) {
+    fn broken(&mut self, reported: Option<TokenUsage>) {
         self.told.add(reported.unwrap_or_default());
-        self.add(self.planner.name, reported.unwrap_or_else(|| TokenUsage::of(self.prompt, written)), "failed");
-        if let Some(call) = self.calls.last_mut() {
-            call.estimated = reported.is_none();
-        }
+        let written = std::mem::take(&mut self.written);
+        let call = self.call(self.planner.name, reported.unwrap_or_else(|| TokenUsage::of(self.prompt, written)), "failed");
+        self.planner.taken().push(ModelCall { estimated: reported.is_none(), ..call });
     }
 
-    fn add(&mut self, model: &str, usage: TokenUsage, finish: &str) {
+    fn call(&mut self, model: &str, usage: TokenUsage, finish: &str) -> ModelCall {
         let now = Instant::now();
         let duration_ms = u64::try_from(now.duration_since(std::mem::replace(&mut self.since, now)).as_millis()).unwrap_or(u64::MAX);
         tracing::info!(provider = self.planner.model.provider(), model, ?usage, finish, duration_ms, "a model was asked to plan");
-        self.calls.push(ModelCall {
+        ModelCall {
             model: model.to_owned(),
             provider: self.planner.model.provider().to_owned(),
             usage,
@@ -151,6 +162,6 @@ impl Bill<'_> {
             cost_usd: self.planner.prices.cost(model, usage),
             duration_ms,
             finish: finish.to_owned(),
-        });
+        }
     }
 }

@@ -111,7 +111,8 @@ async fn plan_with(ids: Ids, before: Option<&Plan>, answers: Vec<Answered>) -> O
     let model = Scripted { answers: Mutex::new(answers.into()), asked: Mutex::default() };
     let mut told = Told::default();
     let prices = Prices::shipped();
-    let planner = ModelPlanner { model: &model, name: "gpt-4o", settings: ModelSettings::default(), prices: &prices, ids };
+    let planner =
+        ModelPlanner { model: &model, name: "gpt-4o", settings: ModelSettings::default(), prices: &prices, ids, taken: Mutex::default() };
     let (catalog, inputs, surroundings) = (catalog(), Map::new(), Surroundings::default());
     let request =
         PlanningRequest { text: "Plan a trip to Paris", catalog: &catalog, inputs: &inputs, surroundings: &surroundings, before, rival: 0 };
@@ -236,6 +237,40 @@ async fn a_restart_voids_the_nodes_that_had_come() {
     assert_eq!(estimated, [true, false], "the part that was cut counts too");
     let calls = plan(restarted(Some(TokenUsage::of(3, 2)))).await.planned.unwrap().calls;
     assert_eq!((calls.len(), calls[0].usage, calls[0].estimated), (2, TokenUsage::of(3, 2), false), "as it was reported");
+}
+
+/// Says something, and then nothing more.
+struct Endless;
+
+#[async_trait]
+impl ChatModel for Endless {
+    fn provider(&self) -> &str {
+        "script"
+    }
+
+    async fn chat(&self, _: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
+        sink(Delta::Text("some words of a plan".into()));
+        std::future::pending().await
+    }
+
+    async fn list(&self) -> Result<Vec<String>, ModelError> {
+        Ok(Vec::new())
+    }
+}
+
+#[tokio::test]
+async fn a_planning_that_is_stopped_has_taken_what_was_sent_and_said() {
+    let (prices, settings) = (Prices::default(), ModelSettings::default());
+    let planner = ModelPlanner { model: &Endless, name: "gpt-4o", settings, prices: &prices, ids: Ids::Free, taken: Mutex::default() };
+    let (catalog, inputs, surroundings) = (catalog(), Map::new(), Surroundings::default());
+    let (text, before, rival) = ("Plan a trip to Paris", None, 0);
+    let request = PlanningRequest { text, catalog: &catalog, inputs: &inputs, surroundings: &surroundings, before, rival };
+    let mut told = Told::default();
+    let planning = plan_by_model(&planner, &request, &mut told);
+    assert!(futures::FutureExt::now_or_never(planning).is_none());
+    let taken = planner.taken();
+    let [call] = &taken[..] else { panic!("{taken:?}") };
+    assert!(call.estimated && call.usage.prompt > 0 && call.usage.completion > 0, "{call:?}");
 }
 
 #[tokio::test]

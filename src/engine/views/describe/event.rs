@@ -1,8 +1,8 @@
 //! An event on one line: which node, of what kind, what happened, and who did it. Console, shell and docs show these lines.
 
 use crate::engine::{
-    Action, Actor, Event, FailedTry, GateId, GateReply, HeldCall, Job, Mark, NextCall, NodeFact, NodeState, Outcome, RunState, RunStatus,
-    Time, Topic,
+    Action, Actor, Event, FailedTry, GateId, GateReply, HeldCall, Job, Mark, ModelCall, NextCall, NodeFact, NodeState, Outcome, RunState,
+    RunStatus, Time, Topic,
 };
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, count, counted, duration};
@@ -179,16 +179,19 @@ impl NodeFact {
             Self::ModelSent { number, .. } => ("model", just(&format!("call sent, try {number}")), none(), EventTone::Dim),
             Self::ModelAnswers { .. } => ("model", just("answer begins"), none(), EventTone::Dim),
             Self::ModelTryFailed { number, failed, next_at, .. } => tried(*number, failed, *next_at),
-            Self::ModelCalled { call } => {
-                let what = format!("model call, {} tokens in {}", count(call.usage.total()), duration(call.duration_ms));
-                ("model", because(&what, &call.finish), Plain::summary(&call.model), EventTone::Text)
-            }
+            Self::ModelCalled { call } => called(call),
             Self::Message { role, content } => ("text", because(&format!("message of {role}"), content), none(), EventTone::Dim),
             Self::Output { text } => ("text", because("says", text), none(), EventTone::Dim),
             Self::Thought { text } => ("text", because("thinks", text), none(), EventTone::Dim),
             Self::Noted { label, text } => ("model", because(label, text), none(), EventTone::Warning),
         }
     }
+}
+
+fn called(call: &ModelCall) -> LineParts {
+    let about = if call.estimated { "~" } else { "" };
+    let what = format!("model call, {about}{} tokens in {}", count(call.usage.total()), duration(call.duration_ms));
+    ("model", because(&what, &call.finish), Plain::summary(&call.model), EventTone::Text)
 }
 
 fn started_call(model: &str, guidance: &[String], wrap_up: bool) -> LineParts {
@@ -297,9 +300,10 @@ fn replied(gate: u32, reply: &GateReply) -> What {
 }
 
 fn tried(number: u32, failed: &FailedTry, next_at: Option<Time>) -> LineParts {
-    let what = match (next_at, failed.refused) {
-        (Some(at), true) => format!("call refused, sent again at {}", clock(at.0)),
-        (Some(at), false) => format!("try {number} failed, the next at {}", clock(at.0)),
+    let what = match (next_at, &failed.otherwise) {
+        (Some(_), Some(how)) => format!("sent again at once {how}"),
+        (Some(at), None) if failed.refused => format!("call refused, sent again at {}", clock(at.0)),
+        (Some(at), None) => format!("try {number} failed, the next at {}", clock(at.0)),
         (None, _) => format!("try {number} failed, no other follows"),
     };
     let tone = next_at.map_or(EventTone::Error, |until| State(NodeState::Retrying { until }));
