@@ -287,5 +287,5 @@ fn missing(cuts: &[(u64, &str)], left_out: &[&str], limit: u64) -> Option<String
     if !left_out.is_empty() {
         parts.push(format!("{} left out, because the limit is reached", names(left_out)));
     }
-    Some(format!("context: {}; results of earlier steps may use {limit} tokens here", parts.join("; ")))
+    Some(format!("context: {}; results of earlier nodes may use {limit} tokens here", parts.join("; ")))
 }

@@ -97,7 +97,7 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
         if !is_refused || smaller < SMALLEST_SPACE {
             return end;
         }
-        port.log("the prompt is too long for the model, so it is sent again with less of the results of earlier steps");
+        port.log("the prompt is too long for the model, so it is sent again with less of the results of earlier nodes");
         space = smaller;
     }
 }

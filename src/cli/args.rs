@@ -63,13 +63,13 @@ pub enum Subcommand {
     Plan(PlanArgs),
     /// Run a plan file or a request without the console
     Run(RunArgs),
-    /// Continue a run that no process drives, or that is paused
+    /// Resume a run that no process drives, or that is paused
     Resume(ResumeArgs),
-    /// Approve an open gate of a run and continue the run
+    /// Approve an open gate of a run and resume the run
     Approve(ApproveArgs),
-    /// Reject an open gate of a run and continue the run
+    /// Reject an open gate of a run and resume the run
     Reject(RejectArgs),
-    /// Answer an open question of a run and continue the run
+    /// Answer an open question of a run and resume the run
     Answer(AnswerArgs),
     /// Cancel a run, a node or a branch
     Cancel(TargetArgs),
@@ -81,7 +81,7 @@ pub enum Subcommand {
     Pause(PauseArgs),
     /// Keep a run, a node or a branch from starting until its release
     Hold(TargetArgs),
-    /// End a hold, or continue after a breakpoint, and continue the run
+    /// End a hold, or go on after a breakpoint, and resume the run
     Release(ReleaseArgs),
     /// Start one node or make one held call, then pause the run
     Step(StepArgs),
@@ -257,7 +257,7 @@ pub struct RunArgs {
     /// Set an input of the plan; the value is JSON if it parses, otherwise text
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Set an input of the plan to the text of a file, or of stdin (`-`); what it holds is private
+    /// Set an input of the plan to the text of a file, or of stdin (`-`); its text is private
     #[arg(long = "set-file", value_name = "NAME=FILE")]
     pub set_file: Vec<String>,
     /// Change nothing: nodes that need a model or would change something only show what they would do

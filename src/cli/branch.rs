@@ -34,7 +34,7 @@ pub async fn branch(args: &BranchArgs, place: &CliContext, io: &mut Io<'_>) -> R
         return Err(CliError::new(format!("can't branch: {why}")));
     }
     if commands.is_empty() && kept.outcome().is_some() && !place.store()?.is_imported(&stored.run)? {
-        return Err(CliError::new(format!("a branch at event {seq} changes nothing: run `{}` is over there", short(&stored.run.0)))
+        return Err(CliError::new(format!("a branch at event {seq} changes nothing: run `{}` has ended there", short(&stored.run.0)))
             .hint("name an earlier event with `--at` or `--until`, or a changed plan with `--edit`"));
     }
     if args.act.dry_run {
@@ -43,7 +43,7 @@ pub async fn branch(args: &BranchArgs, place: &CliContext, io: &mut Io<'_>) -> R
     let host = place.host()?;
     io.say(&message(&stored, (at, seq), &kept));
     if kept.pace() != Pace::Going && !args.go_on.pause {
-        io.say("the run is paused there, so the branch is paused too: `dagdeck resume last` continues it");
+        io.say("the run is paused there, so the branch is paused too: `dagdeck resume last` resumes it");
     }
     let ended = stored.resume_from(ResumeFrom::Event(seq), &host, commands, &flags, io).await?;
     let exit = stored.finish(&ended, io)?;

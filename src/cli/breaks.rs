@@ -29,7 +29,7 @@ fn list(run: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     } else if points.is_empty() {
         let is_over = run.outcome().is_some();
         io.say(if is_over {
-            "no breakpoints, and none can be set: the run is over"
+            "no breakpoints, and none can be set: the run has ended"
         } else {
             "no breakpoints; `dagdeck break NODE` sets one"
         });

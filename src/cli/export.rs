@@ -120,7 +120,7 @@ fn document_of(what: &str, place: &CliContext, io: &mut Io<'_>) -> Result<PlanDo
         if let Some(value) = plan.as_mut().and_then(|plan| plan.inputs.get_mut(&name)) {
             *value = serde_json::Value::Null;
             let name = Plain::line(&name);
-            io.say(&format!("left out the input {name}, which was read from a file; give it with `--set-file {name}=FILE`"));
+            io.say(&format!("not exported: the input {name}, which was read from a file; give it with `--set-file {name}=FILE`"));
         }
     }
     plan.map(PlanDocument::unwritten).ok_or_else(|| CliError::new(format!("run `{}` has no plan in its journal", short(&id.0))))

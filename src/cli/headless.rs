@@ -234,7 +234,7 @@ fn left(run: &RunId, state: &Run, signal: Option<StopSignal>) -> (RunStatus, Str
         (RunStatus::Waiting, None) => format!("{} to decide; `dagdeck show {name}` shows what is open", counted(gates, "gate")),
         (status, None) => {
             let by = signal.filter(|_| status == RunStatus::Interrupted).map(|signal| format!("interrupted by {}; ", signal.name()));
-            format!("{}`dagdeck resume {name}` continues it", by.unwrap_or_default())
+            format!("{}`dagdeck resume {name}` resumes it", by.unwrap_or_default())
         }
     };
     (status, reason)

@@ -114,7 +114,7 @@ pub(super) fn pick(mut rivals: Vec<Rival>, number: Option<usize>, io: &mut Io<'_
         None => best(&rivals),
     };
     if !(1..=rivals.len()).contains(&number) {
-        return Err(CliError::usage(format!("there is no plan {number}: {} came", counted(rivals.len(), "plan"))));
+        return Err(CliError::usage(format!("there is no plan {number}: only {} came", counted(rivals.len(), "plan"))));
     }
     io.say(&format!("plan {number} is taken"));
     // The others took something too, and were asked for on behalf of this one.
@@ -155,7 +155,7 @@ fn new_file(folder: &Path) -> Result<(String, File), CliError> {
             Err(error) => return Err(CliError::new(format!("`{name}` can't be written: {error}"))),
         }
     }
-    Err(CliError::new(format!("plan-1.json to plan-{NAMES}.json are all there")).hint("remove those that you don't need"))
+    Err(CliError::new(format!("plan-1.json to plan-{NAMES}.json exist already")).hint("remove those that you don't need"))
 }
 
 #[cfg(test)]

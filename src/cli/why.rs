@@ -74,17 +74,17 @@ fn hints((run, resumed): (&Run, &Run), links: &[Blocker], status: RunStatus, nam
                 format!("`dagdeck approve {name} {0}` or `dagdeck reject {name} {0}` decides it; `dagdeck show {name}` shows it", gate.0)
             }
         }),
-        Obstacle::Hold | Obstacle::Breakpoint => Some(format!("`dagdeck release {name} {}` continues it", link.node)),
+        Obstacle::Hold | Obstacle::Breakpoint => Some(format!("`dagdeck release {name} {}` releases it", link.node)),
         Obstacle::Word => Some(format!("`dagdeck resume {name} --unknown again|done|skip` decides what becomes of it")),
         // The sentence of what was interrupted says it.
         Obstacle::Start if status == RunStatus::Interrupted => None,
-        Obstacle::Start | Obstacle::Pause => Some(format!("`dagdeck resume {name}` continues the run")),
+        Obstacle::Start | Obstacle::Pause => Some(format!("`dagdeck resume {name}` resumes the run")),
         Obstacle::Nothing => again(link, resumed, name),
         Obstacle::Nodes | Obstacle::Slot | Obstacle::Lock | Obstacle::Retry { .. } | Obstacle::Work => None,
     };
     let mut hints: Vec<String> = links.iter().filter_map(hint).collect();
     if status == RunStatus::Paused && !hints.is_empty() {
-        hints.push(format!("the run is paused: `dagdeck resume {name}` continues it"));
+        hints.push(format!("the run is paused: `dagdeck resume {name}` resumes it"));
     }
     hints.dedup();
     hints

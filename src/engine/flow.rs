@@ -294,7 +294,7 @@ pub(super) struct ForwardedResult {
 }
 
 impl Flow {
-    /// Whether something other than its start is kept: the attempt is over.
+    /// Whether something other than its start is kept: the attempt has ended.
     pub fn keeps_an_end(&self) -> bool {
         matches!(self.halt.kept.as_deref(), Some(HeldAt::Result { .. } | HeldAt::Failure { .. }))
     }

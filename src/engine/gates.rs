@@ -185,7 +185,7 @@ fn fields_misfit(texts: &[&str], shown: &Value, payload: &Value) -> Option<Strin
     fields.iter().find_map(|(key, value)| match key.as_str() {
         text if texts.contains(&text) => (!value.is_string()).then(|| format!("`{text}` must be text")),
         "inputs" => (!value.is_object()).then(|| "`inputs` must be an object".to_string()),
-        other => (shown.get(other) != Some(value)).then(|| format!("`{other}` can't be changed here: edit the plan and run it again")),
+        other => (shown.get(other) != Some(value)).then(|| format!("`{other}` can't be changed here: edit the plan and rerun it")),
     })
 }
 

@@ -379,7 +379,7 @@ async fn a_command_to_a_run_that_has_ended_is_told_why_it_does_nothing() {
         tokio::task::yield_now().await;
     }
     seat.command(Command::act(Action::Cancel { target: ActionTarget::Run }));
-    assert_eq!(seat.problem().await.message, "the run is over");
+    assert_eq!(seat.problem().await.message, "the run has ended");
 }
 
 #[tokio::test]
@@ -641,7 +641,7 @@ async fn opening_an_interrupted_run_starts_nothing_and_resuming_it_drives_it_on(
     assert_eq!(bed.journal(&parked.run).iter().filter(reads).count(), 1, "what was finished is not run again");
     let mut seat = Seat::take(&bed);
     seat.ask(Request::Resume(parked.run));
-    assert!(seat.problem().await.message.starts_with("the run is over: "));
+    assert!(seat.problem().await.message.starts_with("the run has ended: "));
 }
 
 #[tokio::test]

@@ -246,7 +246,7 @@ impl JobRunner for Jobs {
             }
             Job::Inline { work } => WorkerFact::Failed(NodeError::permanent(format!("`{work}` is done by the engine, not by a worker"))),
             Job::Inside { .. } => {
-                WorkerFact::Failed(NodeError::permanent("the plan inside is run by the engine, not by a worker".to_owned()))
+                WorkerFact::Failed(NodeError::permanent("the inner plan is run by the engine, not by a worker".to_owned()))
             }
         };
         self.sealed(&task.job, fact)

@@ -443,7 +443,7 @@ fn own_model(run: &Run) -> Option<String> {
 /// What can't be carried out is told before anything is written; a run that is over goes on only by a verb.
 fn refuse_idle(run: &Run, commands: &[Command], now: Time) -> Result<(), Problem> {
     let refusal = match run.outcome().filter(|_| commands.is_empty()) {
-        Some((_, reason)) => Some(format!("the run is over: {reason}")),
+        Some((_, reason)) => Some(format!("the run has ended: {reason}")),
         None => run.refusal_of(commands, now),
     };
     refusal.map_or(Ok(()), |message| Err(Problem::new(message)))

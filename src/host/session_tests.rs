@@ -505,7 +505,7 @@ async fn a_command_behind_the_one_that_ended_the_run_is_answered() {
     stage.session.order(Order::Command { command: late, by: by(), asker: Some(asker) });
     stage.end().await;
     let told = answers.recv().await;
-    assert!(matches!(&told, Some(Notice::Problem(problem)) if problem.message == "the run is over"), "{told:?}");
+    assert!(matches!(&told, Some(Notice::Problem(problem)) if problem.message == "the run has ended"), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]

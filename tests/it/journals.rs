@@ -106,5 +106,5 @@ fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
     let shown = program.json(&["show", cut, "--json"]);
     assert_eq!((&shown["nodes"][1]["mark"], &shown["nodes"][2]["state"]), (&"overridden".into(), &"skipped".into()), "{shown:#}");
     assert_eq!(program.read("never.txt"), "x");
-    program.run(&["resume", run_with(&runs, "cut off in the middle", "cancelled")]).code(1).says(&["the run is over"]);
+    program.run(&["resume", run_with(&runs, "cut off in the middle", "cancelled")]).code(1).says(&["the run has ended"]);
 }

@@ -248,6 +248,6 @@ fn an_input_that_was_read_from_a_file_is_not_in_an_exported_plan() {
     let plan = program.file("plan.json", plan.to_string());
     program.file("word.txt", "quiet-and-private");
     program.run(&["run", &plan, "--set-file", "word=word.txt"]).code(0);
-    let exported = program.run(&["export", "last"]).code(0).says(&["left out the input word", "--set-file word=FILE"]);
+    let exported = program.run(&["export", "last"]).code(0).says(&["not exported: the input word", "--set-file word=FILE"]);
     assert!(!exported.out.contains("quiet"), "{exported}");
 }

@@ -94,7 +94,7 @@ fn commas_before_closing_brackets_are_read_past_and_said() {
         "{\"dagdeck\": 1, \"goal\": \"g\", \"nodes\": [{\"id\": \"a\", \"value\": [1, 2,],},\n {\"id\": \"b\", \"vaule\": 2},],}",
     );
     let found = program.run(&["validate", "plan.json"]).code(3).out;
-    let line = "the text has commas before closing brackets: read without them; fix: write it without";
+    let line = "the text has commas before closing brackets: read without them; fix: remove them";
     assert!(found.contains(line) && found.contains("plan.json:2:23: warning[unknown-field] nodes[1].vaule"), "{found}");
     let document = json!({"dagdeck": 1, "goal": "g", "nodes": [{"id": "a", "value": [1, 2]}, {"id": "b", "vaule": 2}]});
     assert_eq!(program.run(&["export", "plan.json"]).code(0).json(), document);

@@ -269,11 +269,11 @@ fn the_console_opens_at_a_stored_run_and_says_what_is_wrong_with_its_name() {
     let id = program.json(&["show", "last", "--json"])["run"].as_str().unwrap().to_owned();
     for name in ["last", &id, &id[..id.len() - 3]] {
         let mut deck = program.console_with(&["console", "--run", name], (100, 30));
-        deck.sees("copy").sees("2/4 done").sees("press ! to continue");
+        deck.sees("copy").sees("2/4 done").sees("press ! to resume");
     }
     // Its keys are at hand, nothing has to be left first.
     let mut deck = program.console_with(&["console", "--run", "last"], (100, 30));
-    deck.sees("press ! to continue").send("!").sees("Continue this run?").send("y").sees("1 needs you");
+    deck.sees("press ! to resume").send("!").sees("Resume this run?").send("y").sees("1 needs you");
     drop(deck);
     let mut deck = program.console_with(&["console", "--run", "nothing"], (100, 30));
     deck.sees("no run is called `nothing`").sees("dagdeck ls");

@@ -71,7 +71,7 @@ fn what_was_cut_is_said_in_the_prompt_and_for_the_log() {
     assert!(context.text.contains(&format!("\n[… {cut} tokens of `long` were cut]")), "{}", context.text);
     assert_eq!(context.text.matches('x').count() as u64 / 4, 1_000 - cut);
     assert!(context.text.contains("Some were too long"));
-    let words = format!("context: {cut} tokens of `long` were cut; results of earlier steps may use 400 tokens here");
+    let words = format!("context: {cut} tokens of `long` were cut; results of earlier nodes may use 400 tokens here");
     assert_eq!(context.missing, Some(words));
     assert!(context_of(&[dep("a", json!("x"))], Form::Text, 1_000).missing.is_none());
 }

@@ -177,7 +177,7 @@ pub fn searched(model: &Model) -> Result<(), DisabledReason> {
 pub fn run_live(model: &Model) -> Result<(), DisabledReason> {
     run_present(model)?;
     let over = model.shown_run().is_some_and(|run| run.newest().run.outcome().is_some());
-    if over { Err("this run is over".into()) } else { Ok(()) }
+    if over { Err("this run has ended".into()) } else { Ok(()) }
 }
 
 /// The selected node of the shown run has not ended.
@@ -205,7 +205,7 @@ pub fn interrupted_listed(model: &Model) -> Result<(), DisabledReason> {
 
 fn resumes(driver: &Driver, is_over: bool, is_imported: bool) -> Result<(), DisabledReason> {
     match driver {
-        _ if is_over => Err("this run is over".into()),
+        _ if is_over => Err("this run has ended".into()),
         Driver::Nobody if is_imported => Err(IMPORTED.into()),
         Driver::Nobody => Ok(()),
         Driver::Here => Err("this run is already under way here".into()),
@@ -229,7 +229,7 @@ pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
         (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
         (Driver::Nobody, None) => {
             let resume = model.hint("run.resume");
-            Err(format!("no process drives this run: press {resume} to continue it").into())
+            Err(format!("no process drives this run: press {resume} to resume it").into())
         }
     }
 }
@@ -282,7 +282,7 @@ pub fn gate(model: &Model) -> Result<(), DisabledReason> {
 pub fn gate_sends(model: &Model) -> Result<(), DisabledReason> {
     gate(model)?;
     let host = model.selected_gate().and_then(|(_, gate)| gate.host());
-    if host.is_some() { Ok(()) } else { Err("this gate asks about no host".into()) }
+    if host.is_some() { Ok(()) } else { Err("this gate sends nothing out".into()) }
 }
 
 /// Why no gate is selected. One that was decided stays selected, so that a key pressed once more decides nothing else.

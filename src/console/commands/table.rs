@@ -130,8 +130,8 @@ const GRAPH: &[ConsoleCommand] = &[
     row("graph.left", &["h", "left"], Graph, ("Left", "", "to the box on the left in the same layer"), when::has_nodes, |model, _| graph::step(model, GraphMove::Left)),
     row("graph.right", &["l", "right"], Graph, ("Right", "", "to the box on the right in the same layer"), when::has_nodes, |model, _| graph::step(model, GraphMove::Right)),
     row("graph.open", &["enter"], Graph, ("Open details", "details", "the selected node's details beside the graph"), when::has_nodes, |model, _| model.place.focus = Focus::Inspector),
-    row("graph.fold", &["space"], Graph, ("Fold or unfold", "fold", "hides or shows the plan inside the node, or around it"), when::has_nodes, graph::fold),
-    row("graph.fold_all", &["Z"], Graph, ("Fold or unfold all", "", "hides or shows all plans inside nodes"), when::has_nodes, |model, _| model.with_tree(|tree, _| tree.drawing.toggle_all())),
+    row("graph.fold", &["space"], Graph, ("Fold or unfold", "fold", "folds the inner plan or the one around, or shows it again"), when::has_nodes, graph::fold),
+    row("graph.fold_all", &["Z"], Graph, ("Fold or unfold all", "", "folds all inner plans, or shows them again"), when::has_nodes, |model, _| model.with_tree(|tree, _| tree.drawing.toggle_all())),
     row("graph.next_turn", &["}"], Graph, ("Next turn", "", "the next turn of the loop, or entry of the map"), when::run_shown, |model, _| graph::turn(model, 1)),
     row("graph.previous_turn", &["{"], Graph, ("Previous turn", "", "the previous turn of the loop, or entry of the map"), when::run_shown, |model, _| graph::turn(model, -1)),
 ];
@@ -158,7 +158,7 @@ const PLAN: &[ConsoleCommand] = &[
     row("plan.node", &["S"], Tree, ("Edit the node as JSON", "", "its kind, limits, retries, model and all other fields"), when::changing_nodes, actions::plan::node),
     row("plan.save", &["ctrl-s"], Plan, ("Save the plan to a file …", "save", "asks for the name; .yaml writes YAML"), when::editing_nodes, actions::save::ask),
     row("plan.undo", &["u"], Tree, ("Undo", "undo", "undoes the last change; no limit"), when::can_undo, |model, _| actions::plan::step(model, HistoryStep::Undo)),
-    row("plan.redo", &["U", "ctrl-r"], Tree, ("Redo", "", "makes the undone change again"), when::can_redo, |model, _| actions::plan::step(model, HistoryStep::Redo)),
+    row("plan.redo", &["U", "ctrl-r"], Tree, ("Redo", "", "does the undone change again"), when::can_redo, |model, _| actions::plan::step(model, HistoryStep::Redo)),
     row("plan.compare", &["="], Plan, ("Compare with the original", "compare", "shows what you changed; each change can be undone alone"), when::has_version, actions::compare::toggle),
     row("plan.rivals", &["V"], Plan, ("Several plans to pick from", "", "three plans for what is typed, else for the goal"), when::always, actions::request::rivals),
     row("plan.compare_file", &[], Plan, ("Compare with a file …", "", "shows where another plan differs; take over any of it"), when::editing_nodes, actions::compare::ask_file),
@@ -176,7 +176,7 @@ const DEPS: &[ConsoleCommand] = &[
 #[rustfmt::skip]
 const RUN: &[ConsoleCommand] = &[
     row("act.menu", &["m"], Run, ("Actions", "actions", "every action on this node, branch and run"), when::run_present, act::menu),
-    row("act.pause", &["p"], Run, ("Pause, or continue", "pause", "starts no more nodes; press again to continue"), when::run_live, act::pause),
+    row("act.pause", &["p"], Run, ("Pause, or resume", "pause", "starts no more nodes; press again to resume"), when::run_live, act::pause),
     row("act.step", &["s"], Run, ("Step", "step", "runs the selected or the next node, then pauses"), when::run_live, act::step),
     row("act.into", &[","], Run, ("Step into", "", "halts before each model and tool call of the node"), when::node_live, act::into),
     row("act.run_to", &["'"], Run, ("Run to here", "run to here", "runs what the node needs, then pauses before it"), when::node_live, |model, turn| act::at_node(model, turn, |_, node| Action::RunTo { node })),
@@ -186,7 +186,7 @@ const RUN: &[ConsoleCommand] = &[
     row("act.again", &["r"], Run, ("Retry or rerun", "rerun", "retries a failed node; else reruns it and all after it"), when::node_present, act::again),
     row("act.guide", &["\""], Run, ("Guide", "guide", "adds your words to the node's next turn"), when::node_live, act::guide),
     row("act.why", &["W"], Run, ("Why it isn't running", "why", "lists what it waits for and takes you there"), when::node_shown, actions::why::open),
-    row("run.resume", &["!"], Run, ("Continue the run", "continue", "drives a run on that no process drives"), when::interrupted, actions::branch::resume),
+    row("run.resume", &["!"], Run, ("Resume the run", "resume", "resumes a run that no process drives"), when::interrupted, actions::branch::resume),
     row("run.compare", &["="], Run, ("Compare with another run", "compare", "plans and results side by side"), when::run_shown, actions::branch::ask_other),
     row("act.undo", &["u"], Run, ("Undo the last action", "undo", "works until the action takes effect"), when::can_take_back, act::undo),
     row("run.cancel_node", &["ctrl-x"], Run, ("Cancel the node", "", "stops it now; shows first what else that ends"), when::node_live, |model, turn| act::at_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Node(node) })),
@@ -260,7 +260,7 @@ const INBOX: &[ConsoleCommand] = &[
     row("gate.drop", &["u"], Draft, ("Discard your draft", "discard draft", "discards the edited payload, answer or reason"), when::draft, gates::drop_draft),
     row("gate.node", &["enter", "o"], Inbox, ("To its node", "to node", "shows the node in its run"), when::gate, gates::to_node),
     row("gate.now", &["$"], Inbox, ("End the replay of its run", "to now", "ends the replay, so that you can reply"), when::gate_replayed, gates::now),
-    row("gate.go_on", &["!"], Inbox, ("Continue its run", "continue", "no process drives it; continue it, then reply"), when::gate_left, gates::go_on),
+    row("gate.go_on", &["!"], Inbox, ("Resume its run", "resume", "no process drives it; resume it, then reply"), when::gate_left, gates::go_on),
     row("gate.copy", &["y"], Inbox, ("Copy the payload", "", "copies it to the clipboard"), when::gate, gates::copy),
     row("gate.zoom", &["z"], Inbox, ("Zoom", "zoom", "the payload alone, without borders"), when::gate, gates::zoom),
 ];
@@ -268,7 +268,7 @@ const INBOX: &[ConsoleCommand] = &[
 #[rustfmt::skip]
 const RUNS: &[ConsoleCommand] = &[
     row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; starts nothing"), when::has_runs, actions::run::open_listed),
-    row("runs.resume", &["!"], Runs, ("Continue the selected run", "continue", "drives a run on that no process drives"), when::interrupted_listed, actions::branch::resume_listed),
+    row("runs.resume", &["!"], Runs, ("Resume the selected run", "resume", "resumes a run that no process drives"), when::interrupted_listed, actions::branch::resume_listed),
 ];
 
 #[rustfmt::skip]
@@ -317,7 +317,7 @@ const DIALOGS: &[ConsoleCommand] = &[
     row("why.go", &["enter", "l", "right"], Why, ("Go there", "", "to the node it waits for, or to its gate"), when::always, actions::why::go),
     row("why.close", &["esc", "W", "q"], Why, ("Close", "", "back to the run"), when::always, dialogs::close),
     row("confirm.yes", &["y"], Confirm, ("Yes", "", "does what the question says"), when::always, dialogs::yes),
-    row("confirm.leave", &["l"], Confirm, ("Quit without cancelling", "", "runs that are not over can be resumed"), when::quitting, actions::app::leave),
+    row("confirm.leave", &["l"], Confirm, ("Quit without cancelling", "", "runs that have not ended can be resumed"), when::quitting, actions::app::leave),
     row("confirm.no", &["n", "esc"], Confirm, ("No", "", "changes nothing"), when::always, dialogs::close),
     row("reader.copy", &["y"], Reader, ("Copy", "", "copies the text"), when::always, dialogs::copy_reader),
     row("reader.close", &["esc", "q", "z", "?"], Reader, ("Close", "", "one step back"), when::always, dialogs::close),

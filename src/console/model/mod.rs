@@ -336,7 +336,7 @@ impl Model {
             } else {
                 "and runs it again"
             };
-            format!("`{node}` was interrupted; {resume} continues the run {next}")
+            format!("`{node}` was interrupted; {resume} resumes the run {next}")
         };
         run.why_in(node, view.seen_status(), broken_off)
     }

@@ -104,7 +104,7 @@ fn sort_of_text(work: &NodeKind) -> (&'static str, &'static str) {
         NodeKind::Merge(_) => ("template", ".json"),
         NodeKind::Transform(_) => ("value", ".json"),
         NodeKind::Approval(_) => ("question", ".md"),
-        NodeKind::Subplan(SubplanNode::Inline(_)) => ("plan inside", ".json"),
+        NodeKind::Subplan(SubplanNode::Inline(_)) => ("inner plan", ".json"),
         NodeKind::Subplan(SubplanNode::File { .. }) => ("file", ".txt"),
         NodeKind::Loop(_) => ("repeats until", ".txt"),
         NodeKind::Map(_) => ("once for each of", ".txt"),

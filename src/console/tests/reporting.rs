@@ -20,7 +20,7 @@ fn a_breakpoint_on_failure_shows_the_failure_that_it_keeps_and_the_keys_that_go_
     let screen = deck.screen();
     assert!(screen.contains("■") && screen.contains("it failed: the server said no"), "{screen}");
     assert!(screen.contains("hint: ask again"), "in its output: {screen}");
-    assert!(screen.contains("; continues this node, p the whole run"), "{screen}");
+    assert!(screen.contains("; releases this node, p resumes the run"), "{screen}");
     deck.keys("W");
     assert!(deck.sees("breakpoint 1 on failure of scan; it failed: the server said no"), "{}", deck.screen());
     deck.keys("esc ; y");
@@ -95,7 +95,7 @@ fn hints_begin_with_what_the_state_calls_for() {
     let mut deck = Deck::running(80, 24);
     deck.select("scan");
     deck.keys("p");
-    assert!(hints(&mut deck).contains("p continue  s step"), "{}", hints(&mut deck));
+    assert!(hints(&mut deck).contains("p resume  s step"), "{}", hints(&mut deck));
     deck.keys("p");
     deck.fact("scan", WorkerFact::Failed(NodeError::permanent("the server said no")));
     assert!(hints(&mut deck).starts_with(" r retry"), "{}", hints(&mut deck));

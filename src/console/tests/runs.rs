@@ -124,9 +124,9 @@ fn a_run_that_nobody_drives_says_so_and_is_continued_after_a_question() {
     let mut deck = Deck::waiting(120, 40);
     let records = other(&deck, "none");
     deck.notice(Notice::RunOpened { run: RunId("run-9".into()), records, driver: Driver::Nobody });
-    assert!(deck.sees("no process drives this run: press ! to continue it"), "{}", deck.screen());
+    assert!(deck.sees("no process drives this run: press ! to resume it"), "{}", deck.screen());
     deck.keys("!");
-    assert!(deck.sees("Continue this run?"), "{}", deck.screen());
+    assert!(deck.sees("Resume this run?"), "{}", deck.screen());
     deck.asked.clear();
     deck.keys("y");
     assert_eq!(last_request(&deck), Some(&Request::Resume(RunId("run-9".into()))));
@@ -146,9 +146,9 @@ fn a_gate_of_a_run_that_nobody_drives_is_open_and_says_what_makes_it_take_replie
     deck.select("write");
     deck.keys("i");
     assert!(deck.sees("1 open gate; 1 other run waits (key 3)"), "{}", deck.screen());
-    assert!(deck.sees("open, but no process drives the run: press ! to") && deck.sees("! continue"), "{}", deck.screen());
+    assert!(deck.sees("open, but no process drives the run: press ! to") && deck.sees("! resume"), "{}", deck.screen());
     deck.keys("!");
-    assert!(deck.sees("Continue this run?"), "{}", deck.screen());
+    assert!(deck.sees("Resume this run?"), "{}", deck.screen());
 }
 
 #[test]

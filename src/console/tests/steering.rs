@@ -68,7 +68,7 @@ fn the_pausing_key_says_what_it_does_where_only_breakpoints_keep_the_run() {
     assert_eq!(deck.engine().pace(), Pace::Going);
     deck.select("write");
     let screen = deck.screen();
-    assert!(screen.contains("p continue") && !screen.contains("p pause"), "{screen}");
+    assert!(screen.contains("p resume") && !screen.contains("p pause"), "{screen}");
 }
 
 /// A console in which a call of `scan` is held.
@@ -92,7 +92,7 @@ fn a_held_call_is_told_with_its_exact_arguments_and_the_keys_that_let_it_go() {
     let screen = deck.screen();
     assert!(screen.contains("held before it calls read_file"), "{screen}");
     assert!(screen.contains("\"path\": \"src/lib.rs\"") && screen.contains("\"lines\": ["), "{screen}");
-    assert!(screen.contains("s continues this call") && screen.contains("; all calls"), "{screen}");
+    assert!(screen.contains("s releases this call") && screen.contains("; all calls"), "{screen}");
     deck.keys("s");
     assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 0);
     assert!(!deck.sees("held before it calls"), "{}", deck.screen());
@@ -172,7 +172,7 @@ fn keys_of_a_run_that_is_interrupted_driven_elsewhere_or_over_say_just_that_and_
     assert!(screen.contains("interrupted"), "{screen}");
     for key in ["s", "p", "ctrl-k", "b", "r", "e"] {
         interrupted.keys(key);
-        assert!(status(&interrupted).ends_with(": no process drives this run: press ! to continue it"), "{key}: {}", status(&interrupted));
+        assert!(status(&interrupted).ends_with(": no process drives this run: press ! to resume it"), "{key}: {}", status(&interrupted));
     }
     let mut elsewhere = driven_by(&deck, Driver::Elsewhere("process 7 (console)".into()));
     assert!(elsewhere.sees("under way in process 7 (console)"), "{}", elsewhere.screen());
@@ -181,12 +181,12 @@ fn keys_of_a_run_that_is_interrupted_driven_elsewhere_or_over_say_just_that_and_
     deck.command(&RunId("run-1".into()), Command::act(Action::Pause));
     let mut paused = driven_by(&deck, Driver::Nobody);
     paused.keys("s");
-    assert!(status(&paused).ends_with("press ! to continue it") && !status(&paused).contains("over"), "{}", status(&paused));
+    assert!(status(&paused).ends_with("press ! to resume it") && !status(&paused).contains("over"), "{}", status(&paused));
     deck.command(&RunId("run-1".into()), Command::act(Action::Cancel { target: ActionTarget::Run }));
     let mut over = driven_by(&deck, Driver::Nobody);
     assert!(over.sees("cancelled") && !over.sees("not under way") && !over.sees("view only"), "{}", over.screen());
     over.keys("s");
-    assert_eq!(status(&over), "Step: this run is over");
+    assert_eq!(status(&over), "Step: this run has ended");
     over.keys("r");
     assert!(over.sees("confirm the action"), "actions open it again: {}", over.screen());
 }
@@ -240,6 +240,6 @@ fn a_node_whose_run_was_interrupted_says_so_and_what_continues_it() {
     let screen = left.screen();
     assert!(row(&screen).is_some_and(|row| row.contains("!") && !row.contains('●')), "{screen}");
     left.keys("W");
-    assert!(left.sees("scan was interrupted; ! continues the run and"), "{}", left.screen());
+    assert!(left.sees("scan was interrupted; ! resumes the run and"), "{}", left.screen());
     assert!(!left.sees("scan is running"), "{}", left.screen());
 }

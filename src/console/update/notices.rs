@@ -278,7 +278,7 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         let state = model.runs.get(id).and_then(|view| view.newest().state(node_id));
         Status::good(&format!("ran `{node_id}` ({})", state.map_or("", NodeState::word)))
     } else if let Event::Node { node_id, fact: NodeFact::BreakHit { reason, .. }, .. } = event {
-        let go = key("act.pause").map(|go| format!("; press {go} to continue")).unwrap_or_default();
+        let go = key("act.pause").map(|go| format!("; press {go} to resume")).unwrap_or_default();
         Status::warn(&format!("`{node_id}` halted: {reason}{go}"))
     } else if let Event::Node { node_id, fact: NodeFact::CallHeld { held, .. }, .. } = event {
         let go = key("act.step").map(|step| format!("; press {step} to let it run")).unwrap_or_default();

@@ -70,7 +70,7 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
         "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next halt"),
         "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it run"),
         "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
-        "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "continue" } else { "pause" }),
+        "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "resume" } else { "pause" }),
         "replay.toggle" => model.replay().map(|_| "to now"),
         "gate.edit" => {
             let gate = model.card_gate().and_then(|key| Some(model.runs.get(&key.run)?.newest().run.gate(key.gate)?.0));

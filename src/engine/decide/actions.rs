@@ -83,7 +83,7 @@ impl Decider<'_> {
     /// Why an action is refused now; `None` when it can.
     pub(super) fn action_refusal(&self, action: &Action) -> Option<String> {
         if self.progress.outcome.is_some() && !action.reopens() {
-            return Some("the run is over".to_string());
+            return Some("the run has ended".to_string());
         }
         let ix = match action.node() {
             Some(node) => match self.graph.find(node) {

@@ -68,7 +68,7 @@ impl Decider<'_> {
 
     pub(super) fn rerun_refusal(&self, ix: NodeIx) -> Option<String> {
         if !self.is_over(ix) && !self.has_started(ix) {
-            return Some(format!("`{}` is {} and has not run yet", self.id_of(ix), self.nodes[ix].state.word()));
+            return Some(format!("`{}` is {}: it has not run yet", self.id_of(ix), self.nodes[ix].state.word()));
         }
         self.inside_refusal(ix).or_else(|| self.closed_refusal(ix))
     }
@@ -88,7 +88,7 @@ impl Decider<'_> {
             | NodeState::Held
             | NodeState::Waiting { .. }
             | NodeState::Running
-            | NodeState::Stopping => Some(format!("`{id}` is {}, not over", state.word())),
+            | NodeState::Stopping => Some(format!("`{id}` is {} and has not ended", state.word())),
         }
     }
 
@@ -111,12 +111,12 @@ impl Decider<'_> {
         for owner in self.owners(ix) {
             let id = self.id_of(owner);
             if !self.flows[owner].phase.part().is_inside() {
-                return Some(format!("`{}` is a part of `{id}`, which has its result: run `{id}` again", self.id_of(ix)));
+                return Some(format!("`{}` is a part of `{id}`, which has its result: rerun `{id}`", self.id_of(ix)));
             }
             let home = self.graph.nodes[inner].home;
             let bodies = self.flows[owner].bodies.as_ref();
             if bodies.is_some_and(|bodies| matches!(bodies.times, Times::Until(_)) && bodies.inner_runs.last() != Some(&home)) {
-                return Some(format!("`{}` is a part of a turn of `{id}` that is over: run `{id}` again", self.id_of(ix)));
+                return Some(format!("the iteration of `{id}` that `{}` belongs to has ended: rerun `{id}`", self.id_of(ix)));
             }
             inner = owner;
         }
@@ -133,13 +133,13 @@ impl Decider<'_> {
             return Some(format!("`{id}` is {} and has no result that could be rejected", self.nodes[ix].state.word()));
         }
         if !self.listens(target) {
-            return Some(format!("`{to}` is not an agent, so it can't take feedback: edit it, or run it again"));
+            return Some(format!("`{to}` is not an agent, so it can't take feedback: edit it, or rerun it"));
         }
         if feedback.trim().is_empty() {
             return Some(format!("say what `{to}` is to do better"));
         }
         if self.flows[target].guidance.rewinds >= MOST_ROUNDS {
-            let hint = format!("edit it, run it again, or override the result of `{id}`");
+            let hint = format!("edit it, rerun it, or override the result of `{id}`");
             return Some(format!("`{to}` was sent back with feedback {MOST_ROUNDS} times already: {hint}"));
         }
         self.inside_refusal(target)

@@ -38,8 +38,8 @@ impl Decider<'_> {
     pub(super) fn too_many(&self, more: usize) -> NodeError {
         NodeError {
             kind: ErrorKind::Limit,
-            message: format!("{} nodes run inside others, and {more} more would be beyond {MOST_NODES}", self.nodes_inside()),
-            hint: Some("make the lists shorter, or the plans inside smaller".to_string()),
+            message: format!("{} nodes run inside others; with {more} more they would pass the limit of {MOST_NODES}", self.nodes_inside()),
+            hint: Some("make the lists shorter, or the inner plans smaller".to_string()),
             retry_after_ms: None,
         }
     }
@@ -58,7 +58,7 @@ impl Decider<'_> {
         let end = self.plan_end(inner);
         if end.has_failed() {
             let why = self.went_wrong(&end);
-            return self.fail(ix, body_failed(&format!("the plan inside reached none of its ends: {why}")), None);
+            return self.fail(ix, body_failed(&format!("no final node of the inner plan has a result: {why}")), None);
         }
         self.finish(ix, self.body_result(inner), self.whole_mark(ix, end.rehearsed > 0, end.is_partial()), now)
     }
@@ -73,7 +73,7 @@ impl Decider<'_> {
         let end = self.plan_end(inner);
         if end.has_failed() {
             let why = self.went_wrong(&end);
-            return self.fail(ix, body_failed(&format!("turn {turn} reached none of its ends: {why}")), None);
+            return self.fail(ix, body_failed(&format!("no final node of iteration {turn} has a result: {why}")), None);
         }
         match self.holds_in(&work.until, inner) {
             Err(message) => self.fail(ix, plan_error(message), Some(result)),
@@ -84,7 +84,7 @@ impl Decider<'_> {
             Ok(_) => {
                 let error = NodeError {
                     kind: ErrorKind::Limit,
-                    message: format!("after {turn} turns `{}` is not true", work.until),
+                    message: format!("after {turn} iterations `{}` is not true", work.until),
                     hint: Some("raise `max_iterations` of the loop, or fix what it repeats".to_string()),
                     retry_after_ms: None,
                 };
@@ -98,7 +98,7 @@ impl Decider<'_> {
         let ends: Vec<PlanEnd> = bodies.inner_runs.iter().map(|&inner| self.plan_end(inner)).collect();
         let failed = ends.iter().filter(|end| end.has_failed()).count();
         if failed > 0 && failed == bodies.inner_runs.len() {
-            return self.fail(ix, body_failed(&format!("none of the {failed} entries reached an end")), None);
+            return self.fail(ix, body_failed(&format!("all {failed} entries failed")), None);
         }
         let result = |(end, &inner): (&PlanEnd, _)| if end.has_failed() { Value::Null } else { self.body_result(inner) };
         let results = ends.iter().zip(&bodies.inner_runs).map(result).collect();
@@ -125,7 +125,7 @@ fn body_failed(message: &str) -> NodeError {
     NodeError {
         kind: ErrorKind::Permanent,
         message: message.to_string(),
-        hint: Some("look at the nodes inside".to_string()),
+        hint: Some("look at the nodes of the inner plan".to_string()),
         retry_after_ms: None,
     }
 }

@@ -34,7 +34,7 @@ impl Decider<'_> {
         if self.head.is_none() {
             return Some("there is no run yet".to_string());
         }
-        let over = self.progress.outcome.is_some().then(|| "the run is over".to_string());
+        let over = self.progress.outcome.is_some().then(|| "the run has ended".to_string());
         match command {
             Command::Start => over.or_else(|| self.progress.started.then(|| "the run has started already".to_string())),
             Command::Decide { gate, decision, hash } => self.decision_refusal(*gate, decision, hash),

@@ -80,7 +80,7 @@ impl Decider<'_> {
             return Some(format!("`{id}` is {} under its name and keeps it", state.word()));
         }
         if amendment.rewired.contains(&ix) && self.has_started(ix) && !again.contains(&ix) {
-            let hint = "run it again while it is held, and edit it then";
+            let hint = "rerun it while it is held, and edit it then";
             return Some(format!("`{id}` has started, so what it waits for stays as it is: {hint}"));
         }
         if amendment.changed.contains(&ix) && self.is_engaged(ix) && !again.contains(&ix) {
@@ -105,7 +105,7 @@ impl Decider<'_> {
         } else {
             return None;
         };
-        Some(format!("`{}` is at work, so {what} can't change: cancel it or wait until it is over", self.id_of(ix)))
+        Some(format!("`{}` is at work, so {what} can't change: cancel it or wait until it has ended", self.id_of(ix)))
     }
 
     /// One token walks some plans; where it started is settled.
@@ -113,7 +113,7 @@ impl Decider<'_> {
         let entry = self.inner(InnerRunIx(0)).filter(|_| self.progress.started)?.entry()?;
         let marked = amendment.plan.nodes.iter().position(|node| node.entry && amendment.plan.dialect.walks());
         let then = amendment.slots.get(marked.unwrap_or(0)).copied().flatten();
-        (then != Some(entry)).then(|| format!("the walk has started at `{}` and can't start elsewhere any more", self.id_of(entry)))
+        (then != Some(entry)).then(|| format!("the run has started at `{}`: the entry can't change", self.id_of(entry)))
     }
 
     /// What an edited plan would have against being run, that the one before had not.

@@ -60,7 +60,7 @@ impl Decider<'_> {
         }
         let ActionTarget::Node(node) = target else {
             let any = self.at_any_depth(target).into_iter().any(|ix| matches!(self.stop_of(ix), StopEffect::WindsUp | StopEffect::Ends));
-            return (!any).then(|| format!("nothing in {} can be stopped: what is not over finishes by itself", target.label()));
+            return (!any).then(|| format!("nothing in {} can be stopped: what has not ended finishes by itself", target.label()));
         };
         let ix = self.graph.find(node)?;
         let who = self.flows[ix].drive.stopped_by.as_ref();
@@ -87,7 +87,7 @@ impl Decider<'_> {
             return Some(format!("{}: rewind or rerun it", self.over_already(ix)));
         }
         if flow.drive.on_last_turn {
-            return Some(format!("`{id}` is on its last turn, and hears nothing more"));
+            return Some(format!("`{id}` is on its last turn and takes no more messages"));
         }
         let has_ended = flow.keeps_an_end() || self.is_at_after_gate(ix);
         has_ended.then(|| format!("`{id}` has ended its work: rewind or rerun it"))
@@ -105,7 +105,7 @@ impl Decider<'_> {
             return Some(self.over_already(ix));
         }
         if node.kind.is_composite() {
-            return Some(format!("`{id}` runs a plan inside: step into a node of that"));
+            return Some(format!("`{id}` runs an inner plan: step into a node of that"));
         }
         if node.kind.agent().is_none() && tool_of(node).is_none() {
             return Some(format!("`{id}` calls neither models nor tools, so there is nothing to step through"));

@@ -49,7 +49,7 @@ impl RunState {
     /// The plan's own message where an edit doesn't apply; why the run can't take the plan in.
     pub(in crate::engine) fn amendment(&self, edits: &[Edit]) -> Result<Amendment, String> {
         let Some(inner) = self.inner(InnerRunIx(0)).filter(|inner| inner.slots.len() == inner.plan.nodes.len()) else {
-            return Err("the plan has no shape that could be run".to_string());
+            return Err("the changed plan can't run".to_string());
         };
         let mut plan = (*inner.plan).clone();
         Edit::batch(edits.iter().cloned()).apply(&mut plan).map_err(|error| error.to_string())?;

@@ -77,7 +77,7 @@ fn a_settled_run_goes_on_when_a_node_runs_again_and_settles_anew() {
     let mut world = diamond();
     all_done(&mut world, &["a", "b", "c", "d"]);
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
-    assert!(refusal(&world, Action::Pause) == "the run is over");
+    assert!(refusal(&world, Action::Pause) == "the run has ended");
     let events = world.act(rerun("c", RerunReach::Downstream));
     assert!(matches!(&events[..2], [Event::RunReopened { by }, Event::Acted { nodes, .. }] if *by == me() && nodes.len() == 2));
     assert_eq!((world.outcome(), world.state("d")), (None, "pending"));
@@ -274,7 +274,9 @@ fn a_node_inside_a_body_runs_again_while_the_whole_is_at_work() {
     let turns = json!({"id": "again", "body": inner, "until": "iteration > 1", "max_iterations": 3});
     let mut world = World::new(read(json!({"goal": "g", "nodes": [turns]})));
     world.done("again[1]/x", json!(1));
-    assert!(refusal(&world, rerun("again[1]/x", RerunReach::Alone)).contains("a turn of `again` that is over"));
+    assert!(
+        refusal(&world, rerun("again[1]/x", RerunReach::Alone)).contains("the iteration of `again` that `again[1]/x` belongs to has ended")
+    );
 }
 
 #[test]

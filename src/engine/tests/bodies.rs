@@ -81,7 +81,7 @@ fn a_loop_that_comes_to_its_limit_fails_and_keeps_what_it_has() {
     let world = world(json!([
         {"id": "again", "until": "turn.result > 9", "max_iterations": 2, "body": {"nodes": [{"id": "turn", "value": "{{inputs.iteration}}"}]}}
     ]));
-    assert_eq!(world.reason("again"), "after 2 turns `turn.result > 9` is not true");
+    assert_eq!(world.reason("again"), "after 2 iterations `turn.result > 9` is not true");
     assert_eq!(world.node("again").result.as_deref(), Some(&json!(2)));
     assert_eq!(world.outcome(), Some(Outcome::Failed));
 }

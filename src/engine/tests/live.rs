@@ -139,7 +139,7 @@ fn names_change_and_nothing_runs_again_for_it() {
     let mut world = World::new(plan(vec![agent("a", &[]), reads, last]));
     world.done("a", json!("apples"));
     let rename = |from: &str, to: &str| Edit::RenameNode { from: from.into(), to: to.into() };
-    assert!(refusal(&world, [rename("b", "bees")]).contains("`b` is running under its name"));
+    assert!(refusal(&world, [rename("b", "bees")]).contains("`b` has started, so it keeps its name"));
     world.done("b", json!(1));
     let action = edit([rename("a", "fruit"), rename("b", "a")]);
     assert!(world.run.impact(&action, Time(world.now)).is_harmless());
@@ -159,11 +159,11 @@ fn what_can_not_be_edited_any_more_is_refused_with_a_way_out() {
         (vec![Edit::RemoveNode { id: "b".into() }], "`b` is running and can't be removed any more: cancel or skip it instead"),
         (
             vec![add(agent("x", &[])), depend("b", "x")],
-            "`b` has started, so what it waits for stays as it is: run it again while it is held, and edit it then",
+            "`b` has started, so what it waits for stays as it is: rerun it while it is held, and edit it then",
         ),
         (
             vec![Edit::set_kind("b", NodeKind::Merge(MergeNode::default()))],
-            "`b` is at work, so what kind of work it does can't change: cancel it or wait until it is over",
+            "`b` is at work, so what kind of work it does can't change: cancel it or wait until it has ended",
         ),
         (vec![depend("a", "c")], "this would create a cycle: a → b → c → a"),
         (vec![Edit::RemoveNode { id: "nobody".into() }], "there is no node `nobody`"),

@@ -146,7 +146,7 @@ fn what_was_approved_stays_approved_and_what_was_being_asked_is_asked_again() {
     assert_eq!(world.states(), "w running, a waiting");
     world.crash();
     assert_eq!(world.states(), "w running, a running");
-    assert_eq!(world.voided(2).as_deref(), Some("the attempt is over"));
+    assert_eq!(world.voided(2).as_deref(), Some("the attempt has ended"));
     world.ask("w", "1", "write", json!({"path": "x"}), Verdict::Ask);
     assert_eq!(world.answers().len(), 1, "the approval holds for the next attempt");
     world.ask("a", "1", "write", json!({"path": "y"}), Verdict::Ask);

@@ -262,7 +262,7 @@ fn cancelling_the_run_ends_everything_and_stops_its_workers() {
     assert_eq!(world.outcome(), Some(Outcome::Cancelled));
     assert!(world.open().is_empty());
     assert!(world.command(Command::Start).is_empty(), "a settled run takes no more input");
-    assert_eq!(world.run.refusal(&Command::act(Action::Cancel { target: ActionTarget::Run })).as_deref(), Some("the run is over"));
+    assert_eq!(world.run.refusal(&Command::act(Action::Cancel { target: ActionTarget::Run })).as_deref(), Some("the run has ended"));
 }
 
 #[test]

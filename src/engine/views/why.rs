@@ -219,7 +219,7 @@ impl RunState {
         match &self.steer.speed {
             Speed::Paused => BlockerNotes::new(format!("`{id}` is ready, and the run is paused"), Obstacle::Pause),
             Speed::To { target, way } if self.graph.find(id).is_some_and(|ix| !way.contains(&ix)) => {
-                BlockerNotes::new(format!("`{id}` is ready, but the run only continues to `{}`", self.id_of(*target)), Obstacle::Pause)
+                BlockerNotes::new(format!("`{id}` is ready, but the run pauses before `{}`", self.id_of(*target)), Obstacle::Pause)
             }
             Speed::Free | Speed::To { .. } => self.no_slot(id, "is ready"),
         }

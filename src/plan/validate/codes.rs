@@ -87,7 +87,7 @@ table! {
     RouteLabels "route-labels" Warning "two edges of a decision have the same label, or two are its default",
     DefaultOutside "default-outside" Warning "an edge is a default where no other edge has a label or a condition",
     MergeInputs "merge-inputs" Warning "a merge joins fewer than two branches",
-    Alternatives "alternatives" Warning "a node needs branches that are not all taken together",
+    Alternatives "alternatives" Warning "a node needs several branches of which only one is taken",
     BadLimit "bad-limit" Error "a limit is out of bounds",
     LoopLimit "loop-limit" Error "a loop has no limit on how often it runs",
     HeldLock "held-lock" Error "a node needs a lock that a node around it holds, so it would wait forever",

@@ -89,12 +89,12 @@ fn of_map(check: &mut PlanCheck, at: usize, work: &MapNode) {
 fn idle(check: &mut PlanCheck, at: usize, node: &Node) {
     if node.policy.timeout_s.is_some() {
         let fix = check.with_policy(at, FixKind::Guess, "remove it", |policy| policy.timeout_s = None);
-        let message = "`timeout_s` has no effect here: set it on the nodes inside";
+        let message = "`timeout_s` has no effect here: set it on the nodes of the inner plan";
         check.find(Code::NoEffect, FindingPlace::Node(at), "timeout_s", message, fix);
     }
     if node.policy.retry.is_some() {
         let fix = check.with_policy(at, FixKind::Guess, "remove it", |policy| policy.retry = None);
-        let message = "`retry` has no effect here: set it on the nodes inside";
+        let message = "`retry` has no effect here: set it on the nodes of the inner plan";
         check.find(Code::NoEffect, FindingPlace::Node(at), "retry", message, fix);
     }
 }

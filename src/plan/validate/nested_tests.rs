@@ -55,7 +55,7 @@ fn findings_inside_tell_the_address_and_the_place_in_the_document() {
             ("unknown-reference", "last", None, "nodes[2].value"),
         ]
     );
-    assert_eq!(findings[2].message, "the plan inside `outer/s` has no nodes");
+    assert_eq!(findings[2].message, "the inner plan of `outer/s` has no nodes");
     let mut plan = read(document);
     findings[0].fix.as_ref().unwrap().edit.apply(&mut plan).unwrap();
     assert!(validate(&plan, &catalog()).iter().all(|found| found.code != Code::UnknownTool));

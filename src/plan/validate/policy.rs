@@ -178,7 +178,7 @@ fn breakpoint(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: 
     let (code, message) = match (policy.breakpoint.as_ref().map(Breakpoint::written), place) {
         (Some(Err(message)), _) => (Code::BadBreakpoint, message),
         (Some(Ok(Some(point))), FindingPlace::Node(at)) if point.at == Moment::Call && !calls(at) => {
-            (Code::NoEffect, "this node calls neither models nor tools, so it never stops here".to_string())
+            (Code::NoEffect, "this node calls neither models nor tools, so this breakpoint is never reached".to_string())
         }
         (Some(Ok(_)) | None, _) => return,
     };

@@ -53,7 +53,7 @@ fn find(check: &mut PlanCheck, place: FindingPlace, reading: FieldReading, edit:
         (true, Some(_)) => (Code::WrongShape, None),
         // No other form has such a field.
         (false, _) if is_gate && check.plan.dialect != Dialect::Native => (Code::ReadAs, None),
-        (false, _) if reading.list == Some(ListForm::Surplus) => (Code::ReadAs, Some(Fix::safe("write it without", edit))),
+        (false, _) if reading.list == Some(ListForm::Surplus) => (Code::ReadAs, Some(Fix::safe("remove them", edit))),
         (false, _) if reading.list == Some(ListForm::Spread) && reading.field == reading.name => {
             (Code::ReadAs, Some(Fix::safe("write each edge by itself", edit)))
         }

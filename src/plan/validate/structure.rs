@@ -26,7 +26,7 @@ fn not_understood(check: &mut PlanCheck) {
 pub(super) fn check(check: &mut PlanCheck) {
     if check.plan.nodes.is_empty() {
         let message = match &check.around.outer {
-            Some(outer) => format!("the plan inside `{}` has no nodes", outer.address),
+            Some(outer) => format!("the inner plan of `{}` has no nodes", outer.address),
             None => "the plan has no nodes".to_owned(),
         };
         check.find(Code::EmptyPlan, FindingPlace::Plan, "nodes", message, None);
@@ -143,7 +143,7 @@ fn all_by_position(check: &mut PlanCheck, near: &NodeId) -> Fix {
         is_changed.then(|| Edit::SpliceEdges { at, remove: 1, insert: vec![edge] })
     };
     let edits = (0..plan.nodes.len()).filter_map(node).chain((0..plan.edges.len()).filter_map(edge)).collect();
-    Fix::new(kind, format!("use `{near}`, and read every name by position so"), Edit::Batch { edits })
+    Fix::new(kind, format!("use `{near}`, and replace every name like this"), Edit::Batch { edits })
 }
 
 /// A dependency that leads nowhere: where no other is meant, the node before takes its place, so that the order stays.

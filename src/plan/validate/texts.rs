@@ -91,7 +91,7 @@ fn code_reads(check: &mut PlanCheck, at: usize, code: &str) {
         let shown = legible(name);
         let (code, message, fix) = match source {
             None if outer::find(check, name).is_some() => {
-                let words = "a node outside this body: pass it to the node around as one of its `inputs`";
+                let words = "a node outside this body: name it in `inputs` of the node around";
                 (Code::OuterReference, format!("the code reads `deps.{shown}`, {words}, and read `inputs.{shown}`"), None)
             }
             None => {

@@ -40,7 +40,7 @@ pub(super) fn check(check: &mut PlanCheck) {
         let Some(prompt) = prompt(check, node, window) else { continue };
         if prompt.total() > window {
             let message = format!(
-                "the prompt may need {} tokens (objective {}, role and rules {}, results of earlier steps and inputs up to {}), and `{model}` \
+                "the prompt may need {} tokens (objective {}, role and rules {}, results of earlier nodes and inputs up to {}), and `{model}` \
                  takes in {}",
                 thousands(prompt.total()),
                 thousands(prompt.objective),

@@ -77,7 +77,7 @@ fn going_on(model: &Model, run: &RunView) -> String {
     let key = |id: &str| model.look.keymap.hint(id);
     let reaches = run.replay().is_none() && run.goes_on();
     let keys = key("act.hold").zip(key("act.pause")).zip(key("act.menu")).filter(|_| reaches);
-    keys.map(|((node, all), menu)| format!("{node} continues this node, {all} the whole run; {menu} has more")).unwrap_or_default()
+    keys.map(|((node, all), menu)| format!("{node} releases this node, {all} resumes the run; {menu} has more")).unwrap_or_default()
 }
 
 /// A doc of one dim sentence.

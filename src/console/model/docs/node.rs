@@ -184,7 +184,7 @@ fn turns(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let all = run.map_or(0, |run| run.count_inside(&node.id));
     if all > 0 {
         let waits = if inside.waiting > 0 { format!(", {} waiting for you", inside.waiting) } else { String::new() };
-        doc.field("", &Plain::line(&format!("{} of {all} nodes over{waits}", inside.over)));
+        doc.field("", &Plain::line(&format!("{} of {all} nodes ended{waits}", inside.over)));
     }
 }
 
@@ -198,7 +198,7 @@ fn passed(owner: &Node, name: &str) -> Option<Plain> {
     let turn = match (&owner.kind, name) {
         (NodeKind::Map(work), "item") => Some(format!("each of {}", work.over)),
         (NodeKind::Map(_), "index") => Some("its place, from 0".to_owned()),
-        (NodeKind::Loop(_), "iteration") => Some("the turn, from 1".to_owned()),
+        (NodeKind::Loop(_), "iteration") => Some("the iteration, from 1".to_owned()),
         (NodeKind::Loop(_), "previous") => Some("what the turn before gave".to_owned()),
         _ => None,
     };

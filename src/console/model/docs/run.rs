@@ -88,7 +88,7 @@ pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     }
     if run.replay().is_none() && run.goes_on() {
         let key = |id: &str| model.hint(id);
-        doc.line(Role::Hint, Plain::line(&format!("{} continues this call, {} all calls", key("act.step"), key("act.hold"))));
+        doc.line(Role::Hint, Plain::line(&format!("{} releases this call, {} all calls", key("act.step"), key("act.hold"))));
     }
 }
 

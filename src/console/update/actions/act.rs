@@ -117,7 +117,7 @@ fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
     let run = || ActionTarget::Run;
     let mut say = |label: &str, words, key, action| offers.push((label.to_owned(), words, key, Offer::Act(action)));
     say("run: pause", "no more nodes start; running nodes finish", "act.pause", Action::Pause);
-    say("run: resume", "continues, also after breakpoints", "act.pause", Action::Resume);
+    say("run: resume", "resumes, also after breakpoints", "act.pause", Action::Resume);
     say("run: step", "runs one node, then pauses", "", Action::Step { node: None });
     say("run: stop", "agents end with what they have so far; nothing else starts", "", Action::Stop { target: run() });
     say("run: cancel", "stops everything now", "run.cancel", Action::Cancel { target: run() });
@@ -148,7 +148,7 @@ fn of_node(node: &NodeId, again: &Action, offers: &mut Vec<(String, &'static str
     offer("cancel", "stops it now", "run.cancel_node", say(Action::Cancel { target: one() }));
     offer("stop", "the agent ends with what it has so far", "", say(Action::Stop { target: one() }));
     offer("hold", "keeps it from starting until you release it", "act.hold", say(Action::Hold { target: one() }));
-    offer("release", "ends the hold, or continues after a breakpoint", "act.hold", say(Action::Release { target: one() }));
+    offer("release", "ends the hold, or goes on after a breakpoint", "act.hold", say(Action::Release { target: one() }));
     offer("skip", "it does not run; what depends on it may not either", "", say(Action::Skip { node: at() }));
     offer("mark done", "counts as done, with an empty result", "", say(Action::Override { node: at(), value: Value::Null }));
     offer("override the result", "uses the value that you write as its result", "", Offer::Value(at()));

@@ -122,7 +122,7 @@ pub fn resume_listed(model: &mut Model, _: &mut UpdateTurn) {
 /// The same for a run by its id.
 pub fn ask_resume(model: &mut Model, run: RunId, goal: &Plain) {
     let lines = vec![
-        Plain::line("Continue this run?"),
+        Plain::line("Resume this run?"),
         Plain::summary(&run.0).then(&Plain::line("  ")).then(goal),
         Plain::line(
             "Finished nodes stay. Nodes that were at work run again if that is safe; where an effect may have happened, you are asked first.",
@@ -202,13 +202,13 @@ pub fn say_interrupted(model: &mut Model, id: &RunId) {
     if view.driver == Driver::Nobody && view.newest().run.outcome().is_none() {
         model.status = Some(Status::warn(&if model.runs.is_imported(id) {
             let (replay, branch) = (model.hint("replay.toggle"), model.hint("replay.branch"));
-            format!("this run was imported and is not over: press {replay} to replay it, then {branch} to branch off and continue")
+            format!("this run was imported and has not ended: press {replay} to replay it, then {branch} to branch off and continue")
         } else {
             let how = match view.status() {
                 RunStatus::Interrupted => format!("this run was {}", RunStatus::Interrupted.label(view.newest().run.interrupted_by())),
                 _ => "no process drives this run".to_owned(),
             };
-            format!("{how}: press {} to continue it", model.hint("run.resume"))
+            format!("{how}: press {} to resume it", model.hint("run.resume"))
         }));
     }
 }

@@ -58,13 +58,13 @@ impl Event {
             Self::RunStarted => ("run", just("started"), none(), EventTone::Text),
             Self::RunInterrupted { signal } => ("run", just(&format!("interrupted by {}", signal.name())), none(), EventTone::Warning),
             Self::RunRecovered { by, model: Some(model) } => {
-                ("run", because("continued", &format!("with model {model}")), actor(by), EventTone::Warning)
+                ("run", because("resumed", &format!("with model {model}")), actor(by), EventTone::Warning)
             }
             Self::ModelChosen { model, by, .. } => {
                 ("run", just(&format!("from here on the model is {model}")), actor(by), EventTone::Accent)
             }
-            Self::RunRecovered { by, .. } => ("run", just("continued"), actor(by), EventTone::Accent),
-            Self::RunReopened { by } => ("run", just("continues after its end"), actor(by), EventTone::Accent),
+            Self::RunRecovered { by, .. } => ("run", just("resumed"), actor(by), EventTone::Accent),
+            Self::RunReopened { by } => ("run", just("reopened after its end"), actor(by), EventTone::Accent),
             Self::Branched { from, from_seq, by } => {
                 ("run", just(&format!("branched off {} after event {from_seq}", from.0)), actor(by), EventTone::Accent)
             }
@@ -133,7 +133,7 @@ impl NodeFact {
             Self::Routed { taken, dead, why } => ("node", because(&routed(taken.len(), dead.len()), why), none(), EventTone::Dim),
             Self::BodyStarted { index: None } => ("node", just("inner plan started"), none(), State(NodeState::Running)),
             Self::BodyStarted { index: Some(index) } => {
-                ("node", just(&format!("inner plan started, turn {index}")), none(), State(NodeState::Running))
+                ("node", just(&format!("inner plan [{index}] started")), none(), State(NodeState::Running))
             }
             Self::Completed { result, mark: Some(Mark::Rehearsal) } => {
                 ("node", because("rehearsed", &value_text(result)), none(), State(NodeState::Rehearsed))
@@ -172,7 +172,7 @@ impl NodeFact {
                 let tone = if report.ok { EventTone::Code } else { EventTone::Error };
                 ("tool", because(&what, &value_text(&report.value)), tool_of(run, node, call), tone)
             }
-            Self::QuestionAnswered { value, .. } => ("gate", because("got an answer", &value_text(value)), none(), EventTone::Accent),
+            Self::QuestionAnswered { value, .. } => ("gate", because("was answered", &value_text(value)), none(), EventTone::Accent),
             Self::ModelStarted { model, guidance, wrap_up, .. } => started_call(model, guidance, *wrap_up),
             Self::ModelWaits { reason, .. } => ("model", because("call held", &reason.message()), none(), State(NodeState::Held)),
             Self::ModelSent { number: 0 | 1, .. } => ("model", just("call sent"), none(), EventTone::Dim),
@@ -254,7 +254,7 @@ fn acted(action: &Action, why: &str) -> What {
 
 fn routed(taken: usize, dead: usize) -> String {
     match (taken, dead) {
-        (0, 0) => "it is a final node".to_owned(),
+        (0, 0) => "no edge to follow".to_owned(),
         (taken, 0) => format!("{} taken", counted(taken, "edge")),
         (taken, dead) => format!("{} taken, {dead} dead", counted(taken, "edge")),
     }

@@ -19,7 +19,7 @@ pub enum RunStatus {
     Held,
     /// The process that drove it ended in the middle of work.
     Interrupted,
-    /// No process drives it, and none ended in the middle of work: what is left starts once somebody continues it.
+    /// No process drives it, and none ended in the middle of work: what is left starts once somebody resumes it.
     NotUnderWay,
     /// Its journal can't be written, so nothing of it goes on.
     Frozen,
