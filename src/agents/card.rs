@@ -4,7 +4,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use std::fmt;
 
-use crate::plan::{AgentInfo, Approve, Catalog, Risk, ToolInfo, Verdict, limits::MOST_ITERATIONS};
+use crate::plan::{AgentInfo, Approve, Catalog, Risk, ToolInfo, Verdict, is_agent_name, limits::MOST_ITERATIONS};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
@@ -145,7 +145,7 @@ impl Card {
         }
         let fields: Front = serde_saphyr::from_str(front).map_err(|error| yaml_fault(file, &error))?;
         let line = |key: &str| top_level_keys(front).find(|(_, found)| *found == key).map(|(line, _)| line);
-        if !is_name(&fields.name) {
+        if !is_agent_name(&fields.name) {
             return Err(fault(file, line("name"), format!("`{}` can't be an agent's name", fields.name))
                 .hint("use 1 to 64 letters, digits, `_` and `-`"));
         }
@@ -249,10 +249,6 @@ fn globs(patterns: &[String], catalog: &Catalog) -> GlobSet {
         set.add(glob);
     }
     set.build().unwrap_or_default()
-}
-
-fn is_name(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
 fn kind(front: &Front) -> Result<CardKind, (&'static str, String, &'static str)> {

@@ -1,7 +1,6 @@
 //! `Action`: what people ask of a run beside answering its gates, as plain data. One action is one event, with who and why.
 
-use super::Mark;
-use super::NodeError;
+use super::{Mark, NodeError};
 use crate::plan::{Breakpoint, NodeId, edit::Edit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

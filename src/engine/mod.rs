@@ -63,7 +63,8 @@ pub use time::Time;
 pub use tries::{FailedTry, next_try};
 pub use views::compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
 pub use views::describe::{
-    CountedNodes, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, calls_label, elapsed, listed, value_text, work,
+    CountedNodes, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, calls_label, elapsed, inside_ended, listed,
+    value_text, work,
 };
 pub use views::impact::{Impact, NodeImpact};
 pub use views::outline::WayOut;

@@ -165,6 +165,11 @@ impl ToolInfo {
     }
 }
 
+/// Whether an agent's card may be called so.
+pub fn is_agent_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
 /// What a tool's results tell, and who gets what it is given. Of a tool that doesn't say, the most careful is thought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

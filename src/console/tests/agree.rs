@@ -219,6 +219,6 @@ fn failures_are_counted_apart_and_maps_count_entries_that_have_not_begun() {
         story.hear(&Input::Work { node: node.into(), generation, attempt, fact: WorkerFact::Failed(NodeError::permanent("no")) });
     }
     let label = |status| story.run.counts(status).label().into_string();
-    assert_eq!(label(RunStatus::Running), "0/3 done, 1 running, 1 failed, 1 failed_safe, inside 0/3 ended");
-    assert_eq!(label(RunStatus::Interrupted), "0/3 done, 1 interrupted, 1 failed, 1 failed_safe, inside 0/3 ended");
+    assert_eq!(label(RunStatus::Running), "0/3 done, 1 running, 1 failed, 1 failed_safe, 0/3 inside ended");
+    assert_eq!(label(RunStatus::Interrupted), "0/3 done, 1 interrupted, 1 failed, 1 failed_safe, 0/3 inside ended");
 }

@@ -85,7 +85,7 @@ fn a_gate_inside_shows_on_the_folded_owner_and_is_decided_in_the_inbox() {
     deck.done("each[0]/look", json!("fine"));
     deck.select("each");
     deck.keys("h");
-    assert!(deck.sees("1 waiting inside, 1"), "{}", deck.screen());
+    assert!(deck.sees("1 waiting, 1"), "{}", deck.screen());
     insta::assert_snapshot!(deck.screen());
     deck.keys("i");
     assert!(deck.sees("each[0]/save"), "{}", deck.screen());

@@ -142,15 +142,15 @@ fn of_several_held_calls_the_status_and_the_inspector_tell_the_one_that_the_key_
 #[test]
 fn the_stepping_key_goes_on_from_stop_to_stop() {
     let mut deck = held();
-    assert!(deck.sees(", next halt"), "{}", deck.screen());
+    assert!(deck.sees(", next call"), "{}", deck.screen());
     for id in ["2", "3"] {
         deck.keys(",");
         assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 0, "the call goes");
-        assert!(!deck.sees(", next halt"), "{}", deck.screen());
+        assert!(!deck.sees(", next call"), "{}", deck.screen());
         asks(&mut deck, id, "read_file");
         assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 1, "the next one is held");
     }
-    assert!(deck.sees(", next halt"), "{}", deck.screen());
+    assert!(deck.sees(", next call"), "{}", deck.screen());
 }
 
 /// A second console that shows the run of the first, which somebody else drives, or nobody.

@@ -67,7 +67,7 @@ fn is_refused(model: &Model, id: &str) -> bool {
 pub fn name(model: &Model, id: &str) -> Option<String> {
     let node = || model.shown_run().zip(model.selected_id());
     let name = match id {
-        "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next halt"),
+        "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next call"),
         "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it run"),
         "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
         "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "resume" } else { "pause" }),

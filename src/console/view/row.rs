@@ -7,7 +7,7 @@ use super::lane::{Lane, Scale};
 use super::pen::Pen;
 use crate::console::model::{AROUND_TITLE, LEVELS, Model, RunView, Standing, TITLE, TreeRow, TreeRowKind, texts};
 use crate::console::theme::{Role, of_node};
-use crate::engine::{ImpactLine, Inside, NodeRun, Time};
+use crate::engine::{ImpactLine, Inside, NodeRun, Time, inside_ended};
 use crate::plan::{Breakpoint, Node, NodeId, nest};
 use crate::text::{Glyph, Plain, duration};
 
@@ -271,10 +271,11 @@ pub fn state_mark(view: &RunView, id: &NodeId) -> Option<(Glyph, Role)> {
 /// How far what runs inside a node is, and whether something there needs a person.
 fn inside(node: &NodeRun) -> Option<(String, Role)> {
     let Inside { nodes, over, waiting, bad } = node.inside;
+    let ended = inside_ended(over, nodes);
     let (words, role) = match (waiting, bad) {
-        (0, 0) => (format!("{over} of {nodes} inside done"), Role::Dim),
-        (0, bad) => (format!("{bad} failed inside, {over} of {nodes} done"), Role::Failed),
-        (waiting, _) => (format!("{waiting} waiting inside, {over} of {nodes} done"), Role::Waiting),
+        (0, 0) => (ended, Role::Dim),
+        (0, bad) => (format!("{bad} failed, {ended}"), Role::Failed),
+        (waiting, _) => (format!("{waiting} waiting, {ended}"), Role::Waiting),
     };
     (nodes > 0).then_some((words, role))
 }

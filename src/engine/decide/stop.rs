@@ -36,7 +36,7 @@ impl Decider<'_> {
 
     fn stop_of(&self, ix: NodeIx) -> StopEffect {
         let flow = &self.flows[ix];
-        let takes_words = self.doc(ix).is_some_and(|node| node.kind.agent().is_some());
+        let takes_words = self.listens(ix);
         match flow.phase {
             Phase::Ended => StopEffect::Over,
             Phase::Working | Phase::Bodies | Phase::Inside if flow.drive.stopped_by.is_some() => StopEffect::Finishes,

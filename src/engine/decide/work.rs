@@ -115,10 +115,6 @@ impl Decider<'_> {
             return false;
         }
         let began = self.flows[ix].worker.as_ref().is_some_and(|worker| worker.began);
-        began || self.graph.nodes[ix].side_effects && !self.is_agent(ix)
-    }
-
-    fn is_agent(&self, ix: NodeIx) -> bool {
-        self.doc(ix).is_some_and(|node| node.kind.agent().is_some())
+        began || self.graph.nodes[ix].side_effects && !self.listens(ix)
     }
 }

@@ -100,9 +100,9 @@ fn a_gate_inside_a_sub_plan_shows_at_the_top_and_in_the_sub_plan_and_says_who_as
     assert_eq!(
         world.why("outer"),
         [
-            "`outer` is running: 0 of 2 inside have ended",
-            "  `outer/inner` is running: 0 of 1 inside have ended",
-            "    `outer/inner/save` waits for a decision at gate 1: `write` asks before it runs"
+            "`outer` is running: 0/2 inside ended",
+            "  `outer/inner` is running: 0/1 inside ended",
+            "    `outer/inner/save` waits for an answer to gate 1: `write` asks before it runs"
         ]
     );
     world.done("other", json!(1));

@@ -5,6 +5,7 @@ use crate::engine::{
     evolve::steer::Speed,
     flow::{Flow, PhasePart},
     graph::{NodeIx, SlotNeed},
+    inside_ended,
     run::RunState,
 };
 use crate::plan::{NodeId, nest};
@@ -128,7 +129,7 @@ impl RunState {
                 (link.sentence, link.obstacle) = (broken_off(&link.node), Obstacle::Start);
             } else if link.obstacle == Obstacle::Nodes {
                 let ended = self.node(&link.node).map_or(0, |node| node.inside.over);
-                link.sentence = format!("`{}` was interrupted: {ended} of {} inside had ended", link.node, self.count_inside(&link.node));
+                link.sentence = format!("`{}` was interrupted: {}", link.node, inside_ended(ended, self.count_inside(&link.node)));
             }
         }
         links
@@ -167,8 +168,8 @@ impl RunState {
                 BlockerNotes::new(format!("`{id}` waits for a decision at gate {}{because}{hold}", gate.0), Obstacle::Gate { gate: *gate })
             }
             NodeState::Running | NodeState::Stopping if self.count_inside(&id) > 0 => {
-                let (word, ended, all) = (node.state.word(), node.inside.over, self.count_inside(&id));
-                let sentence = format!("`{id}` is {word}: {ended} of {all} inside have ended");
+                let inside = inside_ended(node.inside.over, self.count_inside(&id));
+                let sentence = format!("`{id}` is {}: {inside}", node.state.word());
                 BlockerNotes::new(sentence, Obstacle::Nodes).by(self.open_inside(ix).collect())
             }
             NodeState::Running => BlockerNotes::new(format!("`{id}` is running{because}"), Obstacle::Work),

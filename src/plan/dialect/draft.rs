@@ -5,7 +5,7 @@ use super::field_names::{self, DocumentPart};
 use super::reading::{AS_WRITTEN, readings};
 use crate::plan::fields::is_quiet;
 use crate::plan::native::{edge_to_value, node_to_value, object, plan_to_value};
-use crate::plan::{Dialect, Edge, Join, Node, NodeId, Plan, Route};
+use crate::plan::{Dialect, Edge, Join, Node, NodeId, Plan, Route, is_agent_name};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
@@ -250,10 +250,7 @@ impl<'p> DocumentDraft<'p> {
             plan.edges.iter().for_each(|edge| *ways.entry(edge.from.as_str()).or_default() += 1);
             for (at, node) in self.nodes() {
                 if let Some(ways) = ways.get(node.id.as_str()).filter(|ways| **ways > 1) {
-                    self.lose(
-                        format!("nodes[{at}]"),
-                        format!("one of its {ways} outgoing edges is taken, but {} runs them all", self.name()),
-                    );
+                    self.lose(format!("nodes[{at}]"), format!("{} runs all {ways} of its outgoing edges, not one", self.name()));
                 }
             }
         }
@@ -369,7 +366,7 @@ impl<'p> DocumentDraft<'p> {
             let is_any = node.policy.join.or(self.plan.defaults.join) == Some(Join::Any);
             if let Some(sources) = waits.get(&node.id).filter(|sources| !is_any && sources.len() > 1) {
                 let count = sources.len();
-                self.lose(format!("nodes[{at}]"), format!("{} comes here from one node, but this waits for {count}", self.name()));
+                self.lose(format!("nodes[{at}]"), format!("{} starts this after one node, not after all {count}", self.name()));
             }
         }
     }
@@ -408,11 +405,6 @@ impl<'p> DocumentDraft<'p> {
 /// The path of a node in the native form.
 pub(super) fn place(at: usize) -> String {
     format!("nodes[{at}]")
-}
-
-/// Whether a card may be called so.
-fn is_agent_name(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
 /// Moves a field under another name.

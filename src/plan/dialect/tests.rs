@@ -234,7 +234,7 @@ fn a_walk_has_one_entry_and_what_it_never_comes_to_or_never_joins_is_told() {
         let lost: Vec<String> = written.lost.iter().map(|loss| format!("{}: {}", loss.path, loss.reason)).collect();
         let expected = [
             format!("nodes[1]: {name} starts at one node, `paris`, which doesn't lead here, so this would never run"),
-            format!("nodes[2]: {name} comes here from one node, but this waits for 2"),
+            format!("nodes[2]: {name} starts this after one node, not after all 2"),
         ];
         assert!(expected.iter().all(|words| lost.contains(words)), "{lost:#?}");
         assert_eq!(written.text.matches(mark).count(), 1, "{}", written.text);

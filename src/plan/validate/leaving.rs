@@ -17,7 +17,7 @@ pub(super) fn check(check: &mut PlanCheck) {
         {
             let inside = if plan.nodes[at].kind.body().is_some() { " inside it" } else { "" };
             let message = format!(
-                "private data from `{}` reaches `{sender}`{inside}, which asks before it sends; without a person `--allow-host HOST` says yes",
+                "private data from `{}` reaches `{sender}`{inside}, which asks before it sends (`--allow-host HOST` allows it)",
                 plan.nodes[from].id
             );
             check.find(Code::PrivateData, FindingPlace::Node(at), "", message, None);

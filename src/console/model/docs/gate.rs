@@ -136,7 +136,7 @@ fn sends(kind: &GateKind, doc: &mut Doc<'static>) {
             doc.line(Role::Code, head.then(&piece));
         }
     }
-    doc.line(Role::Dim, Plain::line("a yes holds for this host and port in this run, or for good where you say so"));
+    doc.line(Role::Dim, Plain::line("approving allows this host and port for the whole run"));
 }
 
 /// Lines of unchanged text around a change.

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::console::model::{Doc, Model, inputs, texts};
 use crate::console::theme::Role;
+use crate::engine::inside_ended;
 use crate::plan::{Approve, DecisionNode, Edge, MapNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode, nest, order::EdgePlace};
 use crate::text::Plain;
 
@@ -184,7 +185,7 @@ fn turns(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let all = run.map_or(0, |run| run.count_inside(&node.id));
     if all > 0 {
         let waits = if inside.waiting > 0 { format!(", {} waiting for you", inside.waiting) } else { String::new() };
-        doc.field("", &Plain::line(&format!("{} of {all} nodes ended{waits}", inside.over)));
+        doc.field("", &Plain::line(&format!("{}{waits}", inside_ended(inside.over, all))));
     }
 }
 

@@ -38,8 +38,8 @@ fn line(model: &mut Model, title: &str, point: &Breakpoint, id: Option<BreakId>)
     model.dialogs.push(Dialog::line(title, TextField::line(&written(point)), NOTE, LineThen::Break(id)));
 }
 
-const NOTE: &str = "before, after, failure or call; then a node (or a pattern with *); then `when` and a condition over node, tool, \
-                    model, args, output, error, cost_usd, tokens, attempt, first_use";
+const NOTE: &str = "such as `before send when tokens > 2000`: before, after, failure or call; a node or a pattern with *; perhaps a \
+                    condition over node, tool, model, args, output, error, cost_usd, tokens, attempt, first_use";
 
 /// Adds one.
 pub fn add(model: &mut Model, _: &mut UpdateTurn) {

@@ -9,7 +9,7 @@ use crate::console::model::{
 };
 use crate::engine::{Action, Command, Gate, GateKind, GateQuestion, GateReply, OPTION, Time, form_has_option};
 use crate::host::client::Request;
-use crate::plan::{Field, FieldKind};
+use crate::plan::{Field, FieldKind, NodeId};
 use crate::text::{Plain, counted};
 
 /// Replies to the selected gate. A rejection without words asks for them first.
@@ -62,7 +62,7 @@ fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
         model.inbox.asked = Some(asked);
         return;
     }
-    let said = Status::good(&format!("{} `{}`", past(intent), gate.node));
+    let said = Status::good(&past(intent, &gate.node));
     let request = Request::Command { run: key.run.clone(), command: Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() } };
     let host = gate.host().filter(|_| intent == Intent::ApproveHost).map(str::to_owned);
     turn.send(request);
@@ -130,13 +130,13 @@ fn reply_of(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<G
     }
 }
 
-fn past(intent: Intent) -> &'static str {
+fn past(intent: Intent, node: &NodeId) -> String {
     match intent {
-        Intent::Approve => "approved",
-        Intent::ApproveHost => "approved, with its host for good,",
-        Intent::Reject => "rejected",
-        Intent::Skip => "skipped",
-        Intent::CancelBranch => "cancelled the branch of",
+        Intent::Approve => format!("approved `{node}`"),
+        Intent::ApproveHost => format!("approved `{node}`; its host is allowed from now on"),
+        Intent::Reject => format!("rejected `{node}`"),
+        Intent::Skip => format!("skipped `{node}`"),
+        Intent::CancelBranch => format!("cancelled the branch of `{node}`"),
     }
 }
 

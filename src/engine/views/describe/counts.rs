@@ -46,6 +46,11 @@ pub enum CountedNodes {
     Inside,
 }
 
+/// How far what runs inside a node, or a run's nodes, is.
+pub fn inside_ended(ended: u32, all: u32) -> String {
+    format!("{ended}/{all} inside ended")
+}
+
 impl NodeState {
     /// Whether nobody works at a node that is at work by the journal, as its run is so.
     pub fn is_interrupted(&self, run: RunStatus) -> bool {
@@ -86,11 +91,11 @@ impl RunState {
 }
 
 impl NodeCounts {
-    /// Such as `2/4 done`, `1 failed`, `inside 3/12 ended`: how many are done, and all else that isn't 0.
+    /// Such as `2/4 done`, `1 failed`, `3/12 inside ended`: how many are done, and all else that isn't 0.
     pub fn parts(self) -> Vec<(CountedNodes, Plain)> {
         let Self { all, done, rehearsed, running, interrupted, waiting, failed, failed_safe, not_run, stale, inside, inside_ended } = self;
         let some = |what, count: u32, word: &str| (count > 0).then(|| (what, Plain::line(&format!("{count} {word}"))));
-        let inner = (inside > 0).then(|| (CountedNodes::Inside, Plain::line(&format!("inside {inside_ended}/{inside} ended"))));
+        let inner = (inside > 0).then(|| (CountedNodes::Inside, Plain::line(&self::inside_ended(inside_ended, inside))));
         let others = [
             some(CountedNodes::Rehearsed, rehearsed, "rehearsed"),
             some(CountedNodes::Running, running, "running"),

@@ -10,7 +10,7 @@ mod timeline;
 mod times;
 mod totals;
 
-pub use counts::{CountedNodes, NodeCounts};
+pub use counts::{CountedNodes, NodeCounts, inside_ended};
 pub use event::{EventLine, EventTone, arguments, value_text};
 pub use impact::ImpactLine;
 pub use status::RunStatus;
