@@ -192,7 +192,7 @@ fn a_folded_owner_tells_of_failures_inside_and_is_found_by_the_key_for_what_need
     deck.keys("1");
     deck.select("each");
     deck.keys("h g");
-    assert!(deck.sees("1 failed inside") || deck.sees("waiting inside"), "{}", deck.screen());
+    assert!(deck.sees("1 failed, ") || deck.sees("1 waiting, "), "{}", deck.screen());
     deck.keys(".");
     assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("each[0]/look"));
 }

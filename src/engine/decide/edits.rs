@@ -77,7 +77,7 @@ impl Decider<'_> {
         }
         let named = self.is_engaged(ix) || self.flows[ix].phase == Phase::Resting || self.flows[ix].bodies.is_some();
         if amendment.renamed.contains(&ix) && named {
-            return Some(format!("`{id}` is {} under its name and keeps it", state.word()));
+            return Some(format!("`{id}` is {}, so it keeps its name", state.word()));
         }
         if amendment.rewired.contains(&ix) && self.has_started(ix) && !again.contains(&ix) {
             let hint = "rerun it while it is held, and edit it then";

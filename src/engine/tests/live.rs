@@ -139,7 +139,7 @@ fn names_change_and_nothing_runs_again_for_it() {
     let mut world = World::new(plan(vec![agent("a", &[]), reads, last]));
     world.done("a", json!("apples"));
     let rename = |from: &str, to: &str| Edit::RenameNode { from: from.into(), to: to.into() };
-    assert!(refusal(&world, [rename("b", "bees")]).contains("`b` has started, so it keeps its name"));
+    assert!(refusal(&world, [rename("b", "bees")]).contains("`b` is running, so it keeps its name"));
     world.done("b", json!(1));
     let action = edit([rename("a", "fruit"), rename("b", "a")]);
     assert!(world.run.impact(&action, Time(world.now)).is_harmless());

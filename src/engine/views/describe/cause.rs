@@ -62,7 +62,7 @@ impl Cause {
             Self::HasFailed => "the node failed".to_string(),
             Self::AttemptOver => "the attempt has ended".to_string(),
             Self::NodeStopping => "the node is to stop".to_string(),
-            Self::RunsAgain { action } => format!("runs again: somebody asked to {action}"),
+            Self::RunsAgain { action } => format!("somebody asked to {action}, so the node runs again"),
             Self::Overridden => "its result was overridden".to_string(),
             Self::Edited => "the plan was edited, so it asks again".to_string(),
             Self::Feedback { node, to } => format!("the result of `{node}` was rejected with feedback to `{to}`"),
