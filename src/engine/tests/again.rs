@@ -97,7 +97,7 @@ fn a_rerun_alone_keeps_its_edges_and_marks_its_consumers_stale() {
     );
     world.act(rerun("a", RerunReach::Alone));
     assert_eq!(world.states(), "a running, b succeeded, c running, d pending");
-    assert_eq!(world.node("b").stale.as_ref().map(Cause::message).as_deref(), Some("`a` ran again after it"));
+    assert_eq!(world.node("b").stale.as_ref().map(Cause::message).as_deref(), Some("`a` ran again since"));
     world.done("c", json!(1));
     assert_eq!((world.state("d"), world.node("d").stale.is_some()), ("running", false), "`d` reads nothing of `a`");
     world.done("a", json!("new"));
@@ -257,7 +257,7 @@ fn what_was_inside_of_a_node_that_runs_again_is_gone_and_comes_anew_in_a_later_g
     assert_eq!(aborted, 1);
     all_done(&mut world, &["each[0]/x", "each[1]/x", "z"]);
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
-    assert!(refusal(&world, rerun("each[0]/x", RerunReach::Downstream)).ends_with("run `each` again"));
+    assert!(refusal(&world, rerun("each[0]/x", RerunReach::Downstream)).ends_with("rerun `each`"));
 }
 
 #[test]

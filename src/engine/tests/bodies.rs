@@ -102,7 +102,7 @@ fn a_gate_inside_a_sub_plan_shows_at_the_top_and_in_the_sub_plan_and_says_who_as
         [
             "`outer` is running: 0/2 inside ended",
             "  `outer/inner` is running: 0/1 inside ended",
-            "    `outer/inner/save` waits for an answer to gate 1: `write` asks before it runs"
+            "    `outer/inner/save` waits for a reply to gate 1: `write` asks before it runs"
         ]
     );
     world.done("other", json!(1));

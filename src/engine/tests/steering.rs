@@ -282,7 +282,7 @@ fn steps_are_never_kept_for_later() {
     for _ in 0..3 {
         let before = world.run.clone();
         let events = act(&mut world, step());
-        let why = "nothing can start now: `a` waits for a decision at gate 1: the plan asks before this node starts";
+        let why = "nothing can start now: `a` waits for a reply to gate 1: the plan asks before this node starts";
         assert_eq!(refused(&events), why);
         assert_eq!(plain(&world.run), plain(&before), "it changes nothing");
     }

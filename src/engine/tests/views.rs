@@ -423,7 +423,7 @@ fn why_tells_the_whole_chain_with_every_branch_of_it_and_what_people_can_do_firs
     let NodeState::Retrying { until } = world.node("flaky").state else { panic!("it retries") };
     let expected = [
         "`end` waits for `flaky`, `mid`, `asks`".to_string(),
-        "  `asks` waits for a decision at gate 1: the plan asks before this node starts".into(),
+        "  `asks` waits for a reply to gate 1: the plan asks before this node starts".into(),
         format!("  `flaky` will be retried at {}: it broke", crate::text::clock(until.0)),
         "  `mid` waits for `holds`, `waits`, `asks`".into(),
         "    `waits` is held: waits for lock `db`, which `holds` holds".into(),

@@ -165,7 +165,7 @@ impl RunState {
             NodeState::Held => self.held(ix, &id, format!("`{id}` is held{because}")),
             NodeState::Waiting { gate } => {
                 let hold = self.later_hold(ix);
-                BlockerNotes::new(format!("`{id}` waits for a decision at gate {}{because}{hold}", gate.0), Obstacle::Gate { gate: *gate })
+                BlockerNotes::new(format!("`{id}` waits for a reply to gate {}{because}{hold}", gate.0), Obstacle::Gate { gate: *gate })
             }
             NodeState::Running | NodeState::Stopping if self.count_inside(&id) > 0 => {
                 let inside = inside_ended(node.inside.over, self.count_inside(&id));
