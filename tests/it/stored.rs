@@ -95,7 +95,7 @@ fn subcommands_that_drive_the_run_exit_with_the_state_it_halts_in() {
     program.run(&["approve", "write"]).code(7).says(&[" paused: "]);
     assert_eq!(states(&program), ["succeeded", "succeeded", "succeeded", "ready"], "it ran what `after` needs, and pauses before it");
     program.run(&["step"]).code(0).says(&["ran after (succeeded)", " succeeded, elapsed "]);
-    program.run(&["step"]).code(1).says(&["can't step: the run is over"]);
+    program.run(&["step"]).code(1).says(&["can't step: the run has ended"]);
     program.run(&["rerun", "write"]).code(7).says(&["gate at write"]);
     program.run(&["reject", "1", "-m", "no"]).code(1).says(&["was already approved by tester"]);
     program.run(&["reject", "-m", "no"]).code(4);
@@ -123,7 +123,7 @@ fn one_name_alone_is_of_the_newest_run_else_a_run() {
 fn a_branch_of_a_finished_run_without_an_edit_changes_nothing_and_says_so() {
     let program = parked();
     program.run(&["resume", "--yes"]).code(0);
-    program.run(&["branch", "last"]).code(1).says(&["changes nothing: run ", " is over there", "--at", "--edit"]);
+    program.run(&["branch", "last"]).code(1).says(&["changes nothing: run ", " has ended there", "--at", "--edit"]);
     assert_eq!(program.json(&["ls", "--json"]).as_array().unwrap().len(), 1);
 }
 
