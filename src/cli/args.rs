@@ -4,9 +4,9 @@
 //! clap would count a variable as an argument, and show it as required in the usage line of an error.
 
 use super::{
-    AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, RejectArgs, ReleaseArgs, ReplayArgs,
-    RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs, SetupArgs, SkipArgs, StepArgs,
-    TargetArgs, UndoArgs,
+    AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, PruneArgs, RejectArgs, ReleaseArgs,
+    ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs, SetupArgs, SkipArgs,
+    StepArgs, TargetArgs, UndoArgs,
 };
 use crate::{
     engine::LostChoice,
@@ -124,6 +124,11 @@ pub enum Subcommand {
     Diff(DiffArgs),
     /// List runs, newest first
     Ls(LsArgs),
+    /// Delete runs that have ended, with their results and logs
+    ///
+    /// Without `--yes` it only lists what would go, with the space that it takes. Runs that have not ended go only where you name them,
+    /// and never while a process drives them.
+    Prune(PruneArgs),
     /// Show one run
     Show(ShowArgs),
     /// Show what a node waits for and what you can do about it
@@ -191,6 +196,7 @@ impl Subcommand {
             | Self::Import(_)
             | Self::Diff(_)
             | Self::Ls(_)
+            | Self::Prune(_)
             | Self::Show(_)
             | Self::Why(_)
             | Self::Trace(_)

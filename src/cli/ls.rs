@@ -11,7 +11,7 @@ use crate::{
 use serde_json::{Value, json};
 
 /// Columns of a run's goal in the list, where no terminal says how many there are.
-const GOAL_COLUMNS: usize = 60;
+pub(super) const GOAL_COLUMNS: usize = 60;
 
 /// Lists runs.
 ///

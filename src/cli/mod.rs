@@ -23,6 +23,8 @@ mod ls;
 mod named;
 mod output;
 mod plan;
+mod prune;
+mod prune_args;
 mod replay;
 mod resume;
 mod rivals;
@@ -51,6 +53,7 @@ pub use exit::{CliError, Exit};
 pub use help::GROUPS;
 use io::Listened;
 pub use io::{Io, columns};
+pub use prune_args::PruneArgs;
 pub use rivals::RivalArgs;
 pub use setup_args::SetupArgs;
 pub use steering::{
@@ -182,6 +185,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Import(args)) => block_on(import::import(args, &place()?, io))?,
         Some(Subcommand::Diff(args)) => diff::diff(args, &place()?, io),
         Some(Subcommand::Ls(args)) => ls::ls(args, &place()?, io),
+        Some(Subcommand::Prune(args)) => prune::prune(args, &place()?, io),
         Some(Subcommand::Show(args)) => show::show(args, &place()?, io),
         Some(Subcommand::Why(args)) => why::why(args, &place()?, io),
         Some(Subcommand::Trace(args)) => trace::trace(args, &place()?, io),

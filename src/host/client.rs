@@ -60,6 +60,8 @@ pub enum Request {
     ListRuns,
     /// Open a run to look at; answered by `RunOpened`. Starts nothing.
     OpenRun(RunId),
+    /// Delete a run for good; answered by `RunDeleted` and the list of runs, or by `Problem`.
+    DeleteRun(RunId),
     /// Drive a run on that was interrupted; answered by `RunOpened`, then its `Events`, or by `Problem`.
     Resume(RunId),
     /// A new run that keeps a run's events up to one of them and goes on from there; answered by `RunOpened` (live) or `Problem`.
@@ -205,6 +207,11 @@ pub enum Notice {
     },
     /// The list of runs, newest first.
     Runs(Vec<RunSummary>),
+    /// A run was deleted; this many bytes of the journal are free for others.
+    RunDeleted {
+        run: RunId,
+        bytes: u64,
+    },
     /// The plan that stands in a file.
     PlanRead {
         /// The path as it was asked for.

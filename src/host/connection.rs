@@ -119,6 +119,11 @@ impl ClientSession {
             Request::Command { run, command } => self.command(run, command).await,
             Request::ListRuns => self.notify_with(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
+            Request::DeleteRun(run) => {
+                let deleted = self.shared.delete(&run);
+                self.notify_with(deleted.map(|bytes| Notice::RunDeleted { run, bytes }));
+                self.notify_with(self.shared.runs().map(Notice::Runs));
+            }
             Request::Resume(run) => self.resume(run).await,
             Request::Branch { run, seq, actions } => self.branch(run, seq, actions).await,
             Request::Preview { run, gate, payload } => self.preview(run, gate, payload),

@@ -408,6 +408,13 @@ impl Shared {
         Ok(rows.into_iter().map(|row| self.summary(row)).collect())
     }
 
+    /// Deletes a run that nobody drives: returns how many bytes it took.
+    pub(super) fn delete(&self, run: &RunId) -> Result<u64, Problem> {
+        let bytes = self.store.size(run)?;
+        self.store.delete(std::slice::from_ref(run))?;
+        Ok(bytes)
+    }
+
     fn summary(&self, row: RunRow) -> RunSummary {
         let driver = match row.outcome {
             Some(_) => Driver::Nobody,

@@ -1,7 +1,7 @@
 //! `Store`: the handle that the rest of dagdeck holds. Appends go to the writer thread, reads to a connection of their own.
 
 use super::{
-    Ownership, RunFilter, RunRow, StoreError,
+    Ownership, RunFilter, RunRow, StoreError, prune,
     reader::StoreReader,
     row::{Headline, StoredRow, signed},
     schema::{self, Tuning},
@@ -142,6 +142,34 @@ impl Store {
         let (ack, done) = tokio::sync::oneshot::channel();
         self.writer()?.send(Append { run: run.0.clone(), rows, headlines, durability, ack })?;
         done.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// About how many bytes of the journal a run takes.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn size(&self, run: &RunId) -> Result<u64, StoreError> {
+        self.reader.size(run)
+    }
+
+    /// Deletes runs for good, all or none.
+    ///
+    /// # Errors
+    /// Nothing was deleted then: a process drives one of them, or the journal can't be written.
+    pub fn delete(&self, runs: &[RunId]) -> Result<(), StoreError> {
+        let by = Actor { who: String::new(), via: "deletes it".to_owned() };
+        let _owned = runs.iter().map(|run| self.own(run, &by)).collect::<Result<Vec<_>, _>>()?;
+        prune::delete(&self.path, runs)
+    }
+
+    /// Closes the journal and gives its free space back, where no other process has it open: returns whether it did.
+    ///
+    /// # Errors
+    /// When the journal can't be written.
+    pub fn compact(self) -> Result<bool, StoreError> {
+        let path = self.path.clone();
+        drop(self);
+        prune::compact(&path)
     }
 
     /// Whether a run was read from a file.

@@ -7,6 +7,7 @@ mod error;
 mod handle;
 mod owner;
 mod plannings;
+mod prune;
 mod reader;
 mod row;
 mod run_file;

@@ -151,6 +151,12 @@ impl StoreReader {
         Ok((records, None))
     }
 
+    pub(super) fn size(&self, run: &RunId) -> Result<u64, StoreError> {
+        let all = "SELECT coalesce(sum(length(CAST(json AS BLOB)) + length(kind)), 0) FROM events WHERE run = ?1";
+        let size = self.lock().query_row(all, params![run.0], |row| row.get::<_, i64>(0));
+        size.map(unsigned).map_err(|error| self.wrap(&error))
+    }
+
     /// Whether the run was read from a file.
     pub(super) fn is_imported(&self, run: &RunId) -> Result<bool, StoreError> {
         let found =

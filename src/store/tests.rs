@@ -298,3 +298,42 @@ fn files_and_folder_belong_to_the_user_alone() {
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&inner), mode(store.path()), mode(&inner.join("journal.db-wal"))), (0o700, 0o600, 0o600));
 }
+
+#[tokio::test]
+async fn a_deleted_run_is_in_no_byte_of_the_journal_and_its_space_comes_back() {
+    let home = TempDir::new().unwrap();
+    let (gone, kept) = (RunId("run-1".into()), RunId("run-2".into()));
+    let words = "told to nobody ".repeat(9_000);
+    let store = Store::open(home.path()).unwrap();
+    append(&store, "run-1", &records(1, vec![created("/w", "greet"), output(&words)])).await.unwrap();
+    append(&store, "run-2", &records(1, vec![created("/w", "wave"), output("kept")])).await.unwrap();
+    assert!(store.size(&gone).unwrap() > words.len() as u64 && store.size(&kept).unwrap() < 10_000);
+    store.delete(std::slice::from_ref(&gone)).unwrap();
+    assert_eq!(store.records(&gone), Err(StoreError::NoSuchRun { name: "run-1".into() }));
+    assert_eq!(store.runs(RunFilter::All).unwrap().len(), 1);
+    // What is open isn't made shorter under whoever writes there.
+    let other = Store::open(home.path()).unwrap();
+    assert!(!store.compact().unwrap());
+    append(&other, "run-2", &records(3, vec![output("more")])).await.unwrap();
+    assert!(other.compact().unwrap());
+    let file = std::fs::read(Store::file(home.path())).unwrap();
+    assert!(file.len() < words.len(), "{}", file.len());
+    assert!(!file.windows(14).any(|part| part == b"told to nobody"));
+    assert_eq!(Store::open(home.path()).unwrap().records(&kept).unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn a_run_that_a_process_drives_is_not_deleted_and_neither_are_those_named_with_it() {
+    let home = TempDir::new().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    for run in ["run-1", "run-2"] {
+        append(&store, run, &records(1, vec![created("/w", "greet")])).await.unwrap();
+    }
+    let runs = ["run-1", "run-2"].map(|run| RunId(run.into()));
+    let owned = store.own(&runs[1], &Actor { who: "ann".into(), via: "console".into() }).unwrap();
+    assert!(matches!(store.delete(&runs), Err(StoreError::Driven { .. })));
+    assert_eq!(store.runs(RunFilter::All).unwrap().len(), 2);
+    drop(owned);
+    store.delete(&runs).unwrap();
+    assert!(store.runs(RunFilter::All).unwrap().is_empty());
+}

@@ -442,3 +442,23 @@ fn a_branch_asks_again_and_is_the_newest_run_and_an_imported_run_is_only_branche
     let renamed = program.read("run.jsonl").replace(&parent, "00000000-copy");
     program.feed(&["import", "-"], renamed).code(3).says(&["checksum"]);
 }
+
+#[test]
+fn prune_lists_what_would_go_and_deletes_with_a_yes() {
+    let program = parked();
+    let file = program.file("one.json", json!({"dagdeck": 1, "goal": "one", "nodes": [{"id": "a", "value": 1}]}).to_string());
+    (0..3).for_each(|_| drop(program.run(&["run", &file]).code(0)));
+    program.run(&["prune"]).code(2).says(&["--older", "--keep"]);
+    program.run(&["prune", "--older", "1month"]).code(2).says(&["write days"]);
+    program.run(&["prune", "--older", "30d"]).code(0).says(&["nothing to delete"]);
+    let list = || program.json(&["ls", "--json"]).as_array().unwrap().len();
+    let listed = program.run(&["prune", "--keep", "2"]).code(0).says(&["1 run, ", "would be deleted", "--yes"]);
+    assert!(listed.out.contains("  succeeded ") && listed.out.contains("one"), "{}", listed.out);
+    assert_eq!(list(), 4);
+    program.run(&["prune", "--keep", "2", "--yes"]).code(0).says(&["deleted 1 run"]);
+    assert_eq!(list(), 3);
+    program.run(&["prune", "--keep", "0", "--yes"]).code(0).says(&["deleted 2 runs"]);
+    program.run(&["show", "last", "--json"]).code(0);
+    program.run(&["prune", "last", "--yes"]).code(0).says(&["deleted 1 run"]);
+    assert_eq!(list(), 0);
+}

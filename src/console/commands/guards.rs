@@ -203,6 +203,15 @@ pub fn interrupted_listed(model: &Model) -> Result<(), DisabledReason> {
     resumes(&summary.driver, summary.outcome.is_some(), summary.imported.is_some())
 }
 
+/// Nobody drives the selected run of the list.
+pub fn driven_by_nobody(model: &Model) -> Result<(), DisabledReason> {
+    match &model.runs.selected().ok_or(Cow::Borrowed("no runs in this workspace yet"))?.driver {
+        Driver::Nobody => Ok(()),
+        Driver::Here => Err("this run goes on: cancel it first".into()),
+        Driver::Elsewhere(who) => Err(format!("this run goes on in {who}").into()),
+    }
+}
+
 fn resumes(driver: &Driver, is_over: bool, is_imported: bool) -> Result<(), DisabledReason> {
     match driver {
         _ if is_over => Err("this run has ended".into()),

@@ -268,6 +268,8 @@ const INBOX: &[ConsoleCommand] = &[
 #[rustfmt::skip]
 const RUNS: &[ConsoleCommand] = &[
     row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; starts nothing"), when::has_runs, actions::run::open_listed),
+    row("runs.search", &["/"], Runs, ("Search the runs", "search", "by goal, state or time; enter opens one"), when::has_runs, actions::branch::search_runs),
+    row("runs.delete", &["d", "delete"], Runs, ("Delete the run", "delete", "its results and log, for good; asks first"), when::driven_by_nobody, actions::branch::ask_delete),
     row("runs.resume", &["!"], Runs, ("Resume the selected run", "resume", "resumes a run that no process drives"), when::interrupted_listed, actions::branch::resume_listed),
 ];
 

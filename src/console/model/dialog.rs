@@ -89,6 +89,8 @@ pub enum PickThen {
     Branch(Vec<Action>),
     /// Branch off with something other at the selected node.
     BranchWith(Branching),
+    /// Open that run.
+    OpenRun(RunId),
     /// Compare the shown run with that one.
     CompareRun(RunId),
     /// Reject the result of the first node, so that the second one works again.
@@ -335,6 +337,8 @@ pub enum Confirmed {
     Start(Vec<Action>),
     /// Resumes a run that was interrupted.
     Resume(RunId),
+    /// Deletes a run for good.
+    DeleteRun(RunId),
     /// Cancels all runs and leaves.
     CancelAllAndQuit,
     /// Drops the text that was being edited.

@@ -73,6 +73,35 @@ fn the_selection_stays_on_its_run_when_the_list_changes() {
 }
 
 #[test]
+fn a_run_is_found_by_its_goal_and_opened() {
+    let mut deck = Deck::new(80, 24);
+    deck.notice(Notice::Runs(vec![summary("b", None), summary("a", None)]));
+    deck.keys("tab 3 /");
+    deck.type_text("of a");
+    deck.keys("enter");
+    assert_eq!(last_request(&deck), Some(&Request::OpenRun(RunId("a".into()))));
+}
+
+#[test]
+fn a_run_is_deleted_after_a_yes_and_shown_no_more() {
+    let mut deck = Deck::running(80, 24);
+    deck.done("scan", json!("one"));
+    let records = other(&deck, "none");
+    deck.notice(Notice::Runs(vec![summary("run-9", None)]));
+    deck.notice(Notice::RunOpened { run: RunId("run-9".into()), records, driver: Driver::Nobody });
+    deck.keys("3 d");
+    assert!(deck.sees("Delete this run?") && deck.sees("It has not ended"), "{}", deck.screen());
+    deck.keys("n");
+    assert!(!matches!(last_request(&deck), Some(Request::DeleteRun(_))));
+    deck.keys("d y");
+    assert_eq!(last_request(&deck), Some(&Request::DeleteRun(RunId("run-9".into()))));
+    deck.notice(Notice::RunDeleted { run: RunId("run-9".into()), bytes: 12_000 });
+    deck.notice(Notice::Runs(Vec::new()));
+    assert!(deck.sees("deleted; 12 kB are free for other runs"), "{}", deck.screen());
+    assert!(deck.model.runs.get(&RunId("run-9".into())).is_none() && deck.model.shown_run().is_none());
+}
+
+#[test]
 fn a_branch_off_the_event_that_is_looked_at_asks_and_takes_an_edit_along() {
     let mut deck = Deck::waiting(120, 40);
     deck.select("count");

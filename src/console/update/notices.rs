@@ -7,7 +7,7 @@ use crate::console::model::{
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, NodeId, validate::Severity};
-use crate::text::{Plain, counted};
+use crate::text::{Plain, bytes, counted};
 
 /// Takes in a notice.
 pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
@@ -50,6 +50,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::RunOpened { run, records, driver } => run_opened(model, turn, run, &records, driver),
         Notice::Events { run, records } => events(model, turn, &run, &records),
         Notice::Runs(listing) => model.runs.list(listing),
+        Notice::RunDeleted { run, bytes } => forget(model, turn, &run, bytes),
         Notice::Preview { run, gate, preview } => {
             if let Some(view) = model.runs.get_mut(&run) {
                 view.previews.insert(gate, preview);
@@ -378,6 +379,20 @@ fn ended(view: &RunView, outcome: Outcome, reason: &str) -> Status {
         Outcome::Failed => Status::bad(&format!("failed: {words}")),
         Outcome::Cancelled => Status::warn(&format!("cancelled: {words}")),
     }
+}
+
+/// Closes a run that is no more.
+fn forget(model: &mut Model, turn: &mut UpdateTurn, run: &RunId, freed: u64) {
+    let waiting = model.inbox.gates.len();
+    model.runs.open.retain(|view| view.id != *run);
+    if model.runs.versus.as_ref().is_some_and(|versus| versus.sides.iter().any(|(id, _)| id == run)) {
+        model.runs.versus = None;
+    }
+    if model.place.shown == PlanScreen::Run(run.clone()) {
+        model.place.shown = PlanScreen::Plan;
+    }
+    model.status = Some(Status::good(&format!("deleted; {} are free for other runs", bytes(freed))));
+    gates_changed(model, turn, waiting);
 }
 
 /// Gates opened or closed: the inbox, the texts, the title. The focus and the selection stay where they are.

@@ -96,7 +96,7 @@ fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'stat
         Some(KeyContext::Inbox) if model.card_gate().is_some() => GATE,
         Some(KeyContext::Inbox) => "app.help gate.go_on move.down app.back app.runs app.quit",
         Some(KeyContext::Compare) => "app.help app.back compare.back compare.accept compare.undo compare.node move.down app.quit",
-        Some(KeyContext::Runs) => "app.help runs.open runs.resume app.back app.quit",
+        Some(KeyContext::Runs) => "app.help runs.open runs.resume runs.search runs.delete app.back app.quit",
         _ => "",
     };
     ids.split_whitespace()

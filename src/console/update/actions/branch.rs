@@ -5,7 +5,7 @@ use crate::console::model::{
     Branching, CompareScreen, Confirmed, Dialog, EditThen, Model, PickItem, PickThen, Screen, Status, VersusRow, texts,
 };
 use crate::engine::{Action, Pace, Record, Run, RunId, RunStatus, WrittenValue};
-use crate::host::client::{Driver, Parent, Request};
+use crate::host::client::{Driver, Parent, Request, RunSummary};
 use crate::plan::{Node, NodeId, nest};
 use crate::text::{Plain, timestamp};
 
@@ -129,6 +129,30 @@ pub fn ask_resume(model: &mut Model, run: RunId, goal: &Plain) {
         ),
     ];
     model.dialogs.push(Dialog::confirm(lines, Confirmed::Resume(run)));
+}
+
+/// Finds a run by its goal, its state or its time, and opens it.
+pub fn search_runs(model: &mut Model, _: &mut UpdateTurn) {
+    let item = |summary: &RunSummary| {
+        let detail = format!("{}, {}, {}", summary.status.word(), timestamp(summary.created.0), texts::run_name(&summary.run));
+        PickItem::new(PickThen::OpenRun(summary.run.clone()), &summary.goal, &detail)
+    };
+    let items = model.runs.listing.iter().map(item).collect();
+    model.dialogs.push(Dialog::pick("search the runs", items));
+}
+
+/// Asks whether the selected run is to be deleted.
+pub fn ask_delete(model: &mut Model, _: &mut UpdateTurn) {
+    let Some(summary) = model.runs.selected() else { return };
+    let mut lines = vec![
+        Plain::line("Delete this run?"),
+        Plain::summary(&summary.goal),
+        Plain::line("Its results and its log are deleted for good. Files that it wrote stay."),
+    ];
+    if summary.outcome.is_none() {
+        lines.push(Plain::line("It has not ended: what it still had to do is never done."));
+    }
+    model.dialogs.push(Dialog::confirm(lines, Confirmed::DeleteRun(summary.run.clone())));
 }
 
 /// Picks the run to compare the shown one with.

@@ -195,6 +195,7 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::Act(offer) => act::picked(model, turn, offer),
         PickThen::Branch(actions) => branch::confirm(model, actions),
         PickThen::BranchWith(what) => branch::edit(model, what),
+        PickThen::OpenRun(run) => run::open(model, turn, run),
         PickThen::CompareRun(run) => branch::compare_picked(model, turn, run),
         PickThen::Rewind(node, to) => act::ask_feedback(model, node, to),
         PickThen::Rival(number) => request::take_rival(model, number),
@@ -218,6 +219,7 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
     match confirm.then {
         Confirmed::Branch { run, seq, actions } => turn.send(Request::Branch { run, seq, actions }),
         Confirmed::Start(first) => run::start(model, turn, first),
+        Confirmed::DeleteRun(run) => turn.send(Request::DeleteRun(run)),
         Confirmed::Resume(run) => turn.send(Request::Resume(run)),
         Confirmed::Trust(item) => {
             model.status = Some(Status::good(&format!("trusted {}", item.path)));

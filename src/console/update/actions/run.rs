@@ -5,7 +5,7 @@ use serde_json::Map;
 use super::super::UpdateTurn;
 use crate::console::commands::guards::can_run;
 use crate::console::model::{Confirmed, Dialog, Model, PickItem, PickThen, PlanScreen, Reading, RunView, Screen, Status, docs};
-use crate::engine::{Action, OPERATOR, REHEARSAL};
+use crate::engine::{Action, OPERATOR, REHEARSAL, RunId};
 use crate::host::client::{ModelStatus, Request};
 use crate::plan::that_need_model;
 use crate::text::{Plain, counted};
@@ -108,7 +108,13 @@ pub fn show_one(model: &mut Model) {
 
 /// Opens the run that is selected in the list.
 pub fn open_listed(model: &mut Model, turn: &mut UpdateTurn) {
-    let Some(run) = model.runs.selected().map(|summary| summary.run.clone()) else { return };
+    if let Some(run) = model.runs.selected().map(|summary| summary.run.clone()) {
+        open(model, turn, run);
+    }
+}
+
+/// Shows a run.
+pub fn open(model: &mut Model, turn: &mut UpdateTurn, run: RunId) {
     model.runs.awaited = None;
     if model.runs.get(&run).is_some() {
         model.place.shown = PlanScreen::Run(run);
