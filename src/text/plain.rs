@@ -171,6 +171,23 @@ impl Plain {
         self.wrap_from(max, 0)
     }
 
+    /// Rows of at most so many columns that together are the whole text, spaces too, each with the column where it begins. They are broken
+    /// behind a space where there is one.
+    pub fn rows(&self, max: usize) -> Vec<(usize, Self)> {
+        let (mut rows, mut rest, mut column) = (Vec::new(), self.text.as_str(), 0);
+        loop {
+            let most = fit(rest, max.max(2));
+            let at = if most == rest.len() { most } else { rest[..most].rfind(' ').map_or(most, |space| space + 1) };
+            let (row, after) = rest.split_at(at);
+            rows.push((column, Self { text: row.to_owned(), hidden: self.hidden }));
+            if after.is_empty() {
+                return rows;
+            }
+            column += columns(row);
+            rest = after;
+        }
+    }
+
     /// The same, with the later lines below where the first one's words begin: behind its indent, or behind a label and the spaces after it.
     pub fn wrap_hanging(&self, max: usize) -> Vec<Self> {
         let words = self.text.trim_start_matches(' ');

@@ -78,3 +78,20 @@ fn a_model_is_set_up_by_the_command_line() {
     let nothing = program.feed(&["models", "setup"], "");
     assert!(nothing.code == 1 && nothing.err.contains("openai") && nothing.err.contains("nobody can be asked"), "{nothing:?}");
 }
+
+#[test]
+fn a_key_that_was_typed_for_one_server_is_sent_to_no_other() {
+    let (first, second) = (ChatServer::start(vec![refused()]), ChatServer::start(vec![Reply::Text("ready".into())]));
+    let program = Program::new().env("DAGDECK_LOCAL_SERVER", "none");
+    let mut terminal = program.console((80, 24));
+    terminal.sees("What do you want done?").send("\x1b").loses("What do you want done?").send("M").sees("set up a model: where is it?");
+    // What is typed in the first step and is no provider is taken as the address.
+    terminal.send(&first.url).sees("enter takes an address").send("\r").sees("┌ key for");
+    terminal.send(KEY).sees("*********************").send("\r").sees("▶ test-model").send("\r").sees("refused the key");
+    terminal.send("change").sees("▶ change the address").send("\r").sees("┌ address of the server");
+    terminal.send("\x15").loses(&first.url).send(&second.url).send("\r").sees("┌ key for");
+    terminal.send("\r").sees("test-model answers").sees("It works.").send("\x1b");
+    assert!(first.keys().contains(&format!("Bearer {KEY}")));
+    let keys = second.keys();
+    assert!(!keys.is_empty() && keys.iter().all(String::is_empty), "{keys:?}");
+}

@@ -43,6 +43,8 @@ pub struct Pick {
     pub title: Plain,
     /// What to know before; may be empty.
     pub note: Plain,
+    /// What becomes of a text that matches nothing, where something does.
+    pub otherwise: Option<Plain>,
     /// What is searched for.
     pub query: TextField,
     /// All there is.
@@ -129,6 +131,7 @@ impl Pick {
         let mut pick = Self {
             title: Plain::summary(title),
             note: Plain::default(),
+            otherwise: None,
             query: TextField::line(""),
             items,
             shown: Vec::new(),

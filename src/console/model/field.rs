@@ -179,6 +179,21 @@ impl TextField {
         self.area.lines().iter().map(drawn)
     }
 
+    /// The text in rows of so many columns, and the cursor's row and column there. The cursor behind a full row still has its column.
+    pub fn rows(&self, width: usize) -> (Vec<Plain>, (usize, usize)) {
+        let (line, column) = self.cursor();
+        let (mut rows, mut cursor) = (Vec::new(), (0, 0));
+        for (at, shown) in self.shown().enumerate() {
+            for (start, row) in shown.rows(width.saturating_sub(1)) {
+                if at == line && start <= column {
+                    cursor = (rows.len(), column - start);
+                }
+                rows.push(row);
+            }
+        }
+        (rows, cursor)
+    }
+
     /// Number of lines.
     pub fn height(&self) -> usize {
         self.area.lines().len()

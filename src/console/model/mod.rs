@@ -48,7 +48,9 @@ pub use key::{Key, KeyContext, Keymap, Offered};
 pub use list::{ListCursor, MoveBy, around, scrolled, turned};
 pub use log::Log;
 pub use look::{Look, Status};
-pub use place::{Below, CardRoom, Focus, GATE_FRAME, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, WantedRoom, box_width};
+pub use place::{
+    Below, CardRoom, Focus, GATE_FRAME, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, WantedRoom, box_width, request_width,
+};
 pub use request::{EXAMPLES, Planning, RequestLine, Rivals};
 pub use run::{Replay, RunAt, RunRecords, RunView, Standing, Stop, StopKind};
 pub use runs::Runs;
@@ -413,7 +415,7 @@ impl Model {
         };
         let below = match self.replay() {
             Some(_) => Below::Scrub,
-            None if self.shows_request() => Below::Request(self.request.field.height()),
+            None if self.shows_request() => Below::Request(self.request.field.rows(request_width(self.place.size.0)).0.len()),
             None => Below::Request(0),
         };
         let card = if self.card_gate().is_some() { CardRoom::Gate } else { CardRoom::Rest };

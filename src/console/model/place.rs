@@ -112,6 +112,11 @@ pub struct ScreenLayout {
     pub footer: Rect,
 }
 
+/// Columns of a request's text on a screen so wide.
+pub fn request_width(screen: u16) -> usize {
+    usize::from(screen.saturating_sub(4))
+}
+
 /// What is between the panes and the last rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Below {

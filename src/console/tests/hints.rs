@@ -248,3 +248,15 @@ fn findings_of_no_plan_are_not_called_valid() {
     deck.keys("tab F");
     assert!(!deck.sees("the plan is valid"), "{}", deck.screen());
 }
+
+#[test]
+fn a_long_request_wraps_and_its_card_grows_until_all_of_it_is_in_sight() {
+    let mut deck = Deck::new(80, 24);
+    let request = "List the Rust files under src, count their lines, and write the ten longest to longest.md";
+    deck.type_text(request);
+    assert!(deck.sees("List the Rust files under src,") && deck.sees("longest.md"), "{}", deck.screen());
+    let (rows, cursor) = deck.model.request.field.rows(20);
+    assert_eq!(rows.iter().map(crate::text::Plain::as_str).collect::<String>(), request, "nothing is left out");
+    assert_eq!(cursor, (rows.len() - 1, "longest.md".len()));
+    assert!(rows.iter().all(|row| row.width() < 20), "the cursor has its place");
+}

@@ -102,7 +102,11 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2 + below), ..inside };
     let top = scrolled(0, pick.selected, pick.shown.len(), usize::from(list.height));
     if pick.shown.is_empty() {
-        pen.words(list.x, list.y, list.width, "nothing matches", Role::Dim);
+        let words = match &pick.otherwise {
+            Some(otherwise) => otherwise.clone(),
+            None => Plain::line("nothing matches"),
+        };
+        pen.text(list.x, list.y, list.width, &words, Role::Dim);
     }
     let keyed = pick.items.iter().any(|item| item.key.is_some());
     let names =

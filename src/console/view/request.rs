@@ -3,7 +3,7 @@
 use ratatui::layout::{Position, Rect};
 
 use super::pen::{Pen, Shown};
-use crate::console::model::{Focus, Model, TextField};
+use crate::console::model::{Focus, Model, TextField, request_width};
 use crate::console::theme::Role;
 use crate::text::Plain;
 
@@ -24,7 +24,8 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
             shown.cursor = Some(Position::new(text.x, text.y));
         }
     } else {
-        field(pen, text, &model.request.field, focused, shown);
+        let (rows, cursor) = model.request.field.rows(request_width(model.place.size.0));
+        draw_rows(pen, text, (&rows, cursor), (focused, model.request.field.is_offered()), shown);
     }
     let below = match &model.request.planning {
         Some(planning) => Plain::line("planning: ").then(&planning.text),
@@ -33,24 +34,35 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     pen.text(text.x, text.bottom(), text.width, &below, Role::Dim);
 }
 
-/// Draws typed text so that the cursor is in sight.
+/// Draws typed text so that the cursor is in sight; a line that is longer goes on beyond the edge.
 pub fn field(pen: &mut Pen<'_>, area: Rect, field: &TextField, focused: bool, shown: &mut Shown) {
+    let (row, column) = field.cursor();
+    let skip = (column + 1).saturating_sub(usize::from(area.width));
+    let rows: Vec<Plain> = field.shown().map(|line| line.skip_columns(skip)).collect();
+    draw_rows(pen, area, (&rows, (row, column - skip)), (focused, field.is_offered()), shown);
+}
+
+/// Draws the rows in which the cursor is.
+fn draw_rows(
+    pen: &mut Pen<'_>,
+    area: Rect,
+    (rows, (row, column)): (&[Plain], (usize, usize)),
+    (focused, is_offered): (bool, bool),
+    shown: &mut Shown,
+) {
     if area.width == 0 || area.height == 0 {
         return;
     }
-    let (row, column) = field.cursor();
-    let (height, width) = (usize::from(area.height), usize::from(area.width));
-    let top = (row + 1).saturating_sub(height);
-    let skip = (column + 1).saturating_sub(width);
-    for (y, line) in (area.top()..area.bottom()).zip(field.shown().skip(top)) {
-        pen.text(area.x, y, area.width, &line.skip_columns(skip), Role::Input);
-    }
-    if focused && field.is_offered() {
-        let wide = field.shown().next().map_or(0, |line| line.width()).saturating_sub(skip);
-        pen.wash(Rect { width: u16::try_from(wide).unwrap_or(u16::MAX).min(area.width), height: 1, ..area }, Role::Cursor);
+    let top = (row + 1).saturating_sub(usize::from(area.height));
+    for (y, line) in (area.top()..area.bottom()).zip(&rows[top..]) {
+        pen.text(area.x, y, area.width, line, Role::Input);
+        if focused && is_offered {
+            let wide = u16::try_from(line.width()).unwrap_or(u16::MAX).min(area.width);
+            pen.wash(Rect { x: area.x, y, width: wide, height: 1 }, Role::Cursor);
+        }
     }
     if focused {
-        let x = area.x + u16::try_from(column - skip).unwrap_or(0).min(area.width - 1);
+        let x = area.x + u16::try_from(column).unwrap_or(0).min(area.width - 1);
         let y = area.y + u16::try_from(row - top).unwrap_or(0);
         shown.cursor = Some(Position::new(x, y));
     }

@@ -50,6 +50,8 @@ pub struct ChatServer {
 struct Shared {
     script: Vec<Reply>,
     asked: Mutex<Vec<Asked>>,
+    /// The `authorization` of each question for models.
+    listed: Mutex<Vec<String>>,
     /// Held replies that may go on.
     released: Mutex<usize>,
     release: Condvar,
@@ -60,7 +62,13 @@ impl ChatServer {
     pub fn start(script: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let shared = Arc::new(Shared { script, asked: Mutex::default(), released: Mutex::default(), release: Condvar::new() });
+        let shared = Arc::new(Shared {
+            script,
+            asked: Mutex::default(),
+            listed: Mutex::default(),
+            released: Mutex::default(),
+            release: Condvar::new(),
+        });
         let server = Arc::clone(&shared);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -74,6 +82,12 @@ impl ChatServer {
     /// The chat requests so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.shared.asked.lock().unwrap().clone()
+    }
+
+    /// The `authorization` headers of all requests so far.
+    pub fn keys(&self) -> Vec<String> {
+        let listed = self.shared.listed.lock().unwrap().clone();
+        self.asked().into_iter().map(|asked| asked.authorization).chain(listed).collect()
     }
 
     /// Bodies of the chat requests so far.
@@ -93,6 +107,7 @@ fn serve(stream: TcpStream, shared: &Shared) {
     let mut stream = stream;
     while let Some((path, asked)) = read_request(&mut reader) {
         if path.ends_with("/models") {
+            shared.listed.lock().unwrap().push(asked.authorization);
             let body = json!({"object": "list", "data": [{"id": "test-model", "object": "model"}]}).to_string();
             respond(&mut stream, 200, "application/json", &[], &body);
             continue;

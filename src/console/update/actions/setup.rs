@@ -49,7 +49,11 @@ pub fn providers(model: &mut Model, offers: Vec<ProviderOffer>) {
         Some(ModelStatus::Rehearsal) => "Plans are rehearsed now.".to_owned(),
     };
     model.setup = SetupDraft { offers, below: model.dialogs.len(), asked: model.setup.asked, ..SetupDraft::default() };
-    model.dialogs.push(Dialog::noted_pick(WHERE, &format!("{note} Choose, or type an address."), items));
+    let mut dialog = Dialog::noted_pick(WHERE, &format!("{note} Choose, or type an address."), items);
+    if let Dialog::Pick(pick) = &mut dialog {
+        pick.otherwise = Some(Plain::line("no provider matches; enter takes an address, such as http://localhost:8080/v1"));
+    }
+    model.dialogs.push(dialog);
 }
 
 fn choice(choice: SetupChoice, label: &str, detail: &str) -> PickItem {
