@@ -14,10 +14,20 @@ pub async fn breakpoint(args: &BreakArgs, place: &CliContext, io: &mut Io<'_>) -
     let has = |run: &Run, name: &str| name.contains('*') || run.node(&NodeId::new(name)).is_some();
     let (run, node) = named::run_and_part(args.run.as_deref(), args.part.as_deref(), has, place)?;
     let stored = StoredRun::find(&run, args.act.json, place)?;
-    let action = match (args.remove, node, &args.when) {
+    let known = |number: u32, disabled: bool| {
+        let point = stored.state.breakpoints().find(|(id, _)| id.0 == number).map(|(_, point)| point.clone());
+        let with = point.ok_or_else(|| CliError::new(format!("there is no breakpoint {number}")).hint("`dagdeck break` lists them"))?;
+        Ok::<_, CliError>(Action::Rebreak { point: BreakId(number), with: Breakpoint { disabled, ..with } })
+    };
+    let action = match (args.remove, args.disable, args.enable) {
         (Some(number), _, _) => Action::Unbreak { point: BreakId(number) },
-        (None, None, None) => return list(&stored.state, args.act.json, io),
-        (None, node, when) => Action::Break { point: Breakpoint { at: args.at, node: node.map(str::to_owned), when: when.clone() } },
+        (None, Some(number), _) => known(number, true)?,
+        (None, None, Some(number)) => known(number, false)?,
+        (None, None, None) if node.is_none() && args.when.is_none() => return list(&stored.state, args.act.json, io),
+        (None, None, None) => {
+            let (node, when) = (node.map(str::to_owned), args.when.clone());
+            Action::Break { point: Breakpoint { at: args.at, node, when, disabled: false } }
+        }
     };
     act::set(action, stored, &args.act, place, io).await
 }
@@ -35,7 +45,8 @@ fn list(run: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
         });
     }
     for (id, point) in run.breakpoints().filter(|_| !as_json) {
-        io.line(&format!("{:>3}  {}", id.0, Plain::line(&point.label())))?;
+        let disabled = if point.disabled { "  (disabled)" } else { "" };
+        io.line(&format!("{:>3}  {}{disabled}", id.0, Plain::line(&point.label())))?;
     }
     Ok(Exit::Success)
 }

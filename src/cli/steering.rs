@@ -165,8 +165,14 @@ pub struct BreakArgs {
     #[arg(long, value_name = "CONDITION")]
     pub when: Option<String>,
     /// Remove the breakpoint with this number
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["part", "at", "when"])]
+    #[arg(long, value_name = "NUMBER", group = "known", conflicts_with_all = ["part", "at", "when"])]
     pub remove: Option<u32>,
+    /// Keep the breakpoint with this number, but let nothing halt there
+    #[arg(long, value_name = "NUMBER", group = "known", conflicts_with_all = ["part", "at", "when"])]
+    pub disable: Option<u32>,
+    /// Let nodes halt there again
+    #[arg(long, value_name = "NUMBER", group = "known", conflicts_with_all = ["part", "at", "when"])]
+    pub enable: Option<u32>,
     #[command(flatten)]
     pub act: ActArgs,
 }

@@ -277,7 +277,8 @@ impl Action {
             Self::StepInto { node } => format!("step into `{node}`"),
             Self::Break { point } => format!("add a breakpoint {}", point.label()),
             Self::Unbreak { point } => format!("remove breakpoint {}", point.0),
-            Self::Rebreak { point, with } => format!("make breakpoint {} one {}", point.0, with.label()),
+            Self::Rebreak { point, with } if with.disabled => format!("disable breakpoint {}", point.0),
+            Self::Rebreak { point, with } => format!("set breakpoint {} to halt {}", point.0, with.label()),
         }
     }
 }

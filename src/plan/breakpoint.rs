@@ -38,6 +38,9 @@ pub struct Breakpoint {
     /// A condition over `FACTS`; absent: always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
+    /// It stays in the list and stops nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disabled: bool,
 }
 
 /// What a condition reads, by name.
@@ -66,7 +69,7 @@ impl Breakpoint {
     /// # Errors
     /// When it is something else, or its condition can't be read.
     pub fn written(value: &Value) -> Result<Option<Self>, String> {
-        let point = |at, when| Self { at, node: None, when };
+        let point = |at, when| Self { at, node: None, when, disabled: false };
         let point = match value {
             Value::Null | Value::Bool(false) => return Ok(None),
             Value::Bool(true) => point(Moment::Before, None),
@@ -114,6 +117,11 @@ impl Breakpoint {
     pub fn reads_data(&self) -> bool {
         let paths = self.when.as_ref().and_then(|when| expr::check(when, &Facts::default()).ok()).unwrap_or_default();
         paths.iter().any(|path| matches!(&path.root, Root::Input(name) if name == "args" || name == "output"))
+    }
+
+    /// Whether another one halts at the same moments, enabled or not.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.at, &self.node, &self.when) == (other.at, &other.node, &other.when)
     }
 
     /// Whether it means a node.
@@ -214,7 +222,8 @@ mod tests {
 
     #[test]
     fn a_glob_means_nodes_inside_of_others_too() {
-        let means = |glob: &str, id: &str| Breakpoint { at: Moment::Before, node: Some(glob.into()), when: None }.means(id);
+        let means =
+            |glob: &str, id: &str| Breakpoint { at: Moment::Before, node: Some(glob.into()), when: None, disabled: false }.means(id);
         for (glob, id) in
             [("a", "a"), ("*", "fetch"), ("f*h", "fetch"), ("map[*]/x", "map[12]/x"), ("**", "o/m[1]/x"), ("o/**", "o/m[1]/x")]
         {
@@ -224,7 +233,7 @@ mod tests {
             assert!(!means(glob, id), "{glob} doesn't mean {id}");
         }
         assert!(!means(&"*a".repeat(60), &"a".repeat(59)));
-        assert!(Breakpoint { at: Moment::Before, node: None, when: None }.means("o/x"));
+        assert!(Breakpoint { at: Moment::Before, node: None, when: None, disabled: false }.means("o/x"));
     }
 
     #[test]
@@ -251,7 +260,7 @@ mod tests {
     #[test]
     fn a_condition_reads_facts_and_one_that_has_no_value_holds() {
         let holds = |when: &str| {
-            let point = Breakpoint { at: Moment::Call, node: None, when: Some(when.into()) };
+            let point = Breakpoint { at: Moment::Call, node: None, when: Some(when.into()), disabled: false };
             assert_eq!(point.check(), Ok(()));
             point.holds(|| Facts::new([("tool", json!("write")), ("args", json!({"path": "a.md"})), ("tokens", json!(7))]))
         };

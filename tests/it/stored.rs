@@ -444,6 +444,16 @@ fn a_branch_asks_again_and_is_the_newest_run_and_an_imported_run_is_only_branche
 }
 
 #[test]
+fn a_breakpoint_is_disabled_and_enabled_from_the_shell() {
+    let program = parked();
+    program.run(&["break", "last", "after"]).code(0);
+    program.run(&["break", "--disable", "2"]).code(1).says(&["no breakpoint 2"]);
+    program.run(&["break", "--disable", "1"]).code(0).says(&["disable breakpoint 1"]);
+    assert!(program.run(&["break"]).code(0).out.contains("before `after`  (disabled)"));
+    program.run(&["approve", "last", "write"]).code(0);
+}
+
+#[test]
 fn prune_lists_what_would_go_and_deletes_with_a_yes() {
     let program = parked();
     let file = program.file("one.json", json!({"dagdeck": 1, "goal": "one", "nodes": [{"id": "a", "value": 1}]}).to_string());

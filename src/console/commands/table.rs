@@ -314,6 +314,7 @@ const DIALOGS: &[ConsoleCommand] = &[
     row("proposal.no", &["n", "esc"], Act, ("Don't do it", "", "changes nothing"), when::always, dialogs::close),
     row("breaks.add", &["a"], Breaks, ("Add a breakpoint", "", "starts with the selected node"), when::run_live, breaks::add),
     row("breaks.edit", &["enter", "e"], Breaks, ("Change it", "", "its moment, nodes and condition"), when::run_live, breaks::edit),
+    row("breaks.toggle", &["space"], Breaks, ("Disable or enable it", "", "it stays in the list and halts nothing until then"), when::run_live, breaks::toggle_selected),
     row("breaks.remove", &["d", "delete"], Breaks, ("Remove it", "", "the run no longer halts there"), when::run_live, breaks::remove),
     row("breaks.close", &["esc", "B", "q"], Breaks, ("Close", "", "back to the run"), when::always, dialogs::close),
     row("why.go", &["enter", "l", "right"], Why, ("Go there", "", "to the node it waits for, or to its gate"), when::always, actions::why::go),

@@ -43,7 +43,7 @@ impl Offer {
                 let may = targets.iter().map(action).find(|action| run.refusal(&Command::act(action.clone())).is_none());
                 may.unwrap_or_else(|| action(node))
             }
-            Self::Break(_) => Action::Break { point: Breakpoint { at: Moment::Before, node: None, when: None } },
+            Self::Break(_) => Action::Break { point: Breakpoint { at: Moment::Before, node: None, when: None, disabled: false } },
         };
         run.refusal(&Command::act(action))
     }

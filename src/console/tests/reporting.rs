@@ -7,7 +7,7 @@ use crate::engine::{Action, Breakpoint, Command, Done, Mark, Moment, NodeError, 
 
 fn broken_at(at: Moment) -> Deck {
     let mut deck = Deck::running(200, 50);
-    let point = Breakpoint { at, node: Some("scan".into()), when: None };
+    let point = Breakpoint { at, node: Some("scan".into()), when: None, disabled: false };
     deck.command(&RunId("run-1".into()), Command::act(Action::Break { point }));
     deck.select("scan");
     deck

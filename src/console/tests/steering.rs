@@ -243,3 +243,17 @@ fn a_node_whose_run_was_interrupted_says_so_and_what_continues_it() {
     assert!(left.sees("scan was interrupted; ! resumes the run and"), "{}", left.screen());
     assert!(!left.sees("scan is running"), "{}", left.screen());
 }
+
+#[test]
+fn a_breakpoint_of_the_list_is_disabled_and_enabled_by_a_key() {
+    let mut deck = Deck::running(80, 24);
+    deck.select("write");
+    deck.keys("b B space");
+    assert!(deck.sees("before write  disabled") && deck.engine().breakpoints().all(|(_, point)| point.disabled), "{}", deck.screen());
+    deck.keys("e");
+    deck.type_text(" when attempt > 1");
+    deck.keys("enter");
+    assert!(deck.sees("before write when attempt > 1  disabled"), "{}", deck.screen());
+    deck.keys("space");
+    assert!(deck.sees("not hit yet") && deck.engine().breakpoints().all(|(_, point)| !point.disabled), "{}", deck.screen());
+}

@@ -63,6 +63,7 @@ pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     let row = |(id, point): (BreakId, &Breakpoint)| {
         let mark = Plain::line(pen.theme.glyph(Glyph::Breakpoint)).then(&Plain::line(&format!(" {:<3}", id.0)));
         let hits = match view.seen().hits(id) {
+            _ if point.disabled => "  disabled".to_owned(),
             0 => "  not hit yet".to_owned(),
             hits => format!("  hit {}", counted(hits as usize, "time")),
         };
@@ -70,7 +71,13 @@ pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
         [(mark, Role::Held)].into_iter().chain(said).chain([(Plain::line(&hits), Role::Dim)]).collect()
     };
     let rows = view.seen().run.breakpoints().map(row).collect();
-    let hints = [("breaks.add", "add"), ("breaks.edit", "change"), ("breaks.remove", "remove"), ("breaks.close", "close")];
+    let hints = [
+        ("breaks.add", "add"),
+        ("breaks.edit", "change"),
+        ("breaks.toggle", "disable"),
+        ("breaks.remove", "remove"),
+        ("breaks.close", "close"),
+    ];
     let empty = "none: the run halts nowhere by itself";
     boxed_list(model, pen, &Plain::line("breakpoints of this run"), rows, (empty, selected), &hints);
 }

@@ -258,7 +258,7 @@ pub fn state_mark(view: &RunView, id: &NodeId) -> Option<(Glyph, Role)> {
     let node = run.node(id)?;
     let is_ahead = Standing::of(&node.state) == Standing::Ahead;
     // A point that means every node is shown in the list alone.
-    let is_break = || run.breakpoints().any(|(_, point)| point.node.is_some() && point.means(id));
+    let is_break = || run.breakpoints().any(|(_, point)| !point.disabled && point.node.is_some() && point.means(id));
     Some(match of_node(&node.state, view.seen_status()) {
         _ if node.stale.is_some() => (Glyph::Stale, Role::Stale),
         _ if is_ahead && run.is_held(id) => (Glyph::Held, Role::Held),

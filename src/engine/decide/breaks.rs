@@ -70,7 +70,7 @@ impl Decider<'_> {
         }
         let id = self.id_of(ix);
         let judge = |number: Option<BreakId>, point: &Breakpoint| {
-            if point.at != at || !point.means(&id) {
+            if point.disabled || point.at != at || !point.means(&id) {
                 return None;
             }
             let is_made_up = || self.nodes[ix].lineage.rehearsed || at == Moment::Before && self.rehearses(ix);

@@ -39,7 +39,7 @@ pub(super) fn action(run: &Run, (kind, pick, how): Draw) -> Action {
         13 | 14 => Action::StepInto { node },
         15 | 16 => {
             let at = Moment::ALL[usize::from(how) % Moment::ALL.len()];
-            let point = Breakpoint { at, node: some.map(|node| node.to_string()), when: None };
+            let point = Breakpoint { at, node: some.map(|node| node.to_string()), when: None, disabled: false };
             if how.is_multiple_of(3) {
                 Action::Rebreak { point: BreakId(u32::from(pick) % 4 + 1), with: point }
             } else {

@@ -6,7 +6,7 @@ use crate::plan::*;
 use serde_json::json;
 
 pub(super) fn point(at: Moment, node: Option<&str>, when: Option<&str>) -> Action {
-    Action::Break { point: Breakpoint { at, node: node.map(str::to_string), when: when.map(str::to_string) } }
+    Action::Break { point: Breakpoint { at, node: node.map(str::to_string), when: when.map(str::to_string), disabled: false } }
 }
 
 fn hits(events: &[Event]) -> Vec<(String, Moment)> {
@@ -205,4 +205,20 @@ fn a_breakpoint_before_a_later_attempt_is_met_once_whenever_it_was_set() {
     world.act(point(Moment::Before, Some("a"), None));
     world.crash();
     assert_eq!(world.state("a"), "held", "set before a crash interrupted it");
+}
+
+#[test]
+fn a_disabled_breakpoint_halts_nothing_until_it_is_enabled() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["b"])]));
+    let Action::Break { point: enabled } = point(Moment::After, None, None) else { unreachable!() };
+    let disabled = Breakpoint { disabled: true, ..enabled.clone() };
+    let change = |with: &Breakpoint| Action::Rebreak { point: BreakId(1), with: with.clone() };
+    world.act(Action::Break { point: enabled.clone() });
+    world.act(change(&disabled));
+    assert!(world.run.breakpoints().all(|(_, point)| point.disabled), "it stays in the list");
+    world.done("a", json!(1));
+    assert_eq!(world.states(), "a succeeded, b running, c pending");
+    world.act(change(&enabled));
+    world.done("b", json!(2));
+    assert_eq!((world.state("b"), world.state("c")), ("held", "pending"));
 }

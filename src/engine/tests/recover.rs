@@ -348,7 +348,7 @@ fn a_step_after_a_crash_lets_the_node_begin_and_the_one_call_go_that_it_stood_at
 #[test]
 fn what_a_node_stood_at_is_forgotten_with_its_end() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[])]));
-    world.act(Action::Break { point: Breakpoint { at: Moment::Call, node: Some("a".into()), when: None } });
+    world.act(Action::Break { point: Breakpoint { at: Moment::Call, node: Some("a".into()), when: None, disabled: false } });
     assert_eq!(proposes(&mut world, "a", &["x"]), ["mx"]);
     world.crash();
     world.done("a", json!(1));

@@ -243,7 +243,10 @@ fn nothing_more_starts_inside_of_what_is_held_at_work_and_what_comes_later_is_he
 fn a_release_of_the_run_goes_on_from_breakpoints_inside_of_nodes() {
     for target in [ActionTarget::Run, on("m"), ActionTarget::Branch("m".into())] {
         let mut world = map_of_two();
-        act(&mut world, Action::Break { point: Breakpoint { at: Moment::Before, node: Some("m[*]/y".into()), when: None } });
+        act(
+            &mut world,
+            Action::Break { point: Breakpoint { at: Moment::Before, node: Some("m[*]/y".into()), when: None, disabled: false } },
+        );
         world.done("m[0]/x", json!(1));
         assert_eq!(world.state("m[0]/y"), "held");
         let action = Action::Release { target };

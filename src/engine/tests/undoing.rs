@@ -141,7 +141,7 @@ fn a_cancel_that_stopped_work_is_not_taken_back_and_what_only_steered_means_noth
     assert!(world.command(Command::Undo).is_empty());
     let mut world = World::new(plan(vec![agent("a", &[])]));
     world.act(Action::Guide { node: "a".into(), text: "be brief".into() });
-    world.act(Action::Break { point: Breakpoint { at: Moment::Before, node: None, when: None } });
+    world.act(Action::Break { point: Breakpoint { at: Moment::Before, node: None, when: None, disabled: false } });
     world.done("a", json!(1));
     assert_eq!((world.outcome(), world.run.undoable()), (Some(Outcome::Succeeded), None));
 }
@@ -150,7 +150,7 @@ fn a_cancel_that_stopped_work_is_not_taken_back_and_what_only_steered_means_noth
 fn what_was_skipped_before_the_run_went_to_its_end_can_still_be_had() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
     world.act(Action::Skip { node: "b".into() });
-    world.act(Action::Break { point: Breakpoint { at: Moment::Failure, node: None, when: None } });
+    world.act(Action::Break { point: Breakpoint { at: Moment::Failure, node: None, when: None, disabled: false } });
     world.done("a", json!(1));
     world.done("c", json!(2));
     assert_eq!(world.outcome(), Some(Outcome::Partial));

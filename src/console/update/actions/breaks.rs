@@ -8,9 +8,12 @@ use crate::plan::NodeId;
 /// A plain breakpoint before the selected node comes or goes.
 pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((node, view)) = model.selected_id().zip(model.shown_run()) else { return };
-    let point = Breakpoint { at: Moment::Before, node: Some(node.to_string()), when: None };
-    let known = view.newest().run.breakpoints().find(|(_, known)| **known == point).map(|(id, _)| id);
-    let action = known.map_or(Action::Break { point }, |point| Action::Unbreak { point });
+    let point = Breakpoint { at: Moment::Before, node: Some(node.to_string()), when: None, disabled: false };
+    let action = match view.newest().run.breakpoints().find(|(_, known)| known.is_like(&point)) {
+        None => Action::Break { point },
+        Some((id, known)) if known.disabled => Action::Rebreak { point: id, with: point },
+        Some((id, _)) => Action::Unbreak { point: id },
+    };
     act::attempt(model, turn, action);
 }
 
@@ -30,7 +33,7 @@ fn selected(model: &Model) -> Option<(BreakId, Breakpoint)> {
 
 /// Asks for a breakpoint, at a node to begin with.
 pub fn ask(model: &mut Model, node: Option<&NodeId>) {
-    let point = Breakpoint { at: Moment::Before, node: node.map(ToString::to_string), when: None };
+    let point = Breakpoint { at: Moment::Before, node: node.map(ToString::to_string), when: None, disabled: false };
     line(model, "new breakpoint", &point, None);
 }
 
@@ -61,6 +64,13 @@ pub fn remove(model: &mut Model, turn: &mut UpdateTurn) {
     }
 }
 
+/// Disables the selected one, or enables it.
+pub fn toggle_selected(model: &mut Model, turn: &mut UpdateTurn) {
+    if let Some((point, with)) = selected(model) {
+        act::attempt(model, turn, Action::Rebreak { point, with: Breakpoint { disabled: !with.disabled, ..with } });
+    }
+}
+
 /// A breakpoint as a person types it.
 fn written(point: &Breakpoint) -> String {
     let at = point.at.word();
@@ -74,12 +84,14 @@ fn written(point: &Breakpoint) -> String {
 /// # Errors
 /// What is wrong with it, in words.
 pub fn keep(model: &mut Model, turn: &mut UpdateTurn, id: Option<BreakId>, text: &str) -> Result<(), String> {
-    let point = read(text)?;
-    let like = |view: &RunView| view.newest().run.breakpoints().find(|(_, known)| **known == point).map(|(known, _)| known);
-    match model.shown_run().and_then(like) {
-        known @ Some(_) if known == id => return Ok(()),
-        Some(_) => return Err("there is already a breakpoint like that".into()),
-        None => {}
+    let mut point = read(text)?;
+    let known = |view: &RunView| view.newest().run.breakpoints().map(|(id, point)| (id, point.clone())).collect::<Vec<_>>();
+    for (other, known) in model.shown_run().map(known).unwrap_or_default() {
+        if known.is_like(&point) {
+            return if Some(other) == id { Ok(()) } else { Err("there is already a breakpoint like that".into()) };
+        }
+        // What is changed stays disabled if it was.
+        point.disabled |= Some(other) == id && known.disabled;
     }
     let action = match id {
         Some(id) => Action::Rebreak { point: id, with: point },
@@ -102,7 +114,7 @@ fn read(text: &str) -> Result<Breakpoint, String> {
     if let Some(word) = words.next() {
         return Err(format!("`{word}` is one word too many: start a condition with `when`"));
     }
-    let point = Breakpoint { at, node, when };
+    let point = Breakpoint { at, node, when, disabled: false };
     point.check()?;
     Ok(point)
 }
@@ -116,7 +128,7 @@ mod tests {
         for text in ["before fetch", "after *", "failure map[*]/x when attempt > 1", "call * when tool == 'write file' and cost_usd > 1"] {
             assert_eq!(written(&read(text).unwrap()), text);
         }
-        assert_eq!(read("before"), Ok(Breakpoint { at: Moment::Before, node: None, when: None }));
+        assert_eq!(read("before"), Ok(Breakpoint { at: Moment::Before, node: None, when: None, disabled: false }));
         for (text, why) in
             [("", "start with"), ("sometimes x", "start with"), ("before x y", "too many"), ("before x when nope > 1", "nope")]
         {
