@@ -9,6 +9,7 @@ mod editing;
 mod fixing;
 mod graph;
 mod hints;
+mod models;
 mod nesting;
 mod opening;
 mod origins;
