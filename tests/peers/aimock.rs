@@ -108,6 +108,8 @@ fn every_fault_takes_as_many_requests_as_its_rule_allows_in_every_form() {
             ("cut stream", 2, 2, 5),
             ("dropped connection", 2, 2, 5),
             ("loop forever", 3, 5, 0),
+            ("quota is used up", 3, 1, 5),
+            ("unicode", 3, 1, 0),
         ] {
             begin();
             let mut plan = one_agent(fault);
@@ -120,6 +122,21 @@ fn every_fault_takes_as_many_requests_as_its_rule_allows_in_every_form() {
                 "{form}, {fault}, {attempts} tries\n{}",
                 words(&output)
             );
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs aimock"]
+fn a_wrong_plan_is_corrected_twice_in_every_form() {
+    for (form, env) in forms() {
+        let bench = Bench::new(env);
+        for (request, requests, code) in
+            [("plan in a circle", 3, 3), ("plan that is cut off", 3, 1), ("quota is used up", 1, 1), ("always 500", 3, 1)]
+        {
+            begin();
+            let output = bench.dagdeck(&["plan", request]);
+            assert_eq!((calls().len(), output.status.code()), (requests, Some(code)), "{form}, {request}\n{}", words(&output));
         }
     }
 }

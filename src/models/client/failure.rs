@@ -215,6 +215,8 @@ pub(super) fn of_transport(endpoint: &Endpoint, error: reqwest::Error, begun: Be
             TryVerdict::Again,
         )
         .hint(format!("check that the address in {address_from} has chat completions")),
+        // The transport's own words for it speak of its chunks.
+        Begun::Yes if cause.contains("EOF") => cut(endpoint, "the connection was closed in the middle"),
         Begun::Yes => cut(endpoint, &cause),
     }
 }
