@@ -137,7 +137,7 @@ impl ToolCaller<'_> {
     fn sealed(&self, mut output: ToolOutput) -> ToolOutput {
         let secrets = self.secrets;
         secrets.seal(&mut output.value);
-        output.files.iter_mut().filter_map(|file| file.content_preview.as_mut()).for_each(|text| secrets.mask_beginning(text));
+        output.files.iter_mut().filter_map(|file| file.content_preview.as_mut()).for_each(|text| secrets.mask_text(text));
         output
     }
 

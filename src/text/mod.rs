@@ -18,4 +18,4 @@ pub use escape::safe_json;
 pub use figures::{bytes, clock, cost, count, counted, duration, thousands, timestamp, tokens};
 pub use glyphs::{Glyph, GlyphSet, ascii_of};
 pub use plain::Plain;
-pub use secret::{SECRET_END, SECRET_START, secret_mark, secret_names, without_marks};
+pub use secret::{SECRET_END, SECRET_START, TEXT_CUT, secret_mark, secret_names, without_marks};

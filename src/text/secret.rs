@@ -8,6 +8,9 @@ pub const SECRET_START: char = '\u{fdd0}';
 /// Ends a marked piece.
 pub const SECRET_END: char = '\u{fdd1}';
 
+/// Where a tool cut a text, perhaps in the middle of a secret; it goes when secrets are marked.
+pub const TEXT_CUT: char = '\u{fdd2}';
+
 /// The marked piece of a secret.
 pub fn secret_mark(name: &str) -> String {
     format!("{SECRET_START}{name}{SECRET_END}")

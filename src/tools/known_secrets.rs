@@ -2,23 +2,20 @@
 //! place. The value goes back only into a call that was approved with the name shown.
 
 use super::ToolError;
-use crate::files;
-use crate::text::{SECRET_END, SECRET_START, secret_mark, secret_names, without_marks};
+use super::env_file::EnvFile;
+use crate::text::{SECRET_END, SECRET_START, TEXT_CUT, secret_mark, secret_names, without_marks};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use std::{
     collections::BTreeSet,
-    io::ErrorKind,
     path::{Path, PathBuf},
     sync::{PoisonError, RwLock, RwLockReadGuard},
 };
 
 /// A shorter value is part of too many words.
 const SHORTEST: usize = 8;
-/// The shortest beginning of a secret that a text may not end with where it was cut.
-const SHORTEST_PART: usize = 4;
-/// The largest `.env` in bytes.
-const ENV_BYTES: u64 = 64 << 20;
+/// The shortest piece of a secret that a cut may not leave.
+const SHORTEST_PIECE: usize = 4;
 
 /// One secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,12 +46,10 @@ impl KnownSecrets {
 
     /// Reads `.env` as it is now. One that tools can't read either has no secrets.
     pub fn read_workspace(&self) {
-        let bytes = read_env(&self.workspace).unwrap_or_default();
-        // Tools give bytes that are no text in the same way.
-        for EnvVariable { name, value, spellings } in variables_of(&String::from_utf8_lossy(&bytes)) {
-            if is_secret(&name) && value.trim().len() >= SHORTEST {
-                self.learn(&name, &value);
-                spellings.iter().for_each(|spelling| self.know(&name, spelling, true));
+        for variable in EnvFile::read(&self.workspace).unwrap_or_default().variables {
+            if is_secret(&variable.name) && variable.value.trim().len() >= SHORTEST {
+                self.learn(&variable.name, &variable.value);
+                variable.spellings.iter().for_each(|spelling| self.know(&variable.name, spelling, true));
             }
         }
     }
@@ -73,6 +68,7 @@ impl KnownSecrets {
             self.know(name, &spelled, true);
             self.know(name, &spelled.replace("%20", "+"), true);
             self.know(name, base64(value.as_bytes()).trim_end_matches('='), true);
+            json_spellings(value).iter().for_each(|spelling| self.know(name, spelling, true));
             // A tool may give one line of it.
             value.lines().filter(|line| *line != value).for_each(|line| self.know(name, line.trim(), true));
         }
@@ -128,25 +124,20 @@ impl KnownSecrets {
         });
     }
 
-    /// Marks the secrets in a text.
+    /// Marks the secrets in a text, and the pieces of secrets that its cuts left.
     pub fn mask_text(&self, text: &mut String) {
-        for secret in self.lock().iter() {
+        let known = self.lock();
+        for secret in known.iter() {
             if text.contains(&secret.value) {
                 *text = text.replace(&secret.value, &secret_mark(&secret.name));
             }
         }
-    }
-
-    /// The same for the beginning of a longer text, which may end in the middle of a secret.
-    pub fn mask_beginning(&self, text: &mut String) {
-        self.mask_text(text);
-        for secret in self.lock().iter() {
-            let parts = secret.value.char_indices().map(|(at, _)| at).rev().filter(|at| *at >= SHORTEST_PART);
-            if let Some(cut) = parts.into_iter().find(|&at| text.ends_with(&secret.value[..at])) {
-                text.truncate(text.len() - cut);
-                text.push_str(&secret_mark(&secret.name));
-                return;
-            }
+        while let Some((before, behind)) = text.split_once(TEXT_CUT) {
+            let end = longest_piece(&known, |value, at| Some(&value[..at]).filter(|piece| before.ends_with(*piece)));
+            let start = longest_piece(&known, |value, at| Some(&value[at..]).filter(|piece| behind.starts_with(*piece)));
+            let mark = |piece: Option<(usize, &str)>| piece.map(|(_, name)| secret_mark(name)).unwrap_or_default();
+            let length = |piece: Option<(usize, &str)>| piece.map_or(0, |(length, _)| length);
+            *text = [&before[..before.len() - length(end)], &mark(end), &mark(start), &behind[length(start)..]].concat();
         }
     }
 
@@ -154,11 +145,9 @@ impl KnownSecrets {
     pub fn sealed_line(&self, line: &str, is_cut: bool) -> String {
         let mut text = without_marks(line).into_owned();
         if is_cut {
-            self.mask_beginning(&mut text);
-            text.push('…');
-        } else {
-            self.mask_text(&mut text);
+            text.extend([TEXT_CUT, '…']);
         }
+        self.mask_text(&mut text);
         text + "\n"
     }
 
@@ -187,14 +176,17 @@ impl KnownSecrets {
     }
 }
 
-fn read_env(workspace: &Path) -> Result<Vec<u8>, std::io::Error> {
-    files::read_bytes(&workspace.join(".env"), ENV_BYTES)
+/// Why secrets in a workspace's `.env` aren't known, although tools can read it.
+pub fn unknown_secrets(workspace: &Path) -> Option<String> {
+    EnvFile::read(workspace).map_or_else(|problem| problem, |file| file.not_understood())
 }
 
-/// Why the secrets in a workspace's `.env` aren't known, although tools can read it.
-pub fn unknown_secrets(workspace: &Path) -> Option<String> {
-    let error = read_env(workspace).err().filter(|error| error.kind() == ErrorKind::FileTooLarge)?;
-    Some(format!("the secrets in `.env` are not known, so they are not hidden: {error}"))
+/// The longest piece of a secret that fits a place, as its length and the secret's name.
+fn longest_piece<'a>(known: &'a [KnownSecret], piece: impl Fn(&'a str, usize) -> Option<&'a str>) -> Option<(usize, &'a str)> {
+    let pieces = known
+        .iter()
+        .flat_map(|secret| secret.value.char_indices().filter_map(|(at, _)| Some((piece(&secret.value, at)?.len(), secret.name.as_str()))));
+    pieces.filter(|(length, _)| *length >= SHORTEST_PIECE).max_by_key(|(length, _)| *length)
 }
 
 /// Names of the secrets in a value, each once.
@@ -211,68 +203,6 @@ fn is_secret(name: &str) -> bool {
     ["KEY", "TOKEN", "SECRET", "PASSWORD"].iter().any(|end| name.to_ascii_uppercase().ends_with(end))
 }
 
-/// A variable of a `.env`.
-#[derive(Debug, PartialEq, Eq)]
-struct EnvVariable {
-    name: String,
-    value: String,
-    /// How else the file's text has the value: readers of `.env` don't agree on quotes, escapes and comments.
-    spellings: Vec<String>,
-}
-
-/// The variables of a `.env`: `NAME=value`, perhaps behind `export`, perhaps in quotes, which may hold several lines.
-fn variables_of(text: &str) -> Vec<EnvVariable> {
-    let mut variables = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
-        let Some((name, value)) =
-            line.trim_start().trim_start_matches("export ").split_once('=').filter(|_| !line.trim_start().starts_with('#'))
-        else {
-            rest = behind;
-            continue;
-        };
-        let value = value.trim_start();
-        let from = &rest[value.as_ptr().addr() - rest.as_ptr().addr()..];
-        let quoted = value.chars().next().filter(|c| "\"'`".contains(*c)).and_then(|quote| quoted(&from[1..], quote));
-        let (written, next) = match quoted {
-            Some(inner) => (inner, from[inner.len() + 1..].split_once('\n').map_or("", |(_, next)| next)),
-            None => (value.split_once(" #").or_else(|| value.split_once("\t#")).map_or(value, |(value, _)| value).trim(), behind),
-        };
-        let name = name.trim().to_owned();
-        let spellings = [written, value.trim()].map(str::to_owned).into();
-        variables.push(EnvVariable { name, value: unescaped(written), spellings });
-        rest = next;
-    }
-    variables
-}
-
-/// What is before the closing quote.
-fn quoted(text: &str, quote: char) -> Option<&str> {
-    let mut is_escaped = false;
-    let end = text.char_indices().find(|(_, c)| {
-        let closes = *c == quote && !is_escaped;
-        is_escaped = *c == '\\' && !is_escaped;
-        closes
-    });
-    end.map(|(at, _)| &text[..at])
-}
-
-fn unescaped(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match if c == '\\' { chars.next() } else { None } {
-            Some('n') => plain.push('\n'),
-            Some('t') => plain.push('\t'),
-            Some('r') => plain.push('\r'),
-            Some(escaped) => plain.push(escaped),
-            None => plain.push(c),
-        }
-    }
-    plain
-}
-
 /// RFC 3986, section 2.1: everything but unreserved characters is encoded.
 fn percent_encoded(text: &str) -> String {
     let one = |byte: u8| match byte {
@@ -280,6 +210,19 @@ fn percent_encoded(text: &str) -> String {
         other => format!("%{other:02X}"),
     };
     text.bytes().map(one).collect()
+}
+
+/// How JSON has a text between its quotes: only what must be escaped, or all that is not ASCII, perhaps in capitals or with slashes too.
+fn json_spellings(text: &str) -> Vec<String> {
+    let quoted = Value::from(text).to_string();
+    let least = &quoted[1..quoted.len() - 1];
+    let ascii = |escape: fn(u16) -> String| {
+        let one =
+            |c: char| if c.is_ascii() { c.to_string() } else { c.encode_utf16(&mut [0; 2]).iter().map(|unit| escape(*unit)).collect() };
+        least.chars().map(one).collect::<String>()
+    };
+    let spellings = [least.to_owned(), ascii(|unit| format!("\\u{unit:04x}")), ascii(|unit| format!("\\u{unit:04X}"))];
+    spellings.iter().flat_map(|spelling| [spelling.clone(), spelling.replace('/', "\\/")]).collect()
 }
 
 /// RFC 4648, section 4, with padding.
@@ -366,33 +309,28 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_was_cut_ends_with_no_part_of_a_secret() {
-        let mut text = "KEY=k-1234".to_owned();
-        secrets().mask_beginning(&mut text);
-        assert_eq!(text, format!("KEY={}", secret_mark("API_KEY")));
-        assert_eq!(secrets().sealed_line("KEY=k-1234", true), format!("{text}…\n"));
+    fn a_cut_leaves_no_piece_of_a_secret() {
+        let mut text = format!("KEY=k-1234{TEXT_CUT} [left out] {TEXT_CUT}5678 and k-12{TEXT_CUT}");
+        secrets().mask_text(&mut text);
+        let mark = secret_mark("API_KEY");
+        assert_eq!(text, format!("KEY={mark} [left out] {mark} and {mark}"));
+        let mut plain = format!("k-1{TEXT_CUT}678");
+        secrets().mask_text(&mut plain);
+        assert_eq!(plain, "k-1678", "a piece of three characters tells nothing");
+        assert_eq!(secrets().sealed_line("KEY=k-1234", true), format!("KEY={mark}…\n"));
         assert_eq!(secrets().sealed_line("KEY=k-1234", false), "KEY=k-1234\n");
     }
 
     #[test]
-    fn the_variables_of_an_env_file_are_read_however_they_are_written() {
-        let text = "# X_KEY=no\nA_KEY=one=two\nexport B_TOKEN=\"with space\"\n C = 'x' \nJ_KEY=commented # prod\nQ_KEY=\"quoted\" # c\n\
-            R_SECRET=\"es\\\"c\"\nZ_KEY=\"a\nb\"\nW_KEY=w\\ w\nK_KEY=`tick`\nOPEN_KEY=\"open\n";
-        let read: Vec<(String, String)> = variables_of(text).into_iter().map(|variable| (variable.name, variable.value)).collect();
-        let pairs: Vec<(&str, &str)> = read.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let wanted = [
-            ("A_KEY", "one=two"),
-            ("B_TOKEN", "with space"),
-            ("C", "x"),
-            ("J_KEY", "commented"),
-            ("Q_KEY", "quoted"),
-            ("R_SECRET", "es\"c"),
-            ("Z_KEY", "a\nb"),
-            ("W_KEY", "w w"),
-            ("K_KEY", "tick"),
-            ("OPEN_KEY", "\"open"),
-        ];
-        assert_eq!(pairs, wanted);
+    fn a_secret_is_known_where_it_is_written_as_json() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(".env"), "P_PASSWORD=\"pä/ss\\nw\\\"ord\\\\x\"\n").unwrap();
+        let secrets = KnownSecrets::new(folder.path(), []);
+        for written in [r#"{"p": "pä/ss\nw\"ord\\x"}"#, r#"p\u00e4/ss\nw\"ord\\x"#, r#"p\u00E4\/ss\nw\"ord\\x"#] {
+            let mut text = written.to_owned();
+            secrets.mask_text(&mut text);
+            assert!(!text.contains("ss") && text.contains(&secret_mark("P_PASSWORD")), "{text}");
+        }
     }
 
     #[test]

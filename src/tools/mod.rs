@@ -2,6 +2,7 @@
 
 mod builtin;
 mod config;
+mod env_file;
 mod globs;
 mod known_secrets;
 mod permission;

@@ -75,6 +75,44 @@ fn a_secret_is_known_also_where_its_file_is_no_text() {
 }
 
 #[test]
+fn no_piece_of_a_secret_is_left_where_a_tool_cuts_its_text() {
+    let program = program();
+    program.file("line.txt", format!("needle {}{SECRET}\n", "x".repeat(383)));
+    let fill = (32 << 10) - 10;
+    // Half of the secret is in what is kept, at both ends.
+    program.file("long.txt", format!("{}{SECRET}{}{SECRET}{}", "a".repeat(fill), "b".repeat(70_000), "c".repeat(fill)));
+    let plan = planned(
+        &program,
+        json!([
+            {"id": "line", "tool": "search_files", "args": {"pattern": "needle"}},
+            {"id": "ends", "tool": "run_command", "args": {"command": "cat long.txt"}},
+            {"id": "error", "tool": "run_command", "args": {"command": format!("cat .env; head -c 1980 /dev/zero | tr '\\0' x; exit 3")}},
+        ]),
+    );
+    program.run(&["run", &plan, "--yes"]);
+    let shown = program.run(&["show", "last", "--json"]).code(0);
+    let (mark, end) = (r"\ufdd0API_KEY\ufdd1", r"\n[");
+    for kept in [
+        format!("xxx{mark}\""),
+        format!("aaa{mark}{end}"),
+        format!(r"left out]\n{mark}ccc"),
+        format!(r"exit code 3:\n{mark}\nMODE=quiet\nxxx"),
+    ] {
+        assert!(shown.out.contains(&kept), "{kept}: {shown}");
+    }
+    assert!(!shown.out.contains("hunt") && !shown.out.contains("ter2") && !shown.out.contains(r"\ufdd2"), "{shown}");
+}
+
+#[test]
+fn a_line_of_env_that_is_not_understood_is_told_before_a_run() {
+    let program = program();
+    program.file(".env", format!("API_KEY: {SECRET}\nsetenv OTHER_KEY something\n"));
+    let plan = planned(&program, json!([{"id": "a", "tool": "read_file", "args": {"path": ".env"}}]));
+    let run = program.run(&["run", &plan]).code(0).says(&["`.env`: line 2 can't be read as `NAME=value`"]);
+    assert!(run.out.contains("API_KEY: [secret API_KEY]"), "{run}");
+}
+
+#[test]
 fn a_file_of_secrets_that_is_too_large_is_told_of() {
     let program = program();
     std::fs::File::options().write(true).open(program.workspace().join(".env")).unwrap().set_len((64 << 20) + 1).unwrap();

@@ -27,7 +27,7 @@ mod write_file;
 pub(super) use scratch::sweep_scratch;
 
 use super::{Tool, ToolsConfig};
-use shared::{AbandonFlag, access, arguments, blocking, decode, describe};
+use shared::{AbandonFlag, access, arguments, beginning, blocking, decode, describe};
 use std::sync::Arc;
 
 /// All that this computer can offer.

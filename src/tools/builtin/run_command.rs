@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::{arguments, describe, scratch::Scratch};
 use crate::engine::{Outgoing, Preview};
 use crate::plan::{Risk, ToolInfo, ToolReach};
+use crate::text::TEXT_CUT;
 use crate::tools::{
     Assessment, CommandConfig, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace,
     sandbox::{self, Confined, ConfinedCommand, Feed, Finished, ProcessLimits, SandboxConfig},
@@ -130,6 +131,7 @@ fn report(args: &RunCommandArgs, seconds: u64, done: &Finished) -> Result<ToolOu
 fn output(stdout: &str, stderr: &str) -> String {
     let text = if stderr.trim().is_empty() { stdout.trim() } else { stderr.trim() };
     let skipped = text.chars().count().saturating_sub(2_000);
-    let end: String = text.chars().skip(skipped).collect();
+    let cut = (skipped > 0).then_some(TEXT_CUT);
+    let end: String = cut.into_iter().chain(text.chars().skip(skipped)).collect();
     if end.is_empty() { String::new() } else { format!(":\n{end}") }
 }

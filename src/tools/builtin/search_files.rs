@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{AbandonFlag, access, arguments, blocking, describe, list_directory};
+use super::{AbandonFlag, access, arguments, beginning, blocking, describe, list_directory};
 use crate::engine::DataSource;
 use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
@@ -127,7 +127,7 @@ impl Hunt {
         let sink = Lossy(|line, text| {
             *truncated = found.len() == limit;
             if !*truncated {
-                let text: String = text.trim_end_matches(['\r', '\n']).chars().take(LINE).collect();
+                let text = beginning(text.trim_end_matches(['\r', '\n']), LINE);
                 found.push(json!({"path": path, "line": line, "text": text}));
             }
             Ok(!*truncated)

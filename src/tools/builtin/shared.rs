@@ -2,6 +2,7 @@
 
 use crate::engine::FileAccess;
 use crate::plan::{Risk, ToolInfo, ToolReach, Verdict};
+use crate::text::TEXT_CUT;
 use crate::tools::ToolError;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
@@ -74,7 +75,12 @@ pub(super) async fn blocking<T: Send + 'static>(
 
 /// The first 100 characters, for lineage.
 pub(super) fn preview(text: &str) -> String {
-    text.chars().take(100).collect()
+    beginning(text, 100)
+}
+
+/// At most so many characters, with the mark of a cut.
+pub(super) fn beginning(text: &str, most: usize) -> String {
+    text.char_indices().nth(most).map_or_else(|| text.to_owned(), |(end, _)| format!("{}{TEXT_CUT}", &text[..end]))
 }
 
 /// One touch of a file.

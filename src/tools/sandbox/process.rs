@@ -2,6 +2,7 @@
 //! started, whether it ends, runs out of time, or nobody waits for it any more.
 
 use super::live::{LiveOutput, Watcher};
+use crate::text::TEXT_CUT;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::{
     collections::VecDeque,
@@ -80,7 +81,10 @@ impl Capture {
             None => {
                 let tail: Vec<u8> = self.tail.iter().copied().collect();
                 let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&tail));
-                format!("{head}\n[{} bytes left out]\n{tail}", self.left_out())
+                // What the cut left of a character.
+                let (head, tail) =
+                    (head.trim_end_matches(char::REPLACEMENT_CHARACTER), tail.trim_start_matches(char::REPLACEMENT_CHARACTER));
+                format!("{head}{TEXT_CUT}\n[{} bytes left out]\n{TEXT_CUT}{tail}", self.left_out())
             }
         }
     }
@@ -163,7 +167,7 @@ mod tests {
         for piece in ["ab", "cdef", "ghijklmnop", "q"] {
             capture.push(piece.as_bytes());
         }
-        assert_eq!(capture.text(), "abcd\n[9 bytes left out]\nnopq");
+        assert_eq!(capture.text(), format!("abcd{TEXT_CUT}\n[9 bytes left out]\n{TEXT_CUT}nopq"));
         assert_eq!(capture.whole(), None);
         let mut short = Capture::new(8);
         short.push(b"abcdefgh");

@@ -4,6 +4,7 @@ use reqwest::{Response, header};
 use serde_json::Value;
 
 use crate::models::http;
+use crate::text::TEXT_CUT;
 use crate::tools::{
     FetchConfig, ToolError,
     sandbox::{self, SandboxConfig},
@@ -85,8 +86,8 @@ fn decode(bytes: Vec<u8>, kind: &str) -> String {
 /// The text within its limit; what is missing is said.
 fn cut(text: String, max_chars: usize, whole: bool) -> String {
     match text.char_indices().nth(max_chars) {
-        Some((end, _)) => format!("{}\n[cut after {max_chars} characters]", &text[..end]),
-        None if !whole => format!("{text}\n[cut: the page is too long]"),
+        Some((end, _)) => format!("{}{TEXT_CUT}\n[cut after {max_chars} characters]", &text[..end]),
+        None if !whole => format!("{}{TEXT_CUT}\n[cut: the page is too long]", text.trim_end_matches(char::REPLACEMENT_CHARACTER)),
         None => text,
     }
 }
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_cut_is_marked() {
-        assert_eq!(cut("äöü".into(), 2, true), "äö\n[cut after 2 characters]");
+        assert_eq!(cut("äöü".into(), 2, true), format!("äö{TEXT_CUT}\n[cut after 2 characters]"));
         assert_eq!(cut("äöü".into(), 3, true), "äöü");
         assert!(cut("a".into(), 3, false).contains("the page is too long"));
     }

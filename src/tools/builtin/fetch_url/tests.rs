@@ -1,6 +1,7 @@
 //! `fetch_url` against a server on this computer, which is private and so is for every private host.
 
 use super::*;
+use crate::text::TEXT_CUT;
 use crate::tools::{Judgement, ToolRegistry, ToolsConfig, builtin::fixture::Fixture};
 use serde_json::json;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers::path};
@@ -158,5 +159,5 @@ fn what_is_no_text_is_refused_and_what_is_long_is_cut() {
     assert!(fixture.call("fetch_url", json!({"url": image.uri()})).unwrap_err().message.contains("`image/png`, which is not text"));
     let long = server(&runtime, "/", ResponseTemplate::new(200).set_body_string("x".repeat(5_000_000)));
     let text = fixture.call("fetch_url", json!({"url": long.uri(), "max_chars": 100})).unwrap().value;
-    assert_eq!(text.as_str().unwrap(), format!("{}\n[cut after 100 characters]", "x".repeat(100)));
+    assert_eq!(text.as_str().unwrap(), format!("{}{TEXT_CUT}\n[cut after 100 characters]", "x".repeat(100)));
 }

@@ -6,7 +6,10 @@ use rusqlite::{
     types::{Value, ValueRef},
 };
 
-use crate::tools::tables::{Cell, number};
+use crate::tools::{
+    builtin::beginning,
+    tables::{Cell, number},
+};
 
 #[derive(Clone, Copy)]
 enum TotalKind {
@@ -54,7 +57,7 @@ impl TotalKind {
             ValueRef::Real(real) => Cell::Real(real),
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
                 let text = String::from_utf8_lossy(bytes);
-                let shown: String = text.chars().take(40).collect();
+                let shown = beginning(&text, 40);
                 number(&text).ok_or_else(|| self.fault(&format!("needs numbers; a value is the text `{shown}`")))?
             }
         };
