@@ -37,6 +37,8 @@ pub(super) struct PlanEnd {
     pub failed: u32,
     /// The first of these.
     pub bad: Vec<NodeIx>,
+    /// Whether a person skipped a node and another one ran without what it was to give.
+    pub forgone: bool,
     /// The first node that needed a branch that was not taken.
     pub unmet: Option<NodeIx>,
     /// A stage that is not terminal, at which a walk stopped.
@@ -49,7 +51,7 @@ impl PlanEnd {
     }
 
     pub fn is_partial(&self) -> bool {
-        self.badly > 0 || self.failed > 0 || self.unmet.is_some()
+        self.badly > 0 || self.failed > 0 || self.forgone || self.unmet.is_some()
     }
 
     /// Whether every final node was routed away.
@@ -85,14 +87,17 @@ impl RunState {
                     end.badly += is_final;
                     end.failed += is_final;
                 }
-                NodeState::Skipped => match causes.get(&ix) {
-                    Some(SkipCause::Broken) => end.badly += is_final,
-                    Some(SkipCause::Unmet) => {
-                        end.badly += is_final;
-                        end.unmet.get_or_insert(ix);
+                NodeState::Skipped => {
+                    end.forgone |= self.flows[ix].outcome.skipped_by == SkippedBy::Person && self.is_missed(ix);
+                    match causes.get(&ix) {
+                        Some(SkipCause::Broken) => end.badly += is_final,
+                        Some(SkipCause::Unmet) => {
+                            end.badly += is_final;
+                            end.unmet.get_or_insert(ix);
+                        }
+                        Some(SkipCause::Routed) | None => {}
                     }
-                    Some(SkipCause::Routed) | None => {}
-                },
+                }
                 NodeState::Pending
                 | NodeState::Ready
                 | NodeState::Held
@@ -109,6 +114,12 @@ impl RunState {
         let has_terminals = inner.plan.dialect == Dialect::Stages && !inner.plan.edges.is_empty();
         end.stopped_at = last.filter(|&ix| has_terminals && !self.is_terminal(ix));
         end
+    }
+
+    /// Whether a node that this one leads to ran without it; one that a person gave a result needs nothing.
+    fn is_missed(&self, ix: NodeIx) -> bool {
+        let mut targets = self.graph.nodes[ix].outs.iter().map(|&edge| self.graph.link(edge).to);
+        targets.any(|target| self.has_started(target) && self.nodes[target].mark != Some(Mark::Overridden))
     }
 
     /// Where the token of a walk came last.

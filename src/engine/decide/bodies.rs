@@ -105,15 +105,15 @@ impl Decider<'_> {
         self.finish(
             ix,
             Value::Array(results),
-            self.whole_mark(ix, ends.iter().any(|end| end.rehearsed > 0), ends.iter().any(PlanEnd::is_partial)),
+            self.whole_mark(ix, ends.iter().any(|end| end.rehearsed > 0), bodies.may_begin() || ends.iter().any(PlanEnd::is_partial)),
             now,
         )
     }
 
-    /// The mark of what runs inside a node: what it gives is made up, it was stopped, or something in it went wrong.
+    /// The mark of what runs inside a node: what it gives is made up, something in it went wrong or was not done, or it was stopped.
     fn whole_mark(&self, ix: NodeIx, rehearsed: bool, bad: bool) -> Option<Mark> {
         let stopped = || self.is_wrapping_up(ix).then_some(Mark::Stopped);
-        rehearsed.then_some(Mark::Rehearsal).or_else(stopped).or_else(|| bad.then_some(Mark::Partial))
+        rehearsed.then_some(Mark::Rehearsal).or_else(|| bad.then_some(Mark::Partial)).or_else(stopped)
     }
 
     fn any_bad(&self, bodies: &Bodies) -> bool {

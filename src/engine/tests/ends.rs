@@ -46,6 +46,32 @@ fn a_run_that_reached_another_end_while_a_person_skipped_one_is_partial() {
 }
 
 #[test]
+fn a_run_that_went_on_without_what_a_person_skipped_is_partial() {
+    for join in ["any", "settled", "always"] {
+        let mut world = World::new(read(json!({"goal": "g", "nodes": [
+            {"id": "a", "agent": "worker", "objective": "o"}, {"id": "b", "agent": "worker", "objective": "o"},
+            {"id": "c", "join": join, "depends_on": ["a", "b"], "agent": "worker", "objective": "o"}
+        ]})));
+        world.act(skip("b"));
+        world.done("a", json!(1));
+        world.done("c", json!(2));
+        assert_eq!(ended(&world), (Some(Outcome::Partial), "a person skipped what had to run".into()), "{join}");
+    }
+}
+
+#[test]
+fn a_map_that_was_stopped_before_all_entries_were_done_makes_its_run_partial() {
+    let body = json!({"nodes": [{"id": "w", "agent": "worker", "objective": "o"}]});
+    for (begun, outcome) in [(2, Outcome::Partial), (3, Outcome::Succeeded)] {
+        let node = json!({"id": "each", "over": "[1, 2, 3]", "max_parallel": begun, "body": body});
+        let mut world = World::new(read(json!({"goal": "g", "nodes": [node]})));
+        world.act(Action::Stop { target: ActionTarget::Node("each".into()) });
+        (0..begun).for_each(|at| drop(world.done(&format!("each[{at}]/w"), json!(1))));
+        assert_eq!(world.outcome(), Some(outcome), "{}", world.states());
+    }
+}
+
+#[test]
 fn an_end_that_was_marked_done_or_given_a_result_has_succeeded() {
     for value in [Value::Null, json!("by hand")] {
         let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));

@@ -52,7 +52,7 @@ pub struct Impact {
     pub(in crate::engine) nodes: BTreeMap<NodeImpact, Vec<NodeId>>,
     /// What would be stopped or done again has taken so much so far.
     pub lost: Totals,
-    /// The run would be over by it, and how.
+    /// The run would be over by it, or would have ended otherwise, and how.
     pub ends: Option<Outcome>,
 }
 
@@ -129,7 +129,8 @@ impl RunState {
             let finishes = |ix: &NodeIx| self.is_at_work(*ix) && after.is_at_work(*ix) && !after.is_wrapping_up(*ix);
             self.at_any_depth(target).into_iter().filter(finishes).for_each(|ix| impact.add(NodeImpact::Finishes, self.id_of(ix)));
         }
-        impact.ends = if self.progress.outcome.is_none() { after.outcome().map(|(outcome, _)| outcome) } else { None };
+        let ended = |run: &Self| run.outcome().map(|(outcome, _)| outcome);
+        impact.ends = ended(&after).filter(|outcome| ended(self) != Some(*outcome));
         impact
     }
 
