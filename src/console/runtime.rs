@@ -169,7 +169,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     async fn terminal(&mut self, event: TerminalEvent) -> io::Result<Next> {
         match event {
             TerminalEvent::Key { key, at } => self.take(Msg::Key(Key::of(&key)), at).await,
-            TerminalEvent::Burst { at } => self.take(Msg::Burst, at).await,
+            TerminalEvent::Burst { keys, at } => self.take(Msg::Burst(keys), at).await,
             TerminalEvent::TypedAtOnce { text, at } => self.take(Msg::TypedAtOnce(text), at).await,
             TerminalEvent::Paste { text, at } => self.take(Msg::Paste(text), at).await,
             TerminalEvent::Resized { width, height } => self.take(Msg::Resize(width, height), self.term.now()).await,

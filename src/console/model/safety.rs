@@ -36,6 +36,8 @@ pub struct Safety {
     /// Which gates the newest frame showed, and in which state.
     in_sight: Vec<(GateKey, u64)>,
     last_key: Option<Time>,
+    /// Keys that came at once with the last ones, and follow.
+    burst: usize,
 }
 
 /// How much of one state of a gate's text was seen.
@@ -68,6 +70,18 @@ impl Safety {
     /// A key came.
     pub fn key(&mut self, now: Time) {
         self.last_key = Some(now);
+        self.burst = self.burst.saturating_sub(1);
+    }
+
+    /// Several keys came at once, and follow.
+    pub fn burst(&mut self, keys: usize, now: Time) {
+        self.key(now);
+        self.burst = keys;
+    }
+
+    /// Whether the next key is one of several that came at once: nobody read what the one before it opened.
+    pub fn in_burst(&self) -> bool {
+        self.burst > 0
     }
 
     /// Whether the newest frame showed the gate in this state.

@@ -17,8 +17,8 @@ const DIFFERENT: usize = 5;
 pub(super) enum Arrived {
     /// A key, a resize, a bracketed paste.
     Input(Input),
-    /// Several keys at once; they follow.
-    Burst,
+    /// So many keys at once; they follow.
+    Burst(usize),
     /// Text without brackets.
     Text(String),
 }
@@ -66,10 +66,11 @@ impl Keyboard {
             }
         }
         let burst = of(&self.read);
+        let keys = self.read.iter().map_while(character).count();
         self.came.extend(self.read.drain(..));
         match burst {
             Burst::Key => self.came.pop_front().map(Arrived::Input).map(Ok),
-            Burst::Keys => Some(Ok(Arrived::Burst)),
+            Burst::Keys => Some(Ok(Arrived::Burst(keys))),
             Burst::Text(text, events) => {
                 self.came.drain(..events);
                 Some(Ok(Arrived::Text(text)))
@@ -92,6 +93,7 @@ enum Burst {
 /// Looks at what came in one read, from its first event on. A last Enter stays a key, so that a line that a program types is sent.
 fn of(read: &[Input]) -> Burst {
     let mut text: Vec<char> = read.iter().map_while(character).collect();
+    let all = text.len();
     while text.last() == Some(&'\n') {
         text.pop();
     }
@@ -99,7 +101,7 @@ fn of(read: &[Input]) -> Burst {
     different.sort_unstable();
     different.dedup();
     match text.len() {
-        0 | 1 => Burst::Key,
+        _ if all < 2 => Burst::Key,
         length if length >= TEXT && different.len() >= DIFFERENT => Burst::Text(text.iter().collect(), length),
         _ => Burst::Keys,
     }
@@ -134,7 +136,8 @@ mod tests {
         assert_eq!(of(&read("GJJ2")), Burst::Keys, "keys typed ahead move, and decide nothing");
         assert_eq!(of(&read("jjjjjjjj")), Burst::Keys, "a key that is held on a slow line moves");
         assert_eq!(of(&read("a")), Burst::Key);
-        assert_eq!(of(&read("a\n")), Burst::Key);
+        assert_eq!(of(&read("a\n")), Burst::Keys, "a line of one character is a line");
+        assert_eq!(of(&read("\n")), Burst::Key);
     }
 
     #[test]

@@ -41,6 +41,8 @@ pub enum TerminalEvent {
     },
     /// More keys than one came at once. None of them decides; they follow, each as its own event.
     Burst {
+        /// How many.
+        keys: usize,
         /// When they arrived.
         at: Time,
     },

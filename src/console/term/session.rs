@@ -258,7 +258,7 @@ impl Term {
     fn note_input(&mut self, input: Option<io::Result<Arrived>>) -> Option<TerminalEvent> {
         let at = self.clock.now();
         match input {
-            Some(Ok(Arrived::Burst)) => Some(TerminalEvent::Burst { at }),
+            Some(Ok(Arrived::Burst(keys))) => Some(TerminalEvent::Burst { keys, at }),
             Some(Ok(Arrived::Text(text))) => Some(TerminalEvent::TypedAtOnce { text, at }),
             Some(Ok(Arrived::Input(Input::Key(key)))) => match key.kind {
                 KeyEventKind::Press | KeyEventKind::Repeat => Some(TerminalEvent::Key { key, at }),

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::Deck;
-use crate::console::model::{Dialog, ListOf};
+use crate::console::model::{Dialog, Key, ListOf};
+use crate::console::update::Msg;
 use crate::engine::{Event, Mark, NodeError, NodeImpact, NodeState, Pace, WorkerFact};
 
 fn state(deck: &Deck, node: &str) -> NodeState {
@@ -250,4 +251,17 @@ fn a_run_that_failed_is_edited_where_it_is() {
     deck.select("scan");
     deck.keys("e");
     assert!(matches!(deck.model.dialogs.last(), Some(Dialog::Editor(_))), "{}", deck.screen());
+}
+
+#[test]
+fn keys_that_came_at_once_send_no_action_through_what_they_opened() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("list");
+    deck.send(Msg::Burst(2));
+    deck.send(Msg::Key(Key::parse("|").unwrap()));
+    deck.send(Msg::Key(Key::parse("y").unwrap()));
+    assert!(deck.model.proposal().is_some(), "what the first one opened stays open");
+    assert_eq!(state(&deck, "list"), NodeState::Running);
+    deck.keys("y");
+    assert_eq!(state(&deck, "list"), NodeState::Cancelled);
 }

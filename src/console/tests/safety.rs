@@ -90,7 +90,7 @@ fn random_keys(seed: u64, keys: usize) -> usize {
         }
         if dice.roll(20) == 0 {
             // A paste, or a burst of keys: neither replies.
-            deck.send([Msg::Paste("aax-X".into()), Msg::TypedAtOnce("aaa".into()), Msg::Burst][dice.roll(3)].clone());
+            deck.send([Msg::Paste("aax-X".into()), Msg::TypedAtOnce("aaa".into()), Msg::Burst(3)][dice.roll(3)].clone());
             assert!(
                 deck.asked
                     .iter()

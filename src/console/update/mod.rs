@@ -13,14 +13,14 @@ use super::model::{
 use super::theme::Theme;
 use crate::{engine::Time, host::client::Notice};
 
-pub use turn::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
+pub use turn::{ConsoleEffect, NextCommand, Parting, TOO_FAST, UpdateTurn};
 
 #[derive(Clone, Debug)]
 pub enum Msg {
     /// A key came.
     Key(Key),
     /// Several keys came at once; they follow.
-    Burst,
+    Burst(usize),
     /// Text came at once, without the brackets of a paste.
     TypedAtOnce(String),
     /// Text was pasted.
@@ -54,11 +54,12 @@ pub enum Msg {
 
 /// Takes in one message.
 pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
-    let mut turn = UpdateTurn { now, key: None, quiet: model.safety.quiet(now), effects: Vec::new(), next: None };
+    let mut turn =
+        UpdateTurn { now, key: None, quiet: model.safety.quiet(now), in_burst: model.safety.in_burst(), effects: Vec::new(), next: None };
     let mut frame = true;
     match msg {
         Msg::Key(key) => keys::key(model, &mut turn, key),
-        Msg::Burst => model.safety.key(now),
+        Msg::Burst(keys) => model.safety.burst(keys, now),
         Msg::TypedAtOnce(text) => keys::typed_at_once(model, &mut turn, &text),
         Msg::Paste(text) => keys::paste(model, &mut turn, &text),
         Msg::Resize(width, height) => model.place.size = (width, height),

@@ -55,6 +55,9 @@ pub enum Parting {
     Interrupted(StopSignal),
 }
 
+/// Why a key doesn't decide yet.
+pub const TOO_FAST: &str = "keys came too fast: wait half a second, then press again";
+
 /// One message being worked on: when it came, and what it asks of the world.
 #[derive(Debug)]
 pub struct UpdateTurn {
@@ -64,6 +67,8 @@ pub struct UpdateTurn {
     pub key: Option<Key>,
     /// Whether no key had come for a while before this message.
     pub quiet: bool,
+    /// Whether the key came at once with others.
+    pub in_burst: bool,
     /// What is asked of the world.
     pub effects: Vec<ConsoleEffect>,
     /// The command that comes after this one.

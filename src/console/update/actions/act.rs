@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::super::UpdateTurn;
+use super::super::{TOO_FAST, UpdateTurn};
 use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, Status, TextField, texts};
 use crate::engine::{Action, ActionTarget, Command, HeldAt, NodeState, RerunReach, Run, WrittenValue};
 use crate::host::client::Request;
@@ -75,6 +75,9 @@ pub fn refresh(model: &mut Model) {
 
 /// Sends the action that is shown.
 pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
+    if turn.in_burst {
+        return model.status = Some(Status::warn(TOO_FAST));
+    }
     refresh(model);
     let Some(Dialog::Act(proposal)) = model.dialogs.pop() else { return };
     match &proposal.refused {

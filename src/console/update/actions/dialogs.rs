@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
+use super::super::{ConsoleEffect, NextCommand, Parting, TOO_FAST, UpdateTurn};
 use super::change::change;
 use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, request, run, save, setup, typing};
 use crate::console::model::{
@@ -215,6 +215,9 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
 
 /// Does what was asked.
 pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
+    if turn.in_burst {
+        return model.status = Some(Status::warn(TOO_FAST));
+    }
     let Some(Dialog::Confirm(confirm)) = model.dialogs.pop() else { return };
     match confirm.then {
         Confirmed::Branch { run, seq, actions } => turn.send(Request::Branch { run, seq, actions }),

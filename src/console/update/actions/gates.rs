@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::{ConsoleEffect, UpdateTurn, actions::inspector::copy_text};
+use super::super::{ConsoleEffect, TOO_FAST, UpdateTurn, actions::inspector::copy_text};
 use crate::console::model::{
     Asked, Asks, Dialog, EditThen, FormDialog, GATE_FRAME, GateKey, Intent, LineThen, Model, MoveBy, PickItem, PickThen, PlanScreen,
     Reading, ReplyDraft, Screen, Status, TextField, docs, texts,
@@ -80,7 +80,7 @@ fn may_decide(model: &Model, turn: &UpdateTurn) -> Result<(), &'static str> {
         return Err("the gate was not in sight as it is now: read it, then press again");
     }
     if !turn.quiet {
-        return Err("keys came too fast: wait half a second, then press again");
+        return Err(TOO_FAST);
     }
     Ok(())
 }
