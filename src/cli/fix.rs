@@ -5,14 +5,24 @@ use super::{CliError, Io, ValidateArgs, source::PlanDocument};
 use crate::{
     files::beside,
     plan::{
-        Catalog,
+        Catalog, NodeId, Plan,
         dialect::{Format, write_as},
+        nest::outline,
         validate::{Fix, FixKind, fixes},
     },
     text::{Plain, counted},
 };
 use similar::TextDiff;
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
+
+/// The order that a plan gives to its nodes, as pairs.
+fn orders(plan: &Plan) -> BTreeSet<(NodeId, NodeId)> {
+    let flat = outline(plan);
+    let sources = flat.nodes.iter().flat_map(|node| node.depends_on.iter().map(|source| (source.clone(), node.id.clone())));
+    let pairs = sources.chain(flat.edges.iter().map(|edge| (edge.from.clone(), edge.to.clone())));
+    let is_node = |id: &NodeId| flat.nodes.iter().any(|node| node.id == *id);
+    pairs.filter(|(from, to)| from != to && is_node(from) && is_node(to)).collect()
+}
 
 /// Applies the fixes that may be made, and writes or shows the document.
 ///
@@ -64,6 +74,11 @@ pub(super) fn fix(
         let (path, title) = document.in_own_terms(path, &fix.title);
         let place = if path.is_empty() { "the document" } else { &path };
         io.say(&Plain::line(&format!("{kind} {place}: {title}")).into_string());
+    }
+    let lost: Vec<String> = orders(&document.plan).difference(&orders(&plan)).map(|(from, to)| format!("`{from}` before `{to}`")).collect();
+    if !lost.is_empty() {
+        let message = format!("guesses took out an order: {}; decide whether the plan is right without it", lost.join(", "));
+        io.say(Plain::line(&message).as_str());
     }
     let done = if args.diff { "would apply" } else { "applied" };
     io.say(&format!("{done} {}", counted(made.len(), "change")));

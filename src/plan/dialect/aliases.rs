@@ -29,7 +29,7 @@ const STEP: [&str; 17] = [
 ];
 
 /// Whether a value is an object that says what to do.
-pub(super) fn is_step(value: &Value) -> bool {
+pub(in crate::plan) fn is_step(value: &Value) -> bool {
     STEP.iter().any(|name| value.get(*name).is_some_and(|value| !value.is_null()))
 }
 
@@ -39,7 +39,7 @@ pub(super) fn is_titled(value: &Value) -> bool {
 }
 
 /// Names of the ids that a node waits for.
-pub(super) const DEPENDS_ON: &[&str] = &[
+pub(in crate::plan) const DEPENDS_ON: &[&str] = &[
     "depends_on",
     "dependencies",
     "deps",
@@ -197,7 +197,7 @@ pub(super) fn is_alike(one: &str, other: &str) -> bool {
 }
 
 /// When a field that would have a person asked asks, by its name and value; `own` is a further name.
-pub(super) fn gate(name: &str, value: &Value, own: Option<&str>) -> Option<&'static str> {
+pub(in crate::plan) fn gate(name: &str, value: &Value, own: Option<&str>) -> Option<&'static str> {
     if name == "approve" && own.is_none() {
         return None;
     }
@@ -235,7 +235,7 @@ pub(super) fn is_no_choice(value: &Value) -> bool {
 }
 
 /// When a gate asks, by its value; nothing if it says that nobody is asked.
-pub(super) fn asks(value: &Value) -> Option<&'static str> {
+pub(in crate::plan) fn asks(value: &Value) -> Option<&'static str> {
     match value {
         Value::String(text) => match plain(text).as_str() {
             "" | "never" | "none" | "no" | "false" | "off" | "auto" | "automatic" => None,

@@ -315,7 +315,35 @@ fn document_names(map: &mut Map<String, Value>, shape: &DocumentShape) -> Vec<Fi
         let message = format!("`{name}` is read as `approve: {asked}` for every node");
         notes.push(FieldReading { field: "defaults".into(), read: Some(read), name, written, message, ..FieldReading::default() });
     }
+    defaults_gate(map, shape.dialect, &mut notes);
     notes
+}
+
+/// A gate for every node, in `defaults` of a form that has none, or inside of what holds settings of the plan.
+fn defaults_gate(map: &mut Map<String, Value>, dialect: Dialect, notes: &mut Vec<FieldReading>) {
+    let mut read_as = |map: &mut Map<String, Value>, name: &str, asked: &str| {
+        let (written, read) = (map.get(name).cloned(), json!({ "approve": asked }));
+        map.insert("defaults".into(), read.clone());
+        let (shown, name) = (if name == "defaults" { "defaults.approve" } else { name }, name.to_owned());
+        let message = format!("`{shown}` is read as `approve: {asked}` for every node");
+        notes.push(FieldReading { field: "defaults".into(), read: Some(read), name, written, message, ..FieldReading::default() });
+    };
+    match map.get("defaults").filter(|_| dialect != Dialect::Native) {
+        Some(Value::Object(defaults)) => {
+            let Some(asked) = defaults.get("approve").and_then(aliases::asks) else { return };
+            if defaults.len() == 1 {
+                read_as(map, "defaults", asked);
+            } else {
+                let name = dialect.name();
+                aside(map, "defaults", format!("the {name} format takes `approve` alone from `defaults`"), notes);
+            }
+        }
+        Some(_) | None => {
+            if let Some((name, asked)) = aliases::inner_gate(map).filter(|_| !map.contains_key("defaults")) {
+                read_as(map, &name, asked);
+            }
+        }
+    }
 }
 
 /// Reads the document without its nodes and edges until that succeeds.

@@ -1,6 +1,7 @@
 //! How the documents of each dialect are made: their lists, the ends of their edges, other names of their fields, and their readers.
 
 use super::aliases::{COMMANDS, DEPENDS_ON, NATIVE_DOCUMENT, NATIVE_EDGE, NATIVE_NODE, work};
+use super::field_names::DocumentPart;
 use super::reading::{FieldReading, rename_key};
 use super::spread::EndNames;
 use super::stages::names as stage_names;
@@ -98,6 +99,18 @@ pub(super) fn shape(dialect: Dialect) -> DocumentShape {
             ..native
         },
     }
+}
+
+/// Whether a name stands for a field of a dialect, in this kind of object.
+pub(in crate::plan) fn is_alias(dialect: Dialect, part: DocumentPart, name: &str) -> bool {
+    let shape = shape(dialect);
+    let names = match part {
+        DocumentPart::Plan => shape.document_names,
+        DocumentPart::Node if DEPENDS_ON.contains(&name) => return true,
+        DocumentPart::Node => return shape.node_names.iter().any(|slips| slips.renamed.iter().any(|(alias, _)| *alias == name)),
+        DocumentPart::Edge => shape.edge_names,
+    };
+    names.iter().any(|(alias, _)| *alias == name)
 }
 
 impl DocumentShape {

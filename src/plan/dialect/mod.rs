@@ -37,9 +37,10 @@ mod workflow;
 mod write;
 mod yaml;
 
-pub(in crate::plan) use aliases::plain;
+pub(in crate::plan) use aliases::{DEPENDS_ON, asks, gate, is_step, plain};
 pub use draft::Loss;
 pub(in crate::plan) use field_names::{DocumentPart, fields as known_fields, is_field, is_kept};
+pub(in crate::plan) use forms::is_alias;
 pub use place::{locate, source_message, source_path, written_path};
 pub use read::read;
 pub(in crate::plan) use reading::{AS_WRITTEN, FieldReading, ListForm, is_stand_in, without};

@@ -98,6 +98,7 @@ table! {
     BadSchema "bad-schema" Error "an output schema is not a valid JSON Schema",
     PromptWindow "prompt-window" Warning "an agent's prompt may be too long for its model",
     OpenSideEffects "open-side-effects" Warning "a tool that changes things runs without approval",
+    DeniedEffects "denied-effects" Warning "by the plan a tool that changes things has no side effects",
     PrivateData "private-data" Warning "private data reaches a call that sends it out, so the call asks first",
     UnknownField "unknown-field" Warning "a field has no meaning here, so it does nothing",
     NotYet "not-yet" Warning "this version reads a field but doesn't use it yet",
@@ -116,6 +117,22 @@ impl Code {
     /// Whether its findings name fields as the document writes them.
     pub fn names_as_written(self) -> bool {
         matches!(self, Self::WrongShape | Self::ReadAs | Self::UnknownField)
+    }
+
+    /// Whether its findings say that what happens, or who is asked, may be otherwise than somebody meant.
+    pub fn changes_what_happens(self) -> bool {
+        matches!(
+            self,
+            Self::ReadAs
+                | Self::UnknownField
+                | Self::UnknownName
+                | Self::NoEffect
+                | Self::NotYet
+                | Self::OpenSideEffects
+                | Self::DeniedEffects
+                | Self::DeniedTool
+                | Self::ForeignReference
+        )
     }
 
     pub fn name(self) -> &'static str {

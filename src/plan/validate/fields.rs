@@ -4,11 +4,12 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::Fix;
+use super::lost_meaning::{lost_meaning, says_nothing};
 use super::wording::{did_you_mean, legible};
-use crate::plan::dialect::{DocumentPart, is_field, is_kept, known_fields, node_from_value, node_to_value, plain};
+use crate::plan::dialect::{DocumentPart, is_field, known_fields, node_from_value, node_to_value, plain};
 use crate::plan::edit::Edit;
 use crate::plan::native::node_fields;
-use crate::plan::{AgentNode, Dialect, Node, NodeId, NodeKind, Plan};
+use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
 use serde_json::{Map, Value};
 
 pub(super) fn check(check: &mut PlanCheck) {
@@ -19,22 +20,22 @@ pub(super) fn check(check: &mut PlanCheck) {
 }
 
 /// Fields of people and screens, which nobody expects to do anything.
-const HARMLESS: [&str; 12] =
+pub(super) const HARMLESS: [&str; 12] =
     ["notes", "note", "label", "id", "name", "title", "description", "comment", "metadata", "version", "$schema", "ext"];
 
 fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: &Map<String, Value>) {
     let dialect = check.plan.dialect;
     for (name, value) in ext {
         let at = if let FindingPlace::Node(at) = place { Some(at) } else { None };
-        if let Some(message) = at.and_then(|at| lost_meaning(check, at, name, value)) {
-            let near = if dialect == Dialect::Native { meant(name, node_fields()) } else { None };
+        if let Some(message) = lost_meaning(check, part, at, name, value) {
+            let near = if dialect == Dialect::Native && at.is_some() { meant(name, node_fields()) } else { None };
             let message = format!("{message}{}", did_you_mean(near));
             let fix = near.zip(at).and_then(|(near, at)| renamed(check.plan, at, name, near));
             check.find(Code::WrongShape, place, name, message, fix);
             continue;
         }
         // Names with this beginning are their author's own.
-        if is_kept(dialect, part, name, value) || name.starts_with(['_', '$']) || name.starts_with("x_") || name.starts_with("x-") {
+        if says_nothing(dialect, part, name, value) || name.starts_with(['_', '$']) || name.starts_with("x_") || name.starts_with("x-") {
             continue;
         }
         if let Some(at) = at.filter(|_| dialect == Dialect::Native && ["type", "kind"].contains(&name.as_str())) {
@@ -72,50 +73,6 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
             );
         }
     }
-}
-
-/// What a node says by an unknown field that must not be passed over: whether, how often or after what it runs, and what it is to do.
-fn lost_meaning(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<String> {
-    let dialect = check.plan.dialect;
-    if is_field(dialect, DocumentPart::Node, name) || value.is_null() || HARMLESS.contains(&name) {
-        return None;
-    }
-    let (word, shown) = (plain(name), legible(name));
-    let is = |words: &[&str]| words.contains(&word.as_str());
-    let is_off = *value == Value::Bool(false) && is(&["enabled", "active"]) || *value == Value::Bool(true) && is(&["disabled", "skip"]);
-    if is_off {
-        return Some(format!("`{shown}` says that this doesn't run, but it would: remove the node, or write a condition"));
-    }
-    if is(&["if", "when", "condition", "runif", "onlyif", "executeif", "unless", "skipif", "skipwhen", "skipcondition"]) {
-        return Some(format!(
-            "`{shown}` is no condition here, so this would always run: write `when` in a native plan, or a condition on an edge"
-        ));
-    }
-    let runs_as = ["javascript", "js", "node", "nodejs", "ecmascript"];
-    let language = value.as_str().filter(|language| !runs_as.contains(&plain(language).as_str()));
-    if let Some(language) = language.filter(|_| is(&["language", "lang"]) && matches!(check.plan.nodes[at].kind, NodeKind::Code(_))) {
-        return Some(format!("the code is in {}, but it would run as JavaScript", legible(language)));
-    }
-    let is_quiet = is_kept(dialect, DocumentPart::Node, name, value);
-    if !is_quiet && is(&["foreach", "loop", "repeat", "repeatuntil", "forall", "fanout"]) {
-        return Some(format!("`{shown}` says how often this runs, but it would run once: use a node with `over` or `until`, and a `body`"));
-    }
-    let holders = ["children", "subtasks", "substeps", "steps", "tasks", "nodes", "actions", "parallel", "branches", "then", "do"];
-    if holders.contains(&word.as_str()) && value.as_array().is_some_and(|list| list.iter().any(Value::is_object)) {
-        return Some(format!("`{shown}` holds steps of its own, which would not run: write them as nodes, or as the `plan` of this one"));
-    }
-    let listed = value.as_array().into_iter().flatten().chain(value.as_object().into_iter().flat_map(Map::values));
-    let ids: Vec<&str> = value.as_str().into_iter().chain(listed.filter_map(Value::as_str)).collect();
-    let is_whole = value.as_array().map(Vec::len).or(value.as_object().map(Map::len)).is_none_or(|count| count == ids.len());
-    let own = check.graph.id(at).as_str();
-    let are_nodes = is_whole && !ids.is_empty() && ids.iter().all(|id| *id != own && check.graph.position(&NodeId::new(*id)).is_some());
-    let forward =
-        ["next", "then", "onsuccess", "successors", "successor", "downstream", "leadsto", "blocks", "triggers", "children", "inputfrom"];
-    // A slip of another field's name is told as that.
-    let is_slip = meant(name, node_fields()).is_some_and(|near| near != "depends_on");
-    let is_order = value.is_array() && !is_slip || is(&forward);
-    (are_nodes && is_order)
-        .then(|| format!("`{shown}` names other nodes, but orders nothing here: write the order as each node's `depends_on`"))
 }
 
 /// A node that says in words what it is may do something else by its fields: an approval that is none would ask nobody.
@@ -159,8 +116,8 @@ fn renamed(plan: &Plan, at: usize, name: &str, meant: &str) -> Option<Fix> {
 }
 
 /// A known name that is one slip away; two in longer names.
-fn meant<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub(super) fn meant<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let slips = if name.len() < 5 { 1 } else { 2 };
     let near = known.filter(|known| known.len().abs_diff(name.len()) <= slips);
-    near.map(|known| (strsim::levenshtein(name, known), known)).filter(|(count, _)| *count <= slips).min().map(|(_, known)| known)
+    near.map(|known| (strsim::osa_distance(name, known), known)).filter(|(count, _)| *count <= slips).min().map(|(_, known)| known)
 }

@@ -14,6 +14,7 @@ mod joins;
 #[cfg(test)]
 mod joins_tests;
 mod leaving;
+mod lost_meaning;
 mod names;
 mod nested;
 #[cfg(test)]

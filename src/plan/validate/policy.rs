@@ -5,7 +5,7 @@ use super::codes::Code;
 use super::finding::{Fix, FixKind};
 use crate::plan::edit::Edit;
 use crate::plan::limits::{MOST_ATTEMPTS, MOST_ITERATIONS, SCRIPT_MEMORY_MB, SCRIPT_TIME_MS};
-use crate::plan::{Breakpoint, Budget, CodeNode, Moment, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits};
+use crate::plan::{Breakpoint, Budget, CodeNode, Moment, Node, NodeKind, OnFailure, Plan, Policy, Risk, SandboxLimits};
 use std::time::Duration;
 
 pub(super) fn check(check: &mut PlanCheck) {
@@ -30,10 +30,24 @@ pub(super) fn check(check: &mut PlanCheck) {
             limits(check, place, "", &node.policy);
             breakpoint(check, place, "", &node.policy);
             not_yet(check, place, "", &node.policy);
+            denied_effects(check, at, node);
         }
         if let NodeKind::Code(code) = &node.kind {
             sandbox(check, at, code);
         }
+    }
+}
+
+/// What a plan says of a tool's effects holds; of one that changes things that is told.
+fn denied_effects(check: &mut PlanCheck, at: usize, node: &Node) {
+    let Some(tool) = node.kind.tool().filter(|_| node.policy.side_effects == Some(false)) else { return };
+    let name = check.catalog.canonical(&tool.tool).to_owned();
+    let risk = check.catalog.tools.iter().find(|tool| tool.name == name).map(|tool| tool.risk);
+    if matches!(risk, Some(Risk::Write | Risk::Execute)) {
+        let message = format!(
+            "`{name}` can change things; by `side_effects: false` it is repeated as if it didn't, after a crash without a question"
+        );
+        check.find(Code::DeniedEffects, FindingPlace::Node(at), "side_effects", message, None);
     }
 }
 
@@ -182,7 +196,9 @@ fn breakpoint(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: 
         }
         (Some(Ok(_)) | None, _) => return,
     };
-    let fix = set(check, place, FixKind::Guess, "remove the breakpoint", |policy| policy.breakpoint = None);
+    // One that may be meant is a person's to take out.
+    let is_idle = code == Code::NoEffect;
+    let fix = is_idle.then(|| set(check, place, FixKind::Guess, "remove the breakpoint", |policy| policy.breakpoint = None)).flatten();
     check.find(code, place, &format!("{prefix}breakpoint"), message, fix);
 }
 

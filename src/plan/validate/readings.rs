@@ -4,7 +4,7 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::Fix;
-use crate::plan::dialect::{AS_WRITTEN, FieldReading, ListForm, Part, held, without};
+use crate::plan::dialect::{AS_WRITTEN, DEPENDS_ON, FieldReading, ListForm, Part, gate, held, without};
 use crate::plan::edit::Edit;
 use crate::plan::{Dialect, Edge, Node, Plan};
 use serde_json::{Map, Value, json};
@@ -35,6 +35,29 @@ fn is_untyped(plan: &Plan, reading: &FieldReading) -> bool {
     plan.dialect == Dialect::Stages && reading.wrong && reading.field == "type" && reading.read == Some(json!("AGENT"))
 }
 
+/// Whether a field says who is asked, whether something runs or after what: only a person takes that out.
+fn is_decisive(reading: &FieldReading) -> bool {
+    const DECISIVE: [&str; 15] = [
+        "approve",
+        "defaults",
+        "breakpoint",
+        "when",
+        "condition",
+        "skip_if",
+        "skip_condition",
+        "join",
+        "route",
+        "until",
+        "over",
+        "edges",
+        "connections",
+        "policy",
+        "on_failure",
+    ];
+    let asks = reading.written.as_ref().is_some_and(|written| gate(&reading.name, written, Some("approve")).is_some());
+    asks || [&reading.field, &reading.name].iter().any(|name| DECISIVE.contains(&name.as_str()) || DEPENDS_ON.contains(&name.as_str()))
+}
+
 /// The unknown fields without any reading.
 fn bare(ext: &Map<String, Value>) -> Map<String, Value> {
     ext.iter().filter(|(name, _)| *name != AS_WRITTEN).map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -46,6 +69,7 @@ fn find(check: &mut PlanCheck, place: FindingPlace, reading: FieldReading, edit:
     }
     let is_gate = ["approve", "defaults"].contains(&reading.field.as_str());
     let (code, fix) = match (reading.wrong, &reading.read) {
+        (true, None) if is_decisive(&reading) => (Code::WrongShape, None),
         (true, None) => (Code::WrongShape, Some(Fix::guess(format!("remove `{}`", reading.name), edit))),
         (true, Some(_)) if is_untyped(check.plan, &reading) => {
             (Code::WrongShape, Some(Fix::guess("make it an agent that works by its name", edit)))

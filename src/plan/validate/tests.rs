@@ -465,6 +465,7 @@ fn fields_without_effect_in_another_dialect_are_told_unless_they_say_nothing() {
         [
             "the workflow format has no field `skip_conditoin`, so it does nothing; did you mean `skip_condition`?",
             "the workflow format has no field `position`, so it does nothing",
+            "the workflow format doesn't use `tools`: export the plan to the native format and write it there",
             "the workflow format has no field `context_pased`, so it does nothing; did you mean `context_passed`?",
         ]
     );

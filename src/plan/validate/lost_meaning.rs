@@ -1,0 +1,152 @@
+//! What a document says in a field that nothing reads, where silence or a warning would let something happen otherwise than it is written:
+//! whether, how often and after what something runs, what it is to do, and who is asked.
+
+use super::check::PlanCheck;
+use super::fields::{HARMLESS, meant};
+use super::wording::legible;
+use crate::plan::dialect::{DocumentPart, asks, gate, is_alias, is_field, is_kept, is_step, known_fields, plain};
+use crate::plan::fields::is_quiet;
+use crate::plan::native::node_fields;
+use crate::plan::{Dialect, NodeId, NodeKind};
+use serde_json::{Map, Value};
+
+/// Names of conditions that other systems have.
+const CONDITIONS: [&str; 10] = ["if", "when", "condition", "runif", "onlyif", "executeif", "unless", "skipif", "skipwhen", "skipcondition"];
+
+/// What an unknown field says that must not be passed over.
+pub(super) fn lost_meaning(check: &PlanCheck, part: DocumentPart, at: Option<usize>, name: &str, value: &Value) -> Option<String> {
+    if is_field(check.plan.dialect, part, name) || value.is_null() || HARMLESS.contains(&name) {
+        return None;
+    }
+    match part {
+        DocumentPart::Plan => of_plan(check, name, value),
+        DocumentPart::Node => of_node(check, at?, name, value),
+        DocumentPart::Edge => of_edge(check, name, value),
+    }
+}
+
+/// Whether an unknown field says nothing: it has no value, or it denies or leaves empty what is denied or empty without it.
+pub(super) fn says_nothing(dialect: Dialect, part: DocumentPart, name: &str, value: &Value) -> bool {
+    let is_memo = is_kept(dialect, part, name, &Value::Bool(true));
+    let may_deny = match value {
+        Value::Bool(said) => !said && gate(name, &Value::Bool(true), None).is_none(),
+        Value::Array(_) | Value::Object(_) => part != DocumentPart::Plan,
+        Value::Null | Value::Number(_) | Value::String(_) => false,
+    };
+    is_memo || is_quiet(value) && (!may_deny || is_alias(dialect, part, name))
+}
+
+/// In an unknown field of the plan: nodes and their order.
+fn of_plan(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
+    let (shown, dialect) = (legible(name), check.plan.dialect);
+    if is_kept(dialect, DocumentPart::Plan, name, value) {
+        return None;
+    }
+    let listed = || value.as_array().into_iter().flatten();
+    if listed().any(is_step) {
+        return Some(format!("`{shown}` holds nodes beside the plan's own, which would not run: write them into one list"));
+    }
+    let is_node = |value: &Value| value.as_str().is_some_and(|id| check.graph.position(&NodeId::new(id)).is_some());
+    let is_pair = |value: &Value| match value {
+        Value::Array(ends) => ends.len() == 2 && ends.iter().all(is_node),
+        Value::Object(fields) => fields.values().filter(|value| is_node(value)).count() > 1,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    };
+    let of_nodes = |(id, sources): (&String, &Value)| {
+        let mut all = sources.as_array().into_iter().flatten();
+        is_node(&Value::from(id.as_str())) && (is_node(sources) || sources.is_array() && all.all(is_node))
+    };
+    let says_order = listed().any(is_pair) || value.as_object().is_some_and(|map| !map.is_empty() && map.iter().all(of_nodes));
+    says_order
+        .then(|| format!("`{shown}` names nodes in an order, but orders nothing here: write it as each node's `depends_on`, or as edges"))
+}
+
+/// In an unknown field of an edge: whether it leads on.
+fn of_edge(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
+    let dialect = check.plan.dialect;
+    let (word, shown) = (plain(name), legible(name));
+    if gate(name, value, Some("approve")).is_some() {
+        return Some(format!("`{shown}` asks nobody at an edge: write `approve` at the node that the edge leads to"));
+    }
+    if is_off(&word, value) {
+        return Some(format!("`{shown}` says that this edge leads nowhere, but it would: remove the edge, or write a condition"));
+    }
+    let is_condition = CONDITIONS.contains(&word.as_str()) || ["guard", "skip", "only"].contains(&word.as_str());
+    if is_condition && (*value == Value::Bool(false) || !is_kept(dialect, DocumentPart::Edge, name, value)) {
+        return Some(format!(
+            "`{shown}` is no condition here, so this edge would always lead on: write `when`, or the form's own `condition`"
+        ));
+    }
+    let known = known_fields(dialect, DocumentPart::Edge).iter().copied();
+    let near = slip(name, dialect, &["when", "condition", "default"], known)?;
+    Some(format!("an edge has no field `{shown}`, and a slip of `{near}` would let it lead on always"))
+}
+
+/// Whether a field says that its object is not there.
+fn is_off(word: &str, value: &Value) -> bool {
+    let on = ["enabled", "active", "execute", "shouldrun", "shouldexecute", "run", "isenabled", "isactive"];
+    match value {
+        Value::Bool(false) => on.contains(&word),
+        Value::Bool(true) => ["disabled", "skip", "skipped", "isdisabled"].contains(&word),
+        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
+/// Whether a value says that nobody is asked.
+fn says_no(value: &Value) -> bool {
+    asks(value).is_none()
+}
+
+/// The field of these that a name is a slip of.
+fn slip<'n>(name: &str, dialect: Dialect, of: &[&str], known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let near = meant(name, known)?;
+    let is_native = dialect == Dialect::Native || near == "condition";
+    (is_native && of.contains(&near) && plain(name) != plain(near)).then_some(near)
+}
+
+/// In an unknown field of a node: whether, how often or after what it runs, and what it is to do.
+fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<String> {
+    let dialect = check.plan.dialect;
+    let (word, shown) = (plain(name), legible(name));
+    let is = |words: &[&str]| words.contains(&word.as_str());
+    if is_off(&word, value) {
+        return Some(format!("`{shown}` says that this doesn't run, but it would: remove the node, or write a condition"));
+    }
+    if is(&CONDITIONS) {
+        return Some(format!(
+            "`{shown}` is no condition here, so this would always run: write `when` in a native plan, or a condition on an edge"
+        ));
+    }
+    if let Some(near) = slip(name, dialect, &["when", "skip_if", "approve", "breakpoint"], node_fields()) {
+        return Some(format!("a node has no field `{shown}`, and a slip of `{near}` would let this run without it"));
+    }
+    if dialect != Dialect::Native && is(&["breakpoint"]) && !says_no(value) {
+        let form = dialect.name();
+        return Some(format!("the {form} format has no breakpoints, so nothing would halt here: export the plan to the native format"));
+    }
+    let runs_as = ["javascript", "js", "node", "nodejs", "ecmascript"];
+    let language = value.as_str().filter(|language| !runs_as.contains(&plain(language).as_str()));
+    if let Some(language) = language.filter(|_| is(&["language", "lang"]) && matches!(check.plan.nodes[at].kind, NodeKind::Code(_))) {
+        return Some(format!("the code is in {}, but it would run as JavaScript", legible(language)));
+    }
+    let is_quiet = is_kept(dialect, DocumentPart::Node, name, value);
+    if !is_quiet && is(&["foreach", "loop", "repeat", "repeatuntil", "forall", "fanout"]) {
+        return Some(format!("`{shown}` says how often this runs, but it would run once: use a node with `over` or `until`, and a `body`"));
+    }
+    let holders = ["children", "subtasks", "substeps", "steps", "tasks", "nodes", "actions", "parallel", "branches", "then", "do"];
+    if holders.contains(&word.as_str()) && value.as_array().is_some_and(|list| list.iter().any(Value::is_object)) {
+        return Some(format!("`{shown}` holds steps of its own, which would not run: write them as nodes, or as the `plan` of this one"));
+    }
+    let listed = value.as_array().into_iter().flatten().chain(value.as_object().into_iter().flat_map(Map::values));
+    let ids: Vec<&str> = value.as_str().into_iter().chain(listed.filter_map(Value::as_str)).collect();
+    let is_whole = value.as_array().map(Vec::len).or(value.as_object().map(Map::len)).is_none_or(|count| count == ids.len());
+    let own = check.graph.id(at).as_str();
+    let are_nodes = is_whole && !ids.is_empty() && ids.iter().all(|id| *id != own && check.graph.position(&NodeId::new(*id)).is_some());
+    let forward =
+        ["next", "then", "onsuccess", "successors", "successor", "downstream", "leadsto", "blocks", "triggers", "children", "inputfrom"];
+    // A slip of another field's name is told as that.
+    let is_slip = meant(name, node_fields()).is_some_and(|near| near != "depends_on");
+    let is_order = value.is_array() && !is_slip || is(&forward);
+    (are_nodes && is_order)
+        .then(|| format!("`{shown}` names other nodes, but orders nothing here: write the order as each node's `depends_on`"))
+}
