@@ -5,19 +5,16 @@ use super::{
     ActArgs, CliContext, CliError, DriveArgs, EditArgs, Exit, GateArgs, GuideArgs, Io, OverrideArgs, PauseArgs, ReasonArgs, ReleaseArgs,
     RerunArgs, RetryArgs, RewindArgs, RunNodeArgs, RunToArgs, SkipArgs, StepArgs, TargetArgs,
     headless::{StoredRun, flags},
-    named, source,
+    named,
+    source::{self, PlanDocument},
+    validate::warn,
 };
 use crate::{
     engine::{
         Action, ActionTarget, Command, Event, Impact, Input, NodeFact, NodeImpact, NodeState, Record, RerunReach, Run, Time, WrittenValue,
     },
-    host::{Clock, SystemClock},
-    plan::{
-        NodeId, Plan,
-        diff::Diff,
-        edit::Edit,
-        validate::{Severity, validate},
-    },
+    host::{Clock, SystemClock, Yes},
+    plan::{NodeId, diff::Diff, edit::Edit, validate::Severity},
 };
 use serde_json::json;
 
@@ -171,16 +168,17 @@ pub async fn rewind(args: &RewindArgs, place: &CliContext, io: &mut Io<'_>) -> R
 /// # Errors
 /// When the file holds no plan, nothing differs, an edit is refused, or the run can't be driven.
 pub async fn edit(args: &EditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let wanted = source::read(&args.file, io)?;
+    let wanted = PlanDocument::open(&args.file, io)?;
     let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
-    let asked = RequestedAction::new(Action::Edit { edits: edits(&stored.state, &wanted)? }, &args.act).because(&args.reason);
-    asked.of(stored, place, io).await
+    let edits = edits(&stored.state, &wanted, io)?;
+    RequestedAction::new(Action::Edit { edits }, &args.act).because(&args.reason).of(stored, place, io).await
 }
 
-/// The edits that make one plan of another, each after those that it needs.
-pub(super) fn edits(run: &Run, wanted: &Plan) -> Result<Vec<Edit>, CliError> {
+/// The edits that make one plan of another, each after those that it needs; warnings of that plan are said.
+pub(super) fn edits(run: &Run, document: &PlanDocument, io: &mut Io<'_>) -> Result<Vec<Edit>, CliError> {
+    let wanted = &document.plan;
     let catalog = run.settings().map(|settings| settings.catalog.clone()).unwrap_or_default();
-    let findings = validate(wanted, &catalog);
+    let findings = source::findings(wanted, &catalog);
     if let Some(error) = findings.iter().find(|finding| finding.severity == Severity::Error) {
         return Err(CliError::invalid(format!("the plan in the file can't run: {}", error.message))
             .hint("`dagdeck validate FILE` lists all findings"));
@@ -197,6 +195,7 @@ pub(super) fn edits(run: &Run, wanted: &Plan) -> Result<Vec<Edit>, CliError> {
     if edits.is_empty() {
         return Err(CliError::new("the plan in the file is the same as the run's plan"));
     }
+    warn(document, findings, io);
     Ok(edits)
 }
 
@@ -220,7 +219,12 @@ impl<'a> RequestedAction<'a> {
 
     async fn of(self, stored: StoredRun, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
         let Self { action, why, act, gates, pause } = self;
-        let flags = gates.map(flags).transpose()?;
+        let mut flags = gates.map(flags).transpose()?;
+        if let (Action::Step { .. } | Action::RunTo { .. }, Some(flags)) = (&action, &mut flags)
+            && flags.yes == Yes::Given
+        {
+            flags.yes = Yes::ToStarted;
+        }
         for node in nodes_of(&action) {
             named::node(node.as_str(), &stored.run.0, &stored.state, &stored.records)?;
         }

@@ -285,7 +285,7 @@ pub struct RunArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Gates")]
 pub struct GateArgs {
-    /// Approve every gate that needs only a yes. It answers no question and lets no private data out
+    /// Approve every gate that needs only a yes. It answers no question, lets no private data out, and with `step` and `run-to` decides only about what these start
     #[arg(long)]
     pub yes: bool,
     /// Approve gates whose node or tool matches

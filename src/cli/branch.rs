@@ -5,7 +5,8 @@ use super::{
     act::{edits, with_pause},
     headless::{StoredRun, flags},
     ls::short,
-    named, source,
+    named,
+    source::PlanDocument,
 };
 use crate::{
     engine::{Action, Command, Pace, Record, Run},
@@ -17,14 +18,14 @@ use serde_json::json;
 /// When there is no such run or event, the edit is refused, or the journal can't be used.
 pub async fn branch(args: &BranchArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let flags = flags(&args.go_on.gates)?;
-    let wanted = args.edit.as_ref().map(|file| source::read(file, io)).transpose()?;
+    let wanted = args.edit.as_ref().map(|file| PlanDocument::open(file, io)).transpose()?;
     let stored = StoredRun::find_at(&args.of.run, args.at, args.act.json, place)?;
     let at = named::event(args.at, args.until.as_deref(), &stored.run.0, &stored.records)?;
     let seq = Record::whole(&stored.records, at);
     let kept = Run::replay(stored.records.iter().take_while(|record| record.seq <= seq));
     let mut commands = Vec::new();
     if let Some(wanted) = wanted {
-        let action = Action::Edit { edits: edits(&kept, &wanted)? };
+        let action = Action::Edit { edits: edits(&kept, &wanted, io)? };
         commands.push(Command::Act { action: Box::new(action), why: args.message.clone() });
     }
     if args.go_on.pause {

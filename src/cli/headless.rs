@@ -1,12 +1,19 @@
 //! What subcommands share that drive a run without a person: flags that decide gates, what is printed as it happens, signals, and the
 //! message and exit code at the end.
 
-use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named, output, show::payload_lines};
+use super::{
+    CliContext, CliError, Exit, GateArgs, Io,
+    ls::short,
+    named, output,
+    show::{payload_lines, preview_lines},
+};
 use crate::{
     engine::{
-        Action, ActionTarget, Command, Event, EventTrait, NodeFact, NodeState, Record, Run, RunId, RunStatus, StopSignal, Time, elapsed,
+        Action, ActionTarget, Command, Event, EventTrait, GateReply, NodeFact, NodeState, Record, Run, RunId, RunStatus, StopSignal, Time,
+        elapsed,
     },
-    host::{Flags, Headless, HeadlessEnd, LocalHost, ResumeFrom, RunSignals, Yes},
+    host::{Flags, Headless, HeadlessEnd, LocalHost, PreviewSeen, ResumeFrom, RunSignals, Yes},
+    plan::{Catalog, Plan},
     store::RunFilter,
     text::{Plain, counted},
 };
@@ -93,10 +100,40 @@ impl StoredRun {
         flags: &Flags,
         io: &mut Io<'_>,
     ) -> Result<Headless, CliError> {
+        if let (Some(plan), Some(settings)) = (self.state.plan(), self.state.settings()) {
+            warn_of_unmatched(flags, plan, &settings.catalog, io);
+        }
+        if from == ResumeFrom::End {
+            self.look_again(host, &commands, flags, io).await?;
+        }
         let mut stop = signals();
         let mut printer = Printer { json: self.json, io };
         let ended = host.resume_headless((&self.run, from), commands, flags, &mut stop, &mut |record| printer.print(record)).await?;
         cancel_if_asked(ended, host, &mut stop, &mut printer).await
+    }
+
+    /// Shows what a yes would let happen, where no shell has shown it yet.
+    ///
+    /// # Errors
+    /// When something else would happen than what was shown.
+    async fn look_again(&self, host: &LocalHost, commands: &[Command], flags: &Flags, io: &mut Io<'_>) -> Result<(), CliError> {
+        let yes = |gate| {
+            commands.iter().any(|command| matches!(command, Command::Decide { gate: id, decision: GateReply::Approve, .. } if *id == gate))
+        };
+        let by_flag = flags.yes != Yes::Absent || !flags.approve.is_empty();
+        let asked = self.state.open_gates().map(|gate| gate.id).filter(|gate| by_flag || yes(*gate));
+        for look in host.look_at(&self.run, &self.state, asked).await {
+            let node = self.state.gate(look.gate).map(|(gate, _)| Plain::line(&gate.node)).unwrap_or_default();
+            if look.seen != PreviewSeen::AsItIs {
+                io.say(&format!("gate at {node}"));
+                preview_lines(&look.preview).iter().for_each(|line| io.say(&format!("  {line}")));
+            }
+            if look.seen == PreviewSeen::Otherwise {
+                return Err(CliError::new(format!("nothing was approved: what {node} would do has changed since it was shown"))
+                    .hint("above is what it would do now; the same command again approves that"));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn finish(&self, ended: &Headless, io: &mut Io<'_>) -> Result<Exit, CliError> {
@@ -111,6 +148,11 @@ pub(super) fn flags(args: &GateArgs) -> Result<Flags, CliError> {
     let flags = Flags { yes, approve, deny, allow_host, unknown };
     flags.check().map_err(|problem| CliError { exit: Exit::Usage, ..CliError::from(problem) })?;
     Ok(flags)
+}
+
+/// Says before a run which flags decide nothing in it.
+pub(super) fn warn_of_unmatched(flags: &Flags, plan: &Plan, catalog: &Catalog, io: &mut Io<'_>) {
+    flags.unmatched(plan, catalog).iter().for_each(|flag| io.say(&format!("warning: {}", Plain::line(flag))));
 }
 
 /// How long after an interrupt a second one cancels the run.
@@ -258,7 +300,6 @@ fn held(state: &Run, name: &str) -> String {
 
 pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let name = short(&ended.run.0);
-    ended.unmatched.iter().for_each(|flag| io.say(&format!("warning: {}", Plain::line(flag))));
     let left = |signal| left(&ended.run, &ended.state, signal);
     let (exit, (status, reason)) = match &ended.end {
         HeadlessEnd::Ended { outcome, .. } => (Exit::from(*outcome), left(None)),
@@ -278,7 +319,8 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
             let tool = gate.tool.as_ref().map(|tool| format!(" ({})", Plain::line(tool))).unwrap_or_default();
             io.say(&format!("gate at {}{tool}: {}", Plain::line(&gate.node), Plain::line(&gate.why)));
             let asked = ended.state.gate(gate.gate).map(|(asked, _)| asked);
-            let lines = asked.map(payload_lines).unwrap_or_default();
+            let mut lines = asked.map(payload_lines).unwrap_or_default();
+            lines.extend(gate.preview.iter().flat_map(preview_lines));
             lines.iter().take(PAYLOAD_LINES).for_each(|line| io.say(&format!("  {line}")));
             if lines.len() > PAYLOAD_LINES {
                 let more = counted(lines.len() - PAYLOAD_LINES, "more line");

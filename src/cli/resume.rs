@@ -4,7 +4,11 @@ use super::{
     CliContext, CliError, Exit, Io, ResumeArgs,
     headless::{StoredRun, flags},
 };
-use crate::engine::{Action, Command};
+use crate::{
+    engine::{Action, Actor, Command, Event, Input, Run},
+    host::{Clock, SystemClock},
+    text::Plain,
+};
 
 /// Continues a stored run to its end, or to the next gate that no flag decides.
 ///
@@ -15,5 +19,23 @@ pub async fn resume(args: &ResumeArgs, place: &CliContext, io: &mut Io<'_>) -> R
     let stored = StoredRun::find(&args.of.run, args.json, place)?;
     let paused = Command::act(Action::Resume);
     let commands = if stored.state.refusal(&paused).is_none() { vec![paused] } else { Vec::new() };
+    for command in &commands {
+        released(&stored.state, command).iter().for_each(|line| io.say(line));
+    }
     stored.resume(commands, &flags, place, io).await
+}
+
+/// What going on releases: each node that a breakpoint holds, and why it is held.
+fn released(state: &Run, command: &Command) -> Vec<String> {
+    let by = Actor { who: String::new(), via: String::new() };
+    let batch = state.clone().step(&Input::Command { command: command.clone(), by }, SystemClock.now());
+    let acted =
+        batch.records.into_iter().filter_map(|record| if let Event::Acted { nodes, .. } = record.event { Some(nodes) } else { None });
+    acted
+        .flatten()
+        .map(|id| {
+            let reason = state.node(&id).map(|node| node.reason.message()).unwrap_or_default();
+            Plain::line(&format!("released: {id}: {reason}")).into_string()
+        })
+        .collect()
 }

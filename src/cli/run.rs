@@ -55,6 +55,8 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         return Err(CliError::invalid("the plan has errors, so nothing was run").hint(hint));
     }
     check_model(&document.plan, &host)?;
+    validate::warn(&document, findings, io);
+    headless::warn_of_unmatched(&flags, &document.plan, &host.catalog(), io);
     let mut stop = headless::signals();
     let ended = {
         let mut printer = headless::Printer { json: args.json, io: &mut *io };

@@ -3,8 +3,8 @@
 use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline};
 use crate::{
     engine::{
-        Cause, Decided, Gate, GateKind, GateQuestion, NodeRun, Record, Run, RunId, RunStatus, Time, Totals, Transcript, TranscriptEntry,
-        calls_label, elapsed, listed, value_text, work,
+        Cause, Decided, Gate, GateKind, GateQuestion, NodeRun, Preview, Record, Run, RunId, RunStatus, Time, Totals, Transcript,
+        TranscriptEntry, calls_label, elapsed, listed, value_text, work,
     },
     host::{Clock, SystemClock},
     plan::{NodeId, nest},
@@ -12,6 +12,7 @@ use crate::{
     text::{Block, Plain, clock, counted, duration, timestamp},
 };
 use serde_json::{Value, json};
+use similar::TextDiff;
 
 /// Columns of the names of nodes in the table: longer ones reach into the next cells.
 const NAME_COLUMNS: usize = 32;
@@ -197,6 +198,19 @@ pub(super) fn payload_lines(gate: &Gate) -> Vec<Plain> {
     let question = if text == gate.why { Vec::new() } else { Plain::block(text) };
     let known = if gate.payload.is_null() { Vec::new() } else { payload };
     question.into_iter().chain(known).chain(options).chain(fields).collect()
+}
+
+/// What a call would do: how a file would change, or what the tool says. A command and the text of a new file are in the payload.
+pub(super) fn preview_lines(preview: &Preview) -> Vec<Plain> {
+    let text = match preview {
+        Preview::Diff { path, before: None, .. } => format!("new file {path}"),
+        Preview::Diff { path, before: Some(before), after } => {
+            TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(path, path).to_string()
+        }
+        Preview::Text(text) if text.starts_with("$ ") => text.lines().last().unwrap_or_default().to_owned(),
+        Preview::Text(text) => text.clone(),
+    };
+    Plain::block(text.trim_end())
 }
 
 fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, status: RunStatus) -> (Plain, Plain) {

@@ -69,6 +69,18 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     Ok(exit)
 }
 
+/// Says before a run what its plan's warnings are: in full those of what happens and who is asked, of the others how many there are.
+pub(super) fn warn(document: &PlanDocument, mut findings: Vec<Finding>, io: &mut Io<'_>) {
+    findings.retain(|finding| finding.severity == Severity::Warning);
+    let (full, others): (Vec<Finding>, Vec<Finding>) = findings.into_iter().partition(|finding| finding.code.changes_what_happens());
+    document.place(full).iter().for_each(|placed| io.say(&placed_line(placed)));
+    // A plan that no file holds shows them in the console.
+    if !others.is_empty() && !document.origin.is_empty() {
+        let origin = if document.origin == "stdin" { "-" } else { &document.origin };
+        io.say(&format!("{}: `dagdeck validate {}` lists every finding", counted(others.len(), "more warning"), Plain::line(origin)));
+    }
+}
+
 fn not_a_plan(message: &str, path: &str, at: Option<(usize, usize)>) -> Value {
     let (line, column) = at.unzip();
     json!({

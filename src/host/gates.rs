@@ -67,6 +67,11 @@ pub(super) async fn preview(shared: &Shared, run: &RunId, gate: GateId, payload:
         None => GateWithTool::of(&Run::replay(&shared.store.records(run).ok()?), gate),
     }?;
     shared.kit.previews.keep_gate(run, &seen);
+    preview_of(shared, seen, payload).await
+}
+
+/// The same of a gate that is known.
+pub(super) async fn preview_of(shared: &Shared, seen: GateWithTool, payload: &Value) -> Option<Preview> {
     let tool = shared.kit.registry.get(&seen.tool?)?.clone();
     let (context, payload, previews) = (shared.kit.context(), payload.clone(), shared.kit.previews.clone());
     let preview = move || {

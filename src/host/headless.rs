@@ -7,9 +7,9 @@ use super::{
     session::{FirstCommands, Order, RunSession},
 };
 use crate::engine::{
-    Actor, Command, Event, Gate, GateId, GateKind, GateReply, LostChoice, Outcome, Outgoing, Record, Run, RunId, StopSignal,
+    Actor, Command, Event, Gate, GateId, GateKind, GateReply, LostChoice, Outcome, Outgoing, Preview, Record, Run, RunId, StopSignal,
 };
-use crate::plan::{DecisionNode, NodeId, NodeKind};
+use crate::plan::{Catalog, DecisionNode, NodeId, NodeKind, Plan, nest::outline};
 use crate::tools::Globs;
 use tokio::sync::mpsc;
 
@@ -42,12 +42,39 @@ impl Flags {
     pub fn check(&self) -> Result<(), Problem> {
         FlagRules::new(self, Vec::new()).map(drop)
     }
+
+    /// Flags that could decide nothing in a run of this plan, whichever of its gates open: they name neither a node nor a tool.
+    pub fn unmatched(&self, plan: &Plan, catalog: &Catalog) -> Vec<String> {
+        let flat = outline(plan);
+        let kinds = || flat.nodes.iter().map(|node| &node.kind);
+        // An agent may call any tool; without one only those count that the plan names.
+        let is_any = kinds().any(|kind| matches!(kind, NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_))));
+        let all = catalog.tools.iter().map(|tool| tool.name.as_str()).filter(|_| is_any);
+        let tools = all.chain(kinds().filter_map(NodeKind::tool).map(|node| catalog.canonical(&node.tool)));
+        let ids = flat.nodes.iter().map(|node| node.id.as_str());
+        let names: Vec<&str> = ids.chain(tools).collect();
+        let aliases = || catalog.aliases.keys().map(String::as_str);
+        let mut messages = Vec::new();
+        for (flag, globs) in [("--approve", &self.approve), ("--deny", &self.deny)] {
+            // The entries of a map and the turns of a loop are nodes once it runs.
+            let Ok(known) = Globs::of(globs.iter().map(|glob| (glob.as_str(), without_turns(glob)))) else { continue };
+            let own = names.iter().copied().chain(aliases().filter(|_| flag == "--deny"));
+            for glob in known.without(own) {
+                let meant = catalog.aliases.iter().find(|(alias, _)| *alias == glob).filter(|_| flag == "--approve");
+                let means = meant.map(|(_, tool)| format!("; that is another name of `{tool}`, and a yes goes by the tool's own name"));
+                messages.push(format!("`{flag} {glob}` matches no node and no tool of this run{}", means.unwrap_or_default()));
+            }
+        }
+        messages
+    }
 }
 
 /// Whether `--yes` was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Yes {
     Given,
+    /// To gates of the nodes that the action starts, such as a step.
+    ToStarted,
     #[default]
     Absent,
 }
@@ -88,6 +115,8 @@ pub struct ParkedGate {
     pub why: String,
     /// The flag that would decide it; none for a question, which only a person can answer.
     pub flag: Option<String>,
+    /// What its call would do, if that can be told.
+    pub preview: Option<Preview>,
 }
 
 /// What a run without a person gave.
@@ -97,8 +126,6 @@ pub struct Headless {
     pub end: HeadlessEnd,
     /// Its state at the end.
     pub state: Run,
-    /// Flags that name neither a node nor a tool, in words.
-    pub unmatched: Vec<String>,
 }
 
 impl LocalHost {
@@ -164,7 +191,7 @@ impl LocalHost {
         stop: &mut RunSignals,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
-        let mut warden = Warden { rules, shared: self.shared(), session, state: Run::default(), asked: 0 };
+        let mut warden = Warden { rules, shared: self.shared(), session, state: Run::default(), started: Vec::new(), asked: 0 };
         let (mut stopped, mut frozen) = (None, None);
         loop {
             let notice = tokio::select! {
@@ -192,8 +219,17 @@ impl LocalHost {
         warden.session.ended().await;
         let cut = frozen.map(HeadlessEnd::Frozen).or(stopped.map(HeadlessEnd::Stopped)).filter(|_| warden.state.outcome().is_none());
         match cut {
-            Some(end) => Ok(Headless { unmatched: warden.unmatched(), run: warden.session.run, end, state: warden.state }),
-            None => Ok(warden.verdict()),
+            Some(end) => Ok(Headless { run: warden.session.run, end, state: warden.state }),
+            None => {
+                let mut ended = warden.verdict();
+                if let HeadlessEnd::Parked(gates) = &mut ended.end {
+                    let looks = self.look_at(&ended.run, &ended.state, gates.iter().map(|gate| gate.gate)).await;
+                    for gate in gates {
+                        gate.preview = looks.iter().find(|look| look.gate == gate.gate).map(|look| look.preview.clone());
+                    }
+                }
+                Ok(ended)
+            }
         }
     }
 }
@@ -204,6 +240,8 @@ struct Warden<'a> {
     shared: &'a Shared,
     session: RunSession,
     state: Run,
+    /// The nodes that its first action starts.
+    started: Vec<NodeId>,
     /// Decisions that were sent and are not journalled yet.
     asked: usize,
 }
@@ -215,6 +253,9 @@ impl Warden<'_> {
             // What an earlier driver did was told then.
             if record.seq > self.session.known {
                 sink(record);
+                if let Event::Acted { nodes, .. } = &record.event {
+                    self.started.extend_from_slice(nodes);
+                }
             }
             self.state.evolve(record);
         }
@@ -249,7 +290,18 @@ impl Warden<'_> {
             let choice = self.rules.unknown?;
             return Some((GateReply::Lost { choice }, format!("--unknown {}", choice.word())));
         }
-        self.rules.decide(&GateWithTool::of(&self.state, gate.id)?)
+        let is_within = |node: &NodeId| {
+            let rest = gate.node.strip_prefix(node.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[']))
+        };
+        // A question wants to be answered by a person who read it.
+        let is_yes = gate.kind.question().is_none()
+            && match self.rules.yes {
+                Yes::Given => true,
+                Yes::ToStarted => self.started.iter().any(is_within),
+                Yes::Absent => false,
+            };
+        self.rules.decide(&GateWithTool::of(&self.state, gate.id)?, is_yes)
     }
 
     fn is_parked(&self) -> bool {
@@ -261,29 +313,7 @@ impl Warden<'_> {
             Some((outcome, reason)) => HeadlessEnd::Ended { outcome, reason: reason.message() },
             None => HeadlessEnd::Parked(self.state.open_gates().filter_map(|gate| self.parked(gate)).collect()),
         };
-        Headless { unmatched: self.unmatched(), run: self.session.run.clone(), end, state: self.state }
-    }
-
-    /// Flags that could decide nothing in this run, whichever of its gates open.
-    fn unmatched(&self) -> Vec<String> {
-        let catalog = self.state.settings().map(|settings| &settings.catalog);
-        // An agent may call any tool; without one only those count that the plan names or a gate asked about.
-        let kinds = || self.state.nodes().filter_map(|(id, _)| self.state.node_doc(id)).map(|node| &node.kind);
-        let is_any = kinds().any(|kind| matches!(kind, NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_))));
-        let all = catalog.iter().flat_map(|catalog| &catalog.tools).map(|tool| tool.name.as_str()).filter(|_| is_any);
-        let named = kinds().filter_map(|kind| if let NodeKind::Tool(node) = kind { Some(node.tool.as_str()) } else { None });
-        let own = named.map(|name| catalog.map_or(name, |catalog| catalog.canonical(name)));
-        let tools = all.chain(own);
-        let aliases = || catalog.iter().flat_map(|catalog| &catalog.aliases);
-        let names: Vec<&str> = self.state.nodes().map(|(id, _)| id.as_str()).chain(tools).collect();
-        let approve = self.rules.approve.without(names.iter().copied()).map(|glob| {
-            let meant = aliases().find(|(alias, _)| *alias == glob);
-            let means = meant.map(|(_, tool)| format!("; that is another name of `{tool}`, and a yes goes by the tool's own name"));
-            format!("`--approve {glob}` matches no node and no tool of this run{}", means.unwrap_or_default())
-        });
-        let all = names.iter().copied().chain(aliases().map(|(alias, _)| alias.as_str()));
-        let deny = self.rules.deny.without(all).map(|glob| format!("`--deny {glob}` matches no node and no tool of this run"));
-        approve.chain(deny).collect()
+        Headless { run: self.session.run.clone(), end, state: self.state }
     }
 
     fn parked(&self, gate: &Gate) -> Option<ParkedGate> {
@@ -297,7 +327,7 @@ impl Warden<'_> {
             (false, false, Some(Outgoing { host, .. })) => Some(format!("--allow-host '{host}'")),
             (false, false, None) => Some(format!("--approve {}", gate.node)),
         };
-        Some(ParkedGate { gate: gate.id, node: gate.node.clone(), tool: seen.tool, why: gate.why.clone(), flag })
+        Some(ParkedGate { gate: gate.id, node: gate.node.clone(), tool: seen.tool, why: gate.why.clone(), flag, preview: None })
     }
 }
 
@@ -331,7 +361,7 @@ impl FlagRules {
     }
 
     /// The decision with the flag that made it.
-    fn decide(&self, seen: &GateWithTool) -> Option<(GateReply, String)> {
+    fn decide(&self, seen: &GateWithTool, is_yes: bool) -> Option<(GateReply, String)> {
         if seen.gate.kind.wants_answer() {
             return None;
         }
@@ -344,7 +374,7 @@ impl FlagRules {
         if let Some(flag) = find("--deny", &self.deny, &any) {
             return Some((GateReply::Reject { message: flag.clone() }, flag));
         }
-        let approved = || find("--approve", &self.approve, &own).or_else(|| (self.yes == Yes::Given).then(|| "--yes".to_owned()));
+        let approved = || find("--approve", &self.approve, &own).or_else(|| is_yes.then(|| "--yes".to_owned()));
         let flag = match seen.leaves() {
             Some(outgoing) => {
                 let flag = self.allowed_host(&outgoing.host)?;
@@ -366,15 +396,24 @@ impl FlagRules {
     }
 }
 
-/// The number of a turn or entry in an id (`each[3]/write`) means itself, and no set of characters.
+/// The number of a turn or entry in an id (`each[3]/write`, or `each[*]/write` for all) means itself, and no set of characters.
 fn literal_turns(glob: &str) -> String {
+    with_turns(glob, |number| format!("[[]{number}[]]"))
+}
+
+/// The same as the plan has it, where no turn or entry has a number yet.
+fn without_turns(glob: &str) -> String {
+    with_turns(glob, |_| String::new())
+}
+
+fn with_turns(glob: &str, turn: impl Fn(&str) -> String) -> String {
     let mut literal = String::with_capacity(glob.len());
     let mut rest = glob;
     while let Some((before, after)) = rest.split_once('[') {
         literal.push_str(before);
         match after.split_once(']') {
-            Some((number, behind)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
-                literal.push_str(&format!("[[]{number}[]]"));
+            Some((number, behind)) if number == "*" || !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
+                literal.push_str(&turn(number));
                 rest = behind;
             }
             _ => {
@@ -397,6 +436,7 @@ mod tests {
         assert!(matches("each[1]/write", "each[1]/write"));
         assert!(!matches("each[1]/write", "each1/write"));
         assert!(matches("each*/write", "each[12]/write"));
+        assert!(matches("each[*]/write", "each[12]/write"), "all entries");
         assert!(matches("write[ab]", "writeb"), "other sets stay sets");
     }
 }

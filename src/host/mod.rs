@@ -30,6 +30,7 @@ mod settings;
 mod setup;
 #[cfg(test)]
 mod setup_tests;
+mod shell_previews;
 mod shown_previews;
 mod streams;
 mod survey;
@@ -52,5 +53,6 @@ pub use local::{LocalHost, NewRun};
 pub use places::Folders;
 pub use settings::document as configuration_document;
 pub use setup::SetUp;
+pub use shell_previews::{GateLook, PreviewSeen};
 pub use survey::Survey;
 pub use trust::{Trust, TrustItem, TrustState};

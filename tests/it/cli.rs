@@ -277,16 +277,21 @@ fn headless_gates_fail_closed_and_name_the_flag_that_would_decide() {
 }
 
 #[test]
-fn yes_approves_and_deny_beats_it_and_who_decided_is_on_record() {
+fn yes_approves_what_is_no_question_and_deny_beats_it_and_who_decided_is_on_record() {
     let program = Program::new();
-    program.run(&["run", &gated(&program), "--yes"]).code(0);
+    program.run(&["run", &gated(&program), "--yes"]).code(7).says(&["gate at sure: Go on?", " --approve sure` says yes"]);
     assert_eq!(program.read("note.txt"), "hello");
+    program.run(&["resume", "--approve", "sure"]).code(0);
     let gates = program.json(&["show", "--json"])["gates"].clone();
-    assert_eq!(gates.as_array().unwrap().len(), 4);
-    assert!(gates.as_array().unwrap().iter().all(|gate| gate["by"] == json!({"who": "tester (--yes)", "via": "rule"})), "{gates}");
+    let by: Vec<&Value> = gates.as_array().unwrap().iter().map(|gate| &gate["by"]["who"]).collect();
+    let count = |who: &str| by.iter().filter(|by| ***by == json!(who)).count();
+    assert_eq!((by.len(), count("tester (--yes)"), count("tester (--approve sure)")), (4, 3, 1), "{gates}");
 
     std::fs::remove_file(program.workspace().join("note.txt")).unwrap();
-    program.run(&["run", &gated(&program), "--yes", "--deny", "write_*"]).code(4).says(&["note: cancelled: rejected: --deny write_*"]);
+    program
+        .run(&["run", &gated(&program), "--yes", "--approve", "sure", "--deny", "write_*"])
+        .code(4)
+        .says(&["note: cancelled: rejected: --deny write_*"]);
     assert!(!program.workspace().join("note.txt").exists());
 
     program.run(&["run", &gated(&program), "--approve", "n*"]).code(7);

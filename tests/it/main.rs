@@ -28,6 +28,7 @@ mod rehearsing;
 mod requests;
 mod sandbox;
 mod setting_up;
+mod silence;
 mod stored;
 mod story;
 mod support;
