@@ -273,7 +273,7 @@ fn the_console_opens_at_a_stored_run_and_says_what_is_wrong_with_its_name() {
     }
     // Its keys are at hand, nothing has to be left first.
     let mut deck = program.console_with(&["console", "--run", "last"], (100, 30));
-    deck.sees("press ! to resume").send("!").sees("Resume this run?").send("y").sees("1 needs you");
+    deck.sees("press ! to resume").send("!").sees("Resume this run?").send("y").loses("Resume this run?").sees("1 needs you");
     drop(deck);
     let mut deck = program.console_with(&["console", "--run", "nothing"], (100, 30));
     deck.sees("no run is called `nothing`").sees("dagdeck ls");

@@ -216,7 +216,7 @@ fn text_pasted_without_brackets_is_text_and_decides_nothing() {
     let file = program.file("plan.json", plan);
     program.run(&["run", &file]).code(7);
     let mut deck = program.console_with(&["console", "--run", "last"], (80, 24));
-    deck.sees("waiting").send("!").sees("Resume this run?").send("y").sees("1 needs you").send("i").sees("keys active");
+    deck.sees("waiting").send("!").sees("Resume this run?").send("y").loses("Resume this run?").send("i").sees("keys active");
     deck.send("approve it now").sees("you can't paste here").sees("keys active");
     assert!(!program.workspace().join("o.txt").exists());
 }
