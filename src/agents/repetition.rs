@@ -19,7 +19,7 @@ const BLANKS: usize = 2_000;
 
 /// The newest words of an answer.
 pub(super) struct Repetition {
-    windows: [Window; 2],
+    windows: [StretchWindow; 2],
     /// The word under way, and how many blanks are behind the last one.
     word: String,
     blanks: usize,
@@ -28,7 +28,7 @@ pub(super) struct Repetition {
 }
 
 /// The stretches that the newest words are made of.
-struct Window {
+struct StretchWindow {
     size: usize,
     stretches: VecDeque<u64>,
     counts: HashMap<u64, u32>,
@@ -36,7 +36,7 @@ struct Window {
 
 impl Repetition {
     pub fn new() -> Self {
-        let window = |size| Window { size, stretches: VecDeque::new(), counts: HashMap::new() };
+        let window = |size| StretchWindow { size, stretches: VecDeque::new(), counts: HashMap::new() };
         Self { windows: WINDOWS.map(window), word: String::new(), blanks: 0, last: VecDeque::new() }
     }
 
@@ -75,7 +75,7 @@ impl Repetition {
     }
 }
 
-impl Window {
+impl StretchWindow {
     fn takes(&mut self, stretch: u64) -> bool {
         self.stretches.push_back(stretch);
         *self.counts.entry(stretch).or_default() += 1;

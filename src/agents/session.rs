@@ -72,7 +72,7 @@ pub(super) struct ModelSession<'a> {
     pub acted: bool,
     /// Whether the last call was refused because its prompt is too long for the model.
     pub too_long: bool,
-    taken: Taken,
+    taken: CallsTaken,
     steered: Steered,
     /// What was done otherwise than asked, as far as the log has it.
     noted: Vec<String>,
@@ -80,7 +80,7 @@ pub(super) struct ModelSession<'a> {
 
 /// What the calls took so far.
 #[derive(Default)]
-struct Taken {
+struct CallsTaken {
     /// Tokens of prompts and answers; may pass the limit when a provider reports more than was asked for.
     tokens: u64,
     /// Of these, tokens that the model wrote.
@@ -144,7 +144,7 @@ impl<'a> ModelSession<'a> {
             needs_tools: false,
             acted: false,
             too_long: false,
-            taken: Taken::default(),
+            taken: CallsTaken::default(),
             steered: Steered::default(),
             noted: Vec::new(),
         }

@@ -17,7 +17,7 @@ use std::{
 
 /// What a run is made of, beside its plan.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Head {
+pub(super) struct RunCreation {
     pub run: RunId,
     pub settings: RunSettings,
     pub by: Actor,
@@ -76,7 +76,7 @@ impl RunProgress {
 /// The state of one run. Others read it; only `evolve` has one that it can change, but for copies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunState {
-    pub(super) head: Option<Box<Head>>,
+    pub(super) head: Option<Box<RunCreation>>,
     pub(super) graph: RunGraph,
     pub(super) nodes: ByIndex<NodeIx, NodeRun>,
     pub(super) flows: ByIndex<NodeIx, Flow>,

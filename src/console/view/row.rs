@@ -58,7 +58,7 @@ impl Columns {
 }
 
 /// A text and how it looks.
-type Piece = (Plain, Role);
+type StyledText = (Plain, Role);
 
 /// One row being drawn.
 pub struct RowDrawing<'a> {
@@ -110,7 +110,7 @@ impl RowDrawing<'_> {
     }
 
     /// What the row says: the title, what must be known besides, and what may be where there is room.
-    fn said(&self, pen: &Pen<'_>) -> (Piece, Vec<Piece>, Option<Piece>) {
+    fn said(&self, pen: &Pen<'_>) -> (StyledText, Vec<StyledText>, Option<StyledText>) {
         let name = nest::name(&self.node.id);
         let entry = name.split_once(']').filter(|_| name.starts_with('[')).map(|(entry, _)| format!("{entry}] ")).unwrap_or_default();
         let title = match self.node.title() {

@@ -23,7 +23,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     pen.title(area, &[(Plain::line("timeline  "), Role::Title), (chart.label(), Role::Text)]);
     let wide = chart.bars.iter().map(|bar| Plain::summary(&bar.node).width()).max().unwrap_or(0);
     let name = u16::try_from(wide).unwrap_or(u16::MAX).clamp(6, area.width / 3);
-    let scale = Scale::new(chart, area, name);
+    let scale = ChartScale::new(chart, area, name);
     axis(&scale, pen, Rect { y: area.y + 1, height: 1, ..area });
     let selected = model.selected_id();
     let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(3), ..area };
@@ -48,7 +48,7 @@ fn is_stale(run: &Run, node: &NodeId) -> bool {
 }
 
 /// Time on columns.
-struct Scale {
+struct ChartScale {
     start: Time,
     ms: u64,
     x: u16,
@@ -58,7 +58,7 @@ struct Scale {
 /// Columns of the working time behind a bar.
 const TOOK: u16 = 8;
 
-impl Scale {
+impl ChartScale {
     fn new(chart: &TimelineChart, area: Rect, name: u16) -> Self {
         let x = area.x + name + 5;
         let width = area.right().saturating_sub(x + TOOK).max(1);
@@ -78,7 +78,7 @@ const TICKS: [u64; 16] = [10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 
 /// Columns between two ticks at least.
 const APART: u64 = 12;
 
-fn axis(scale: &Scale, pen: &mut Pen<'_>, row: Rect) {
+fn axis(scale: &ChartScale, pen: &mut Pen<'_>, row: Rect) {
     let round = (0..4).flat_map(|power| [1, 2, 5].map(|first| first * 10_u64.pow(power)));
     let mut ticks = round.chain(TICKS.map(|seconds| seconds * 1_000));
     // The fewest that leave them apart.
@@ -101,7 +101,7 @@ fn axis(scale: &Scale, pen: &mut Pen<'_>, row: Rect) {
 const ORDER: [Doing; 8] =
     [Doing::Inputs, Doing::Slot, Doing::Resting, Doing::Held, Doing::Gate, Doing::Unknown, Doing::Model, Doing::Working];
 
-fn draw_bar(scale: &Scale, chart: &TimelineChart, bar: &Bar, name: u16, pen: &mut Pen<'_>, line: Rect) {
+fn draw_bar(scale: &ChartScale, chart: &TimelineChart, bar: &Bar, name: u16, pen: &mut Pen<'_>, line: Rect) {
     let role = if bar.critical { Role::Accent } else { Role::Text };
     if bar.critical {
         pen.glyph(line.x + 2, line.y, 1, Glyph::ArrowRight, Role::Accent);

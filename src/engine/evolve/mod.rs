@@ -20,7 +20,7 @@ use crate::engine::{
     inner_run::{Bodies, InnerRunIx, Inputs},
     queue::Queue,
     rehearse::REHEARSAL,
-    run::{GateEnd, Head, RunProgress, RunState},
+    run::{GateEnd, RunCreation, RunProgress, RunState},
     state::EndKind,
 };
 use crate::plan::{Plan, limits::SLOTS};
@@ -65,7 +65,7 @@ impl RunState {
         let at = record.at;
         match &record.event {
             Event::RunCreated { run, plan, settings, by } => {
-                let head = Head { run: run.clone(), settings: (**settings).clone(), by: by.clone() };
+                let head = RunCreation { run: run.clone(), settings: (**settings).clone(), by: by.clone() };
                 self.create(head, (**plan).clone());
                 self.progress.created = at;
             }
@@ -214,7 +214,7 @@ impl RunState {
     }
 
     /// A plan that has no shape leaves an empty run; the next event says why.
-    fn create(&mut self, head: Head, plan: Plan) {
+    fn create(&mut self, head: RunCreation, plan: Plan) {
         let slots = if head.settings.slots == 0 { SLOTS } else { head.settings.slots };
         let model_slots = head.settings.model_slots.as_ref().map_or(u32::MAX, |model| model.slots);
         self.queue = Queue::new(slots, model_slots);

@@ -19,7 +19,7 @@ pub struct Events {
     beside: String,
     /// By the number of their block.
     calls: BTreeMap<u64, CallRequest>,
-    usage: Option<WireUsage>,
+    usage: Option<MessageUsage>,
     stop: Option<String>,
     model: Option<String>,
 }
@@ -39,8 +39,8 @@ enum StreamEvent {
         delta: BlockDelta,
     },
     MessageDelta {
-        delta: Stop,
-        usage: Option<WireUsage>,
+        delta: StopDelta,
+        usage: Option<MessageUsage>,
     },
     MessageStop,
     Error,
@@ -55,7 +55,7 @@ struct WireReply {
     #[serde(default)]
     content: Vec<ContentBlock>,
     stop_reason: Option<String>,
-    usage: Option<WireUsage>,
+    usage: Option<MessageUsage>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -95,20 +95,20 @@ enum BlockDelta {
 }
 
 #[derive(Debug, Deserialize)]
-struct Stop {
+struct StopDelta {
     stop_reason: Option<String>,
 }
 
 /// What was counted. The last event has the answer's; some servers repeat the prompt's there.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-struct WireUsage {
+struct MessageUsage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
 }
 
-impl WireUsage {
+impl MessageUsage {
     /// What is said anew holds.
     fn or(self, before: Self) -> Self {
         Self {
@@ -189,7 +189,7 @@ impl Events {
         }
     }
 
-    fn count(&mut self, usage: Option<WireUsage>) {
+    fn count(&mut self, usage: Option<MessageUsage>) {
         if let Some(usage) = usage {
             self.usage = Some(usage.or(self.usage.unwrap_or_default()));
         }
@@ -246,7 +246,7 @@ impl Assembly for Events {
     }
 
     fn reported(&self) -> Option<TokenUsage> {
-        self.usage.map(WireUsage::tokens)
+        self.usage.map(MessageUsage::tokens)
     }
 
     fn into_reply(self: Box<Self>, request: &ChatRequest) -> ChatAnswer {
@@ -264,7 +264,7 @@ impl Assembly for Events {
             _ if !calls.is_empty() => Finish::ToolCalls,
             _ => Finish::Stop,
         };
-        let (usage, estimated) = tokens::settle(usage.map(WireUsage::tokens), request, &text, &calls);
+        let (usage, estimated) = tokens::settle(usage.map(MessageUsage::tokens), request, &text, &calls);
         let model = model.unwrap_or_else(|| request.model.clone());
         ChatAnswer { text, calls, usage, estimated, finish, model, ..ChatAnswer::default() }
     }

@@ -26,7 +26,7 @@ const MAX_BODY: usize = 16 << 20;
 const MAX_ERROR: usize = 64 << 10;
 
 /// A stream under way: what is gathered, and who hears of it.
-struct Reading<'a> {
+struct AnswerReading<'a> {
     assembly: &'a mut dyn Assembly,
     model: &'a str,
     sink: &'a mut (dyn FnMut(Delta) + Send),
@@ -52,7 +52,7 @@ impl ModelClient {
         let cost_usd = self.cost_in(response.headers());
         let mut assembly = api.assembly(request, features);
         let first = self.first_piece(&mut response).await?;
-        let mut reading = Reading { assembly: &mut *assembly, model: &request.model, sink };
+        let mut reading = AnswerReading { assembly: &mut *assembly, model: &request.model, sink };
         if let Err(mut failure) = self.read(response, first, &mut reading).await {
             failure.error.usage = assembly.reported();
             return Err(failure);
@@ -72,7 +72,7 @@ impl ModelClient {
         header("x-litellm-response-cost")?.parse().ok().filter(|cost: &f64| cost.is_finite() && *cost > 0.0)
     }
 
-    async fn read(&self, response: Response, first: Vec<u8>, reading: &mut Reading<'_>) -> Result<(), TryFailure> {
+    async fn read(&self, response: Response, first: Vec<u8>, reading: &mut AnswerReading<'_>) -> Result<(), TryFailure> {
         match first.iter().find(|byte| !byte.is_ascii_whitespace()) {
             None => return Err(failure::cut(&self.endpoint, "it was empty")),
             Some(b'{' | b'[' | b'<') => {
@@ -153,7 +153,7 @@ impl ModelClient {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn take_whole(&self, body: &str, reading: &mut Reading<'_>) -> Result<(), TryFailure> {
+    fn take_whole(&self, body: &str, reading: &mut AnswerReading<'_>) -> Result<(), TryFailure> {
         match reading.assembly.take_whole(body, reading.sink) {
             AnswerPiece::More | AnswerPiece::Done => Ok(()),
             AnswerPiece::Error => Err(failure::of_reply(&self.endpoint, reading.model, None, body, None)),
@@ -164,7 +164,7 @@ impl ModelClient {
         }
     }
 
-    async fn read_stream(&self, mut response: Response, first: Vec<u8>, reading: &mut Reading<'_>) -> Result<(), TryFailure> {
+    async fn read_stream(&self, mut response: Response, first: Vec<u8>, reading: &mut AnswerReading<'_>) -> Result<(), TryFailure> {
         let mut decoder = sse::Decoder::default();
         let mut piece = first;
         loop {
@@ -196,7 +196,7 @@ impl ModelClient {
     }
 
     /// The connection is closed: the last event may lack its blank line.
-    fn end_of_stream(&self, decoder: &mut sse::Decoder, reading: &mut Reading<'_>) -> Result<(), TryFailure> {
+    fn end_of_stream(&self, decoder: &mut sse::Decoder, reading: &mut AnswerReading<'_>) -> Result<(), TryFailure> {
         if let Some(event) = decoder.finish() {
             // One that was cut in the middle is no event.
             let whole = event.trim() == "[DONE]" || serde_json::from_str::<serde::de::IgnoredAny>(&event).is_ok();
@@ -216,7 +216,7 @@ impl ModelClient {
         }
     }
 
-    fn take_event(&self, event: &str, reading: &mut Reading<'_>) -> Result<AnswerPiece, TryFailure> {
+    fn take_event(&self, event: &str, reading: &mut AnswerReading<'_>) -> Result<AnswerPiece, TryFailure> {
         match reading.assembly.take(event, reading.sink) {
             piece @ (AnswerPiece::More | AnswerPiece::Done) => Ok(piece),
             AnswerPiece::Error => Err(failure::of_reply(&self.endpoint, reading.model, None, event, None)),

@@ -12,17 +12,17 @@ use crate::models::{CallRequest, ChatAnswer, ChatRequest, Delta, Finish, tokens}
 pub struct Candidates {
     text: String,
     calls: Vec<CallRequest>,
-    usage: Option<WireUsage>,
+    usage: Option<UsageMetadata>,
     finish: Option<String>,
     model: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Chunk {
+struct AnswerChunk {
     candidates: Option<Vec<Candidate>>,
     prompt_feedback: Option<Feedback>,
-    usage_metadata: Option<WireUsage>,
+    usage_metadata: Option<UsageMetadata>,
     model_version: Option<String>,
     error: Option<Value>,
 }
@@ -37,12 +37,12 @@ struct Candidate {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Content {
-    parts: Option<Vec<Part>>,
+    parts: Option<Vec<ContentPart>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Part {
+struct ContentPart {
     text: Option<String>,
     /// The text is what the model thought.
     thought: Option<bool>,
@@ -67,14 +67,14 @@ struct Feedback {
 /// What was counted so far; each event says it anew.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct WireUsage {
+struct UsageMetadata {
     prompt_token_count: Option<u64>,
     candidates_token_count: Option<u64>,
     thoughts_token_count: Option<u64>,
     cached_content_token_count: Option<u64>,
 }
 
-impl WireUsage {
+impl UsageMetadata {
     /// Thoughts are written too.
     fn tokens(self) -> TokenUsage {
         let reasoning = self.thoughts_token_count.unwrap_or(0);
@@ -85,7 +85,7 @@ impl WireUsage {
 }
 
 impl Candidates {
-    fn take_chunk(&mut self, chunk: Chunk, sink: &mut (dyn FnMut(Delta) + Send)) -> AnswerPiece {
+    fn take_chunk(&mut self, chunk: AnswerChunk, sink: &mut (dyn FnMut(Delta) + Send)) -> AnswerPiece {
         if chunk.error.is_some() {
             return AnswerPiece::Error;
         }
@@ -103,7 +103,7 @@ impl Candidates {
         AnswerPiece::More
     }
 
-    fn take_part(&mut self, part: Part, sink: &mut (dyn FnMut(Delta) + Send)) {
+    fn take_part(&mut self, part: ContentPart, sink: &mut (dyn FnMut(Delta) + Send)) {
         let is_thought = part.thought == Some(true);
         match part.text.filter(|text| !text.is_empty()) {
             Some(text) if is_thought => sink(Delta::Reasoning(text)),
@@ -132,7 +132,7 @@ impl Assembly for Candidates {
 
     /// A whole answer, or the list of its events that servers send who don't know `alt=sse`.
     fn take_whole(&mut self, body: &str, sink: &mut (dyn FnMut(Delta) + Send)) -> AnswerPiece {
-        let chunks = serde_json::from_str::<Vec<Chunk>>(body).or_else(|_| serde_json::from_str(body).map(|chunk| vec![chunk]));
+        let chunks = serde_json::from_str::<Vec<AnswerChunk>>(body).or_else(|_| serde_json::from_str(body).map(|chunk| vec![chunk]));
         let Ok(chunks) = chunks else { return AnswerPiece::Unreadable };
         for chunk in chunks {
             match self.take_chunk(chunk, sink) {
@@ -157,7 +157,7 @@ impl Assembly for Candidates {
     }
 
     fn reported(&self) -> Option<TokenUsage> {
-        self.usage.map(WireUsage::tokens)
+        self.usage.map(UsageMetadata::tokens)
     }
 
     fn into_reply(self: Box<Self>, request: &ChatRequest) -> ChatAnswer {

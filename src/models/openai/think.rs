@@ -8,13 +8,13 @@ const CLOSE: &str = "</think>";
 /// Takes the text piece by piece.
 #[derive(Debug, Default)]
 pub(super) struct ThinkSplitter {
-    state: Reading,
+    state: ThinkState,
     /// What may be the beginning of a mark.
     held: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Reading {
+enum ThinkState {
     /// Nothing but white space has come.
     #[default]
     Start,
@@ -32,35 +32,35 @@ impl ThinkSplitter {
         loop {
             let held = std::mem::take(&mut self.held);
             match self.state {
-                Reading::Answer => {
+                ThinkState::Answer => {
                     out.extend((!held.is_empty()).then_some(Delta::Text(held)));
                     return out;
                 }
-                Reading::Gap => match held.trim_start() {
+                ThinkState::Gap => match held.trim_start() {
                     "" => return out,
                     answer => {
                         self.held = answer.to_owned();
-                        self.state = Reading::Answer;
+                        self.state = ThinkState::Answer;
                     }
                 },
-                Reading::Start => {
+                ThinkState::Start => {
                     let begun = held.trim_start();
                     if let Some(rest) = begun.strip_prefix(OPEN) {
                         self.held = rest.to_owned();
-                        self.state = Reading::Thinking;
+                        self.state = ThinkState::Thinking;
                     } else if OPEN.starts_with(begun) {
                         self.held = held;
                         return out;
                     } else {
                         self.held = held;
-                        self.state = Reading::Answer;
+                        self.state = ThinkState::Answer;
                     }
                 }
-                Reading::Thinking => {
+                ThinkState::Thinking => {
                     if let Some((thought, rest)) = held.split_once(CLOSE) {
                         out.extend((!thought.is_empty()).then(|| Delta::Reasoning(thought.to_owned())));
                         self.held = rest.to_owned();
-                        self.state = Reading::Gap;
+                        self.state = ThinkState::Gap;
                     } else {
                         let keep = (1..CLOSE.len()).rev().find(|count| held.ends_with(&CLOSE[..*count])).unwrap_or(0);
                         let (thought, rest) = held.split_at(held.len() - keep);
@@ -78,8 +78,8 @@ impl ThinkSplitter {
         let held = std::mem::take(&mut self.held);
         match self.state {
             _ if held.is_empty() => None,
-            Reading::Thinking => Some(Delta::Reasoning(held)),
-            Reading::Start | Reading::Gap | Reading::Answer => Some(Delta::Text(held)),
+            ThinkState::Thinking => Some(Delta::Reasoning(held)),
+            ThinkState::Start | ThinkState::Gap | ThinkState::Answer => Some(Delta::Text(held)),
         }
     }
 }

@@ -30,12 +30,12 @@ struct WebSearchArgs {
 }
 
 /// Reads the environment; tests have one of their own.
-type Environment = fn(&str) -> Option<String>;
+type ReadVariable = fn(&str) -> Option<String>;
 
 pub(super) struct WebSearch {
     info: ToolInfo,
     config: SearchConfig,
-    environment: Environment,
+    environment: ReadVariable,
 }
 
 /// A service that can be asked.
@@ -50,7 +50,7 @@ impl WebSearch {
         Self::with(config.search.clone(), |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()))
     }
 
-    fn with(config: SearchConfig, environment: Environment) -> Self {
+    fn with(config: SearchConfig, environment: ReadVariable) -> Self {
         let description = "Search the web. Gives a list of {title, url, snippet}; a direct answer, where the service has one, comes first.";
         Self { info: describe::<WebSearchArgs>("web_search", description, Risk::Network, ToolReach::Public), config, environment }
     }

@@ -1,6 +1,6 @@
 //! Questions about files, lines of text, and places of a text.
 
-use super::{Bag, Head, Shared, case, contains, head, looks, order, order_of, place, source_of};
+use super::{AskedFor, Bag, SharedPieces, case, contains, head, looks, order, order_of, place, source_of};
 use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
 use crate::planner::builtin::{
     facts::WorkspaceFacts,
@@ -92,12 +92,12 @@ fn asked_of_files(mut bag: Bag, set: FileSet, known: bool) -> Option<Query> {
         .collect();
     // `delete every .tmp file` is all of them; `the lines of each file` is a number for each.
     let each = bag.takes("group_file");
-    let per_file = each && (lines || sizes || head == Head::Count);
+    let per_file = each && (lines || sizes || head == AskedFor::Count);
     if per_file {
         bag.takes("has");
     }
     let (sort, top) = rank(&mut bag)?;
-    let Shared { part, reverse } = Shared::take(&mut bag)?;
+    let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
     if !bag.is_empty() || reverse || part.is_some() && top.is_some() || lines && (sizes || set.folders) {
         return None;
     }
@@ -116,18 +116,18 @@ fn asked_of_files(mut bag: Bag, set: FileSet, known: bool) -> Option<Query> {
         None
     };
     let want = match (head, measured, per_file) {
-        (Head::Exists, None, false) => Want::Exists,
-        (Head::Count, Some("lines"), false) | (Head::None | Head::Show, Some("lines"), false)
-            if group.is_empty() && head != Head::Count && top.is_none() =>
+        (AskedFor::Exists, None, false) => Want::Exists,
+        (AskedFor::Count, Some("lines"), false) | (AskedFor::None | AskedFor::Show, Some("lines"), false)
+            if group.is_empty() && head != AskedFor::Count && top.is_none() =>
         {
             return None;
         }
-        (Head::Count, Some("lines"), false) => Want::Total(Total::Sum, "lines".into()),
+        (AskedFor::Count, Some("lines"), false) => Want::Total(Total::Sum, "lines".into()),
         (_, Some("lines"), false) if !group.is_empty() => Want::Total(Total::Sum, "lines".into()),
-        (Head::Show | Head::None, Some("size"), false) => Want::Total(Total::Sum, "size".into()),
-        (_, Some(_), true) | (Head::Show | Head::None, None, false) => Want::Rows(fields),
-        (Head::Count, None, false) if their_lines => Want::Rows(fields),
-        (Head::Count, None, false) if top.is_none() && part.is_none() && fields.is_empty() => Want::Count,
+        (AskedFor::Show | AskedFor::None, Some("size"), false) => Want::Total(Total::Sum, "size".into()),
+        (_, Some(_), true) | (AskedFor::Show | AskedFor::None, None, false) => Want::Rows(fields),
+        (AskedFor::Count, None, false) if their_lines => Want::Rows(fields),
+        (AskedFor::Count, None, false) if top.is_none() && part.is_none() && fields.is_empty() => Want::Count,
         _ => return None,
     };
     // A clause of nothing but a question word says nothing about files.
@@ -267,22 +267,22 @@ fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
     let head = head(bag)?;
     let lines = bag.takes("lines");
     let per_file = bag.takes("group_file");
-    let Shared { part, reverse } = Shared::take(bag)?;
+    let SharedPieces { part, reverse } = SharedPieces::take(bag)?;
     // `files that contain X`: files are wanted, not places.
     let wants_files = !nouns.is_empty() && piece.piece == "contains" && !lines;
     let want = match (head, per_file) {
-        (Head::Exists, false) => Want::Exists,
-        (Head::Count, true) => Want::Count,
-        (Head::Count, false) if wants_files => Want::CountDistinct("path".into()),
+        (AskedFor::Exists, false) => Want::Exists,
+        (AskedFor::Count, true) => Want::Count,
+        (AskedFor::Count, false) if wants_files => Want::CountDistinct("path".into()),
         // Occurrences in one text are counted by a row of their own; how many occurrences is not how many lines.
-        (Head::Count, false) if in_file && !lines && piece.choice("todo").is_none() => return None,
-        (Head::Count, false) if lines || piece.choice("todo").is_some() => Want::Count,
-        (Head::Count, false) => Want::Total(Total::Sum, "times".into()),
-        (Head::Show | Head::None, false) if wants_files => Want::Distinct(vec!["path".into()]),
-        (Head::Show | Head::None, false) => Want::Rows(Vec::new()),
+        (AskedFor::Count, false) if in_file && !lines && piece.choice("todo").is_none() => return None,
+        (AskedFor::Count, false) if lines || piece.choice("todo").is_some() => Want::Count,
+        (AskedFor::Count, false) => Want::Total(Total::Sum, "times".into()),
+        (AskedFor::Show | AskedFor::None, false) if wants_files => Want::Distinct(vec!["path".into()]),
+        (AskedFor::Show | AskedFor::None, false) => Want::Rows(Vec::new()),
         _ => return None,
     };
-    if head == Head::None && piece.piece == "contains" && !lines || reverse {
+    if head == AskedFor::None && piece.piece == "contains" && !lines || reverse {
         return None;
     }
     // Lines of one text are a question about that text.
@@ -336,22 +336,22 @@ fn asked_of_lines(mut bag: Bag, file: &str, follows: bool) -> Option<Query> {
     if sort.is_some() && bag.has("order") {
         sort = Some(("text".into(), order_of(&bag.take("order")?)?));
     }
-    let Shared { part, reverse } = Shared::take(&mut bag)?;
+    let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
     // Ranges name lines themselves.
     let named = lines || follows || matches!(part, Some(Range::Lines(..)));
     if !bag.is_empty() || !named && filters.is_empty() || duplicates && distinct {
         return None;
     }
-    if head == Head::None && part.is_none() && !distinct && !duplicates && sort.is_none() && !reverse && filters.is_empty() {
+    if head == AskedFor::None && part.is_none() && !distinct && !duplicates && sort.is_none() && !reverse && filters.is_empty() {
         return None;
     }
     let want = match (head, duplicates, distinct) {
-        (Head::Count, false, true) => Want::CountDistinct("text".into()),
-        (Head::Count, false, false) if part.is_none() && sort.is_none() && !reverse => Want::Count,
-        (Head::Exists, false, false) if part.is_none() => Want::Exists,
-        (Head::Show | Head::None, true, false) => Want::Duplicates(Some("text".into())),
-        (Head::Show | Head::None, false, true) => Want::Distinct(vec!["text".into()]),
-        (Head::Show | Head::None, false, false) => Want::Rows(Vec::new()),
+        (AskedFor::Count, false, true) => Want::CountDistinct("text".into()),
+        (AskedFor::Count, false, false) if part.is_none() && sort.is_none() && !reverse => Want::Count,
+        (AskedFor::Exists, false, false) if part.is_none() => Want::Exists,
+        (AskedFor::Show | AskedFor::None, true, false) => Want::Duplicates(Some("text".into())),
+        (AskedFor::Show | AskedFor::None, false, true) => Want::Distinct(vec!["text".into()]),
+        (AskedFor::Show | AskedFor::None, false, false) => Want::Rows(Vec::new()),
         _ => return None,
     };
     Some(Query { source: Source::Lines(file.to_owned()), filters, want, group: Vec::new(), sort, part, reverse })

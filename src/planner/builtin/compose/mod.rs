@@ -136,12 +136,12 @@ fn on_files(mut bag: Bag, row: &str, facts: &WorkspaceFacts, previous: Option<&Q
 }
 
 /// What most questions share: conditions, order and part; each is taken out of the bag.
-struct Shared {
+struct SharedPieces {
     part: Option<Range>,
     reverse: bool,
 }
 
-impl Shared {
+impl SharedPieces {
     fn take(bag: &mut Bag) -> Option<Self> {
         let mut parts = Vec::new();
         for (name, make) in [("first", Range::First as fn(u64) -> Range), ("last", Range::Last)] {
@@ -173,23 +173,23 @@ impl Shared {
 
 /// The question word: what is wanted when no other phrase says it.
 #[derive(Clone, Copy, PartialEq)]
-enum Head {
+enum AskedFor {
     Show,
     Count,
     Exists,
     None,
 }
 
-fn head(bag: &mut Bag) -> Option<Head> {
-    let found: Vec<Head> = [("count", Head::Count), ("exists", Head::Exists), ("show", Head::Show)]
+fn head(bag: &mut Bag) -> Option<AskedFor> {
+    let found: Vec<AskedFor> = [("count", AskedFor::Count), ("exists", AskedFor::Exists), ("show", AskedFor::Show)]
         .into_iter()
         .flat_map(|(name, head)| bag.all(name).into_iter().map(move |_| head))
         .collect();
     match found[..] {
-        [] => Some(Head::None),
+        [] => Some(AskedFor::None),
         [head] => Some(head),
         // `show the number of`: the number is what is shown.
-        [Head::Count | Head::Exists, Head::Show] => Some(found[0]),
+        [AskedFor::Count | AskedFor::Exists, AskedFor::Show] => Some(found[0]),
         _ => None,
     }
 }

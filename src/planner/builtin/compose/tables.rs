@@ -1,6 +1,6 @@
 //! Questions about the rows of tables and the entries of logs.
 
-use super::{Bag, Head, Shared, compare, contains, head, order, order_of, source_of, table};
+use super::{AskedFor, Bag, SharedPieces, compare, contains, head, order, order_of, source_of, table};
 use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
 use crate::planner::builtin::{
     facts::{TableFacts, WorkspaceFacts},
@@ -20,7 +20,7 @@ pub(super) fn rows(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query
         _ => None,
     };
     let Some((file, table)) = file.and_then(|file| Some((file.clone(), table(facts, &file)?))) else { return Vec::new() };
-    let asked = Asked { table, file: &file, facts };
+    let asked = TableRequest { table, file: &file, facts };
     let found = asked.queries(bag).unwrap_or_default();
     match previous.filter(|_| files.is_empty()) {
         Some(previous) => found.into_iter().filter_map(|query| super::listings::merged(previous, query)).collect(),
@@ -28,7 +28,7 @@ pub(super) fn rows(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query
     }
 }
 
-struct Asked<'a> {
+struct TableRequest<'a> {
     table: &'a TableFacts,
     file: &'a str,
     facts: &'a WorkspaceFacts,
@@ -42,7 +42,7 @@ struct Ranking {
 
 /// What the phrases about columns say.
 struct Said {
-    head: Head,
+    head: AskedFor,
     columns: Vec<String>,
     totals: Vec<(Total, String)>,
     groups: Vec<String>,
@@ -58,7 +58,7 @@ struct Said {
     events: bool,
 }
 
-impl Asked<'_> {
+impl TableRequest<'_> {
     fn known(&self, column: String) -> Option<String> {
         self.table.column(&column).map(|_| column)
     }
@@ -82,7 +82,7 @@ impl Asked<'_> {
         let events = bag.takes("log_entries") && (self.table.is_log() || self.table.format == "access") || !level.is_empty();
         let head = head(&mut bag)?;
         let said = self.said(&mut bag, head, events)?;
-        let Shared { part, reverse } = Shared::take(&mut bag)?;
+        let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
         bag.takes("has");
         if !bag.is_empty() {
             return None;
@@ -104,13 +104,13 @@ impl Asked<'_> {
                 && base.filters.is_empty()
                 && part.is_none()
                 && said.ranking.sort.is_none();
-            let want = if said.head == Head::Count { Want::CountColumns } else { Want::Columns };
+            let want = if said.head == AskedFor::Count { Want::CountColumns } else { Want::Columns };
             return (plain && !said.noun).then(|| vec![Query { want, ..base }]);
         }
         Some(said.queries(base, self.table))
     }
 
-    fn said(&self, bag: &mut Bag, head: Head, events: bool) -> Option<Said> {
+    fn said(&self, bag: &mut Bag, head: AskedFor, events: bool) -> Option<Said> {
         let mut columns = Vec::new();
         for piece in bag.all("column") {
             let column = self.known(piece.column("column")?)?;
@@ -324,7 +324,9 @@ impl Said {
                 let sort = Some(("count".to_owned(), Direction::Descending));
                 Some(Query { want: Want::Count, group: self.columns.clone(), sort, part: Some(Range::First(count)), ..base })
             }
-            ([(total, column)], false, None) if simple && self.head != Head::Count => return self.with_total(*total, column, base, table),
+            ([(total, column)], false, None) if simple && self.head != AskedFor::Count => {
+                return self.with_total(*total, column, base, table);
+            }
             ([], false, None) if !self.by => self.without_total(base, table),
             _ => None,
         };
@@ -418,37 +420,37 @@ impl Said {
         };
         let ranked = self.ranking.sort.is_some() || part.is_some() || base.reverse;
         match (self.head, &self.columns[..], &self.groups[..]) {
-            (Head::Count, [], groups @ [_, ..]) if !self.distinct && !self.duplicates => {
+            (AskedFor::Count, [], groups @ [_, ..]) if !self.distinct && !self.duplicates => {
                 Some(Query { want: Want::Count, group: groups.to_vec(), sort: sort(true)?, part, ..base })
             }
-            (Head::Show | Head::None, [], groups @ [_, ..]) if self.events && !self.distinct && !self.duplicates => {
+            (AskedFor::Show | AskedFor::None, [], groups @ [_, ..]) if self.events && !self.distinct && !self.duplicates => {
                 Some(Query { want: Want::Count, group: groups.to_vec(), sort: sort(true)?, part, ..base })
             }
             (_, _, [_, ..]) => None,
-            (Head::Count, [], []) if self.noun && !ranked && !self.distinct => {
+            (AskedFor::Count, [], []) if self.noun && !ranked && !self.distinct => {
                 (!self.duplicates).then_some(Query { want: Want::Count, ..base })
             }
-            (Head::Count, [column], []) if !ranked && !self.duplicates && !self.noun => {
+            (AskedFor::Count, [column], []) if !ranked && !self.duplicates && !self.noun => {
                 Some(Query { want: Want::CountDistinct(column.clone()), ..base })
             }
-            (Head::Exists, [], []) if self.noun && !ranked && !self.distinct && !self.duplicates => {
+            (AskedFor::Exists, [], []) if self.noun && !ranked && !self.distinct && !self.duplicates => {
                 Some(Query { want: Want::Exists, ..base })
             }
-            (Head::Show | Head::None, columns, []) if self.duplicates && !self.distinct && columns.len() < 2 && !ranked => {
+            (AskedFor::Show | AskedFor::None, columns, []) if self.duplicates && !self.distinct && columns.len() < 2 && !ranked => {
                 Some(Query { want: Want::Duplicates(columns.first().cloned()), ..base })
             }
-            (Head::Show | Head::None, [], []) if self.distinct && self.noun => {
+            (AskedFor::Show | AskedFor::None, [], []) if self.distinct && self.noun => {
                 Some(Query { want: Want::Distinct(Vec::new()), sort: sort(false)?, part, ..base })
             }
-            (Head::Show | Head::None, columns @ [_, ..], []) if self.distinct => {
+            (AskedFor::Show | AskedFor::None, columns @ [_, ..], []) if self.distinct => {
                 let sort = sort(false)?
                     .filter(|(key, _)| columns.contains(key))
                     .map_or_else(|| self.ranking.sort.is_none().then_some(None), |sort| Some(Some(sort)))?;
                 Some(Query { want: Want::Distinct(columns.to_vec()), sort, part, ..base })
             }
-            (Head::Show | Head::None, columns, []) if !self.duplicates => {
+            (AskedFor::Show | AskedFor::None, columns, []) if !self.duplicates => {
                 let says = self.noun || !columns.is_empty() || !base.filters.is_empty() || ranked;
-                let shown = self.head == Head::Show || ranked || !base.filters.is_empty() && self.noun;
+                let shown = self.head == AskedFor::Show || ranked || !base.filters.is_empty() && self.noun;
                 // A list of a column that repeats its values may mean each value once: that is not decided here.
                 let repeats = matches!(columns, [column] if table.column(column).is_some_and(|column| !column.is_unique))
                     && base.filters.is_empty()
