@@ -85,7 +85,6 @@ struct CallsTaken {
     tokens: u64,
     /// Of these, tokens that the model wrote.
     written: u64,
-    /// Answers that came.
     replies: u32,
 }
 

@@ -25,7 +25,6 @@ pub struct Options {
     pub theme: Option<String>,
     /// The person's own themes.
     pub themes: Option<PathBuf>,
-    /// ASCII only.
     pub ascii: bool,
     /// Nothing changes on the screen by itself.
     pub reduced_motion: bool,
@@ -108,7 +107,6 @@ struct Console<V> {
 /// Whether the loop goes on with what a step gave, or ends with lines for the scrollback and what becomes of runs that are not over.
 type Next<T = ()> = ControlFlow<(Vec<Plain>, Parting), T>;
 
-/// What happened first.
 enum ConsoleWakeup {
     Terminal(TerminalEvent),
     Host(Option<Notice>),

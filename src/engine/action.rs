@@ -30,11 +30,9 @@ pub enum RerunReach {
 #[serde(transparent)]
 pub struct BreakId(pub u32);
 
-/// What people ask.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verb")]
 pub enum Action {
-    /// Stop now.
     Cancel {
         target: ActionTarget,
     },
@@ -62,7 +60,6 @@ pub enum Action {
         node: NodeId,
         scope: RerunReach,
     },
-    /// Never run it.
     Skip {
         node: NodeId,
     },
@@ -88,7 +85,6 @@ pub enum Action {
         /// The text for it.
         feedback: String,
     },
-    /// Start nothing more.
     Pause,
     /// Go on, also from breakpoints.
     Resume,
@@ -185,7 +181,6 @@ fn on_a_line(value: &Value) -> String {
 /// A value as a person writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WrittenValue {
-    /// It is JSON.
     Json(Value),
     /// It is no JSON, and is taken as it is.
     Text(String),

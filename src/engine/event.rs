@@ -21,7 +21,6 @@ pub enum Event {
         settings: Box<RunSettings>,
         by: Actor,
     },
-    /// Nodes may start.
     RunStarted,
     /// The run goes on after the process that drove it ended in the middle. What becomes of each node that was at work follows in the same batch.
     RunRecovered {
@@ -177,9 +176,7 @@ pub enum NodeFact {
     /// A node's routes were decided: before its end, in the same batch; or of outgoing edges that an edit gave it after its end.
     #[serde(rename = "node_routed")]
     Routed {
-        /// Edges taken.
         taken: Vec<EdgeId>,
-        /// Edges that died.
         dead: Vec<EdgeId>,
         /// Why these and not others, where there was something to choose.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -335,14 +332,12 @@ pub enum NodeFact {
     },
     /// What its model thinks, as it comes; merged. The whole of it follows as a message.
     Thought {
-        /// The next piece.
         text: String,
     },
     /// Something to know of its result: what was cut of its context, a limit that was passed.
     Noted {
         /// In a word or two.
         label: String,
-        /// The sentence.
         text: String,
     },
     /// A breakpoint keeps a node.

@@ -11,7 +11,6 @@ use std::{
 /// The phase of a node as the engine sees it. Finer than `NodeState`; phases marked *agenda* call for a decision at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Phase {
-    /// Inputs are missing.
     #[default]
     Inputs,
     /// The join is decided, for or against. *Agenda.*
@@ -344,7 +343,6 @@ pub(super) struct FlowHold {
 /// What people wrote to a node, and about what. Outlives its generation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FlowGuidance {
-    /// Oldest first.
     pub texts: Vec<String>,
     /// How often it was sent back with feedback.
     pub rewinds: u32,

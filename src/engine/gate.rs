@@ -14,7 +14,6 @@ pub struct GateId(pub u32);
 /// A question that is waiting for an answer, or was answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
-    /// Within the run.
     pub id: GateId,
     /// Who is held up.
     pub node: NodeId,
@@ -264,9 +263,7 @@ pub struct Decided {
 pub enum Preview {
     /// Old and new text of a file; `before` is absent when the file is new.
     Diff {
-        /// Relative path.
         path: String,
-        /// Text now.
         before: Option<String>,
         after: String,
     },

@@ -149,7 +149,6 @@ pub enum Command {
         /// The gate's hash as it was shown; a different one now refuses the answer.
         hash: String,
     },
-    /// Something else.
     Act {
         #[serde(rename = "verb")]
         action: Box<Action>,

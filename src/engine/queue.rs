@@ -25,7 +25,6 @@ struct Askers {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Queue {
     pub slots: u32,
-    /// Slots in use.
     pub busy: u32,
     /// Nodes that ask a model.
     askers: Askers,

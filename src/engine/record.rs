@@ -41,7 +41,6 @@ impl Record {
 /// How many calls the provider of a run's model works at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelSlots {
-    /// For people.
     pub provider: String,
     pub slots: u32,
 }

@@ -33,7 +33,6 @@ pub(super) struct GateState {
 /// How a gate ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum GateEnd {
-    /// Not yet.
     Open,
     Decided(Decided),
     Voided(Cause),

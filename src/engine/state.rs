@@ -9,7 +9,6 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, strum::EnumIter)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum NodeState {
-    /// Inputs are missing.
     Pending,
     /// May start as soon as a slot is free.
     Ready,
@@ -26,7 +25,6 @@ pub enum NodeState {
     Stopping,
     /// An attempt failed; another follows.
     Retrying {
-        /// Not before.
         until: Time,
     },
     /// It has a result.
@@ -35,9 +33,7 @@ pub enum NodeState {
     Rehearsed,
     /// `skip_if` held.
     Passed,
-    /// Never ran.
     Skipped,
-    /// Failed for good.
     Failed,
     /// Failed, and its consumers get the error.
     FailedSafe,
@@ -277,7 +273,6 @@ impl Spent {
 pub struct Inside {
     /// That began or may begin.
     pub nodes: u32,
-    /// That are over.
     pub over: u32,
     /// Open gates among them.
     pub waiting: u32,
@@ -311,6 +306,5 @@ pub struct Lineage {
 pub struct ResultNote {
     /// In a word or two.
     pub label: String,
-    /// The sentence.
     pub text: String,
 }

@@ -292,7 +292,6 @@ pub struct Hello {
 /// Which model is used now.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ModelStatus {
-    /// None is connected.
     Absent {
         /// How to set up a model.
         how: String,

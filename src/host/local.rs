@@ -53,7 +53,6 @@ pub(super) struct Shared {
 /// A run that is to start.
 #[derive(Clone, Debug, Default)]
 pub struct NewRun {
-    /// Without errors.
     pub plan: Plan,
     /// Inputs that were read from files or stdin.
     pub private_inputs: Vec<String>,
@@ -63,7 +62,6 @@ pub struct NewRun {
     pub first: Vec<Action>,
     /// In place of the chosen model.
     pub model: Option<String>,
-    /// What planning took.
     pub planning: Vec<ModelCall>,
 }
 

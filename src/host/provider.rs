@@ -31,7 +31,6 @@ const PACE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_milli
 /// The way to one provider.
 #[derive(Debug)]
 pub(super) struct Provider {
-    /// For people.
     name: String,
     limits: ProviderLimits,
     slots: OnceCell<(u32, Arc<Semaphore>)>,

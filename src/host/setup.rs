@@ -58,7 +58,6 @@ impl SetUp {
         offers
     }
 
-    /// Takes one step.
     pub async fn step(&self, step: SetupStep, setup: &ModelSetup) -> SetupNews {
         let news = match step {
             SetupStep::Look => self.look(setup).await.map(SetupNews::Models),

@@ -26,7 +26,6 @@ pub(super) trait TryRecord: Send + Sync {
     /// It is sent again at once, otherwise.
     fn again(&self, failed: FailedTry);
 
-    /// The answer begins.
     fn answers(&self);
 
     /// A try failed: how long until the next one; none when the call has failed for good.

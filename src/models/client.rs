@@ -55,7 +55,6 @@ const LESSER_SENDS: usize = 8;
 /// What is known about models, by all clients together.
 #[derive(Clone, Debug, Default)]
 pub struct Knowledge {
-    /// What servers take.
     pub learned: Arc<Learned>,
     /// What models take in and write.
     pub prices: Arc<Prices>,

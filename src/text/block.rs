@@ -21,7 +21,6 @@ impl Block {
         block
     }
 
-    /// Appends raw text.
     pub fn push(&mut self, raw: &str) {
         if raw.is_empty() {
             return;

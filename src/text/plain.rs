@@ -53,12 +53,10 @@ impl Plain {
         Self { text, hidden }
     }
 
-    /// Spaces.
     pub fn blank(columns: usize) -> Self {
         Self { text: " ".repeat(columns), hidden: 0 }
     }
 
-    /// The safe text.
     pub fn as_str(&self) -> &str {
         &self.text
     }

@@ -17,7 +17,6 @@ const SHORTEST: usize = 8;
 /// The shortest piece of a secret that a cut may not leave.
 const SHORTEST_PIECE: usize = 4;
 
-/// One secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct KnownSecret {
     name: String,

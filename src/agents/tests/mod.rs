@@ -25,7 +25,6 @@ enum Line {
     Reply(ChatAnswer),
     Error(ModelError),
     Hang,
-    /// Thinks aloud first.
     Thought(&'static str, Box<Line>),
     /// Thinks aloud, breaks off, and is sent again.
     Restarted(&'static str, Box<Line>),

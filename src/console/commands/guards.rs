@@ -10,7 +10,6 @@ use crate::text::counted;
 /// Why a command can't be used now, in words.
 pub type DisabledReason = Cow<'static, str>;
 
-/// Always.
 pub fn always(_: &Model) -> Result<(), DisabledReason> {
     Ok(())
 }
@@ -119,7 +118,6 @@ fn differs(model: &Model, is_from_version: bool, why_not: &'static str) -> Resul
     }
 }
 
-/// There are findings.
 pub fn has_findings(model: &Model) -> Result<(), DisabledReason> {
     editing(model)?;
     if !model.session.knows_catalog {
@@ -274,7 +272,6 @@ pub fn node_gated(model: &Model) -> Result<(), DisabledReason> {
     model.selected_nodes_gate().map(|_| ()).ok_or(Cow::Borrowed("the selected node has no open gate"))
 }
 
-/// Planning goes on.
 pub fn planning(model: &Model) -> Result<(), DisabledReason> {
     if model.request.planning.is_some() { Ok(()) } else { Err("no plan is being made".into()) }
 }

@@ -33,7 +33,6 @@ pub struct ConsoleCommand {
     pub context: KeyContext,
     /// Whether it can be used now.
     pub guard: Guard,
-    /// What it does.
     pub run: CommandRun,
 }
 

@@ -59,7 +59,6 @@ use KeyContext::{
     LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why,
 };
 
-/// All groups.
 pub const GROUPS: &[&[ConsoleCommand]] =
     &[APP, MOVE, REQUEST, TREE, GRAPH, PLAN, DEPS, RUN, REPLAY, LOG, INSPECTOR, INBOX, RUNS, COMPARE, DIALOGS];
 

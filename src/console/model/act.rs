@@ -52,9 +52,7 @@ impl Offer {
 /// An action before it is done.
 #[derive(Clone, Debug)]
 pub struct Proposal {
-    /// To which run.
     pub run: RunId,
-    /// Which action.
     pub action: Action,
     /// What it would change, as the run is now.
     pub impact: Impact,

@@ -39,7 +39,6 @@ pub enum ListOf {
 /// A list with a search line.
 #[derive(Clone, Debug)]
 pub struct Pick {
-    /// What is picked.
     pub title: Plain,
     /// What to know before; may be empty.
     pub note: Plain,
@@ -47,7 +46,6 @@ pub struct Pick {
     pub otherwise: Option<Plain>,
     /// What is searched for.
     pub query: TextField,
-    /// All there is.
     pub items: Vec<PickItem>,
     /// Which items match, best first.
     pub shown: Vec<usize>,
@@ -62,7 +60,6 @@ pub struct PickItem {
     pub then: PickThen,
     /// What it is called.
     pub label: Plain,
-    /// More words.
     pub detail: Plain,
     /// The key that does the same, if any.
     pub key: Option<String>,
@@ -91,7 +88,6 @@ pub enum PickThen {
     Branch(Vec<Action>),
     /// Branch off with something other at the selected node.
     BranchWith(Branching),
-    /// Open that run.
     OpenRun(RunId),
     /// Compare the shown run with that one.
     CompareRun(RunId),
@@ -100,7 +96,6 @@ pub enum PickThen {
     Theme(String),
     /// Take that plan of several.
     Rival(usize),
-    /// Use that model.
     Model(String),
     /// Type the name of a model.
     OtherModel,
@@ -160,7 +155,6 @@ impl Pick {
         self.query.is_empty() && self.items.iter().all(|item| matches!(item.then, PickThen::Theme(_)))
     }
 
-    /// The marked item.
     pub fn marked(&self) -> Option<&PickItem> {
         self.shown.get(self.selected).and_then(|at| self.items.get(*at))
     }
@@ -176,9 +170,7 @@ impl PickItem {
 /// One line to type.
 #[derive(Clone, Debug)]
 pub struct LineDialog {
-    /// What is asked.
     pub title: Plain,
-    /// What is typed.
     pub field: TextField,
     /// What was wrong with it, or what to know; may be empty.
     pub note: Plain,
@@ -218,9 +210,7 @@ pub enum LineThen {
 /// A text to type.
 #[derive(Clone, Debug)]
 pub struct EditorDialog {
-    /// What is edited.
     pub title: Plain,
-    /// What is typed.
     pub field: TextField,
     /// The text as it was.
     pub before: String,
@@ -233,7 +223,6 @@ pub struct EditorDialog {
 /// What a text is for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EditThen {
-    /// The node's text.
     NodeText(NodeId),
     /// The whole node as JSON.
     Node(NodeId),
@@ -265,7 +254,6 @@ pub enum EditThen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Branching {
     Text,
-    /// All its fields.
     Node,
     Value,
 }
@@ -296,7 +284,6 @@ impl EditThen {
 /// A form to fill in.
 #[derive(Clone, Debug)]
 pub struct FormDialog {
-    /// What is asked.
     pub title: Plain,
     /// The fields; first the option to take, where there are some.
     pub fields: Vec<(Asks, TextField)>,
@@ -304,7 +291,6 @@ pub struct FormDialog {
     pub focus: usize,
     /// What was wrong with it.
     pub note: Option<Plain>,
-    /// For which gate.
     pub gate: GateKey,
 }
 
@@ -333,7 +319,6 @@ pub enum Confirmed {
         run: RunId,
         /// The last event that is kept.
         seq: u64,
-        /// What comes first.
         actions: Vec<Action>,
     },
     /// Starts one more run of the plan, with these actions first.
@@ -354,19 +339,15 @@ pub enum Confirmed {
     Replace(String, Box<Plan>, Dialect),
 }
 
-/// Something to read.
 #[derive(Clone, Debug)]
 pub struct ReaderDialog {
-    /// What is read.
     pub what: Reading,
     /// First line in sight.
     pub scroll: usize,
 }
 
-/// What is read.
 #[derive(Clone, Debug)]
 pub enum Reading {
-    /// What works here.
     Help {
         /// Contexts that held when help was asked for, innermost first.
         contexts: Vec<KeyContext>,

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 
 use crate::{console::theme::Role, text::Plain};
 
-/// Text for reading.
 #[derive(Clone, Debug, Default)]
 pub struct Doc<'a> {
     parts: Vec<(Role, Cow<'a, [Plain]>)>,

@@ -5,7 +5,6 @@ use ratatui_textarea::{CursorMove, TextArea};
 use super::Key;
 use crate::text::Plain;
 
-/// Text being typed.
 #[derive(Clone, Debug)]
 pub struct TextField {
     area: TextArea<'static>,
@@ -31,7 +30,6 @@ impl Default for TextField {
 pub enum Lines {
     /// Line ends become spaces.
     One,
-    /// Any number.
     Many,
 }
 

@@ -53,11 +53,9 @@ impl ReplyDraft {
 /// A decision that was asked once more: the same key again gives it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// For which gate.
     pub key: GateKey,
     /// Which state of its text.
     pub revision: u64,
-    /// Which decision.
     pub intent: Intent,
 }
 
@@ -70,9 +68,7 @@ pub enum Intent {
     ApproveHost,
     /// Reject with the words written.
     Reject,
-    /// Skip the node.
     Skip,
-    /// Cancel the branch.
     CancelBranch,
 }
 
@@ -106,7 +102,6 @@ impl Inbox {
         self.gates.iter().position(|key| key == selected)
     }
 
-    /// Selects a gate.
     pub fn select(&mut self, key: Option<GateKey>) {
         if self.selected != key {
             self.scroll = 0;

@@ -35,7 +35,6 @@ pub enum Tab {
     Output,
     /// The conversation with a model.
     Prompt,
-    /// Tool calls.
     Tools,
     /// Times, tokens, money.
     Timing,
@@ -51,7 +50,6 @@ impl Tab {
     /// Tabs while the plan is shown.
     pub const PLAN: [Self; 2] = [Self::Node, Self::Source];
 
-    /// The tab's name.
     pub fn title(self) -> &'static str {
         match self {
             Self::Output => "output",

@@ -7,9 +7,7 @@ use crate::text::Plain;
 /// How the console looks and which keys it takes.
 #[derive(Clone, Debug)]
 pub struct Look {
-    /// Styles and glyphs.
     pub theme: Theme,
-    /// The theme's name.
     pub name: String,
     /// Names of all themes.
     pub themes: Vec<String>,
@@ -22,14 +20,12 @@ pub struct Look {
 /// What just happened; shown until the next key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
-    /// In words.
     pub text: Plain,
     /// Good, bad, or neither.
     pub role: Role,
 }
 
 impl Status {
-    /// Something to know.
     pub fn note(text: &str) -> Self {
         Self { text: Plain::summary(text), role: Role::Text }
     }

@@ -84,13 +84,11 @@ pub struct Model {
     pub place: Location,
     /// The plan that is edited.
     pub editor: PlanEditor,
-    /// Runs.
     pub runs: Runs,
     /// The inspector.
     pub inspector: Inspector,
     /// The request line.
     pub request: RequestLine,
-    /// Gates.
     pub inbox: Inbox,
     /// What lies over the screens, the topmost last.
     pub dialogs: Vec<Dialog>,
@@ -98,14 +96,11 @@ pub struct Model {
     pub setup: SetupDraft,
     /// What a key may decide.
     pub safety: Safety,
-    /// Theme and keys.
     pub look: Look,
-    /// What just happened.
     pub status: Option<Status>,
 }
 
 impl Model {
-    /// An empty console.
     pub fn new(look: Look, size: (u16, u16)) -> Self {
         Self {
             session: HostStatus::default(),
@@ -230,7 +225,6 @@ impl Model {
         self.tree().node()
     }
 
-    /// The selected node.
     pub fn selected_node(&self) -> Option<&Node> {
         let row = self.tree().row()?;
         self.plan().nodes.get(row.index)
@@ -401,7 +395,6 @@ impl Model {
         is_begun || self.plan().nodes.is_empty()
     }
 
-    /// The geometry now.
     pub fn layout(&self) -> ScreenLayout {
         let entries = match self.place.screen {
             Screen::Plan | Screen::Graph => self.tree().whole(),

@@ -8,7 +8,6 @@ use crate::engine::RunId;
 /// Where the person is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Location {
-    /// The screen.
     pub screen: Screen,
     /// The pane that takes keys.
     pub focus: Focus,
@@ -41,14 +40,12 @@ impl Default for Location {
     }
 }
 
-/// A screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Screen {
     /// The tree, the inspector, the request line.
     Plan,
     /// The plan as boxes and lines.
     Graph,
-    /// All waiting gates.
     Inbox,
     /// Runs of now and before.
     Runs,
@@ -77,7 +74,6 @@ impl Screen {
 /// A pane of the Plan screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
-    /// The tree.
     Tree,
     /// The tree's filter line.
     Filter,
@@ -98,7 +94,6 @@ pub enum PlanScreen {
 /// Where things stand on the screen. Areas of no use now are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScreenLayout {
-    /// Title, model, badges.
     pub header: Rect,
     /// The tree, or the list of the Inbox and Runs screens.
     pub list: Rect,
@@ -108,7 +103,6 @@ pub struct ScreenLayout {
     pub request: Rect,
     /// How far a replay is.
     pub scrub: Rect,
-    /// Status and hints.
     pub footer: Rect,
 }
 
@@ -177,7 +171,6 @@ impl Location {
         self.size.0 >= SMALLEST.0 && self.size.1 >= SMALLEST.1
     }
 
-    /// The geometry now.
     pub fn layout(&self, wanted: WantedRoom) -> ScreenLayout {
         let (width, height) = self.size;
         if !self.fits() {

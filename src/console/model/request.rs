@@ -16,7 +16,6 @@ pub const EXAMPLES: [(&str, bool); 3] = [
 /// What a person asks for.
 #[derive(Clone, Debug)]
 pub struct RequestLine {
-    /// What is typed.
     pub field: TextField,
     /// What was typed before, here and into other lines.
     pub typed: Typed,
@@ -63,9 +62,7 @@ impl Rivals {
 /// A plan that is being made.
 #[derive(Clone, Debug)]
 pub struct Planning {
-    /// For the notices.
     pub id: PlanningId,
-    /// The request.
     pub text: Plain,
     /// When it was sent.
     pub since: Time,

@@ -25,7 +25,6 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// An open run.
     pub fn get(&self, id: &RunId) -> Option<&RunView> {
         self.open.iter().find(|run| run.id == *id)
     }
@@ -35,7 +34,6 @@ impl Runs {
         self.open.iter().position(|run| run.id == *id).map(|at| at + 1)
     }
 
-    /// An open run.
     pub fn get_mut(&mut self, id: &RunId) -> Option<&mut RunView> {
         self.open.iter_mut().find(|run| run.id == *id)
     }

@@ -67,7 +67,6 @@ impl Safety {
         }
     }
 
-    /// A key came.
     pub fn key(&mut self, now: Time) {
         self.last_key = Some(now);
         self.burst = self.burst.saturating_sub(1);

@@ -7,7 +7,6 @@ use crate::text::Plain;
 /// What the host says about itself.
 #[derive(Clone, Debug, Default)]
 pub struct HostStatus {
-    /// The workspace's path.
     pub workspace: Plain,
     /// Which model is used; `None` until the host says so.
     pub model: Option<ModelStatus>,

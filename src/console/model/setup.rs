@@ -21,11 +21,9 @@ pub struct SetupDraft {
 /// What is chosen on the way.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SetupChoice {
-    /// Begin.
     Begin,
     Provider(String),
     OtherServer,
-    /// Give another key.
     OtherKey,
     OtherAddress,
     Model(ModelOffer),

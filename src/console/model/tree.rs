@@ -41,7 +41,6 @@ pub struct TreeView {
     widest: usize,
     /// The plan as a graph, for what feeds what.
     graph: PlanGraph,
-    /// The whole drawing.
     grown: order::DrawnTree,
     place: ListCursor,
     folded: BTreeSet<NodeId>,
@@ -185,7 +184,6 @@ impl TreeView {
         self.place.selected
     }
 
-    /// The selected node.
     pub fn node(&self) -> Option<&NodeId> {
         self.row().map(|row| &row.node)
     }

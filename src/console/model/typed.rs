@@ -12,9 +12,7 @@ const KEPT: usize = 100;
 pub enum TypedLine {
     /// The request line.
     Request,
-    /// The tree's filter.
     Filter,
-    /// The log's filter.
     LogFilter,
     /// A dialog that asks for this sort of thing.
     Dialog(Discriminant<LineThen>),

@@ -22,7 +22,6 @@ pub struct CopyReport {
 pub(super) enum ClipboardRoute {
     /// Straight to the terminal.
     Direct,
-    /// Through tmux.
     Tmux,
 }
 

@@ -18,7 +18,6 @@ impl TerminalClock {
         Self { epoch, started: Instant::now() }
     }
 
-    /// This moment.
     pub fn now(&self) -> Time {
         Time(self.epoch).plus(millis(self.started.elapsed().as_millis()))
     }

@@ -12,14 +12,12 @@ const TEXT: usize = 8;
 /// So many different characters make a text.
 const DIFFERENT: usize = 5;
 
-/// What came.
 #[derive(Debug)]
 pub(super) enum Arrived {
     /// A key, a resize, a bracketed paste.
     Input(Input),
     /// So many keys at once; they follow.
     Burst(usize),
-    /// Text without brackets.
     Text(String),
 }
 

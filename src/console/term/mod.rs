@@ -34,30 +34,13 @@ pub struct FrameId(pub u64);
 #[derive(Clone, Debug, PartialEq)]
 pub enum TerminalEvent {
     /// A key was pressed, or repeats while held.
-    Key {
-        key: KeyEvent,
-        /// When it arrived.
-        at: Time,
-    },
+    Key { key: KeyEvent, at: Time },
     /// More keys than one came at once. None of them decides; they follow, each as its own event.
-    Burst {
-        /// How many.
-        keys: usize,
-        /// When they arrived.
-        at: Time,
-    },
+    Burst { keys: usize, at: Time },
     /// Text came at once, without the brackets of a paste. Raw, as below.
-    TypedAtOnce {
-        text: String,
-        /// When it arrived.
-        at: Time,
-    },
+    TypedAtOnce { text: String, at: Time },
     /// Text was pasted. Raw: make it `Plain` before it is drawn.
-    Paste {
-        text: String,
-        /// When it arrived.
-        at: Time,
-    },
+    Paste { text: String, at: Time },
     /// The terminal has another size, or was out of our hands; a frame is already asked for.
     Resized {
         /// Columns.

@@ -85,7 +85,6 @@ impl Modes {
     }
 }
 
-/// The real terminal.
 pub(super) struct Tty {
     writer: TerminalWriter,
     deadline: Instant,

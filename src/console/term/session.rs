@@ -163,7 +163,6 @@ impl Term {
         }
     }
 
-    /// Rings.
     pub fn bell(&self) {
         self.writer.aside(vec![7]);
     }

@@ -7,7 +7,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// What a signal means here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signalled {
-    /// End.
     Stop(StopSignal),
     /// The process was stopped and goes on; the shell has had the terminal in between.
     Continued,
@@ -22,7 +21,6 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Starts listening.
     pub(super) fn listen() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,

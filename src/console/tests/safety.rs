@@ -11,7 +11,6 @@ use crate::host::client::{Notice, Request};
 use ratatui::{buffer::Buffer, layout::Rect};
 use serde_json::json;
 
-/// Small, fast, repeatable.
 pub struct Dice(pub u64);
 
 impl Dice {

@@ -9,9 +9,7 @@ pub enum Depth {
     Mono,
     /// The 16 ANSI colours.
     Ansi16,
-    /// The xterm palette.
     Ansi256,
-    /// All.
     True,
 }
 

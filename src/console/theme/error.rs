@@ -10,16 +10,11 @@ pub enum ThemeError {
     Unknown {
         /// The name asked for.
         name: String,
-        /// Names that exist.
         shipped: Vec<&'static str>,
     },
     /// The file can't be read.
     #[error("can't read theme `{}`: {source}", path.display())]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    Unreadable { path: PathBuf, source: std::io::Error },
     /// A line says something that can't be used.
     #[error("{file}:{line}: {message}\nhint: {hint}")]
     Line {
@@ -29,7 +24,6 @@ pub enum ThemeError {
         line: usize,
         /// What is wrong, naming the role.
         message: String,
-        /// A way out.
         hint: String,
     },
     /// Themes inherit from each other in a ring.

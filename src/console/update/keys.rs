@@ -6,7 +6,6 @@ use crate::console::commands;
 use crate::console::commands::{CommandRun, ConsoleCommand};
 use crate::console::model::{Dialog, Key, KeyContext, Model, MoveBy, Status, contexts};
 
-/// A key came.
 pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
     model.safety.key(turn.now);
     turn.key = Some(key);

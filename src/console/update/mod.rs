@@ -17,13 +17,11 @@ pub use turn::{ConsoleEffect, NextCommand, Parting, TOO_FAST, UpdateTurn};
 
 #[derive(Clone, Debug)]
 pub enum Msg {
-    /// A key came.
     Key(Key),
     /// Several keys came at once; they follow.
     Burst(usize),
     /// Text came at once, without the brackets of a paste.
     TypedAtOnce(String),
-    /// Text was pasted.
     Paste(String),
     /// The terminal has another size.
     Resize(u16, u16),
@@ -47,7 +45,6 @@ pub enum Msg {
     /// The theme asked for, or why it can't be had.
     Themed {
         name: String,
-        /// The theme.
         theme: Result<Box<Theme>, String>,
     },
 }

@@ -5,7 +5,6 @@ use crate::console::commands::ConsoleCommand;
 use crate::console::model::{Dialog, Model, PickItem, PickThen, contexts};
 use crate::text::Plain;
 
-/// Opens the list.
 pub fn open(model: &mut Model) {
     let here = contexts(model);
     let mut items: Vec<(&ConsoleCommand, PickItem)> = Vec::new();

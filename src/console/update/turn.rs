@@ -8,11 +8,9 @@ use crate::text::Plain;
 /// What is asked of the world.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConsoleEffect {
-    /// Tell the host.
     Send(Request),
     /// Draw a frame soon.
     Frame,
-    /// Paint everything again.
     Repaint,
     /// Put text on the clipboard.
     Copy(String),
@@ -24,11 +22,9 @@ pub enum ConsoleEffect {
         /// What it is for.
         then: EditThen,
     },
-    /// Load a theme.
     UseTheme(String),
     /// Gates wait: ring, and say so in the title.
     Attention {
-        /// How many wait.
         waiting: usize,
         /// Whether a new one opened.
         ring: bool,
@@ -37,7 +33,6 @@ pub enum ConsoleEffect {
     Suspend,
     /// Leave, with these lines for the scrollback.
     Quit {
-        /// A short summary.
         summary: Vec<Plain>,
         /// What becomes of runs that go on.
         parting: Parting,
@@ -85,7 +80,6 @@ pub enum NextCommand {
 }
 
 impl UpdateTurn {
-    /// Tells the host.
     pub fn send(&mut self, request: Request) {
         self.effects.push(ConsoleEffect::Send(request));
     }

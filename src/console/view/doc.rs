@@ -11,11 +11,8 @@ use crate::text::Plain;
 /// Lines of a doc that were wholly in sight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InSight {
-    /// The first.
     pub from: usize,
-    /// Behind the last.
     pub to: usize,
-    /// All there are.
     pub of: usize,
     /// Rows that they take on the screen.
     pub rows: u16,

@@ -16,7 +16,6 @@ const LOW: u16 = 18;
 /// Gates of one node that are listed.
 const LISTED: usize = 4;
 
-/// Draws the card.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, key: &GateKey, shown: &mut Shown) {
     let Some((head, inside)) = doc::pane(pen, area, Role::Gate) else { return };
     let Some(view) = model.runs.get(&key.run) else { return };

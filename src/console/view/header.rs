@@ -15,15 +15,12 @@ type Pieces = Vec<(Plain, Role)>;
 /// What the rows say: the right side gives way to the left, its last piece first.
 #[derive(Default)]
 struct Header {
-    /// What is shown.
     title: Pieces,
-    /// How it is.
     state: Pieces,
     /// How much is done, as a bar.
     bar: Pieces,
     /// The same in numbers.
     counts: Pieces,
-    /// Times and totals.
     took: Pieces,
 }
 

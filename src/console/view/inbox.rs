@@ -10,7 +10,6 @@ use crate::engine::{Decided, Time};
 use crate::host::client::{Driver, RunSummary};
 use crate::text::{Glyph, Plain, clock};
 
-/// Draws the inbox.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &ScreenLayout, shown: &mut Shown) {
     list(model, pen, layout.list);
     detail(model, now, pen, layout.detail, shown);

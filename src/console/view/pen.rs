@@ -21,7 +21,6 @@ pub struct Shown {
 
 /// Draws safe text in the styles of a theme.
 pub struct Pen<'a> {
-    /// Where to.
     pub buffer: &'a mut Buffer,
     pub theme: &'a Theme,
 }
@@ -53,7 +52,6 @@ impl Pen<'_> {
         self.text(x, y, width, &Plain::line(words), role)
     }
 
-    /// A mark.
     pub fn glyph(&mut self, x: u16, y: u16, width: u16, glyph: Glyph, role: Role) -> u16 {
         let mark = Plain::line(self.theme.glyph(glyph));
         self.text(x, y, width, &mark, role)
@@ -152,7 +150,6 @@ impl Pen<'_> {
         self.wash(row, if focused { Role::Selection } else { Role::SelectionUnfocused });
     }
 
-    /// A pane's title.
     pub fn title(&mut self, area: Rect, title: &[(Plain, Role)]) {
         self.pieces(Rect { x: area.x + 1, width: area.width.saturating_sub(2), height: 1, ..area }, title);
     }

@@ -9,7 +9,6 @@ use crate::engine::{Time, elapsed};
 use crate::host::client::RunSummary;
 use crate::text::{Glyph, Plain, counted, timestamp};
 
-/// Draws the list.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let runs = &model.runs;
     pen.title(area, &[(Plain::line(&format!("runs  {}", runs.listing.len())), Role::Title)]);

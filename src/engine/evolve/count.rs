@@ -8,7 +8,6 @@ use std::sync::Arc;
 /// What happens to a node's generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) enum GenerationChange {
-    /// It is over.
     Ends,
     /// It was over, and the node runs again.
     Reopens,

@@ -16,7 +16,6 @@ use std::{
 /// How a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// By itself.
     Going,
     /// Nothing starts any more; what is under way finishes.
     Pausing,
@@ -24,16 +23,17 @@ pub enum Pace {
     Paused,
 }
 
-/// Who may start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::engine) enum Speed {
     /// The one who is ready.
     #[default]
     Free,
-    /// Nobody by itself.
     Paused,
     /// What leads to a node; before it all pause.
-    To { target: NodeIx, way: BTreeSet<NodeIx> },
+    To {
+        target: NodeIx,
+        way: BTreeSet<NodeIx>,
+    },
 }
 
 /// How people drive a run.
@@ -66,7 +66,6 @@ impl RunState {
         }
     }
 
-    /// Breakpoints, oldest first.
     pub fn breakpoints(&self) -> impl Iterator<Item = (BreakId, &Breakpoint)> {
         self.steer.points.iter().map(|(&id, point)| (id, point))
     }

@@ -28,7 +28,6 @@ pub enum NodeImpact {
     Wraps,
     /// Its join or its guard says so, or a person.
     Skips,
-    /// Before it starts.
     Cancels,
     Fails,
     Reruns,
@@ -40,7 +39,6 @@ pub enum NodeImpact {
     RehearsesAgain,
     /// It ran before, changed something outside, and would run again.
     ActsAgain,
-    /// At work now.
     Stops,
     /// Of those at work now: it ends as cancelled.
     CancelsAtWork,

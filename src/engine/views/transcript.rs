@@ -48,7 +48,6 @@ impl Transcript {
         self.nodes.entry(node.clone()).or_default().push(entry);
     }
 
-    /// Oldest first.
     pub fn entries(&self, node: &NodeId) -> &[TranscriptEntry] {
         self.nodes.get(node).map_or(&[], Vec::as_slice)
     }

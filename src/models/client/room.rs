@@ -10,7 +10,6 @@ pub(super) enum CapFix {
     Now(u64),
     /// It is `max_completion_tokens` there.
     OtherName,
-    /// It takes none.
     LeaveOut,
     /// No limit helps: the prompt alone is too long.
     PromptTooLong,

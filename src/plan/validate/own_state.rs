@@ -89,7 +89,6 @@ fn in_value(value: &mut Value, from: &str, to: &str) {
     }
 }
 
-/// Between braces only.
 fn in_template(text: &str, from: &str, to: &str) -> String {
     let mut parts = text.split("{{");
     let mut out = parts.next().unwrap_or_default().to_owned();

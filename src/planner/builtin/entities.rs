@@ -16,7 +16,6 @@ pub(super) struct Scene<'a> {
     pub request: &'a str,
 }
 
-/// Kinds of slots.
 pub(super) const KINDS: &[&str] = &[
     "number",
     "text",

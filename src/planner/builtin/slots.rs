@@ -111,7 +111,6 @@ impl SlotValue {
         }
     }
 
-    /// The bare value.
     pub fn value(&self) -> Value {
         match self {
             Self::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => Value::from(*number as i64),

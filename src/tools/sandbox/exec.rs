@@ -36,7 +36,6 @@ pub(in crate::tools) struct Confined {
     pub(in crate::tools) cpu_s: u64,
 }
 
-/// What runs confined.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::tools) enum ConfinedCommand {
     /// A command for the shell, which may start what it likes.

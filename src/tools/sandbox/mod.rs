@@ -58,7 +58,6 @@ pub enum SandboxError {
     /// The script threw, or can't be understood.
     #[error("{}", located(message, *line))]
     Script {
-        /// The error's words.
         message: String,
         /// Line of the code, from 1.
         line: Option<u32>,
@@ -68,12 +67,10 @@ pub enum SandboxError {
     /// The time limit was reached.
     #[error("the code ran longer than its limit of {}", duration(*ms))]
     Time {
-        /// The limit.
         ms: u64,
         /// What it wrote before, unless it had to be killed.
         logs: Vec<String>,
     },
-    /// The worker died.
     #[error("the sandbox stopped the code: {0}")]
     Died(String),
     /// The worker could not be started.
@@ -104,7 +101,6 @@ impl SandboxError {
         }
     }
 
-    /// A way out.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Script { .. } => None,

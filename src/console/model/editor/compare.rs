@@ -83,7 +83,6 @@ impl Compare {
         self.differences.get(self.place.selected)
     }
 
-    /// The selected piece.
     pub fn piece(&self) -> Option<&Difference> {
         self.diff.pieces.get(self.place.selected)
     }

@@ -29,7 +29,6 @@ pub struct PlanEditor {
     document: EditedPlan,
     /// The plan with what is inside its nodes, flat, where there is any.
     outline: Option<Box<Plan>>,
-    /// What validation says.
     pub review: Review,
     /// The rows.
     pub tree: TreeView,
@@ -242,7 +241,6 @@ impl PlanEditor {
         self.tree.drawing.refresh(self.document.plan());
     }
 
-    /// Changes the tree.
     pub fn with_tree(&mut self, change: impl FnOnce(&mut TreeView, &Plan)) {
         change(&mut self.tree, self.outline.as_deref().unwrap_or(self.document.plan()));
     }

@@ -5,17 +5,14 @@ use std::collections::BTreeMap;
 use crate::plan::validate::{Finding, Severity, validate};
 use crate::plan::{Catalog, Edge, NodeId, Plan, nest};
 
-/// What validation says.
 #[derive(Clone, Debug, Default)]
 pub struct Review {
-    /// Errors first.
     findings: Vec<Finding>,
     /// The findings of each node, the worst first, by their place among all.
     marks: BTreeMap<NodeId, Vec<usize>>,
 }
 
 impl Review {
-    /// Validates a plan.
     pub fn of(plan: &Plan, catalog: &Catalog) -> Self {
         // An empty editor is where everybody begins, not a mistake.
         let mut findings = if plan.nodes.is_empty() { Vec::new() } else { validate(plan, catalog) };

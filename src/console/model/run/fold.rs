@@ -10,7 +10,6 @@ use crate::plan::NodeId;
 /// A run after some of its events.
 #[derive(Clone, Debug, Default)]
 pub struct RunAt {
-    /// The engine's fold.
     pub run: Run,
     transcripts: BTreeMap<NodeId, Arc<NodeConversation>>,
     renames: Renames,

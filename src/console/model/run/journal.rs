@@ -25,7 +25,6 @@ impl RunRecords {
         true
     }
 
-    /// All events.
     pub fn records(&self) -> &[Record] {
         &self.records
     }

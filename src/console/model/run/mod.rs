@@ -217,7 +217,6 @@ impl RunView {
         &self.derived.stops.1
     }
 
-    /// Changes the tree.
     pub fn with_tree(&mut self, change: impl FnOnce(&mut TreeView, &Plan)) {
         change(&mut self.tree, &self.derived.plan);
     }

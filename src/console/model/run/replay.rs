@@ -26,7 +26,6 @@ pub struct Replay {
     kept: Vec<(usize, RunAt)>,
     /// When the next event is shown, while it plays.
     due: Option<Time>,
-    /// Which speed.
     speed: usize,
     /// What was searched for last.
     pub wanted: String,
@@ -121,12 +120,10 @@ impl Replay {
         self.speed = self.speed.saturating_add_signed(by).min(SPEEDS.len() - 1);
     }
 
-    /// Begins to play.
     pub fn play(&mut self, records: &[Record], now: Time) {
         self.due = Some(now.plus(self.wait(records).max(SHORTEST_WAIT)));
     }
 
-    /// Stops playing.
     pub fn stop(&mut self) {
         self.due = None;
     }

@@ -5,15 +5,11 @@ use crate::engine::NodeState;
 /// How a node stands, coarsely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Has not begun.
     Ahead,
-    /// At work.
     Working,
     /// Waits for a person.
     Waiting,
-    /// Ended well.
     Done,
-    /// Ended badly.
     Failed,
     /// Ended without a result.
     Dropped,

@@ -7,7 +7,6 @@ use crate::plan::NodeId;
 /// One place where a run waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stop {
-    /// Since when.
     pub since: Time,
     pub kind: StopKind,
     pub node: NodeId,

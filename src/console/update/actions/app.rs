@@ -13,7 +13,6 @@ use crate::text::Plain;
 /// Most runs that the farewell tells of.
 const SUMMARY_RUNS: usize = 4;
 
-/// What works here.
 pub fn help(model: &mut Model, _: &mut UpdateTurn) {
     if matches!(model.dialogs.last(), Some(Dialog::Reader(ReaderDialog { what: Reading::Help { .. }, .. }))) {
         return;
@@ -22,7 +21,6 @@ pub fn help(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.push(Dialog::reader(Reading::Help { contexts, lines: Doc::default() }, 0));
 }
 
-/// One step back.
 pub fn back(model: &mut Model, _: &mut UpdateTurn) {
     if model.place.focus == Focus::Inspector && matches!(model.place.screen, Screen::Plan | Screen::Graph) {
         model.place.focus = Focus::Tree;
@@ -164,7 +162,6 @@ pub fn ask_trust(model: &mut Model, item: Box<TrustItem>) {
     model.dialogs.push(Dialog::confirm(lines, Confirmed::Trust(item)));
 }
 
-/// Picks a theme.
 pub fn theme(model: &mut Model, _: &mut UpdateTurn) {
     let detail = |name: &String| if *name == model.look.name { "in use" } else { "" };
     let items = model.look.themes.iter().map(|name| PickItem::new(PickThen::Theme(name.clone()), name, detail(name)));
@@ -172,7 +169,6 @@ pub fn theme(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.push(pick);
 }
 
-/// The theme came.
 pub fn themed(model: &mut Model, name: String, theme: Result<Theme, String>) {
     match theme {
         Ok(theme) => {

@@ -44,7 +44,6 @@ fn line(model: &mut Model, title: &str, point: &Breakpoint, id: Option<BreakId>)
 const NOTE: &str = "such as `before send when tokens > 2000`: before, after, failure or call; a node or a pattern with *; perhaps a \
                     condition over node, tool, model, args, output, error, cost_usd, tokens, attempt, first_use";
 
-/// Adds one.
 pub fn add(model: &mut Model, _: &mut UpdateTurn) {
     let node = model.selected_id().cloned();
     ask(model, node.as_ref());

@@ -59,7 +59,6 @@ pub fn newline(model: &mut Model, _: &mut UpdateTurn) {
     }
 }
 
-/// Takes the text.
 pub fn keep_editor(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Editor(editor)) = model.dialogs.pop() else { return };
     if editor.field.text() == editor.before && editor.then.is_edit() {
@@ -149,7 +148,6 @@ pub fn field(model: &mut Model, by: isize) {
     }
 }
 
-/// Takes the answers.
 pub fn keep_form(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Form(form)) = model.dialogs.last_mut() else { return };
     match gates::form_answer(form) {

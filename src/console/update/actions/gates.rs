@@ -388,7 +388,6 @@ pub fn now(model: &mut Model, _: &mut UpdateTurn) {
     }
 }
 
-/// Copies the payload.
 pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let text = texts::result(ReplyDraft::payload(model.inbox.drafts.get(key), gate));

@@ -7,7 +7,6 @@ use crate::engine::{EventTrait, Record, Time};
 /// Milliseconds of a step by time.
 const STEP_MS: u64 = 10_000;
 
-/// Which way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ReplayDirection {
     Back,

@@ -113,7 +113,6 @@ pub fn open_listed(model: &mut Model, turn: &mut UpdateTurn) {
     }
 }
 
-/// Shows a run.
 pub fn open(model: &mut Model, turn: &mut UpdateTurn, run: RunId) {
     model.runs.awaited = None;
     if model.runs.get(&run).is_some() {

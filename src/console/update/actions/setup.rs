@@ -25,7 +25,6 @@ pub fn begin(model: &mut Model, turn: &mut UpdateTurn) {
     turn.send(Request::ListProviders);
 }
 
-/// The providers came.
 pub fn providers(model: &mut Model, offers: Vec<ProviderOffer>) {
     if model.types() && !matches!(model.dialogs.last(), Some(Dialog::Pick(_))) {
         return;

@@ -10,7 +10,6 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NodeCounts {
     pub all: u32,
-    /// Succeeded, or passed.
     pub done: u32,
     /// No model answered: nothing of them happened.
     pub rehearsed: u32,

@@ -40,7 +40,6 @@ impl NodeImpact {
         (Self::CancelsAtWork, "cancelled", "cancels at work", "cancels_at_work"),
     ];
 
-    /// The worst last.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
         Self::TABLE.iter().map(|row| row.0)
     }
@@ -70,7 +69,6 @@ impl NodeImpact {
         }
     }
 
-    /// In JSON.
     pub fn key(self) -> &'static str {
         self.row().3
     }

@@ -61,7 +61,6 @@ impl TimelineChart {
     }
 }
 
-/// With commas between.
 pub fn listed(parts: impl IntoIterator<Item = Plain>) -> Plain {
     parts.into_iter().reduce(|all, next| all.then(&Plain::line(", ")).then(&next)).unwrap_or_default()
 }

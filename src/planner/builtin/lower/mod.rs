@@ -31,7 +31,6 @@ impl Given {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResultShape {
-    /// One value.
     Value,
     /// Text with a line end.
     Text,
