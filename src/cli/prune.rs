@@ -16,6 +16,9 @@ use crate::{
 /// # Errors
 /// When a run is unknown or driven by a process, or the journal can't be written.
 pub fn prune(args: &PruneArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    if args.runs.is_empty() && args.older.is_none() && args.keep.is_none() {
+        return Err(CliError::usage("which runs?").hint("name them, or give `--older 30d`, `--keep 10` or both"));
+    }
     let store = place.store()?;
     let scope = RunFilter::Workspace(&place.places.workspace);
     let chosen = chosen(args, store.runs(scope)?, &store, scope, SystemClock.now())?;

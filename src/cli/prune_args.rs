@@ -3,7 +3,6 @@
 use clap::Args;
 
 #[derive(Debug, Args)]
-#[group(id = "which", required = true, multiple = true, args = ["runs", "older", "keep"])]
 pub struct PruneArgs {
     /// The runs: `last`, an id, or four or more characters of its beginning or end
     #[arg(value_name = "RUN", conflicts_with_all = ["older", "keep"])]

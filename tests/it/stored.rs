@@ -458,7 +458,8 @@ fn prune_lists_what_would_go_and_deletes_with_a_yes() {
     let program = parked();
     let file = program.file("one.json", json!({"dagdeck": 1, "goal": "one", "nodes": [{"id": "a", "value": 1}]}).to_string());
     (0..3).for_each(|_| drop(program.run(&["run", &file]).code(0)));
-    program.run(&["prune"]).code(2).says(&["--older", "--keep"]);
+    program.run(&["prune"]).code(2).says(&["which runs?", "--older", "--keep"]);
+    program.run(&["prune", "--yes"]).code(2).says(&["which runs?"]);
     program.run(&["prune", "--older", "1month"]).code(2).says(&["write days"]);
     program.run(&["prune", "--older", "30d"]).code(0).says(&["nothing to delete"]);
     let list = || program.json(&["ls", "--json"]).as_array().unwrap().len();
