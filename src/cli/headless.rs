@@ -4,13 +4,13 @@
 use super::{
     CliContext, CliError, Exit, GateArgs, Io,
     ls::short,
-    named, output,
+    named,
     show::{payload_lines, preview_lines},
 };
 use crate::{
     engine::{
         Action, ActionTarget, Command, Event, EventTrait, GateReply, NodeFact, NodeState, Record, Run, RunId, RunStatus, StopSignal, Time,
-        elapsed,
+        elapsed, result_notes, result_text,
     },
     host::{Flags, Headless, HeadlessEnd, LocalHost, PreviewSeen, ResumeFrom, RunSignals, Yes},
     plan::{Catalog, Plan},
@@ -366,11 +366,11 @@ fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), CliError> {
         if many {
             io.line(&format!("== {}", Plain::line(id)))?;
         }
-        let text = output::as_text(result);
+        let text = result_text(result);
         for line in Plain::block(&text) {
             io.line(line.as_str())?;
         }
-        for note in output::notes(result) {
+        for note in result_notes(result) {
             io.say(&format!("note: {}", Plain::line(note)));
         }
     }

@@ -21,7 +21,6 @@ mod list;
 mod log;
 mod ls;
 mod named;
-mod output;
 mod plan;
 mod prune;
 mod prune_args;

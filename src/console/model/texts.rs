@@ -246,47 +246,6 @@ pub fn result(value: &Value) -> String {
     }
 }
 
-/// A result for reading where nobody edits it: an object with texts of several lines is shown field by field, line by line.
-pub fn readable(value: &Value) -> String {
-    let long = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
-    match value {
-        // Of a command that ended well and complained of nothing, what it printed is the result.
-        Value::Object(fields) if fields.len() == 3 && value["exit_code"] == 0 && value["stderr"] == "" && value["stdout"].is_string() => {
-            value["stdout"].as_str().unwrap_or_default().trim_end().to_owned()
-        }
-        Value::Object(fields) if fields.values().any(long) => {
-            let tell = |(name, value): (&String, &Value)| match value {
-                Value::String(text) if text.contains('\n') => {
-                    let lines = text.trim_end_matches('\n').split('\n').map(|line| format!("\n  {line}"));
-                    format!("{name}:{}", lines.collect::<String>())
-                }
-                other => format!("{name}: {other}"),
-            };
-            fields.iter().map(tell).collect::<Vec<_>>().join("\n")
-        }
-        Value::Array(list) if !list.is_empty() && list.iter().all(is_row) => list.iter().map(row).collect::<Vec<_>>().join("\n"),
-        other => result(other),
-    }
-}
-
-/// Whether a value of a list is said on one line: no list or object is in it.
-fn is_row(value: &Value) -> bool {
-    match value {
-        Value::Object(fields) => fields.values().all(|field| !field.is_object() && !field.is_array()),
-        other => !other.is_array(),
-    }
-}
-
-/// An entry of a list on one line: its fields with two spaces between, those with a path or name first.
-fn row(value: &Value) -> String {
-    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), |text| text.replace('\n', " "));
-    let Value::Object(fields) = value else { return text(value) };
-    let names = |name: &str| name == "path" || name == "name";
-    let (first, rest): (Vec<_>, Vec<_>) = fields.iter().partition(|(name, _)| names(name));
-    let said = first.iter().map(|(_, value)| text(value)).chain(rest.iter().map(|(name, value)| format!("{name} {}", text(value))));
-    said.collect::<Vec<_>>().join("  ")
-}
-
 /// A value on one line: text by its first line that says something, the rest as JSON.
 pub fn on_a_line(value: &Value) -> Plain {
     let json = value.to_string();
@@ -412,7 +371,7 @@ pub fn finding_place(finding: &Finding, edge: Option<&Edge>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{compact_start, pretty, pretty_start, readable};
+    use super::{compact_start, pretty, pretty_start};
     use serde_json::json;
 
     #[test]
@@ -422,13 +381,5 @@ mod tests {
         assert_eq!(compact_start(&value, 12), "{\"text\":\"é…");
         assert_eq!(compact_start(&value, 13), "{\"text\":\"éé…".trim_end_matches("é…").to_owned() + "é…");
         assert_eq!(pretty_start(&json!(null), 4), "null");
-    }
-
-    #[test]
-    fn long_texts_in_a_result_are_told_line_by_line() {
-        assert_eq!(readable(&json!({"exit_code": 1, "stdout": "a\nb\n", "stderr": ""})), "exit_code: 1\nstdout:\n  a\n  b\nstderr: \"\"");
-        assert_eq!(readable(&json!({"exit_code": 0, "stdout": "a\nb\n", "stderr": ""})), "a\nb", "a command that ended well");
-        assert_eq!(readable(&json!({"a": "b"})), "{\n  \"a\": \"b\"\n}");
-        assert_eq!(readable(&json!("a\nb")), "a\nb");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::engine::Job;
+use crate::engine::{Job, result_notes, result_start, result_text};
 use crate::text::{Block, Plain};
 
 /// Lines of streamed text that are kept for the screen; the journal keeps all.
@@ -24,6 +24,8 @@ pub struct NodeConversation {
     open: usize,
     /// Its result for reading.
     pub result: Vec<Plain>,
+    /// What has to be known about its result.
+    pub notes: Vec<Plain>,
     /// Its result on one line.
     headline: Option<Plain>,
     /// Its conversation with a model: role, text.
@@ -71,7 +73,8 @@ impl NodeConversation {
     /// Takes in the result.
     pub fn finish(&mut self, result: &Value) {
         self.thoughts = Block::default();
-        self.result = lines(&super::texts::readable(result));
+        self.result = lines(&result_text(result));
+        self.notes = result_notes(result).map(|note| Plain::line(&format!("note: {note}"))).collect();
         self.headline = headline(result);
     }
 
@@ -106,14 +109,14 @@ impl NodeConversation {
 /// Bytes of a result that are looked at for its one line.
 const HEADLINE: usize = 400;
 
-/// A result on one line: the first line of text that shows anything, the number of items, else compact JSON.
+/// A result on one line: its first words, else compact JSON.
 fn headline(result: &Value) -> Option<Plain> {
-    match result {
-        Value::Null => None,
-        Value::String(text) => text.lines().find(|line| !line.trim().is_empty()).map(|line| Plain::summary(start(line))),
-        Value::Array(items) if items.len() != 1 => Some(Plain::line(&format!("{} items", items.len()))),
-        other => Some(Plain::summary(start(&other.to_string()))),
-    }
+    let said = match (result_start(result), result) {
+        (None, Value::Null | Value::String(_)) => return None,
+        (None, other) => other.to_string(),
+        (Some(said), _) => said,
+    };
+    Some(Plain::summary(start(&said)))
 }
 
 /// Bytes of what an attempt is given that are kept for the screen; the journal keeps all.

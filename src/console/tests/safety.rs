@@ -34,10 +34,15 @@ struct Oracle {
     /// Gates that were open where a key of the person left them, and that key was none that replies.
     went_to: Vec<(String, u32)>,
     last_key: Option<Time>,
+    /// The key whose reply waits to be confirmed: only the same key gives a reply then.
+    waits_for: Option<Key>,
 }
 
 impl Oracle {
-    fn allows(&self, before: &Model, run: &str, gate: u32, now: Time) -> bool {
+    fn allows(&self, before: &Model, key: Key, (run, gate): (&str, u32), now: Time) -> bool {
+        if before.inbox.asked.is_some() && self.waits_for != Some(key) {
+            return false;
+        }
         let Some((key, _)) = before.selected_gate() else { return false };
         let selected = key.run.0 == run && key.gate.0 == gate && self.went_to.contains(&(run.to_owned(), gate));
         let revision = before.inbox.doc(key).unwrap().revision;
@@ -50,6 +55,7 @@ impl Oracle {
     /// A key was pressed: on a gate that is open now where the person is, they have been with it.
     fn pressed(&mut self, model: &Model, key: Key, now: Time) {
         self.last_key = Some(now);
+        self.waits_for = model.inbox.asked.as_ref().map(|_| key);
         let replies = ["a", "x", "-", "X", "A"].map(|name| Key::parse(name).unwrap());
         let here = match model.place.screen {
             Screen::Inbox => model.inbox.selected.iter().cloned().collect(),
@@ -59,6 +65,18 @@ impl Oracle {
             self.went_to.extend(here.into_iter().map(|key| (key.run.0, key.gate.0)));
         }
     }
+}
+
+#[test]
+fn the_key_of_another_reply_cancels_the_one_that_waits_to_be_confirmed() {
+    let mut deck = Deck::waiting(80, 24);
+    deck.keys("i X");
+    assert!(deck.sees("press again to cancel the branch"), "{}", deck.screen());
+    deck.keys("a");
+    assert!(deck.sees("cancelled: nothing was sent"), "{}", deck.screen());
+    assert_eq!(deck.engine().open_gates().count(), 1);
+    deck.keys("a");
+    assert_eq!(deck.engine().open_gates().count(), 0, "{}", deck.screen());
 }
 
 #[test]
@@ -106,7 +124,7 @@ fn random_keys(seed: u64, keys: usize) -> usize {
         for action in update(&mut deck.model, Msg::Key(key), now) {
             if let ConsoleEffect::Send(Request::Command { run, command }) = action {
                 if let Command::Decide { gate, .. } = &command {
-                    assert!(oracle.allows(&before, &run.0, gate.0, now), "seed {seed}, key {turn} `{key}` decided gate {gate:?}");
+                    assert!(oracle.allows(&before, key, (&run.0, gate.0), now), "seed {seed}, key {turn} `{key}` decided gate {gate:?}");
                     assert!(!key.never_decides(), "`{key}` decided");
                     decided += 1;
                 }

@@ -164,7 +164,7 @@ fn copying_says_how_much() {
     deck.done("list", json!("one\ntwo"));
     deck.keys("y");
     assert!(deck.asked.iter().any(|action| matches!(action, ConsoleEffect::Copy(text) if text.contains("one"))), "{:?}", deck.asked);
-    assert!(deck.sees("copied"), "{}", deck.screen());
+    assert!(deck.sees("sent to the terminal's clipboard"), "{}", deck.screen());
 }
 
 #[test]

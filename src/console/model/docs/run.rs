@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::says;
 use crate::console::model::{Doc, Model, RunView, texts};
 use crate::console::theme::Role;
-use crate::engine::{HeldAt, Mark, NextCall, NodeError, REASONING, ToolCall, ToolReport, Totals};
+use crate::engine::{HeldAt, Mark, NextCall, NodeError, REASONING, ToolCall, ToolReport, Totals, result_text};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, counted, duration};
 
@@ -45,6 +45,7 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         if node.result.is_some() {
             doc.heading("result");
             doc.lines(Role::Text, &transcript.result);
+            doc.lines(Role::Warning, &transcript.notes);
         } else if !transcript.output.is_empty() || !transcript.thoughts.is_empty() {
             if !transcript.thoughts.is_empty() {
                 doc.heading("thinking");
@@ -128,7 +129,7 @@ fn tell_kept(kept: &HeldAt, go_on: &str, doc: &mut Doc<'_>) {
     }
     if let Some(result) = result {
         doc.heading("result, kept");
-        doc.text(Role::Text, &texts::readable(result));
+        doc.text(Role::Text, &result_text(result));
     }
 }
 
@@ -186,7 +187,7 @@ fn tool(call: &ToolCall, report: Option<&ToolReport>, doc: &mut Doc<'static>) {
     doc.heading(Plain::summary(&call.tool).then(&Plain::line("  ")).then(&ended).as_str());
     doc.text(Role::Code, &excerpt(&texts::pretty(&call.args)));
     if let Some(report) = report {
-        doc.text(if report.ok { Role::Text } else { Role::Error }, &excerpt(&texts::readable(&report.value)));
+        doc.text(if report.ok { Role::Text } else { Role::Error }, &excerpt(&result_text(&report.value)));
         for file in &report.files {
             doc.text(Role::Dim, &format!("{} {}", file.operation, file.path));
         }

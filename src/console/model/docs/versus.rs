@@ -6,7 +6,7 @@ use similar::TextDiff;
 use super::diff::{changed_line, difference_lines, difference_title};
 use crate::console::model::{CompareScreen, Doc, VersusRow, texts};
 use crate::console::theme::Role;
-use crate::engine::{Side, Totals, listed};
+use crate::engine::{Side, Totals, listed, result_text};
 use crate::text::Plain;
 
 /// What a run took, on one line.
@@ -37,7 +37,7 @@ fn start(line: &str) -> String {
 
 fn text(side: &Side) -> String {
     let result = side.result.as_deref().filter(|result| !result.is_null());
-    result.map(texts::readable).or_else(|| side.error.clone()).unwrap_or_default()
+    result.map(result_text).or_else(|| side.error.clone()).unwrap_or_default()
 }
 
 /// Lines of two results together up to which they are compared.

@@ -6,8 +6,7 @@ use super::super::{ConsoleEffect, NextCommand, Parting, TOO_FAST, UpdateTurn};
 use super::change::change;
 use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, request, run, save, setup, typing};
 use crate::console::model::{
-    Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, TextField, docs, texts,
-    turned,
+    Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, TextField, texts, turned,
 };
 use crate::engine::{Action, ActionTarget, Command, RunStatus};
 use crate::host::client::{Request, There};
@@ -244,7 +243,7 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
 pub fn copy_reader(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Reader(reader)) = model.dialogs.last() else { return };
     let text = match &reader.what {
-        Reading::Inspector => docs::inspector(model).copied(),
+        Reading::Inspector => return inspector::copy(model, turn),
         Reading::Gate => model.inbox.selected_doc().map(|doc| doc.doc.copied()).unwrap_or_default(),
         Reading::Help { lines, .. } => lines.copied(),
         Reading::Words { lines, .. } => lines.iter().map(Plain::as_str).collect::<Vec<_>>().join("\n"),

@@ -12,8 +12,12 @@ use crate::host::client::Request;
 use crate::plan::{Field, FieldKind, NodeId};
 use crate::text::{Plain, counted};
 
-/// Replies to the selected gate. A rejection without words asks for them first.
+/// Replies to the selected gate. A rejection without words asks for them first. The key of another reply than the one that waits
+/// to be confirmed cancels that one, and does nothing else.
 pub(in crate::console::update) fn reply(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
+    if model.inbox.asked.take_if(|asked| asked.intent != intent).is_some() {
+        return model.status = Some(Status::note("cancelled: nothing was sent. The keys reply again"));
+    }
     let Some((key, gate)) = model.selected_gate() else { return };
     if intent != Intent::Reject || matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Words(_))) {
         return decide(model, turn, intent);
@@ -391,7 +395,6 @@ pub fn now(model: &mut Model, _: &mut UpdateTurn) {
 pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let text = texts::result(ReplyDraft::payload(model.inbox.drafts.get(key), gate));
-    let text = Plain::block(&text).iter().map(Plain::as_str).collect::<Vec<_>>().join("\n");
     copy_text(model, turn, text);
 }
 

@@ -3,7 +3,9 @@
 use super::super::{ConsoleEffect, UpdateTurn};
 use super::gates;
 use crate::console::model::{Dialog, Model, MoveBy, Reading, Scroll, Status, Tab, around, docs};
+use crate::engine::result_text;
 use crate::text::{bytes, counted};
+use serde_json::Value;
 
 /// To the tab so many further.
 pub fn tab(model: &mut Model, by: isize) {
@@ -62,18 +64,24 @@ pub fn zoom(model: &mut Model, turn: &mut UpdateTurn) {
     model.dialogs.push(Dialog::reader(Reading::Inspector, scroll));
 }
 
-/// Copies what the inspector shows.
+/// Copies what the inspector shows; of the output of a node, its result alone.
 pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
-    let text = docs::inspector(model).copied();
+    let text = result(model).map_or_else(|| docs::inspector(model).copied(), result_text);
     copy_text(model, turn, text);
 }
 
-/// Copies text and says how much.
+/// The result that the inspector shows.
+fn result(model: &Model) -> Option<&Value> {
+    let run = model.shown_run().filter(|_| model.tab() == Tab::Output && model.card_gate().is_none())?;
+    run.seen().run.node(model.selected_id()?)?.result.as_deref().filter(|result| !result.is_null())
+}
+
+/// Hands text to the terminal's clipboard. Whether it takes it, it doesn't say.
 pub fn copy_text(model: &mut Model, turn: &mut UpdateTurn, text: String) {
     if text.is_empty() {
         return model.status = Some(Status::warn("nothing to copy"));
     }
     let lines = counted(text.lines().count(), "line");
-    model.status = Some(Status::good(&format!("copied {lines}, {}", bytes(text.len() as u64))));
+    model.status = Some(Status::good(&format!("sent to the terminal's clipboard: {lines}, {}", bytes(text.len() as u64))));
     turn.effects.push(ConsoleEffect::Copy(text));
 }

@@ -1,0 +1,174 @@
+//! A result as people read it: a table as a table, a list as lines, what a command printed, one value as itself.
+
+use serde_json::{Map, Value};
+
+use crate::text::{Plain, counted};
+
+/// Columns to which a cell of a table is filled up; a longer one stands out of line.
+const WIDEST: usize = 40;
+
+/// The whole result, raw. Tables are Markdown, filled up so that their columns stand below each other.
+pub fn result_text(result: &Value) -> String {
+    let text = match result {
+        Value::Object(map) => answer(map).or_else(|| printed(map).map(str::to_owned)).or_else(|| fields(map)),
+        Value::Array(entries) => list(entries),
+        Value::Null => None,
+        other => Some(cell(other)),
+    };
+    text.unwrap_or_else(|| format!("{result:#}"))
+}
+
+/// What has to be known about the answer of `query_data`.
+pub fn result_notes(result: &Value) -> impl Iterator<Item = &str> {
+    let is_answer = result.get("columns").is_some() && result.get("rows").is_some();
+    result.get("notes").filter(|_| is_answer).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// The result in a few words, raw: one value, the first line of a text, how many rows or items; absent where one has to see all.
+pub fn result_start(result: &Value) -> Option<String> {
+    let first = |text: &str| text.lines().find(|line| !line.trim().is_empty()).map(str::to_owned);
+    match result {
+        Value::String(text) => first(text),
+        Value::Array(items) if items.len() != 1 => Some(counted(items.len(), "item")),
+        Value::Object(map) => match (rows(map), printed(map)) {
+            (Some((_, rows)), _) if rows.len() != 1 => Some(counted(rows.len(), "row")),
+            (Some((columns, rows)), _) => {
+                let said = columns
+                    .iter()
+                    .map(|name| if *name == "value" { cell(&rows[0][*name]) } else { format!("{name} {}", cell(&rows[0][*name])) });
+                Some(said.collect::<Vec<_>>().join("  "))
+            }
+            (None, Some(text)) => Some(first(text).unwrap_or_else(|| "printed nothing".to_owned())),
+            (None, None) => None,
+        },
+        Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// The columns and rows of an answer of `query_data`.
+fn rows(map: &Map<String, Value>) -> Option<(Vec<&str>, &[Value])> {
+    let (columns, rows) = (map.get("columns")?.as_array()?, map.get("rows")?.as_array()?);
+    Some((columns.iter().filter_map(Value::as_str).collect(), rows))
+}
+
+/// The answer of `query_data`: one value, or a table.
+fn answer(map: &Map<String, Value>) -> Option<String> {
+    let (columns, rows) = rows(map)?;
+    Some(match (&columns[..], rows) {
+        (["value"], [only]) => cell(&only["value"]),
+        (_, []) => "no rows".to_owned(),
+        _ => table(&columns, rows),
+    })
+}
+
+/// What a command printed that ended well and complained of nothing.
+fn printed(map: &Map<String, Value>) -> Option<&str> {
+    let is_well = map.len() == 3 && map.get("exit_code")? == 0 && map.get("stderr")? == "";
+    map.get("stdout")?.as_str().filter(|_| is_well).map(str::trim_end)
+}
+
+/// An object with texts of several lines, field by field and line by line.
+fn fields(map: &Map<String, Value>) -> Option<String> {
+    let long = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
+    let tell = |(name, value): (&String, &Value)| match value {
+        Value::String(text) if long(value) => {
+            let lines = text.trim_end_matches('\n').split('\n').map(|line| format!("\n  {line}"));
+            format!("{name}:{}", lines.collect::<String>())
+        }
+        other => format!("{name}: {other}"),
+    };
+    map.values().any(long).then(|| map.iter().map(tell).collect::<Vec<_>>().join("\n"))
+}
+
+/// Objects of plain values as a table, plain values as lines.
+fn list(entries: &[Value]) -> Option<String> {
+    if entries.is_empty() {
+        return Some("none".to_owned());
+    }
+    if entries.iter().all(|entry| !entry.is_object() && !entry.is_array()) {
+        return Some(entries.iter().map(cell).collect::<Vec<_>>().join("\n"));
+    }
+    let mut columns: Vec<&str> = Vec::new();
+    for entry in entries {
+        for (name, value) in entry.as_object()? {
+            if value.is_object() || value.is_array() {
+                return None;
+            }
+            if !columns.contains(&name.as_str()) {
+                columns.push(name);
+            }
+        }
+    }
+    Some(table(&columns, entries))
+}
+
+/// A table, its columns of numbers to the right.
+fn table(columns: &[&str], rows: &[Value]) -> String {
+    let escaped = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+    let is_number = |name: &&str| rows.iter().all(|row| row[*name].is_number());
+    let right: Vec<bool> = columns.iter().map(is_number).collect();
+    let head: Vec<String> = columns.iter().map(|name| escaped(name)).collect();
+    let body: Vec<Vec<String>> = rows.iter().map(|row| columns.iter().map(|name| escaped(&cell(&row[*name]))).collect()).collect();
+    let mut widths = vec![3; columns.len()];
+    for cells in std::iter::once(&head).chain(&body) {
+        for (width, cell) in widths.iter_mut().zip(cells) {
+            *width = Plain::line(cell).width().clamp(*width, WIDEST.max(*width));
+        }
+    }
+    let line = |cells: &[String]| {
+        let fill = |((cell, width), right): ((&String, &usize), &bool)| {
+            let blank = " ".repeat(width.saturating_sub(Plain::line(cell).width()));
+            if *right { format!("{blank}{cell}") } else { format!("{cell}{blank}") }
+        };
+        format!("| {} |", cells.iter().zip(&widths).zip(&right).map(fill).collect::<Vec<_>>().join(" | "))
+    };
+    let rule = |(width, right): (&usize, &bool)| if *right { format!("{}:", "-".repeat(width - 1)) } else { "-".repeat(*width) };
+    let rules: Vec<String> = widths.iter().zip(&right).map(rule).collect();
+    [line(&head), line(&rules)].into_iter().chain(body.iter().map(|cells| line(cells))).collect::<Vec<_>>().join("\n")
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_table_reads_as_a_table_a_list_as_lines_and_a_number_as_a_number() {
+        assert_eq!(result_text(&json!(28)), "28");
+        assert_eq!(result_text(&json!("a\nb")), "a\nb");
+        assert_eq!(result_text(&json!(["a.rs", "b.rs"])), "a.rs\nb.rs");
+        let rows = json!([{"path": "a|b", "lines": 3}, {"path": "c", "lines": 12}]);
+        assert_eq!(result_text(&rows), "| path | lines |\n| ---- | ----: |\n| a\\|b |     3 |\n| c    |    12 |");
+        let answer = json!({"columns": ["value"], "rows": [{"value": 35.5}], "notes": ["1 line can't be read"]});
+        assert_eq!((result_text(&answer), result_notes(&answer).collect::<Vec<_>>()), ("35.5".to_owned(), vec!["1 line can't be read"]));
+        assert_eq!(result_text(&json!({"a": {"b": 1}})), "{\n  \"a\": {\n    \"b\": 1\n  }\n}");
+    }
+
+    #[test]
+    fn what_a_command_printed_is_its_result_unless_it_failed_or_complained() {
+        assert_eq!(result_text(&json!({"exit_code": 0, "stdout": "a\nb\n", "stderr": ""})), "a\nb");
+        assert_eq!(
+            result_text(&json!({"exit_code": 1, "stdout": "a\nb\n", "stderr": ""})),
+            "exit_code: 1\nstdout:\n  a\n  b\nstderr: \"\""
+        );
+    }
+
+    #[test]
+    fn a_few_words_of_a_result_are_no_json() {
+        let start = |value: Value| result_start(&value).unwrap_or_default();
+        assert_eq!(start(json!({"columns": ["value"], "rows": [{"value": 3}]})), "3");
+        assert_eq!(start(json!({"columns": ["name", "n"], "rows": [{"name": "a", "n": 1}]})), "name a  n 1");
+        assert_eq!(start(json!({"columns": ["n"], "rows": [{"n": 1}, {"n": 2}]})), "2 rows");
+        assert_eq!(start(json!({"exit_code": 0, "stdout": "\nhi\n", "stderr": ""})), "hi");
+        assert_eq!(start(json!({"exit_code": 0, "stdout": "", "stderr": ""})), "printed nothing");
+        assert_eq!((start(json!([1, 2])), start(json!("\na\nb"))), ("2 items".into(), "a".into()));
+    }
+}
