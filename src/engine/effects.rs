@@ -45,8 +45,10 @@ impl RunState {
         if let NodeFact::ModelAnswers { call } = fact {
             return self.resumed(ix, call, Goes::ToWork, at).into_iter().collect();
         }
-        if let NodeFact::ModelTryFailed { call, next_at: Some(next), .. } = fact {
-            return vec![self.answer(ix, call, Answer::Again { after_ms: next.since(at) })];
+        if let NodeFact::ModelTryFailed { call, next_at: Some(next), failed, .. } = fact {
+            // What is sent otherwise was sent already: nobody waits to hear of it, and the next to ask must not take this for its answer.
+            let answer = || self.answer(ix, call, Answer::Again { after_ms: next.since(at) });
+            return failed.otherwise.is_none().then(answer).into_iter().collect();
         }
         if let Some((call, goes, answer)) = answered(fact) {
             return [self.answer(ix, call, answer)].into_iter().chain(self.resumed(ix, call, goes, at)).collect();

@@ -236,13 +236,12 @@ impl ModelClient {
     /// Sends the call, and once more for each part that the server refuses, without that.
     async fn converse(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
         let mut features = self.features_of(&request.model);
-        let (mut lesser_sends, mut holds) = (0, None);
+        // A server may have been given tools since: work that needs them asks for them again.
+        let asks_anew = request.needs_tools && std::mem::take(&mut features.refuses_tools);
+        let (mut lesser_sends, mut holds) = (0, asks_anew.then_some(Lasting::Kept));
         // What answers cost that were no use.
         let mut lost = TokenUsage::default();
         loop {
-            if features.refuses_tools && request.needs_tools {
-                return Err(self.needs_tools(request));
-            }
             let mut streamed = false;
             let mut pass = |delta: Delta| {
                 streamed = true;
@@ -281,6 +280,9 @@ impl ModelClient {
                 }
                 return Err(self.clean(*failure.error));
             };
+            if less.refuses_tools && request.needs_tools {
+                return Err(self.needs_tools(request, failure.error.usage));
+            }
             let how = features.changed_to(&less).to_owned();
             features = less;
             lesser_sends += 1;
@@ -320,9 +322,10 @@ impl ModelClient {
         tools.into_iter().chain(cap).collect()
     }
 
-    fn needs_tools(&self, request: &ChatRequest) -> ModelError {
+    fn needs_tools(&self, request: &ChatRequest, usage: Option<TokenUsage>) -> ModelError {
         let message = format!("`{}` at {} can't call tools, and this work needs them", request.model, self.endpoint.host);
-        ModelError::new(ModelErrorKind::BadRequest, TryVerdict::Never, message).hint("choose a model that can call tools")
+        let error = ModelError::new(ModelErrorKind::BadRequest, TryVerdict::Never, message).hint("choose a model that can call tools");
+        ModelError { usage, ..error }
     }
 
     /// Whether a complete reply is what was asked for.

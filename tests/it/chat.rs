@@ -313,6 +313,18 @@ fn a_part_that_a_server_refuses_is_left_out_at_once_on_record_and_without_a_try(
 }
 
 #[test]
+fn work_that_needs_tools_fails_at_once_where_the_server_refuses_them() {
+    let refused = refusal(400, "", "registry.ollama.ai/library/gemma3 does not support tools");
+    let server = ChatServer::start(vec![refused, text("never sent")]);
+    let program = Program::connected(&server);
+    let ended = run_agent(&program, "data_analyst", &[]).code(5);
+    assert!(ended.err.contains("can't call tools, and this work needs them"), "{ended}");
+    assert_eq!(server.requests().len(), 1, "{ended}");
+    let events = program.run(&["replay", "last", "--events"]).code(0);
+    assert_eq!(events.out.lines().filter(|line| line.contains("call sent")).count(), 1, "{events}");
+}
+
+#[test]
 fn a_model_that_nobody_named_is_called_by_its_name_wherever_it_is_shown() {
     let server = ChatServer::start(vec![Reply::Cut("Half of an answer.".into())]);
     let program = Program::new().env("OPENAI_BASE_URL", &server.url).env("OPENAI_API_KEY", "sk-test");

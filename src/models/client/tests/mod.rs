@@ -407,7 +407,7 @@ async fn refused_tools_are_left_out_with_a_note_unless_they_are_needed_and_that_
         400,
         &json!({"error": {"message": "registry.ollama.ai/library/m does not support tools", "type": "api_error", "param": null, "code": null}}),
     );
-    let script = Script::play(vec![refusal, Reply::text("a"), Reply::text("b")]).await;
+    let script = Script::play(vec![refusal.clone(), Reply::text("a"), Reply::text("b"), refusal, Reply::text("c"), Reply::text("d")]).await;
     for sends in [2, 3] {
         let knowledge = Knowledge { learned: Arc::new(Learned::open(folder.path())), ..Knowledge::default() };
         let client = ModelClient { knowledge, ..client(&script.address, limits()) };
@@ -417,8 +417,13 @@ async fn refused_tools_are_left_out_with_a_note_unless_they_are_needed_and_that_
     }
     let knowledge = Knowledge { learned: Arc::new(Learned::open(folder.path())), ..Knowledge::default() };
     let client = ModelClient { knowledge, ..client(&script.address, limits()) };
-    let error = client.chat(&ChatRequest { needs_tools: true, ..request }, &mut |_| ()).await.unwrap_err();
-    assert_eq!((error.verdict, script.seen().len()), (TryVerdict::Never, 3), "{error}");
+    let needing = ChatRequest { needs_tools: true, ..request.clone() };
+    let mut otherwise = 0;
+    let error = client.chat(&needing, &mut |delta| otherwise += u32::from(matches!(delta, Delta::Otherwise { .. }))).await.unwrap_err();
+    assert_eq!((error.verdict, script.seen().len(), otherwise), (TryVerdict::Never, 4, 0), "{error}");
+    client.chat(&needing, &mut |_| ()).await.unwrap();
+    assert!(client.chat(&request, &mut |_| ()).await.unwrap().notes.is_empty(), "the server has been given tools since");
+    assert!(script.seen()[4..].iter().all(|seen| seen.body.get("tools").is_some()));
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use tokio::{
 };
 
 /// What is written to one connection.
+#[derive(Clone)]
 pub struct Reply {
     head: String,
     body: Vec<u8>,
