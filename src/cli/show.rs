@@ -4,7 +4,7 @@ use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline
 use crate::{
     engine::{
         Cause, Decided, Gate, GateKind, GateQuestion, NodeRun, Preview, Record, Run, RunId, RunStatus, Time, Totals, Transcript,
-        TranscriptEntry, calls_label, elapsed, listed, value_text, work,
+        TranscriptEntry, calls_label, elapsed, listed, result_line, value_text, work,
     },
     host::{Clock, SystemClock},
     plan::{NodeId, nest},
@@ -217,7 +217,7 @@ fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, status: RunSta
     let took = node.work_ms().map_or_else(String::new, |ms| duration(ms).into_string());
     let last = match (&node.error, &node.result) {
         (Some(error), _) => error.message.clone(),
-        (None, Some(result)) => value_text(result),
+        (None, Some(result)) => result_line(result),
         (None, None) => run.reason(id),
     };
     let stale = node.stale.as_ref().map(|why| format!("  (stale: {why})")).unwrap_or_default();

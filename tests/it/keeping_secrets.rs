@@ -70,7 +70,7 @@ fn a_secret_is_known_also_where_its_file_is_no_text() {
     program.file(".env", [format!("# \u{e9}\nAPI_KEY={SECRET}\nOTHER_KEY=abcdefgh").as_bytes(), &[0xe9, b'\n']].concat());
     let plan = planned(&program, json!([{"id": "a", "tool": "run_command", "args": {"command": "cat .env"}}]));
     let run = program.run(&["run", &plan, "--yes"]).code(0);
-    assert!(run.out.contains("API_KEY=[secret API_KEY]\\nOTHER_KEY=[secret OTHER_KEY]"), "{run}");
+    assert!(run.out.contains("API_KEY=[secret API_KEY]\nOTHER_KEY=[secret OTHER_KEY]"), "{run}");
     assert_eq!(leaks(&program.home().join("state")), Vec::<String>::new());
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::engine::{Job, result_notes, result_start, result_text};
+use crate::engine::{Job, result_line, result_notes, result_text};
 use crate::text::{Block, Plain};
 
 /// Lines of streamed text that are kept for the screen; the journal keeps all.
@@ -111,12 +111,8 @@ const HEADLINE: usize = 400;
 
 /// A result on one line: its first words, else compact JSON.
 fn headline(result: &Value) -> Option<Plain> {
-    let said = match (result_start(result), result) {
-        (None, Value::Null | Value::String(_)) => return None,
-        (None, other) => other.to_string(),
-        (Some(said), _) => said,
-    };
-    Some(Plain::summary(start(&said)))
+    let line = if result.is_null() { String::new() } else { result_line(result) };
+    (!line.is_empty()).then(|| Plain::summary(start(&line)))
 }
 
 /// Bytes of what an attempt is given that are kept for the screen; the journal keeps all.

@@ -110,7 +110,10 @@ fn ends(check: &mut PlanCheck, link: OrderedEdge) {
                 *(if is_source { &mut edge.from } else { &mut edge.to }) = near.clone();
                 Fix::new(*kind, format!("use `{near}`"), Edit::SpliceEdges { at, remove: 1, insert: vec![edge] })
             }
-            (EdgePlace::Edge(at), None) => Fix::guess("remove the edge", Edit::RemoveEdge { at }),
+            (EdgePlace::Edge(at), None) => {
+                let with = edge.when.as_ref().map(|when| format!(", and with it its condition `{when}`")).unwrap_or_default();
+                Fix::guess(format!("remove the edge{with}"), Edit::RemoveEdge { at })
+            }
             (EdgePlace::Dependency(node, at), Some((near, kind))) if !check.plan.nodes[node].depends_on.contains(near) => {
                 Fix::new(*kind, format!("depend on `{near}`"), check.changed(node, |node| node.depends_on[at] = near.clone()))
             }

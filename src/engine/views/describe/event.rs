@@ -1,5 +1,6 @@
 //! An event on one line: which node, of what kind, what happened, and who did it. Console, shell and docs show these lines.
 
+use super::result::result_line;
 use crate::engine::{
     Action, Actor, Event, FailedTry, GateId, GateReply, HeldCall, Job, Mark, ModelCall, NextCall, NodeFact, NodeState, Outcome, RunState,
     RunStatus, Time, Topic,
@@ -95,6 +96,10 @@ impl Event {
         if let Self::Acted { action, .. } = self {
             return action.node().cloned();
         }
+        // The state that it is told by may not have the gate yet.
+        if let Self::ApprovalRequired { gate } = self {
+            return Some(gate.node.clone());
+        }
         let Topic::Gate(gate) = self.topic() else { return self.node().cloned() };
         run.gate(gate).map(|(gate, _)| gate.node.clone())
     }
@@ -136,11 +141,11 @@ impl NodeFact {
                 ("node", just(&format!("inner plan [{index}] started")), none(), State(NodeState::Running))
             }
             Self::Completed { result, mark: Some(Mark::Rehearsal) } => {
-                ("node", because("rehearsed", &value_text(result)), none(), State(NodeState::Rehearsed))
+                ("node", because("rehearsed", &result_line(result)), none(), State(NodeState::Rehearsed))
             }
             Self::Completed { result, mark } => {
                 let mark = mark.as_ref().map(|mark| format!(" ({})", mark.label())).unwrap_or_default();
-                ("node", because(&format!("succeeded{mark}"), &value_text(result)), none(), State(NodeState::Succeeded))
+                ("node", because(&format!("succeeded{mark}"), &result_line(result)), none(), State(NodeState::Succeeded))
             }
             Self::Returned { mark } => {
                 let tone = State(NodeState::Waiting { gate: GateId::default() });
@@ -170,7 +175,7 @@ impl NodeFact {
             Self::ToolFinished { call, report } => {
                 let what = format!("call {} in {}", if report.ok { "succeeded" } else { "failed" }, duration(report.duration_ms));
                 let tone = if report.ok { EventTone::Code } else { EventTone::Error };
-                ("tool", because(&what, &value_text(&report.value)), tool_of(run, node, call), tone)
+                ("tool", because(&what, &result_line(&report.value)), tool_of(run, node, call), tone)
             }
             Self::QuestionAnswered { value, .. } => ("gate", because("was answered", &value_text(value)), none(), EventTone::Accent),
             Self::ModelStarted { model, guidance, wrap_up, .. } => started_call(model, guidance, *wrap_up),

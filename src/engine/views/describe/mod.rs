@@ -14,7 +14,7 @@ mod totals;
 pub use counts::{CountedNodes, NodeCounts, inside_ended};
 pub use event::{EventLine, EventTone, arguments, value_text};
 pub use impact::ImpactLine;
-pub use result::{result_notes, result_start, result_text};
+pub use result::{result_line, result_notes, result_text};
 pub use status::RunStatus;
 pub use times::{elapsed, work};
 pub use totals::{calls_label, listed};

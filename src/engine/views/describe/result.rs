@@ -24,25 +24,31 @@ pub fn result_notes(result: &Value) -> impl Iterator<Item = &str> {
     result.get("notes").filter(|_| is_answer).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The result in a few words, raw: one value, the first line of a text, how many rows or items; absent where one has to see all.
-pub fn result_start(result: &Value) -> Option<String> {
-    let first = |text: &str| text.lines().find(|line| !line.trim().is_empty()).map(str::to_owned);
-    match result {
-        Value::String(text) => first(text),
+/// The result on one line, raw: one value, the first line of a text, how many rows or items, the fields of an object, else JSON.
+pub fn result_line(result: &Value) -> String {
+    let first = |text: &str| text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
+    let said = match result {
+        Value::String(text) => return first(text),
         Value::Array(items) if items.len() != 1 => Some(counted(items.len(), "item")),
         Value::Object(map) => match (rows(map), printed(map)) {
-            (Some((_, rows)), _) if rows.len() != 1 => Some(counted(rows.len(), "row")),
-            (Some((columns, rows)), _) => {
-                let said = columns
-                    .iter()
-                    .map(|name| if *name == "value" { cell(&rows[0][*name]) } else { format!("{name} {}", cell(&rows[0][*name])) });
-                Some(said.collect::<Vec<_>>().join("  "))
-            }
-            (None, Some(text)) => Some(first(text).unwrap_or_else(|| "printed nothing".to_owned())),
-            (None, None) => None,
+            (Some((_, [row])), _) => row.as_object().and_then(flat),
+            (Some((_, rows)), _) => Some(counted(rows.len(), "row")),
+            (None, Some(text)) => Some(first(text)).filter(|line| !line.is_empty()).or_else(|| Some("printed nothing".to_owned())),
+            (None, None) => flat(map),
         },
         Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) => None,
-    }
+    };
+    said.unwrap_or_else(|| result.to_string())
+}
+
+/// Plain values with their names; one that is called `value`, and nothing else, alone.
+fn flat(map: &Map<String, Value>) -> Option<String> {
+    let is_plain = !map.is_empty() && map.values().all(|value| !value.is_object() && !value.is_array());
+    let tell = |(name, value): (&String, &Value)| match name.as_str() {
+        "value" if map.len() == 1 => cell(value),
+        _ => format!("{name}: {}", cell(value)),
+    };
+    is_plain.then(|| map.iter().map(tell).collect::<Vec<_>>().join(", "))
 }
 
 /// The columns and rows of an answer of `query_data`.
@@ -162,13 +168,15 @@ mod tests {
     }
 
     #[test]
-    fn a_few_words_of_a_result_are_no_json() {
-        let start = |value: Value| result_start(&value).unwrap_or_default();
-        assert_eq!(start(json!({"columns": ["value"], "rows": [{"value": 3}]})), "3");
-        assert_eq!(start(json!({"columns": ["name", "n"], "rows": [{"name": "a", "n": 1}]})), "name a  n 1");
-        assert_eq!(start(json!({"columns": ["n"], "rows": [{"n": 1}, {"n": 2}]})), "2 rows");
-        assert_eq!(start(json!({"exit_code": 0, "stdout": "\nhi\n", "stderr": ""})), "hi");
-        assert_eq!(start(json!({"exit_code": 0, "stdout": "", "stderr": ""})), "printed nothing");
-        assert_eq!((start(json!([1, 2])), start(json!("\na\nb"))), ("2 items".into(), "a".into()));
+    fn one_line_of_a_result_is_json_only_where_it_is_nested() {
+        let line = |value: Value| result_line(&value);
+        assert_eq!(line(json!({"columns": ["value"], "rows": [{"value": 3}]})), "3");
+        assert_eq!(line(json!({"columns": ["name", "n"], "rows": [{"name": "a", "n": 1}]})), "name: a, n: 1");
+        assert_eq!(line(json!({"columns": ["n"], "rows": [{"n": 1}, {"n": 2}]})), "2 rows");
+        assert_eq!(line(json!({"exit_code": 0, "stdout": "\nhi\n", "stderr": ""})), "hi");
+        assert_eq!(line(json!({"exit_code": 0, "stdout": "", "stderr": ""})), "printed nothing");
+        assert_eq!(line(json!({"path": "a.txt", "bytes": 5})), "path: a.txt, bytes: 5");
+        assert_eq!((line(json!([1, 2])), line(json!("\na\nb"))), ("2 items".into(), "a".into()));
+        assert_eq!((line(json!({"a": [1]})), line(json!(true))), ("{\"a\":[1]}".into(), "true".into()));
     }
 }
