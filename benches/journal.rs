@@ -120,7 +120,7 @@ fn called(run: &RunId, calls: u32) -> Vec<Record> {
     };
     for id in &ids {
         let text = "a sentence of some length. ".repeat(40);
-        let message = WorkerFact::Message { role: "assistant".into(), content: text.clone() };
+        let message = WorkerFact::Message { role: dagdeck::engine::MessageRole::Assistant, content: text.clone() };
         for fact in [WorkerFact::ModelCalled(call.clone()), message, WorkerFact::Done(Done { result: text.into(), mark: None })] {
             records.extend(state.step(&Input::Work { node: NodeId::new(id), generation: 1, attempt: 1, fact }, Time(1)).records);
         }

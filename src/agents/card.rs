@@ -4,7 +4,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use std::fmt;
 
-use crate::plan::{AgentInfo, Approve, Catalog, Risk, ToolInfo, Verdict, is_agent_name, limits::MOST_ITERATIONS};
+use crate::plan::{AgentInfo, AgentKind, Approve, Catalog, Risk, ToolInfo, Verdict, is_agent_name, limits::MOST_ITERATIONS};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
@@ -37,17 +37,6 @@ pub enum CardKind {
     Llm,
     Class(Class),
     Human,
-}
-
-impl CardKind {
-    /// The word that card files use.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Llm => "llm",
-            Self::Class(_) => "class",
-            Self::Human => "human",
-        }
-    }
 }
 
 /// Whether a node that needs no card says which tools it may use.
@@ -207,7 +196,11 @@ impl Card {
             name: self.name.clone(),
             description: self.description.clone(),
             objective_template: self.objective_template.clone(),
-            kind: self.kind.word().to_owned(),
+            kind: match self.kind {
+                CardKind::Llm => AgentKind::Llm,
+                CardKind::Class(_) => AgentKind::Class,
+                CardKind::Human => AgentKind::Human,
+            },
             tools: self.tools.clone(),
             origin: self.origin.clone(),
             approve: self.approve,
@@ -344,7 +337,7 @@ mod tests {
         assert_eq!(card.approve, Some(Approve::After));
         assert_eq!(card.limits.max_iterations, Some(7));
         assert_eq!(card.prompt, "You review.");
-        assert_eq!(card.info().kind, "llm");
+        assert_eq!(card.info().kind, AgentKind::Llm);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use super::{
     session::ModelSession,
     tokens, turns,
 };
-use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, ModelCall, NodeError, OPERATOR, REHEARSED, TokenUsage};
+use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, MessageRole, ModelCall, NodeError, OPERATOR, REHEARSED, TokenUsage};
 use crate::models::{ChatModel, ModelSettings, rehearsal};
 use crate::plan::{ContextMode, ToolInfo, limits::CONTEXT_PERCENT};
 
@@ -113,8 +113,8 @@ fn smaller(prompt: &Prompt, space: u64) -> u64 {
 
 /// What a model would get, in the place of its answer. An estimate, of which nothing counts as spent.
 fn rehearse(prompt: &Prompt, job: &AgentJob, tools: &[ToolInfo], port: &dyn Port) -> Done {
-    port.message("system", &prompt.system);
-    port.message("user", &prompt.user());
+    port.message(MessageRole::System, &prompt.system);
+    port.message(MessageRole::User, &prompt.user());
     let tokens = tokens::of_text(&prompt.system) + tokens::of_text(&prompt.user());
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let with = if names.is_empty() { "without tools".to_owned() } else { format!("with the tools {}", names.join(", ")) };
@@ -134,12 +134,12 @@ const EXCERPT: u64 = 150;
 
 /// A `human` agent: the objective is the question, and the routes of a decision are what may be chosen.
 async fn ask_person(prompt: &Prompt, job: &AgentJob, check: &ResultCheck, port: &dyn Port) -> Result<Done, NodeError> {
-    port.message("user", &prompt.user());
+    port.message(MessageRole::User, &prompt.user());
     let payload = if prompt.context.is_empty() { Value::Null } else { json!({ "context": prompt.context, "inputs": job.inputs }) };
     let text = prompt.objective.clone();
     let question = Question { call: call_id(), text, options: check.routes().to_vec(), fields: Vec::new(), payload };
     let result = answered(port.ask(question).await)?;
-    port.message("assistant", &prompt::plain(&result));
+    port.message(MessageRole::Assistant, &prompt::plain(&result));
     let result = match check.judge(&result) {
         Err(fault @ ResultFault::Route(_)) => fault.settle(result, port)?,
         Err(ResultFault::Schema(_)) => result,
@@ -150,8 +150,8 @@ async fn ask_person(prompt: &Prompt, job: &AgentJob, check: &ResultCheck, port: 
 
 /// The operator answers in the model's place: the assembled prompt is shown, the answer is the reply.
 async fn stand_in(prompt: &Prompt, check: &ResultCheck, tools: &[ToolInfo], port: &dyn Port) -> Result<Done, NodeError> {
-    port.message("system", &prompt.system);
-    port.message("user", &prompt.user());
+    port.message(MessageRole::System, &prompt.system);
+    port.message(MessageRole::User, &prompt.user());
     let tools: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let payload = json!({ "system": prompt.system, "user": prompt.user(), "tools": tools });
     let mut text = format!("answer for the model: {}", prompt.objective);
@@ -170,7 +170,7 @@ async fn stand_in(prompt: &Prompt, check: &ResultCheck, tools: &[ToolInfo], port
             duration_ms: millis(started.elapsed()),
             finish: "stop".to_owned(),
         });
-        port.message("assistant", &prompt::plain(&result));
+        port.message(MessageRole::Assistant, &prompt::plain(&result));
         let fault = match check.judge(&result) {
             Ok(result) => return Ok(Done { result, mark: None }),
             Err(fault) => fault,

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use super::{Port, repetition::Repetition, session::StreamAudience, tokens};
-use crate::engine::{ModelCall, REASONING, TokenUsage};
+use crate::engine::{MessageRole, ModelCall, TokenUsage};
 use crate::models::{ChatAnswer, ChatRequest, Delta, ModelError};
 
 /// An answer as it comes.
@@ -87,7 +87,7 @@ impl<'a> Hearing<'a> {
     /// Thoughts are for people to read: they are on record, and in no conversation.
     pub fn record_thoughts(&self) {
         if !self.thoughts.trim().is_empty() {
-            self.port.message(REASONING, &self.thoughts);
+            self.port.message(MessageRole::Reasoning, &self.thoughts);
         }
     }
 

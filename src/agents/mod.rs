@@ -31,7 +31,7 @@ pub use watch::Watch;
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::engine::{ModelCall, ToolCall};
+use crate::engine::{MessageRole, ModelCall, ToolCall};
 use crate::plan::Field;
 
 /// What a running agent may do to the world: everything goes through the engine. Implemented by the host.
@@ -62,7 +62,7 @@ pub trait Port: Send + Sync {
     fn hears(&self, tokens: u64, text: &str);
 
     /// Reports a message of the conversation.
-    fn message(&self, role: &str, content: &str);
+    fn message(&self, role: MessageRole, content: &str);
 
     fn output(&self, text: &str);
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::context::{Material, names};
 use super::session::{ModelSession, SessionCall, StreamAudience};
 use super::{answer, tokens};
+use crate::engine::MessageRole;
 use crate::models::ChatMessage;
 
 /// The largest share of the node's limit, or of the model's window, that picking takes, in percent.
@@ -57,13 +58,13 @@ async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mu
     if session.wraps_up() {
         return Err("the operator stopped the node".to_owned());
     }
-    session.port.message("system", SYSTEM);
-    session.port.message("user", &question(results, objective, excerpt));
+    session.port.message(MessageRole::System, SYSTEM);
+    session.port.message(MessageRole::User, &question(results, objective, excerpt));
     // No schema: a server that has none would be asked again and again, and this is to be one call.
     let call =
         SessionCall { permit, messages: &messages, offers: &[], schema: None, cap: room.at_most(ANSWER), stream: StreamAudience::Hide };
     let reply = session.call(call).await.map_err(|error| format!("the model could not choose: {}", error.message))?;
-    session.port.message("assistant", &reply.text);
+    session.port.message(MessageRole::Assistant, &reply.text);
     let named = relevant(&answer::parse(&reply.text)).ok_or("the model's answer is not a list of results")?;
     let known: Vec<&str> = ids.into_iter().filter(|id| named.iter().any(|name| name == id)).collect();
     if known.is_empty() { Err("the model chose none of them".to_owned()) } else { Ok(known) }

@@ -10,7 +10,7 @@ use super::offers::Offers;
 use super::prompt::Prompt;
 use super::session::{AnswerRoom, CallPermit, CutOff, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use super::tokens;
-use crate::engine::{Done, Mark, NodeError};
+use crate::engine::{Done, Mark, MessageRole, NodeError};
 use crate::models::{ChatAnswer, ChatMessage, Finish};
 use crate::plan::ToolInfo;
 
@@ -364,9 +364,9 @@ impl Conversation<'_, '_> {
     fn push(&mut self, message: ChatMessage) {
         let port = self.session.port;
         match &message {
-            ChatMessage::System { content } => port.message("system", content),
-            ChatMessage::User { content } => port.message("user", content),
-            ChatMessage::Tool { content, .. } => port.message("tool", content),
+            ChatMessage::System { content } => port.message(MessageRole::System, content),
+            ChatMessage::User { content } => port.message(MessageRole::User, content),
+            ChatMessage::Tool { content, .. } => port.message(MessageRole::Tool, content),
             ChatMessage::Assistant { content, calls } => {
                 let mut text = content.clone();
                 for call in calls {
@@ -375,7 +375,7 @@ impl Conversation<'_, '_> {
                     }
                     text.push_str(&format!("→ {}({})", call.name, call.arguments));
                 }
-                port.message("assistant", &text);
+                port.message(MessageRole::Assistant, &text);
             }
         }
         self.messages.push(message);

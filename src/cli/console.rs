@@ -57,7 +57,7 @@ fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &m
         (None, None) => None,
         (None, Some(run)) => Some(Opened::Run(place.store()?.resolve(run, RunFilter::Workspace(&place.places.workspace))?)),
         (Some(what), _) if source::is_path(what) => {
-            Some(Opened::Plan { plan: Box::new(source::read(what, io)?), origin: format!("from {what}") })
+            Some(Opened::Plan { plan: Box::new(source::read(what, io)?), file: (what != "-").then(|| what.to_owned()) })
         }
         (Some(request), _) => Some(Opened::Request(request.to_owned())),
     };

@@ -3,7 +3,7 @@
 use super::{CliContext, CliError, Exit, Io, ListArgs};
 use crate::{
     host::client::ModelStatus,
-    plan::{Risk, Verdict},
+    plan::{AgentKind, Risk, Verdict},
     text::Plain,
 };
 use serde_json::json;
@@ -21,11 +21,10 @@ pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
         let width = catalog.agents.iter().map(|agent| Plain::line(&agent.name).width()).max().unwrap_or(0);
         for agent in &catalog.agents {
             let name = Plain::line(&agent.name).pad(width);
-            let how = match agent.kind.as_str() {
-                "llm" => "by a model",
-                "class" => "by code",
-                "human" => "by a person",
-                other => other,
+            let how = match agent.kind {
+                AgentKind::Llm => "by a model",
+                AgentKind::Class => "by code",
+                AgentKind::Human => "by a person",
             };
             io.line(&format!("{name}  {how:<11}  {}  ({})", Plain::summary(&agent.description), Plain::line(&agent.origin)))?;
         }

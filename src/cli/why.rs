@@ -40,24 +40,13 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
 
 /// What was at work when the process that drove its run ended, and what becomes of it.
 fn broken_off(node: &NodeId, run: &Run, resumed: &Run, name: &str) -> String {
-    let next = match resumed.node(node).map(|node| &node.state) {
-        Some(NodeState::Unknown) => " --unknown again|done|skip` decides what becomes of it",
-        Some(NodeState::Succeeded | NodeState::Rehearsed) => "` uses its result",
-        Some(
-            NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Held
-            | NodeState::Waiting { .. }
-            | NodeState::Running
-            | NodeState::Stopping
-            | NodeState::Retrying { .. }
-            | NodeState::Passed
-            | NodeState::Skipped
-            | NodeState::Failed
-            | NodeState::FailedSafe
-            | NodeState::Cancelled,
-        )
-        | None => "` runs it again",
+    let state = resumed.node(node).map(|node| &node.state);
+    let next = if state == Some(&NodeState::Unknown) {
+        " --unknown again|done|skip` decides what becomes of it"
+    } else if state.is_some_and(NodeState::has_result) {
+        "` uses its result"
+    } else {
+        "` runs it again"
     };
     let how = RunStatus::Interrupted.label(run.interrupted_by());
     format!("`{node}` was at work when its run was {how}: `dagdeck resume {name}{next}")

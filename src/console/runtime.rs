@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::model::{Focus, GateShown, Key, Keymap, Look, Model};
+use super::model::{Focus, GateShown, Key, Keymap, Look, Model, PlanOrigin};
 use super::term::{DrawResult, FrameId, Term, TerminalEvent};
 use super::theme::{Depth, Theme};
 use super::update::{ConsoleEffect, Msg, Parting, actions, next_wake, prepare, update};
@@ -44,8 +44,8 @@ pub enum Opened {
     /// A plan, in the editor.
     Plan {
         plan: Box<Plan>,
-        /// Where it comes from, for people.
-        origin: String,
+        /// Where it was read; absent for stdin.
+        file: Option<String>,
     },
     /// A run of the journal, as it is.
     Run(RunId),
@@ -117,7 +117,9 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     async fn run(mut self) -> io::Result<Parting> {
         match self.options.open.take() {
             None => {}
-            Some(Opened::Plan { plan, origin }) => actions::plan::open(&mut self.model, *plan, &origin),
+            Some(Opened::Plan { plan, file }) => {
+                actions::plan::open(&mut self.model, *plan, file.map_or(PlanOrigin::Stdin, PlanOrigin::File));
+            }
             Some(Opened::Request(request)) => {
                 self.model.request.field.set(&request);
                 if let Ok(submit) = Key::parse("enter").map(Msg::Key) {

@@ -13,7 +13,7 @@ impl RunState {
             return Vec::new();
         }
         if let Event::Node { node_id, fact, .. } = &record.event {
-            return self.graph.find(node_id).map(|ix| self.node_effects(ix, fact, record.at)).unwrap_or_default();
+            return self.graph.find(node_id).map(|ix| self.node_effects(ix, fact, record)).unwrap_or_default();
         }
         if let Event::Acted { action, nodes, .. } = &record.event {
             return self.action_effects(action, nodes);
@@ -24,11 +24,11 @@ impl RunState {
         if let Event::ModelChosen { model, .. } = &record.event {
             return vec![Effect::UseModel { model: model.clone() }];
         }
-        let is_anew = matches!(record.event, Event::RunRecovered { .. } | Event::Branched { .. });
-        if is_anew { self.retry_timers() } else { Vec::new() }
+        if record.event.has(EventTrait::ChangesDriver) { self.retry_timers() } else { Vec::new() }
     }
 
-    fn node_effects(&self, ix: NodeIx, fact: &NodeFact, at: Time) -> Vec<Effect> {
+    fn node_effects(&self, ix: NodeIx, fact: &NodeFact, record: &Record) -> Vec<Effect> {
+        let at = record.at;
         if let NodeFact::Started { attempt, job, .. } = fact {
             return self.start_effects(ix, *attempt, job, at);
         }
@@ -53,8 +53,7 @@ impl RunState {
         if let Some((call, goes, answer)) = answered(fact) {
             return [self.answer(ix, call, answer)].into_iter().chain(self.resumed(ix, call, goes, at)).collect();
         }
-        let is_abort = matches!(fact, NodeFact::Cancelled { .. } | NodeFact::Skipped { .. });
-        self.abort(ix).filter(|_| is_abort).into_iter().collect()
+        self.abort(ix).filter(|_| record.event.has(EventTrait::EndsWork)).into_iter().collect()
     }
 
     /// What an action asks of the world by itself; what follows from it asks for the rest.
@@ -94,22 +93,9 @@ impl RunState {
 
     /// Timers of nodes that wait for their next attempt; those that were set before ended with the process that held them, or rang unheard.
     fn retry_timers(&self) -> Vec<Effect> {
-        let resting = self.nodes.iter().enumerate().filter_map(|(at, node)| match node.state {
-            NodeState::Retrying { until } => Some((NodeIx(u32::try_from(at).ok()?), node.attempt, until)),
-            NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Held
-            | NodeState::Waiting { .. }
-            | NodeState::Running
-            | NodeState::Stopping
-            | NodeState::Succeeded
-            | NodeState::Rehearsed
-            | NodeState::Passed
-            | NodeState::Skipped
-            | NodeState::Failed
-            | NodeState::FailedSafe
-            | NodeState::Cancelled
-            | NodeState::Unknown => None,
+        let resting = self.nodes.iter().enumerate().filter_map(|(at, node)| {
+            let NodeState::Retrying { until } = node.state else { return None };
+            Some((NodeIx(u32::try_from(at).ok()?), node.attempt, until))
         });
         resting.map(|(ix, attempt, at)| Effect::SetTimer { timer: self.timer(ix, attempt, TimerKind::Retry), at }).collect()
     }

@@ -2,10 +2,11 @@
 //! are dead, is known only once all of its sources are over; that is found here, when the plan is over. In proportion to the plan.
 
 use super::{
-    EdgeId, EdgeState, Mark, NodeState, SkippedBy,
+    EdgeId, EdgeState, Mark, NodeState, SkippedBy, StateGroup,
     graph::NodeIx,
     inner_run::{InnerRun, InnerRunIx},
     run::RunState,
+    state::EndKind,
 };
 use crate::plan::{Dialect, Join};
 use std::collections::BTreeMap;
@@ -72,22 +73,18 @@ impl RunState {
             let shape = &self.graph.nodes[ix];
             let is_final = u32::from(shape.outs.is_empty() || self.is_terminal(ix) || last == Some(ix));
             let node = &self.nodes[ix];
-            match node.state {
-                NodeState::Succeeded | NodeState::Rehearsed | NodeState::Passed => {
+            match node.state.group() {
+                StateGroup::Done => {
                     end.rehearsed += if node.state == NodeState::Rehearsed { is_final } else { 0 };
                     end.well += is_final;
                     end.failed += u32::from(node.mark == Some(Mark::Partial));
                 }
-                NodeState::Failed | NodeState::Cancelled => {
-                    end.badly += is_final;
-                    end.failed += 1;
-                }
                 // A failure that its consumers got is theirs to judge; at a final node nobody is left to.
-                NodeState::FailedSafe => {
+                StateGroup::Failed if node.state.end() == EndKind::Gives => {
                     end.badly += is_final;
                     end.failed += is_final;
                 }
-                NodeState::Skipped => {
+                StateGroup::NotRun if node.state == NodeState::Skipped => {
                     end.forgone |= self.flows[ix].outcome.skipped_by == SkippedBy::Person && self.is_missed(ix);
                     match causes.get(&ix) {
                         Some(SkipCause::Broken) => end.badly += is_final,
@@ -98,14 +95,11 @@ impl RunState {
                         Some(SkipCause::Routed) | None => {}
                     }
                 }
-                NodeState::Pending
-                | NodeState::Ready
-                | NodeState::Held
-                | NodeState::Waiting { .. }
-                | NodeState::Running
-                | NodeState::Stopping
-                | NodeState::Retrying { .. }
-                | NodeState::Unknown => {}
+                StateGroup::Failed | StateGroup::NotRun => {
+                    end.badly += is_final;
+                    end.failed += 1;
+                }
+                StateGroup::Ahead | StateGroup::Waiting | StateGroup::Working | StateGroup::Resting => {}
             }
             if end.failed > before && end.bad.len() < NAMED {
                 end.bad.push(ix);
@@ -153,7 +147,10 @@ impl RunState {
 
     /// The cause of a skip as far as nodes that were not skipped say.
     fn own_cause(&self, ix: NodeIx) -> SkipCause {
-        let ended = |edge: &EdgeId| matches!(self.nodes[self.graph.link(*edge).from].state, NodeState::Failed | NodeState::Cancelled);
+        let ended = |edge: &EdgeId| {
+            let state = &self.nodes[self.graph.link(*edge).from].state;
+            state.ended_badly() && state.end() == EndKind::Closes
+        };
         let dead = || self.graph.nodes[ix].ins.iter().filter(|&&edge| self.edge_state(edge) == EdgeState::Dead);
         let broken = self.flows[ix].outcome.skipped_by == SkippedBy::Person || self.is_closed(ix) && dead().any(ended);
         if broken { SkipCause::Broken } else { SkipCause::Routed }

@@ -1,9 +1,9 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a view of them.
 
 use super::{
-    Action, Actor, BreakId, Cause, EdgeId, EventTrait, FailedTry, Gate, GateId, GateReply, HeldAt, HeldCall, Job, Mark, ModelCall,
-    ModelSlots, Moment, NodeError, Outcome, RunId, RunSettings, SearchMark, SkippedBy, StopSignal, Time, ToolCall, ToolReport, Topic,
-    cause::sentence,
+    Action, Actor, BreakId, Cause, EdgeId, EventTrait, FailedTry, Gate, GateId, GateReply, HeldAt, HeldCall, Job, Mark, MessageRole,
+    ModelCall, ModelSlots, Moment, NodeError, Outcome, RunId, RunSettings, SearchMark, SkippedBy, StopSignal, Time, ToolCall, ToolReport,
+    Topic, cause::sentence,
 };
 use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
@@ -322,8 +322,7 @@ pub enum NodeFact {
     },
     /// A message of an agent's conversation, as it was sent or received.
     Message {
-        /// `system`, `user`, `assistant` or `tool`.
-        role: String,
+        role: MessageRole,
         content: String,
     },
     /// Streamed text; merged, and not part of the state that decides.
@@ -363,9 +362,9 @@ impl NodeFact {
             Self::BodyStarted { .. } => (Topic::Node(node), &[ChangesNodes]),
             Self::Completed { .. } => (Topic::Node(node), &[Printed, StartsOrEndsNode, DecidesEdges]),
             Self::Failed { .. } => (Topic::Node(node), &[Marked(SearchMark::Failure), Printed, HasEffects, StartsOrEndsNode, DecidesEdges]),
-            Self::Skipped { .. } => (Topic::Node(node), &[Printed, HasEffects, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
+            Self::Skipped { .. } => (Topic::Node(node), &[Printed, HasEffects, EndsWork, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
             Self::Passed { .. } => (Topic::Node(node), &[Printed, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
-            Self::Cancelled { .. } => (Topic::Node(node), &[Printed, HasEffects, StartsOrEndsNode, DecidesEdges]),
+            Self::Cancelled { .. } => (Topic::Node(node), &[Printed, HasEffects, EndsWork, StartsOrEndsNode, DecidesEdges]),
             Self::Interrupted { .. } => (Topic::Node(node), &[Printed]),
             Self::Unknown { .. } => (Topic::Node(node), &[Marked(SearchMark::Failure), Printed, StartsOrEndsNode]),
             Self::BreakHit { .. } => (Topic::Node(node), &[Marked(SearchMark::Break), Printed, HasEffects]),
@@ -410,7 +409,7 @@ impl Event {
         match self {
             Self::RunCreated { .. } => (Topic::Run, &[ChangesNodes]),
             Self::RunStarted | Self::RunInterrupted { .. } | Self::RunReopened { .. } => (Topic::Run, &[]),
-            Self::RunRecovered { .. } | Self::Branched { .. } => (Topic::Run, &[HasEffects]),
+            Self::RunRecovered { .. } | Self::Branched { .. } => (Topic::Run, &[HasEffects, ChangesDriver]),
             Self::ModelChosen { .. } => (Topic::Run, &[Marked(SearchMark::Action), Printed, HasEffects]),
             Self::RunCancelled { .. } | Self::RunEnded { .. } => (Topic::Run, &[EndsRun]),
             Self::ApprovalRequired { gate } => (Topic::Gate(gate.id), &[Marked(SearchMark::Gate), Printed, ChangesGates, ReadsOthers]),
@@ -418,9 +417,9 @@ impl Event {
             Self::GateVoided { gate, .. } => (Topic::Gate(*gate), &[ChangesGates]),
             Self::StageStarted { node_id } | Self::Checkpoint { node_id } | Self::StageFinished { node_id } => (Topic::Node(node_id), &[]),
             Self::LogLine { node_id, .. } => (Topic::Text(node_id), &[Reports]),
-            Self::Acted { .. } => (Topic::Action, &[Marked(SearchMark::Action), HasEffects]),
+            Self::Acted { .. } => (Topic::Action, &[Marked(SearchMark::Action), Steers, HasEffects]),
             Self::Carried => (Topic::Action, &[Unlisted]),
-            Self::Undone { .. } => (Topic::Action, &[Marked(SearchMark::Action), HasEffects, ChangesGates, ChangesNodes]),
+            Self::Undone { .. } => (Topic::Action, &[Marked(SearchMark::Action), Steers, HasEffects, ChangesGates, ChangesNodes]),
             Self::Refused { .. } => (Topic::Action, &[Printed]),
             Self::Node { node_id, fact, .. } => fact.traits(node_id),
         }

@@ -45,6 +45,12 @@ pub enum EventTrait {
     Durable,
     /// The world may have to do something about it.
     HasEffects,
+    /// Another process drives the run from here on: what was at work has ended, and timers are set anew.
+    ChangesDriver,
+    /// A worker that is at the node has nothing to do any more.
+    EndsWork,
+    /// A person changed the course of the run.
+    Steers,
     /// Other gates are open after it.
     ChangesGates,
     /// Other nodes may be in the plan after it.

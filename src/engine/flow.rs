@@ -74,18 +74,7 @@ pub(super) enum PhasePart {
 impl PhasePart {
     /// Whether what runs inside the node is at work.
     pub fn is_inside(self) -> bool {
-        match self {
-            Self::Inside => true,
-            Self::Ahead
-            | Self::InLine
-            | Self::AtGate(_)
-            | Self::Answered
-            | Self::Held
-            | Self::AtWork
-            | Self::Resting
-            | Self::Lost
-            | Self::Over => false,
-        }
+        self == Self::Inside
     }
 }
 

@@ -1,8 +1,8 @@
 //! `Input`, `Command`, `Effect`, `Job`: what the world reports to a run, what people ask of it, and what it asks of the world. Plain data.
 
 use super::{
-    Action, Actor, Cause, DataSource, Done, FailedTry, FileAccess, GateId, GateReply, ModelCall, ModelSlots, NodeError, NodeState,
-    Outgoing, RunId, RunSettings, StopSignal, Time, ToolCall, ToolReport, UnfinishedAnswer,
+    Action, Actor, Cause, DataSource, Done, FailedTry, FileAccess, GateId, GateReply, MessageRole, ModelCall, ModelSlots, NodeError,
+    NodeState, Outgoing, RunId, RunSettings, StopSignal, Time, ToolCall, ToolReport, UnfinishedAnswer,
 };
 use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict, limits::AgentLimits};
 use serde::{Deserialize, Serialize};
@@ -122,8 +122,7 @@ pub enum WorkerFact {
     ModelCalled(ModelCall),
     /// A message of the conversation.
     Message {
-        /// `system`, `user`, `assistant` or `tool`.
-        role: String,
+        role: MessageRole,
         content: String,
     },
     Output(String),
@@ -169,6 +168,14 @@ impl Command {
     /// An action without a reason.
     pub fn act(action: Action) -> Self {
         Self::Act { action: Box::new(action), why: String::new() }
+    }
+
+    /// Whether it may break off what is at work.
+    pub fn steers(&self) -> bool {
+        match self {
+            Self::Act { .. } | Self::Undo => true,
+            Self::Start | Self::Decide { .. } | Self::UseModel { .. } => false,
+        }
     }
 }
 

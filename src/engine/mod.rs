@@ -52,19 +52,19 @@ pub use record::{EdgeId, ModelSlots, Outcome, Record, RunId, RunSettings};
 pub use rehearse::{OPERATOR, REHEARSAL, REHEARSED};
 pub use renames::{NewNames, Renames, carry};
 pub use report::{
-    DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, REASONING, TokenUsage, ToolCall, ToolReport, TryVerdict,
+    DataSource, Done, ErrorKind, FileAccess, MessageRole, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, TryVerdict,
     UnfinishedAnswer, WorkSpan,
 };
 pub use run::RunState;
-pub use state::{EdgeState, Inside, Lineage, NodeRun, NodeState, ResultNote, SkippedBy, Spent};
+pub use state::{EdgeState, Inside, Lineage, NodeRun, NodeState, ResultNote, SkippedBy, Spent, StateGroup};
 pub use step::Batch;
 pub use stop_signal::StopSignal;
 pub use time::Time;
 pub use tries::{FailedTry, next_try};
 pub use views::compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
 pub use views::describe::{
-    CountedNodes, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, calls_label, elapsed, inside_ended, listed,
-    result_line, result_notes, result_text, value_text, work,
+    CountedNodes, EventKind, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, calls_label, elapsed, inside_ended,
+    listed, result_line, result_notes, result_text, value_text, work,
 };
 pub use views::impact::{Impact, NodeImpact};
 pub use views::outline::WayOut;

@@ -82,8 +82,29 @@ impl TokenUsage {
     }
 }
 
-/// The role of a message that is what a model thought: it is on record, and part of no conversation and no result.
-pub const REASONING: &str = "reasoning";
+/// Whose message of an agent's conversation it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageRole {
+    System,
+    User,
+    Assistant,
+    Tool,
+    /// What a model thought: it is on record, and part of no conversation and no result.
+    Reasoning,
+}
+
+impl MessageRole {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+            Self::Reasoning => "reasoning",
+        }
+    }
+}
 
 /// One finished model call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -44,25 +44,37 @@ pub enum NodeState {
 }
 
 impl NodeState {
-    /// The state in one word, as shown and as printed in JSON.
-    pub fn word(&self) -> &'static str {
+    /// Its word, as shown and as printed in JSON, and what it comes to: the one row of each state beside its description and its glyph.
+    fn row(&self) -> (&'static str, StateGroup, EndKind) {
         match self {
-            Self::Pending => "pending",
-            Self::Ready => "ready",
-            Self::Held => "held",
-            Self::Waiting { .. } => "waiting",
-            Self::Running => "running",
-            Self::Stopping => "stopping",
-            Self::Retrying { .. } => "retrying",
-            Self::Succeeded => "succeeded",
-            Self::Rehearsed => "rehearsed",
-            Self::Passed => "passed",
-            Self::Skipped => "skipped",
-            Self::Failed => "failed",
-            Self::FailedSafe => "failed_safe",
-            Self::Cancelled => "cancelled",
-            Self::Unknown => "unknown",
+            Self::Pending => ("pending", StateGroup::Ahead, EndKind::Open),
+            Self::Ready => ("ready", StateGroup::Ahead, EndKind::Open),
+            Self::Held => ("held", StateGroup::Ahead, EndKind::Open),
+            Self::Waiting { .. } => ("waiting", StateGroup::Waiting, EndKind::Open),
+            Self::Running => ("running", StateGroup::Working, EndKind::Open),
+            Self::Stopping => ("stopping", StateGroup::Working, EndKind::Open),
+            Self::Retrying { .. } => ("retrying", StateGroup::Resting, EndKind::Open),
+            Self::Succeeded => ("succeeded", StateGroup::Done, EndKind::Gives),
+            Self::Rehearsed => ("rehearsed", StateGroup::Done, EndKind::Gives),
+            Self::Passed => ("passed", StateGroup::Done, EndKind::HandsOn),
+            Self::Skipped => ("skipped", StateGroup::NotRun, EndKind::Closes),
+            Self::Failed => ("failed", StateGroup::Failed, EndKind::Closes),
+            Self::FailedSafe => ("failed_safe", StateGroup::Failed, EndKind::Gives),
+            Self::Cancelled => ("cancelled", StateGroup::NotRun, EndKind::Closes),
+            Self::Unknown => ("unknown", StateGroup::Waiting, EndKind::Open),
         }
+    }
+
+    pub fn word(&self) -> &'static str {
+        self.row().0
+    }
+
+    pub fn group(&self) -> StateGroup {
+        self.row().1
+    }
+
+    pub(super) fn end(&self) -> EndKind {
+        self.row().2
     }
 
     /// Every state, in the order of help.
@@ -72,12 +84,12 @@ impl NodeState {
 
     /// Whether a worker is at it.
     pub fn is_at_work(&self) -> bool {
-        matches!(self, Self::Running | Self::Stopping)
+        self.group() == StateGroup::Working
     }
 
     /// Whether it ended by a failure, whatever its consumers make of that.
     pub fn has_failed(&self) -> bool {
-        matches!(self, Self::Failed | Self::FailedSafe)
+        self.group() == StateGroup::Failed
     }
 
     /// Whether it ended otherwise than planned: failed, or cancelled.
@@ -87,29 +99,30 @@ impl NodeState {
 
     /// Whether it ended with a result of its own.
     pub fn has_result(&self) -> bool {
-        matches!(self, Self::Succeeded | Self::Rehearsed)
+        self.group() == StateGroup::Done && self.end() == EndKind::Gives
     }
 
     /// Whether the node's generation has ended.
     pub fn has_ended(&self) -> bool {
         self.end() != EndKind::Open
     }
+}
 
-    pub(super) fn end(&self) -> EndKind {
-        match self {
-            Self::Succeeded | Self::Rehearsed | Self::FailedSafe => EndKind::Gives,
-            Self::Passed => EndKind::HandsOn,
-            Self::Failed | Self::Cancelled | Self::Skipped => EndKind::Closes,
-            Self::Pending
-            | Self::Ready
-            | Self::Held
-            | Self::Waiting { .. }
-            | Self::Running
-            | Self::Stopping
-            | Self::Retrying { .. }
-            | Self::Unknown => EndKind::Open,
-        }
-    }
+/// How a node is, coarsely. Whoever needs no more asks for this, so that a new state is thought of in one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateGroup {
+    /// Has not begun.
+    Ahead,
+    /// Waits for a person.
+    Waiting,
+    Working,
+    /// Waits for its next attempt.
+    Resting,
+    /// Ended well.
+    Done,
+    Failed,
+    /// Ended without a result: skipped, or cancelled.
+    NotRun,
 }
 
 /// What a state comes to for those behind the node.

@@ -171,7 +171,7 @@ impl RunTask {
             return RunContinues::Over;
         }
         self.act(batch.effects);
-        if batch.records.iter().any(|record| matches!(record.event, Event::Acted { .. } | Event::Undone { .. })) {
+        if batch.records.iter().any(|record| record.event.has(EventTrait::Steers)) {
             let run = &self.run;
             self.workers.tell_stopping(|node| run.node(node).is_some_and(|node| node.state == NodeState::Stopping));
         }
@@ -180,7 +180,8 @@ impl RunTask {
 
     /// Puts on record what the models have taken whose answers a command breaks off.
     fn break_off(&mut self, input: &Input, now: Time, batch: &mut Batch) {
-        if !matches!(input, Input::Command { command: Command::Act { .. } | Command::Undo, .. }) || !self.workers.ask_models() {
+        let Input::Command { command, .. } = input else { return };
+        if !command.steers() || !self.workers.ask_models() {
             return;
         }
         for effect in self.run.clone().step(input, now).effects {

@@ -6,7 +6,7 @@ use super::{
     workers::WorkerPort,
 };
 use crate::agents::{GoAhead, Port, Question, ToolReply};
-use crate::engine::{Answer, ModelCall, ToolCall, WorkerFact};
+use crate::engine::{Answer, MessageRole, ModelCall, ToolCall, WorkerFact};
 use crate::models::prices::Prices;
 use async_trait::async_trait;
 use serde_json::Value;
@@ -69,8 +69,8 @@ impl Port for AgentPort<'_> {
         self.port().under_way().goes_on(tokens, text, |model, usage| self.prices.cost(model, usage));
     }
 
-    fn message(&self, role: &str, content: &str) {
-        self.port().report(WorkerFact::Message { role: role.to_owned(), content: content.to_owned() });
+    fn message(&self, role: MessageRole, content: &str) {
+        self.port().report(WorkerFact::Message { role, content: content.to_owned() });
     }
 
     fn output(&self, text: &str) {

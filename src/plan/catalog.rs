@@ -111,6 +111,18 @@ impl Catalog {
     }
 }
 
+/// What does the work of an agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentKind {
+    /// A model with a prompt and tools, in a loop until it answers.
+    #[default]
+    Llm,
+    /// A class of the program, which asks models in its own way.
+    Class,
+    Human,
+}
+
 /// The public side of an agent card, and what gates need to know of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentInfo {
@@ -119,8 +131,7 @@ pub struct AgentInfo {
     pub description: String,
     /// What an objective looks like; shown to planners.
     pub objective_template: String,
-    /// `llm`, `class`, `human`, …
-    pub kind: String,
+    pub kind: AgentKind,
     /// Globs of tools that it may use.
     pub tools: Vec<String>,
     /// Where the card came from, for people.
@@ -199,7 +210,7 @@ impl ToolReach {
 
 /// Whether a node can do its work only with a model; what runs inside it apart.
 pub fn needs_model(node: &super::Node, catalog: &Catalog) -> bool {
-    let is_human = |name: &str| catalog.agents.iter().any(|info| info.name == name && info.kind == "human");
+    let is_human = |name: &str| catalog.agents.iter().any(|info| info.name == name && info.kind == AgentKind::Human);
     let agent = node.kind.agent().is_some_and(|work| !work.agent.as_deref().is_some_and(is_human));
     agent || node.kind.tool().is_some_and(|work| catalog.reach(&work.tool) == ToolReach::Model)
 }

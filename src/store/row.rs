@@ -44,7 +44,7 @@ pub(super) enum Headline {
 }
 
 #[derive(Deserialize)]
-struct EventKind<'a> {
+struct EventTag<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
 }
@@ -52,7 +52,7 @@ struct EventKind<'a> {
 impl StoredRow {
     pub(super) fn of(record: &Record) -> Result<Self, serde_json::Error> {
         let json = serde_json::to_string(&record.event)?;
-        let kind = serde_json::from_str::<EventKind<'_>>(&json)?.kind.into_owned();
+        let kind = serde_json::from_str::<EventTag<'_>>(&json)?.kind.into_owned();
         Ok(Self { seq: signed(record.seq), at: signed(record.at.0), more: record.more, kind, json })
     }
 

@@ -3,7 +3,7 @@
 use super::support::chat::{ChatServer, Reply};
 use dagdeck::engine::Mark;
 use dagdeck::{
-    engine::{Action, ActionTarget, Command, Event, NextCall, NodeFact, NodeRun, Run, RunId},
+    engine::{Action, ActionTarget, Command, Event, MessageRole, NextCall, NodeFact, NodeRun, Run, RunId},
     host::{
         Folders, LocalHost,
         client::{Client, Connection, Notice, Request},
@@ -114,7 +114,7 @@ async fn an_agent_is_stepped_through_call_by_call_and_hears_what_it_is_told_on_t
         (last(&second)["role"].as_str(), last(&second)["content"].as_str().unwrap().lines().last()),
         (Some("user"), Some("one line only"))
     );
-    let told = |event: &Event| matches!(event, Event::Node { fact: NodeFact::Message { role, content }, .. } if role == "user" && content.contains("one line only"));
+    let told = |event: &Event| matches!(event, Event::Node { fact: NodeFact::Message { role, content }, .. } if *role == MessageRole::User && content.contains("one line only"));
     assert_eq!(events.iter().filter(|event| told(event)).count(), 1, "what it was told is on record");
 }
 

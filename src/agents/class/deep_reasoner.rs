@@ -6,7 +6,7 @@ use crate::agents::attempt::limit;
 use crate::agents::prompt::Prompt;
 use crate::agents::session::{CallPermit, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use crate::agents::tokens;
-use crate::engine::{Done, Mark, NodeError};
+use crate::engine::{Done, Mark, MessageRole, NodeError};
 use crate::models::ChatMessage;
 
 /// Most questions that are answered one by one.
@@ -38,7 +38,7 @@ struct Reasoning<'a, 's> {
 
 /// Reasons until there is an answer.
 pub(in crate::agents) async fn reason(session: &mut ModelSession<'_>, prompt: &Prompt, check: &ResultCheck) -> Result<Done, NodeError> {
-    session.port.message("system", &prompt.system);
+    session.port.message(MessageRole::System, &prompt.system);
     let calls_left = session.caps.iterations;
     let mut work = Reasoning { session, prompt, notes: Vec::new(), guidance: Vec::new(), calls_left, shortened: false, permit: None };
     let questions = work.questions().await?;
@@ -152,7 +152,7 @@ impl Reasoning<'_, '_> {
             None => self.session.permit().await?,
         };
         if let Some(text) = self.session.take_guidance() {
-            self.session.port.message("user", &text);
+            self.session.port.message(MessageRole::User, &text);
             self.guidance.push(text);
         }
         Ok(permit)
@@ -161,9 +161,9 @@ impl Reasoning<'_, '_> {
     async fn speak(&mut self, task: &str, call: SessionCall<'_>) -> Result<String, NodeError> {
         self.calls_left = self.calls_left.saturating_sub(1);
         let first = self.notes.is_empty();
-        self.session.port.message("user", &if first { format!("{}\n\n{task}", self.prompt.user()) } else { task.to_owned() });
+        self.session.port.message(MessageRole::User, &if first { format!("{}\n\n{task}", self.prompt.user()) } else { task.to_owned() });
         let reply = self.session.call(call).await?;
-        self.session.port.message("assistant", &reply.text);
+        self.session.port.message(MessageRole::Assistant, &reply.text);
         Ok(reply.text)
     }
 

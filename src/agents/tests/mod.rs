@@ -7,7 +7,9 @@ mod reasoner;
 mod turns;
 
 use super::*;
-use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, NodeState, OPERATOR, Provenance, TokenUsage, TryVerdict};
+use crate::engine::{
+    AgentJob, Dep, Done, ErrorKind, Mark, MessageRole, NodeError, NodeState, OPERATOR, Provenance, TokenUsage, TryVerdict,
+};
 use crate::models::{
     CallRequest, ChatAnswer, ChatMessage, ChatModel, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings,
 };
@@ -151,8 +153,8 @@ impl Port for Desk {
 
     fn hears(&self, _: u64, _: &str) {}
 
-    fn message(&self, role: &str, content: &str) {
-        self.log.lock().unwrap().push(format!("{role}: {content}"));
+    fn message(&self, role: MessageRole, content: &str) {
+        self.log.lock().unwrap().push(format!("{}: {content}", role.word()));
     }
 
     fn output(&self, text: &str) {

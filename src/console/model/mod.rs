@@ -40,7 +40,7 @@ pub use dialog::{
 };
 pub use doc::Doc;
 pub use drawing::{FoldedGraph, address};
-pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, Review, Version};
+pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, PlanOrigin, Review, Version};
 pub use field::{Lines, TextField};
 pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question};
 pub use inspector::{Inspector, Scroll, Tab};
@@ -52,7 +52,7 @@ pub use place::{
     Below, CardRoom, Focus, GATE_FRAME, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, WantedRoom, box_width, request_width,
 };
 pub use request::{EXAMPLES, Planning, RequestLine, Rivals};
-pub use run::{Replay, RunAt, RunRecords, RunView, Standing, Stop, StopKind};
+pub use run::{Replay, RunAt, RunRecords, RunView, Stop, StopKind};
 pub use runs::Runs;
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::HostStatus;

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Standing, inputs};
+use super::inputs;
 use crate::console::theme::{Role, of_state};
-use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, NodeState, RunId, RunStatus};
+use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, NodeState, RunId, RunStatus, StateGroup};
 use crate::plan::dialect::{body_from_value, body_to_value, node_from_value, node_to_value};
 use crate::plan::validate::{Finding, Severity};
 use crate::plan::{
@@ -275,10 +275,10 @@ pub fn status_role(status: RunStatus) -> Role {
 
 /// How the work of a node looks on a line of time: what is over is quiet, unless it failed.
 pub fn lane_role(state: &NodeState) -> Role {
-    match Standing::of(state) {
-        Standing::Working => Role::Running,
-        Standing::Failed => Role::Failed,
-        Standing::Ahead | Standing::Waiting | Standing::Done | Standing::Dropped => Role::Dim,
+    match state.group() {
+        StateGroup::Working | StateGroup::Resting => Role::Running,
+        StateGroup::Failed => Role::Failed,
+        StateGroup::Ahead | StateGroup::Waiting | StateGroup::Done | StateGroup::NotRun => Role::Dim,
     }
 }
 

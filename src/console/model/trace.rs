@@ -1,7 +1,7 @@
 //! `TraceView`: where a result came from, as lines that a person walks: the results that went into it, and at each of them the inputs,
 //! calls, files, sources and approvals.
 
-use crate::engine::{Event, NodeFact, Record, Renames, Trace, TraceRow, Transcript, carry};
+use crate::engine::{Event, EventTrait, NodeFact, Record, Renames, Trace, TraceRow, Transcript, carry};
 use crate::plan::NodeId;
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ struct TraceNotes {
 impl TraceNotes {
     fn fold(&mut self, records: &[Record]) {
         let tells = |record: &&Record| {
-            matches!(record.event, Event::Node { fact: NodeFact::ModelCalled { .. }, .. } | Event::Acted { .. } | Event::Undone { .. })
+            record.event.has(EventTrait::Steers) || matches!(record.event, Event::Node { fact: NodeFact::ModelCalled { .. }, .. })
         };
         for record in records.iter().filter(tells) {
             self.asked.fold(record);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::engine::{Job, result_line, result_notes, result_text};
+use crate::engine::{Job, MessageRole, result_line, result_notes, result_text};
 use crate::text::{Block, Plain};
 
 /// Lines of streamed text that are kept for the screen; the journal keeps all.
@@ -39,8 +39,7 @@ pub struct NodeConversation {
 /// One message of a conversation.
 #[derive(Clone, Debug)]
 pub struct ConversationMessage {
-    /// `system`, `user`, `assistant`, `tool` or `reasoning`.
-    pub role: Plain,
+    pub role: MessageRole,
     pub lines: Vec<Plain>,
 }
 
@@ -89,8 +88,8 @@ impl NodeConversation {
     }
 
     /// Takes in a message.
-    pub fn say(&mut self, role: &str, content: &str) {
-        self.messages.push(ConversationMessage { role: Plain::summary(role), lines: lines(content) });
+    pub fn say(&mut self, role: MessageRole, content: &str) {
+        self.messages.push(ConversationMessage { role, lines: lines(content) });
     }
 
     /// Takes in a line of the log.

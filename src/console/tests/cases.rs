@@ -117,7 +117,7 @@ fn each(deck: &mut Deck, keys: &str) {
 fn hostile_facts() -> Vec<WorkerFact> {
     let call = |id: &str| ToolCall { id: id.into(), tool: HOSTILE.into(), args: json!({ "path": HOSTILE, HOSTILE: HOSTILE }) };
     vec![
-        WorkerFact::Message { role: HOSTILE.into(), content: HOSTILE.into() },
+        WorkerFact::Message { role: crate::engine::MessageRole::Assistant, content: HOSTILE.into() },
         WorkerFact::Output(HOSTILE.into()),
         WorkerFact::Log(HOSTILE.into()),
         WorkerFact::ToolAsked { call: call("1"), verdict: Verdict::Allow, why: HOSTILE.into(), leaves: None },

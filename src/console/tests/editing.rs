@@ -158,7 +158,11 @@ fn a_new_plan_takes_the_place_of_the_old_one_and_undo_brings_it_back() {
 #[test]
 fn a_plan_file_opens_in_the_tree_ready_to_run() {
     let mut deck = Deck::new(80, 24);
-    crate::console::update::actions::plan::open(&mut deck.model, super::plan(), "from plan.json");
+    crate::console::update::actions::plan::open(
+        &mut deck.model,
+        super::plan(),
+        crate::console::model::PlanOrigin::File("plan.json".into()),
+    );
     assert!(deck.sees("from plan.json"), "{}", deck.screen());
     deck.keys("r");
     assert!(deck.model.shown_run().is_some(), "{}", deck.screen());

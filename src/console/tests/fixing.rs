@@ -74,7 +74,7 @@ fn an_answer_without_the_option_is_refused() {
 fn origin_and_baseline_follow_undo_across_plans() {
     let mut deck = Deck::new(100, 30);
     let from_file = super::plan();
-    crate::console::update::actions::plan::open(&mut deck.model, from_file, "from plan.json");
+    crate::console::update::actions::plan::open(&mut deck.model, from_file, crate::console::model::PlanOrigin::File("plan.json".into()));
     assert!(deck.sees("from plan.json"), "{}", deck.screen());
     deck.plan = read(json!({ "goal": "another", "nodes": [{ "id": "only", "value": 1 }] }));
     deck.keys("n");
@@ -199,7 +199,11 @@ fn rows_that_cannot_be_taken_as_dependencies_have_no_box_to_mark() {
 fn a_node_added_at_an_empty_plan_inside_goes_into_it() {
     let mut deck = Deck::new(100, 30);
     let outer = json!({ "id": "outer", "plan": { "nodes": [] } });
-    crate::console::update::actions::plan::open(&mut deck.model, read(json!({ "goal": "x", "nodes": [outer] })), "from x");
+    crate::console::update::actions::plan::open(
+        &mut deck.model,
+        read(json!({ "goal": "x", "nodes": [outer] })),
+        crate::console::model::PlanOrigin::File("x".into()),
+    );
     deck.keys("a");
     deck.type_text("merge");
     deck.keys("enter");

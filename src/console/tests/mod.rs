@@ -344,7 +344,7 @@ pub fn catalog() -> Catalog {
         name: name.into(),
         description: format!("a {name}"),
         objective_template: "do it".into(),
-        kind: "llm".into(),
+        kind: crate::plan::AgentKind::Llm,
         tools: Vec::new(),
         origin: "shipped".into(),
         ..AgentInfo::default()

@@ -7,7 +7,7 @@ use crate::plan::Plan;
 
 fn opened(plan: Plan) -> Deck {
     let mut deck = Deck::alone(100, 30, Theme::default());
-    open(&mut deck.model, plan, "from plan.json");
+    open(&mut deck.model, plan, crate::console::model::PlanOrigin::File("plan.json".into()));
     assert!(!deck.sees("error"), "nothing is found fault with before it can be judged: {}", deck.screen());
     deck
 }

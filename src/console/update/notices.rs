@@ -2,7 +2,7 @@
 
 use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{
-    Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, Tab, TreeView, Version, docs, texts,
+    Focus, GateKey, Model, PlanOrigin, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, Tab, TreeView, Version, docs, texts,
 };
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
@@ -120,8 +120,7 @@ pub fn take_plan(model: &mut Model, made: MadePlan) {
     if !calls.is_empty() {
         remarks.insert(0, format!("planning took {}", calls_label(&calls)));
     }
-    let origin = Plain::summary(&format!("by {origin}"));
-    model.editor.complete(Version { plan: Box::new(plan), origin, planning: calls, goes_on: changes });
+    model.editor.complete(Version { plan: Box::new(plan), origin: PlanOrigin::Planner(origin), planning: calls, goes_on: changes });
     if changes {
         model.editor.compare_with_before();
     }

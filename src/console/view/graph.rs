@@ -5,9 +5,9 @@ use std::{cell::RefCell, collections::BTreeMap};
 use ratatui::layout::Rect;
 
 use super::{empty, pen::Pen, row::took};
-use crate::console::model::{Focus, Model, RunView, Standing, Turns, texts};
+use crate::console::model::{Focus, Model, RunView, Turns, texts};
 use crate::console::theme::{Role, of_node};
-use crate::engine::{EdgeId, EdgeState, NodeRun, RunStatus, Time};
+use crate::engine::{EdgeId, EdgeState, NodeRun, RunStatus, StateGroup, Time};
 use crate::plan::NodeId;
 use crate::plan::drawing::{ArrowLabel, BoxBody, EdgeStroke, GraphDrawing, Pane, VisibleBox, Window};
 use crate::text::{Glyph, GlyphSet, Plain};
@@ -245,7 +245,7 @@ impl NodeBox<'_> {
     /// A stale result is named as such; of a node that has none the state counts more.
     fn state(&self, sheet: &Sheet<'_, '_>, node: &NodeRun, run: RunStatus) -> (String, Role) {
         let theme = sheet.pen.theme;
-        if node.stale.is_some() && Standing::of(&node.state) == Standing::Done {
+        if node.stale.is_some() && node.state.group() == StateGroup::Done {
             return (format!(" {} stale ", theme.glyph(Glyph::Stale)), Role::Stale);
         }
         let (glyph, role) = of_node(&node.state, run);

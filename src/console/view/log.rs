@@ -65,7 +65,7 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
         let right = pen.pieces_right(Rect { width: row.width.saturating_sub(1), ..row }, &[(who.truncate(22), Role::Dim)]);
         let pieces = [
             (clock(record.at.0).then(&Plain::blank(1)), Role::Dim),
-            (Plain::line(event.kind).pad(8), Role::Dim),
+            (Plain::line(event.kind.word()).pad(8), Role::Dim),
             (node.pad(node_width).then(&Plain::blank(1)), ahead(Role::Accent)),
         ];
         let x = pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);

@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 
 use super::lane::{Lane, Scale};
 use super::pen::Pen;
-use crate::console::model::{AROUND_TITLE, LEVELS, Model, RunView, Standing, TITLE, TreeRow, TreeRowKind, texts};
+use crate::console::model::{AROUND_TITLE, LEVELS, Model, RunView, TITLE, TreeRow, TreeRowKind, texts};
 use crate::console::theme::{Role, of_node};
-use crate::engine::{ImpactLine, Inside, NodeRun, Time, inside_ended};
+use crate::engine::{ImpactLine, Inside, NodeRun, StateGroup, Time, inside_ended};
 use crate::plan::{Breakpoint, Node, NodeId, nest};
 use crate::text::{Glyph, Plain, duration};
 
@@ -118,7 +118,7 @@ impl RowDrawing<'_> {
             None => Plain::summary(name),
         };
         let run = self.model.shown_run().and_then(|view| view.seen().run.node(&self.node.id));
-        let is_dropped = run.is_some_and(|node| Standing::of(&node.state) == Standing::Dropped);
+        let is_dropped = run.is_some_and(|node| node.state.group() == StateGroup::NotRun);
         let title = (title, if is_dropped { Role::Dim } else { self.reached(Role::Text) });
         let mut said = Vec::new();
         let piece = |text: String, role| (Plain::blank(2).then(&Plain::summary(&text)), role);
@@ -139,7 +139,7 @@ impl RowDrawing<'_> {
         if let Some((text, role)) = run.and_then(inside) {
             more(text, role);
         }
-        if let Some(mark) = run.filter(|node| Standing::of(&node.state) == Standing::Done).and_then(NodeRun::mark_label) {
+        if let Some(mark) = run.filter(|node| node.state.group() == StateGroup::Done).and_then(NodeRun::mark_label) {
             more(mark, Role::Warning);
         }
         if let Some(wait) = self.model.shown_run().and_then(|view| view.seen().run.waits_for(&self.node.id)) {
@@ -256,7 +256,7 @@ impl RowDrawing<'_> {
 pub fn state_mark(view: &RunView, id: &NodeId) -> Option<(Glyph, Role)> {
     let run = &view.seen().run;
     let node = run.node(id)?;
-    let is_ahead = Standing::of(&node.state) == Standing::Ahead;
+    let is_ahead = node.state.group() == StateGroup::Ahead;
     // A point that means every node is shown in the list alone.
     let is_break = || run.breakpoints().any(|(_, point)| !point.disabled && point.node.is_some() && point.means(id));
     Some(match of_node(&node.state, view.seen_status()) {

@@ -7,7 +7,7 @@ use super::row::{Columns, RowDrawing};
 use super::{empty, request, sentence};
 use crate::console::model::{Focus, Model, RunView, TreeRow};
 use crate::console::theme::Role;
-use crate::engine::{NodeRun, NodeState, Time, arguments};
+use crate::engine::{NodeRun, Time, arguments};
 use crate::plan::tree::Orientation;
 use crate::text::{Glyph, Plain};
 
@@ -50,9 +50,8 @@ const LIVE: usize = 6;
 /// What nodes at work said last, at the end of the rows that the tree leaves free.
 fn live(view: &RunView, rows: &[TreeRow], pen: &mut Pen<'_>, area: Rect) {
     let run = &view.seen().run;
-    let works = |node: &NodeRun| matches!(node.state, NodeState::Running | NodeState::Stopping);
     let said = rows.iter().filter_map(|row| {
-        let node = run.node(&row.node).filter(|node| works(node))?;
+        let node = run.node(&row.node).filter(|node| node.state.is_at_work())?;
         let output = || view.seen().transcript(&row.node)?.last_line().filter(|line| !line.is_empty()).cloned();
         let of = view.plan().nodes.get(row.index)?;
         // What a tool writes says more than that it was called.
@@ -100,8 +99,9 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     }
     pen.out_of_sight(area, tree.top(), tree.rows().len(), area.height - 1);
     let version = model.editor.version().filter(|_| model.shown_run().is_none());
-    if let Some(version) = version.filter(|version| !version.origin.is_empty()) {
-        words.push((sentence::bare(&version.origin), Role::Dim));
+    let origin = version.map(|version| version.origin.label()).unwrap_or_default();
+    if !origin.is_empty() {
+        words.push((sentence::bare(&origin), Role::Dim));
     }
     pen.title(area, &words);
 }

@@ -2,7 +2,8 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Action, Actor, Cause, EdgeState, Event, HeldAt, NodeState, Record, RerunReach, Time, flow::Phase, graph::NodeIx, inner_run::Times,
+    Action, Actor, Cause, EdgeState, Event, HeldAt, NodeState, Record, RerunReach, StateGroup, Time, flow::Phase, graph::NodeIx,
+    inner_run::Times,
 };
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
@@ -75,20 +76,12 @@ impl Decider<'_> {
 
     pub(super) fn retry_refusal(&self, ix: NodeIx) -> Option<String> {
         let (id, state) = (self.id_of(ix), &self.nodes[ix].state);
-        match state {
-            NodeState::Retrying { .. } => None,
-            NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled | NodeState::Skipped | NodeState::Unknown => {
-                self.inside_refusal(ix).or_else(|| self.closed_refusal(ix))
-            }
-            NodeState::Succeeded | NodeState::Rehearsed | NodeState::Passed => {
-                Some(format!("`{id}` is {}, so there is nothing to retry: rerun it instead", state.word()))
-            }
-            NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Held
-            | NodeState::Waiting { .. }
-            | NodeState::Running
-            | NodeState::Stopping => Some(format!("`{id}` is {} and has not ended", state.word())),
+        match state.group() {
+            StateGroup::Resting => None,
+            StateGroup::Waiting if *state != NodeState::Unknown => Some(format!("`{id}` is {} and has not ended", state.word())),
+            StateGroup::Failed | StateGroup::NotRun | StateGroup::Waiting => self.inside_refusal(ix).or_else(|| self.closed_refusal(ix)),
+            StateGroup::Done => Some(format!("`{id}` is {}, so there is nothing to retry: rerun it instead", state.word())),
+            StateGroup::Ahead | StateGroup::Working => Some(format!("`{id}` is {} and has not ended", state.word())),
         }
     }
 

@@ -31,7 +31,7 @@ impl Decider<'_> {
             WorkerFact::QuestionAsked { .. } => self.decide_question(ix, fact, now),
             WorkerFact::ModelCalled(call) => vec![Event::Node { node_id, generation, fact: NodeFact::ModelCalled { call: call.clone() } }],
             WorkerFact::Message { role, content } => {
-                vec![Event::Node { node_id, generation, fact: NodeFact::Message { role: role.clone(), content: content.clone() } }]
+                vec![Event::Node { node_id, generation, fact: NodeFact::Message { role: *role, content: content.clone() } }]
             }
             WorkerFact::Output(text) => vec![Event::Node { node_id, generation, fact: NodeFact::Output { text: text.clone() } }],
             WorkerFact::Thought(text) => vec![Event::Node { node_id, generation, fact: NodeFact::Thought { text: text.clone() } }],

@@ -134,16 +134,7 @@ impl RunState {
 
     /// Whether an attempt of a node is with a worker that can't hear of an edit.
     pub(in crate::engine) fn is_engaged(&self, ix: NodeIx) -> bool {
-        match self.flows[ix].phase.part() {
-            PhasePart::AtWork | PhasePart::Inside => true,
-            PhasePart::Ahead
-            | PhasePart::InLine
-            | PhasePart::AtGate(_)
-            | PhasePart::Answered
-            | PhasePart::Held
-            | PhasePart::Resting
-            | PhasePart::Lost
-            | PhasePart::Over => false,
-        }
+        let part = self.flows[ix].phase.part();
+        part == PhasePart::AtWork || part.is_inside()
     }
 }

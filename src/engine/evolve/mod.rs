@@ -123,15 +123,7 @@ impl RunState {
         let flow = &self.flows[ix];
         let works = match flow.phase.part() {
             PhasePart::AtWork => flow.worker.as_ref().is_none_or(|worker| worker.since.is_some() && worker.model_wait().is_none()),
-            PhasePart::Inside => true,
-            PhasePart::Ahead
-            | PhasePart::InLine
-            | PhasePart::AtGate(_)
-            | PhasePart::Answered
-            | PhasePart::Held
-            | PhasePart::Resting
-            | PhasePart::Lost
-            | PhasePart::Over => false,
+            part => part.is_inside(),
         };
         let span = &mut self.nodes[ix].span;
         if works { span.work(at) } else { span.rest(at) }

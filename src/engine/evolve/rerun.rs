@@ -15,8 +15,8 @@ use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
 impl Action {
-    /// Whether it may be asked of a run that is over, which goes on by it.
-    pub(in crate::engine) fn reopens(&self) -> bool {
+    /// Whether it may be asked of a run that is over, which goes on by it: nodes run again.
+    pub fn reopens(&self) -> bool {
         self.voids_with().is_some()
     }
 

@@ -160,18 +160,8 @@ impl RunState {
 
     /// Whether nothing but a slot or a lock is between a node and its start, once what was kept goes on.
     fn is_about_to_start(&self, ix: NodeIx) -> bool {
-        match self.flows[ix].phase.part() {
-            PhasePart::InLine => true,
-            PhasePart::Held => !self.flows[ix].keeps_an_end(),
-            PhasePart::Ahead
-            | PhasePart::AtGate(_)
-            | PhasePart::Answered
-            | PhasePart::AtWork
-            | PhasePart::Inside
-            | PhasePart::Resting
-            | PhasePart::Lost
-            | PhasePart::Over => false,
-        }
+        let part = self.flows[ix].phase.part();
+        part == PhasePart::InLine || part == PhasePart::Held && !self.flows[ix].keeps_an_end()
     }
 
     /// Whether a node waits before its start, or at the gate before that.

@@ -170,7 +170,7 @@ fn guidance_is_undone_until_it_is_delivered() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
     world.act(Action::Guide { node: "a".into(), text: "use metres".into() });
     world.fact("a", WorkerFact::Output("thinking".into()));
-    world.fact("a", WorkerFact::Message { role: "assistant".into(), content: "thinking".into() });
+    world.fact("a", WorkerFact::Message { role: MessageRole::Assistant, content: "thinking".into() });
     assert!(world.run.undoable().is_some(), "what the agent says has nothing to do with it");
     world.command(Command::Undo);
     model(&mut world, "a", "m1");

@@ -2,7 +2,7 @@
 //! joins included, so it is what will happen, not a description of it.
 
 use crate::engine::{
-    Action, Actor, Command, Event, Input, Mark, NodeState, Outcome, Time, Totals, flow::PhasePart, graph::NodeIx, run::RunState,
+    Action, Actor, Command, Event, Input, Mark, NodeState, Outcome, StateGroup, Time, Totals, flow::PhasePart, graph::NodeIx, run::RunState,
 };
 use crate::plan::{NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -174,22 +174,18 @@ impl RunState {
     /// What becomes of a node in a new generation: it runs again, or ends before it could.
     fn again_as(&self, ix: NodeIx, before: &NodeState) -> Option<NodeImpact> {
         let node = &self.nodes[ix];
-        let ended = match node.state {
-            _ if node.attempt > 0 => NodeImpact::Reruns,
-            NodeState::Skipped => NodeImpact::Skips,
-            NodeState::Passed => NodeImpact::Passes,
-            NodeState::Cancelled => NodeImpact::Cancels,
-            NodeState::Failed | NodeState::FailedSafe => NodeImpact::Fails,
-            NodeState::Succeeded
-            | NodeState::Rehearsed
-            | NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Held
-            | NodeState::Waiting { .. }
-            | NodeState::Running
-            | NodeState::Stopping
-            | NodeState::Retrying { .. }
-            | NodeState::Unknown => NodeImpact::Reruns,
+        let ended = match node.state.group() {
+            StateGroup::NotRun if node.attempt == 0 && node.state == NodeState::Skipped => NodeImpact::Skips,
+            StateGroup::NotRun if node.attempt == 0 => NodeImpact::Cancels,
+            StateGroup::Done if node.attempt == 0 && node.state == NodeState::Passed => NodeImpact::Passes,
+            StateGroup::Failed if node.attempt == 0 => NodeImpact::Fails,
+            StateGroup::NotRun
+            | StateGroup::Done
+            | StateGroup::Failed
+            | StateGroup::Ahead
+            | StateGroup::Waiting
+            | StateGroup::Working
+            | StateGroup::Resting => NodeImpact::Reruns,
         };
         (ended == NodeImpact::Reruns || node.state != *before).then_some(ended)
     }
@@ -219,33 +215,36 @@ impl RunState {
             return impact.add(NodeImpact::Wraps, id);
         }
         let is_given = then.mark == Some(Mark::Overridden);
-        let kind = match &then.state {
-            NodeState::Succeeded if is_given && self.is_at_work(ix) => NodeImpact::Stops,
-            NodeState::Cancelled if self.is_at_work(ix) => {
-                impact.add(NodeImpact::CancelsAtWork, id.clone());
-                NodeImpact::Stops
-            }
-            NodeState::Skipped if self.is_at_work(ix) => NodeImpact::Stops,
-            NodeState::Skipped => NodeImpact::Skips,
-            NodeState::Cancelled => NodeImpact::Cancels,
-            NodeState::Succeeded if is_given => return,
-            NodeState::Rehearsed => {
-                impact.add(NodeImpact::Rehearses, id.clone());
+        let kind = match then.state.group() {
+            StateGroup::Done if is_given && self.is_at_work(ix) => NodeImpact::Stops,
+            StateGroup::Done if is_given => return,
+            StateGroup::Done if then.state == NodeState::Passed => NodeImpact::Passes,
+            StateGroup::Done => {
+                if then.state == NodeState::Rehearsed {
+                    impact.add(NodeImpact::Rehearses, id.clone());
+                }
                 NodeImpact::Succeeds
             }
-            NodeState::Succeeded => NodeImpact::Succeeds,
-            NodeState::Passed => NodeImpact::Passes,
-            NodeState::Failed | NodeState::FailedSafe => NodeImpact::Fails,
-            NodeState::Held => NodeImpact::Holds,
+            StateGroup::NotRun => {
+                let is_cancelled = then.state == NodeState::Cancelled;
+                if is_cancelled && self.is_at_work(ix) {
+                    impact.add(NodeImpact::CancelsAtWork, id.clone());
+                }
+                match (self.is_at_work(ix), is_cancelled) {
+                    (true, _) => NodeImpact::Stops,
+                    (false, true) => NodeImpact::Cancels,
+                    (false, false) => NodeImpact::Skips,
+                }
+            }
+            StateGroup::Failed => NodeImpact::Fails,
+            StateGroup::Ahead if then.state == NodeState::Held => NodeImpact::Holds,
             // One that goes on after a held call or a gate in its middle doesn't start.
-            NodeState::Running if (then.generation, then.attempt) != (node.generation, node.attempt) => NodeImpact::Starts,
-            NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Waiting { .. }
-            | NodeState::Running
-            | NodeState::Stopping
-            | NodeState::Retrying { .. }
-            | NodeState::Unknown => return,
+            StateGroup::Working
+                if then.state == NodeState::Running && (then.generation, then.attempt) != (node.generation, node.attempt) =>
+            {
+                NodeImpact::Starts
+            }
+            StateGroup::Ahead | StateGroup::Waiting | StateGroup::Working | StateGroup::Resting => return,
         };
         impact.add(kind, id);
     }

@@ -3,8 +3,8 @@
 //! taken. A node that gets another name keeps its bar.
 
 use crate::engine::{
-    Action, Event, NewNames, NodeFact, NodeRun, NodeState, Record, Renames, Run, Time, Topic, carry, flow::Phase, graph::NodeIx,
-    run::RunState,
+    Action, Event, EventTrait, NewNames, NodeFact, NodeRun, NodeState, Record, Renames, Run, StateGroup, Time, Topic, carry, flow::Phase,
+    graph::NodeIx, run::RunState,
 };
 use crate::plan::NodeId;
 use serde::Serialize;
@@ -38,23 +38,16 @@ pub enum Doing {
 impl Doing {
     /// What a node of a run does; nothing when it is over.
     pub(in crate::engine) fn of(node: &NodeRun, run: &RunState) -> Option<Self> {
-        Some(match &node.state {
-            NodeState::Pending => Self::Inputs,
-            NodeState::Ready if run.is_paused() => Self::Held,
-            NodeState::Ready => Self::Slot,
-            NodeState::Held | NodeState::Running if node.reason.is_model_wait() => Self::Model,
-            NodeState::Held => Self::Held,
-            NodeState::Waiting { .. } => Self::Gate,
-            NodeState::Running | NodeState::Stopping => Self::Working,
-            NodeState::Retrying { .. } => Self::Resting,
-            NodeState::Unknown => Self::Unknown,
-            NodeState::Succeeded
-            | NodeState::Rehearsed
-            | NodeState::Passed
-            | NodeState::Skipped
-            | NodeState::Failed
-            | NodeState::FailedSafe
-            | NodeState::Cancelled => return None,
+        Some(match node.state.group() {
+            StateGroup::Ahead | StateGroup::Working if node.reason.is_model_wait() => Self::Model,
+            StateGroup::Ahead if node.state == NodeState::Pending => Self::Inputs,
+            StateGroup::Ahead if node.state == NodeState::Ready && !run.is_paused() => Self::Slot,
+            StateGroup::Ahead => Self::Held,
+            StateGroup::Waiting if node.state == NodeState::Unknown => Self::Unknown,
+            StateGroup::Waiting => Self::Gate,
+            StateGroup::Working => Self::Working,
+            StateGroup::Resting => Self::Resting,
+            StateGroup::Done | StateGroup::Failed | StateGroup::NotRun => return None,
         })
     }
 }
@@ -245,7 +238,7 @@ impl Timeline {
             self.settled = Some(record.at);
         } else if let Event::RunReopened { .. } = record.event {
             self.settled = None;
-        } else if let Event::RunRecovered { .. } | Event::Branched { .. } = record.event {
+        } else if record.event.has(EventTrait::ChangesDriver) {
             self.break_off(run, record.at);
         }
     }
@@ -256,7 +249,7 @@ impl Timeline {
             && !matches!(**action, Action::Edit { .. })
         {
             nodes.iter().for_each(|node| self.note(run, node, record));
-        } else if let Event::Acted { .. } | Event::Undone { .. } = record.event {
+        } else if record.event.has(EventTrait::Steers) {
             self.note_all(run, run.all_nodes(), record);
         }
     }

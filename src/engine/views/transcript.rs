@@ -1,14 +1,14 @@
 //! `Transcript`: what each node wrote and logged, and which models it asked, in order, from the same events as the run. Raw text, as the
 //! journal has it. A node that gets another name keeps its entries.
 
-use crate::engine::{Event, ModelCall, NodeFact, Record, Renames, Time, carry};
+use crate::engine::{Event, MessageRole, ModelCall, NodeFact, Record, Renames, Time, carry};
 use crate::plan::NodeId;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum TranscriptEntry {
-    /// Of a conversation; `role` is `system`, `user`, `assistant`, `tool` or `reasoning`.
-    Message { at: Time, role: String, content: String },
+    /// Of a conversation.
+    Message { at: Time, role: MessageRole, content: String },
     /// A line of the log, or what held or interrupted the node.
     Log { at: Time, text: String },
     /// A model call ended.
@@ -31,7 +31,7 @@ impl Transcript {
         let entry = if let Event::LogLine { text, .. } = &record.event {
             log(text.clone())
         } else if let Event::Node { fact: NodeFact::Message { role, content }, .. } = &record.event {
-            TranscriptEntry::Message { at, role: role.clone(), content: content.clone() }
+            TranscriptEntry::Message { at, role: *role, content: content.clone() }
         } else if let Event::Node { fact: NodeFact::ModelCalled { call }, .. } = &record.event {
             TranscriptEntry::Model { at, call: call.clone() }
         } else if let Event::Node { fact: NodeFact::Interrupted { reason, .. }, .. } = &record.event {

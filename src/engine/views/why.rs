@@ -1,7 +1,7 @@
 //! Why a node isn't running: all that it waits for, down to what a person can do something about.
 
 use crate::engine::{
-    Cause, EdgeState, GateId, NodeState, RunStatus, Time,
+    Cause, EdgeState, GateId, NodeState, RunStatus, StateGroup, Time,
     evolve::steer::Speed,
     flow::{Flow, PhasePart},
     graph::{NodeIx, SlotNeed},
@@ -167,13 +167,14 @@ impl RunState {
                 let hold = self.later_hold(ix);
                 BlockerNotes::new(format!("`{id}` waits for a reply to gate {}{because}{hold}", gate.0), Obstacle::Gate { gate: *gate })
             }
-            NodeState::Running | NodeState::Stopping if self.count_inside(&id) > 0 => {
+            state if state.is_at_work() && self.count_inside(&id) > 0 => {
                 let inside = inside_ended(node.inside.over, self.count_inside(&id));
                 let sentence = format!("`{id}` is {}: {inside}", node.state.word());
                 BlockerNotes::new(sentence, Obstacle::Nodes).by(self.open_inside(ix).collect())
             }
-            NodeState::Running => BlockerNotes::new(format!("`{id}` is running{because}"), Obstacle::Work),
-            NodeState::Stopping => BlockerNotes::new(format!("`{id}` is stopping{because}"), Obstacle::Work),
+            NodeState::Running | NodeState::Stopping => {
+                BlockerNotes::new(format!("`{id}` is {}{because}", node.state.word()), Obstacle::Work)
+            }
             NodeState::Retrying { until } => {
                 BlockerNotes::new(format!("`{id}` will be retried at {}{because}", clock(until.0)), Obstacle::Retry { until: *until })
             }
@@ -324,18 +325,14 @@ impl RunState {
 
     /// Those that a person can do something about come first, then those that wait themselves.
     pub(in crate::engine) fn urgency(&self, ix: NodeIx) -> u8 {
-        match self.nodes[ix].state {
-            NodeState::Waiting { .. } | NodeState::Unknown => 0,
-            NodeState::Held => 1,
-            NodeState::Retrying { .. } | NodeState::Pending => 2,
-            NodeState::Ready | NodeState::Running | NodeState::Stopping => 3,
-            NodeState::Succeeded
-            | NodeState::Rehearsed
-            | NodeState::Passed
-            | NodeState::Skipped
-            | NodeState::Failed
-            | NodeState::FailedSafe
-            | NodeState::Cancelled => 4,
+        let state = &self.nodes[ix].state;
+        match state.group() {
+            StateGroup::Waiting => 0,
+            StateGroup::Ahead if *state == NodeState::Held => 1,
+            StateGroup::Ahead if *state == NodeState::Pending => 2,
+            StateGroup::Resting => 2,
+            StateGroup::Ahead | StateGroup::Working => 3,
+            StateGroup::Done | StateGroup::Failed | StateGroup::NotRun => 4,
         }
     }
 }

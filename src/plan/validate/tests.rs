@@ -12,7 +12,7 @@ pub(super) fn catalog() -> Catalog {
         name: name.into(),
         description: String::new(),
         objective_template: String::new(),
-        kind: "llm".into(),
+        kind: crate::plan::AgentKind::Llm,
         tools: tools.iter().map(ToString::to_string).collect(),
         origin: "test".into(),
         ..AgentInfo::default()

@@ -5,7 +5,7 @@ use super::codes::Code;
 use super::finding::{Fix, FixKind};
 use crate::plan::limits::{CONTEXT_PERCENT, HYBRID_MODEL};
 use crate::plan::reference::{Reference, references, references_in_text};
-use crate::plan::{Budget, Dialect, Node, Policy, Root};
+use crate::plan::{AgentKind, Budget, Dialect, Node, Policy, Root};
 use crate::text::{thousands, tokens};
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ fn window(check: &PlanCheck, node: &Node) -> Option<(String, u64)> {
 fn prompt(check: &PlanCheck, node: &Node, window: u64) -> Option<PromptSize> {
     let (plan, agent) = (check.plan, node.kind.agent()?);
     let card = agent.agent.as_deref().and_then(|name| check.stock.agents.get(name)).and_then(|&card| check.catalog.agents.get(card));
-    if card.is_some_and(|card| card.kind == "human") {
+    if card.is_some_and(|card| card.kind == AgentKind::Human) {
         return None;
     }
     let policy = |field: fn(&Policy) -> Option<u64>| field(&node.policy).or_else(|| field(&plan.defaults));

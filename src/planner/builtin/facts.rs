@@ -25,10 +25,9 @@ pub struct WorkspaceFacts {
 }
 
 /// One table that a request names.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct TableFacts {
-    /// `csv`, `json`, `log`, `access`, …
-    pub format: String,
+    pub format: tables::TableFormat,
     /// The name that queries know it by.
     pub name: String,
     pub columns: Vec<ColumnFacts>,
@@ -49,8 +48,13 @@ impl TableFacts {
         self.columns.iter().find(|column| column.name == name)
     }
 
+    /// Whether its rows are entries of a program's or a server's log.
+    pub fn has_entries(&self) -> bool {
+        self.is_log() || self.format == tables::TableFormat::Access
+    }
+
     pub fn is_log(&self) -> bool {
-        self.format == "log"
+        self.format == tables::TableFormat::Log
     }
 }
 
@@ -132,7 +136,7 @@ impl WorkspaceFacts {
             ColumnFacts { name: column.name.clone(), is_number: column.kind == tables::ColumnKind::Number, values, is_unique }
         };
         let columns = (0..table.columns.len()).map(column).collect();
-        Some(TableFacts { format: table.format.to_string(), name: table.name.clone(), columns })
+        Some(TableFacts { format: table.format, name: table.name.clone(), columns })
     }
 
     /// A file or folder exactly as it is spelled, or but for the case of its letters where that is unique.

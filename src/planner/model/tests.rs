@@ -15,7 +15,7 @@ pub(super) fn catalog() -> Catalog {
         name: name.into(),
         description: description.into(),
         objective_template: objective.into(),
-        kind: "llm".into(),
+        kind: crate::plan::AgentKind::Llm,
         tools: Vec::new(),
         origin: "shipped".into(),
         ..AgentInfo::default()

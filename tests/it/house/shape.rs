@@ -351,6 +351,26 @@ fn wildcards(source: &Source) -> Vec<(usize, &str)> {
     found
 }
 
+/// The lines of a file on which a `matches!` names several variants of an enum that must not have a wildcard: whatever is new is then
+/// silently none of them.
+fn classes_in_passing(source: &Source) -> Vec<(usize, &'static str)> {
+    let lines: Vec<(usize, &str)> = source.code().collect();
+    let mut found = Vec::new();
+    for (at, (number, line)) in lines.iter().enumerate() {
+        for (begin, _) in line.match_indices("matches!(") {
+            let rest: String = [&line[begin..]].into_iter().chain(lines[at + 1..].iter().take(12).map(|(_, line)| *line)).collect();
+            let mut depth = 0;
+            let is_end = |letter: char| {
+                depth += i32::from(letter == '(') - i32::from(letter == ')');
+                letter == ')' && depth == 0
+            };
+            let asked = rest.find(is_end).map_or("", |end| &rest[..end]);
+            found.extend(WITHOUT_WILDCARD.iter().filter(|kind| asked.matches(**kind).count() > 1).map(|kind| (*number, *kind)));
+        }
+    }
+    found
+}
+
 #[test]
 fn what_takes_everything_is_seen_however_it_is_written() {
     let source = |text: &str| Source { path: PathBuf::from("src/engine/x.rs"), room: "engine".into(), text: text.into() };
@@ -366,6 +386,10 @@ fn what_takes_everything_is_seen_however_it_is_written() {
         "impl Row {\n    fn f() {\n        match self {\n            Self::Carried => 1,\n            other => 2,\n        }\n    }\n}"
     ));
     assert!(!is_found("match doing {\n    Doing::Ready => 1,\n    _ => 2,\n}"));
+    let is_class = |text: &str| !classes_in_passing(&source(text)).is_empty();
+    assert!(is_class("if matches!(state, NodeState::Ready | NodeState::Held) {"));
+    assert!(is_class("let x = matches!(\n    action,\n    Action::Pause\n        | Action::Step { .. }\n);"));
+    assert!(!is_class("if matches!(state, NodeState::Ready) || matches!(state, NodeState::Held) {"));
 }
 
 #[test]
@@ -388,6 +412,11 @@ fn every_code_of_a_finding_is_found_somewhere() {
 fn matches_over_events_commands_and_node_states_name_every_variant() {
     let mut found: Vec<String> = Vec::new();
     for source in sources().iter().filter(|source| !source.is_test()) {
+        let classes = classes_in_passing(source);
+        found.extend(classes.iter().map(|(line, kind)| {
+            let (kind, place) = (kind.trim_end_matches(':'), source.path.display());
+            format!("{place}:{line}: this says in passing what several {kind}s have in common; ask a trait or a group of it, where a new one is thought of")
+        }));
         let faults = wildcards(source);
         found.extend(faults.iter().map(|(line, kind)| {
             let kind = kind.trim_end_matches(':');

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::says;
 use crate::console::model::{Doc, Model, RunView, texts};
 use crate::console::theme::Role;
-use crate::engine::{HeldAt, Mark, NextCall, NodeError, REASONING, ToolCall, ToolReport, Totals, result_text};
+use crate::engine::{HeldAt, Mark, MessageRole, NextCall, NodeError, ToolCall, ToolReport, Totals, result_text};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, counted, duration};
 
@@ -156,8 +156,8 @@ pub fn prompt<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
     }
     let mut doc = Doc::default();
     for message in messages {
-        doc.heading(message.role.as_str());
-        let role = if message.role.as_str() == REASONING { Role::Dim } else { Role::Text };
+        doc.heading(message.role.word());
+        let role = if message.role == MessageRole::Reasoning { Role::Dim } else { Role::Text };
         doc.lines(role, &message.lines);
     }
     doc

@@ -21,7 +21,7 @@ pub use addressed::Addressed;
 pub use compare::Compare;
 pub use document::HistoryStep;
 pub use review::Review;
-pub use versions::Version;
+pub use versions::{PlanOrigin, Version};
 
 /// The plan that is edited.
 #[derive(Clone, Debug, Default)]

@@ -14,12 +14,37 @@ pub struct Versions {
 #[derive(Clone, Debug, Default)]
 pub struct Version {
     pub plan: Box<Plan>,
-    /// Who made it, or where it comes from.
-    pub origin: Plain,
+    pub origin: PlanOrigin,
     /// What planning took, until a run counts it.
     pub planning: Vec<ModelCall>,
     /// It is the plan before, changed.
     pub goes_on: bool,
+}
+
+/// Who made a plan, or where it comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum PlanOrigin {
+    /// The person who edits it.
+    #[default]
+    Person,
+    /// A planner, by its name.
+    Planner(String),
+    File(String),
+    Stdin,
+    Run,
+}
+
+impl PlanOrigin {
+    /// Beside the plan; empty where the person made it.
+    pub fn label(&self) -> Plain {
+        match self {
+            Self::Person => Plain::default(),
+            Self::Planner(name) => Plain::summary(&format!("by {name}")),
+            Self::File(file) => Plain::summary(&format!("from {file}")),
+            Self::Stdin => Plain::line("from stdin"),
+            Self::Run => Plain::line("from a run"),
+        }
+    }
 }
 
 impl Versions {

@@ -65,9 +65,9 @@ impl EventFilter {
 
     fn fits(&self, line: &EventLine) -> bool {
         let node = line.node.as_ref().map(|node| node.to_lowercase()).unwrap_or_default();
-        let text = format!("{node} {} {} {}", line.kind, line.what().as_str(), line.who.as_str()).to_lowercase();
+        let text = format!("{node} {} {} {}", line.kind.word(), line.what().as_str(), line.who.as_str()).to_lowercase();
         self.nodes.iter().all(|wanted| node.contains(wanted.as_str()))
-            && self.kinds.iter().all(|wanted| line.kind.starts_with(wanted.as_str()))
+            && self.kinds.iter().all(|wanted| line.kind.word().starts_with(wanted.as_str()))
             && self.words.iter().all(|wanted| text.contains(wanted.as_str()))
     }
 }

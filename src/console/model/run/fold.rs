@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::console::model::NodeConversation;
-use crate::engine::{Action, BreakId, Event, EventTrait, NodeFact, NodeState, Record, Renames, Run, Spent, Time, Timeline, carry};
+use crate::engine::{BreakId, Event, EventTrait, NodeFact, NodeState, Record, Renames, Run, Spent, Time, Timeline, carry};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -67,7 +67,7 @@ impl RunAt {
         } else if let NodeFact::ModelCalled { call } = fact {
             self.spent.add(Spent::of(call));
         } else if let NodeFact::Message { role, content } = fact {
-            self.transcript_mut(node_id).say(role, content);
+            self.transcript_mut(node_id).say(*role, content);
         } else if let NodeFact::Completed { result, .. } | NodeFact::Failed { result: Some(result), .. } = fact {
             self.transcript_mut(node_id).finish(result);
         }
@@ -108,5 +108,5 @@ impl RunAt {
 /// Whether other nodes may be there after an event. An undone action leaves all as it was before; nodes that run again leave what ran inside them behind.
 fn changes_nodes(event: &Event) -> bool {
     let Event::Acted { action, .. } = event else { return event.has(EventTrait::ChangesNodes) };
-    matches!(**action, Action::Edit { .. } | Action::Retry { .. } | Action::Rerun { .. } | Action::Rewind { .. } | Action::Override { .. })
+    action.reopens()
 }

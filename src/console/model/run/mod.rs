@@ -4,7 +4,6 @@
 mod fold;
 mod journal;
 mod replay;
-mod standing;
 mod stops;
 
 use std::collections::BTreeMap;
@@ -20,7 +19,6 @@ use crate::text::Plain;
 pub use fold::RunAt;
 pub use journal::RunRecords;
 pub use replay::Replay;
-pub use standing::Standing;
 pub use stops::{Stop, StopKind};
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! `Stop`: where a run waits for a person: a gate, a halt, a failure, a result that is out of date.
 
-use super::{RunAt, Standing};
-use crate::engine::{GateId, Time};
+use super::RunAt;
+use crate::engine::{GateId, StateGroup, Time};
 use crate::plan::NodeId;
 
 /// One place where a run waits for a person.
@@ -28,14 +28,14 @@ pub fn stops(seen: &RunAt) -> Vec<Stop> {
     let gates = run.open_gates().map(|gate| Stop { since: gate.opened, node: gate.node.clone(), kind: StopKind::Gate(gate.id) });
     let others = run.nodes().filter_map(|(id, node)| {
         let halts = || run.kept(id).is_some() || run.held_calls(id).next().is_some();
-        let (kind, since) = match Standing::of(&node.state) {
-            Standing::Failed => (StopKind::Failure, node.span.finished),
-            Standing::Ahead | Standing::Working | Standing::Waiting if halts() => {
+        let (kind, since) = match node.state.group() {
+            StateGroup::Failed => (StopKind::Failure, node.span.finished),
+            StateGroup::Ahead | StateGroup::Working | StateGroup::Resting | StateGroup::Waiting if halts() => {
                 (StopKind::Halt, seen.timeline.stretches(id).last().map(|last| last.from))
             }
-            Standing::Ahead | Standing::Working | Standing::Waiting => return None,
-            Standing::Done | Standing::Dropped if node.stale.is_some() => (StopKind::Stale, node.span.finished),
-            Standing::Done | Standing::Dropped => return None,
+            StateGroup::Ahead | StateGroup::Working | StateGroup::Resting | StateGroup::Waiting => return None,
+            StateGroup::Done | StateGroup::NotRun if node.stale.is_some() => (StopKind::Stale, node.span.finished),
+            StateGroup::Done | StateGroup::NotRun => return None,
         };
         Some(Stop { since: since.unwrap_or_default(), node: id.clone(), kind })
     });

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::{TOO_FAST, UpdateTurn};
 use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, Status, TextField, texts};
-use crate::engine::{Action, ActionTarget, Command, HeldAt, NodeState, RerunReach, Run, WrittenValue};
+use crate::engine::{Action, ActionTarget, Command, HeldAt, NodeState, RerunReach, Run, StateGroup, WrittenValue};
 use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::Plain;
@@ -41,16 +41,27 @@ pub enum Proposed {
 
 /// Whether an action is shown before it is done: where it ends, skips or repeats work, and where it does harm.
 fn asks(proposal: &Proposal) -> bool {
-    let is_broad = matches!(
-        proposal.action,
+    let is_broad = match proposal.action {
         Action::Cancel { .. }
-            | Action::Stop { .. }
-            | Action::Retry { .. }
-            | Action::Rerun { .. }
-            | Action::Skip { .. }
-            | Action::Override { .. }
-            | Action::Rewind { .. }
-    );
+        | Action::Stop { .. }
+        | Action::Retry { .. }
+        | Action::Rerun { .. }
+        | Action::Skip { .. }
+        | Action::Override { .. }
+        | Action::Rewind { .. } => true,
+        Action::Hold { .. }
+        | Action::Release { .. }
+        | Action::Edit { .. }
+        | Action::Guide { .. }
+        | Action::Pause
+        | Action::Resume
+        | Action::Step { .. }
+        | Action::RunTo { .. }
+        | Action::StepInto { .. }
+        | Action::Break { .. }
+        | Action::Unbreak { .. }
+        | Action::Rebreak { .. } => false,
+    };
     is_broad || !proposal.impact.is_harmless()
 }
 
@@ -274,7 +285,8 @@ pub fn step(model: &mut Model, turn: &mut UpdateTurn) {
     let run = model.shown_run().map(|view| &view.newest().run);
     let may = |run: &Run, node: &NodeId| {
         let state = run.node(node).map(|node| &node.state);
-        run.held_calls(node).next().is_some() || matches!(state, Some(NodeState::Ready | NodeState::Held))
+        run.held_calls(node).next().is_some()
+            || state.is_some_and(|state| state.group() == StateGroup::Ahead && *state != NodeState::Pending)
     };
     let node = model.selected_id().filter(|node| run.is_some_and(|run| may(run, node))).cloned();
     attempt(model, turn, Action::Step { node });

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::super::{ConsoleEffect, UpdateTurn};
 use super::change::{change, report};
 use crate::console::model::{
-    Dialog, EditThen, Focus, HistoryStep, LineThen, Model, Performer, Pick, PickItem, PickThen, PlanScreen, Screen, Status, TextField,
-    Version, texts,
+    Dialog, EditThen, Focus, HistoryStep, LineThen, Model, Performer, Pick, PickItem, PickThen, PlanOrigin, PlanScreen, Screen, Status,
+    TextField, Version, texts,
 };
 use crate::plan::edit::Edit;
 use crate::plan::{
@@ -15,9 +15,9 @@ use crate::plan::{
 };
 use crate::text::Plain;
 
-/// A plan that is there already goes into the editor; `origin` says where it comes from (`from plan.json`).
-pub fn open(model: &mut Model, plan: Plan, origin: &str) {
-    model.editor.begin(Version { plan: Box::new(plan), origin: Plain::summary(origin), ..Version::default() });
+/// A plan that is there already goes into the editor.
+pub fn open(model: &mut Model, plan: Plan, origin: PlanOrigin) {
+    model.editor.begin(Version { plan: Box::new(plan), origin, ..Version::default() });
     if model.session.knows_catalog {
         model.editor.refresh(&model.session.catalog);
     }

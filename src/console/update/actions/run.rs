@@ -4,7 +4,7 @@ use serde_json::Map;
 
 use super::super::UpdateTurn;
 use crate::console::commands::guards::can_run;
-use crate::console::model::{Confirmed, Dialog, Model, PickItem, PickThen, PlanScreen, Reading, RunView, Screen, Status, docs};
+use crate::console::model::{Confirmed, Dialog, Model, PickItem, PickThen, PlanOrigin, PlanScreen, Reading, RunView, Screen, Status, docs};
 use crate::engine::{Action, OPERATOR, REHEARSAL, RunId};
 use crate::host::client::{ModelStatus, Request};
 use crate::plan::that_need_model;
@@ -78,7 +78,7 @@ pub fn to_gate(model: &mut Model, turn: &mut UpdateTurn) {
 /// A copy of the shown run's plan goes into the editor.
 pub fn take_plan(model: &mut Model, _: &mut UpdateTurn) {
     let Some(plan) = model.shown_run().and_then(|view| view.seen().run.plan().cloned()) else { return };
-    super::plan::open(model, plan, "from a run");
+    super::plan::open(model, plan, PlanOrigin::Run);
     model.status = Some(Status::good("the run's plan is in the editor; undo restores the previous plan"));
 }
 

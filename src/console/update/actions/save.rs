@@ -1,7 +1,7 @@
 //! Writing the plan into a file.
 
 use super::super::UpdateTurn;
-use crate::console::model::{Confirmed, Dialog, LineThen, Model, Status, TextField};
+use crate::console::model::{Confirmed, Dialog, LineThen, Model, PlanOrigin, Status, TextField};
 use crate::host::client::{Request, There};
 use crate::plan::dialect::{Format, write};
 use crate::plan::{Dialect, Plan};
@@ -9,9 +9,11 @@ use crate::text::Plain;
 
 /// Asks for the file; a plan that came from one offers that.
 pub fn ask(model: &mut Model, _: &mut UpdateTurn) {
-    let origin = model.editor.version().map(|version| version.origin.as_str()).unwrap_or_default();
-    let from = origin.strip_prefix("from ").filter(|origin| *origin != "a run").unwrap_or("plan.json");
-    let (field, note) = (TextField::offering(from), "a path in the workspace; .yaml writes YAML");
+    let file = match model.editor.version().map(|version| &version.origin) {
+        Some(PlanOrigin::File(file)) => file,
+        Some(PlanOrigin::Person | PlanOrigin::Planner(_) | PlanOrigin::Stdin | PlanOrigin::Run) | None => "plan.json",
+    };
+    let (field, note) = (TextField::offering(file), "a path in the workspace; .yaml writes YAML");
     model.dialogs.push(Dialog::line("save the plan to which file?", field, note, LineThen::SaveFile));
 }
 

@@ -2,7 +2,7 @@
 //! apart, those that have not begun too where their number is known.
 
 use super::listed;
-use crate::engine::{NodeState, RunState, RunStatus};
+use crate::engine::{NodeState, RunState, RunStatus, StateGroup};
 use crate::text::Plain;
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ pub fn inside_ended(ended: u32, all: u32) -> String {
 impl NodeState {
     /// Whether nobody works at a node that is at work by the journal, as its run is so.
     pub fn is_interrupted(&self, run: RunStatus) -> bool {
-        run == RunStatus::Interrupted && matches!(self, Self::Running | Self::Stopping)
+        run == RunStatus::Interrupted && self.is_at_work()
     }
 
     /// The word on screens, for a node of a run that is so.
@@ -71,18 +71,18 @@ impl RunState {
             counts.stale += u32::from(node.stale.is_some());
             counts.inside += self.count_inside(id);
             counts.inside_ended += node.inside.over;
-            match &node.state {
+            match node.state.group() {
                 // The run is about to be cancelled, as it is left.
-                state if status == RunStatus::Cancelled && !state.has_ended() => counts.not_run += 1,
-                NodeState::Pending | NodeState::Ready | NodeState::Held => {}
-                NodeState::Running | NodeState::Stopping if status == RunStatus::Interrupted => counts.interrupted += 1,
-                NodeState::Running | NodeState::Stopping | NodeState::Retrying { .. } => counts.running += 1,
-                NodeState::Waiting { .. } | NodeState::Unknown => counts.waiting += 1,
-                NodeState::Succeeded | NodeState::Passed => counts.done += 1,
-                NodeState::Rehearsed => counts.rehearsed += 1,
-                NodeState::Failed => counts.failed += 1,
-                NodeState::FailedSafe => counts.failed_safe += 1,
-                NodeState::Skipped | NodeState::Cancelled => counts.not_run += 1,
+                _ if status == RunStatus::Cancelled && !node.state.has_ended() => counts.not_run += 1,
+                StateGroup::Ahead => {}
+                StateGroup::Working if node.state.is_interrupted(status) => counts.interrupted += 1,
+                StateGroup::Working | StateGroup::Resting => counts.running += 1,
+                StateGroup::Waiting => counts.waiting += 1,
+                StateGroup::Done if node.state == NodeState::Rehearsed => counts.rehearsed += 1,
+                StateGroup::Done => counts.done += 1,
+                StateGroup::Failed if node.state == NodeState::FailedSafe => counts.failed_safe += 1,
+                StateGroup::Failed => counts.failed += 1,
+                StateGroup::NotRun => counts.not_run += 1,
             }
         }
         counts

@@ -7,6 +7,7 @@ use crate::engine::{
 };
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, count, counted, duration};
+use EventKind as Kind;
 use EventTone::State;
 use serde_json::Value;
 
@@ -14,14 +15,43 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventLine {
     pub node: Option<NodeId>,
-    /// In one word, by which a filter finds it.
-    pub kind: &'static str,
+    pub kind: EventKind,
     pub head: Plain,
     /// Why, or with what; may be empty.
     pub more: Plain,
     /// A person, a rule, a model or a tool; empty where it followed by itself.
     pub who: Plain,
     pub tone: EventTone,
+}
+
+/// What an event is of, by which a filter finds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    Run,
+    Node,
+    Model,
+    Tool,
+    Text,
+    Gate,
+    Action,
+    Refused,
+    Engine,
+}
+
+impl EventKind {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Node => "node",
+            Self::Model => "model",
+            Self::Tool => "tool",
+            Self::Text => "text",
+            Self::Gate => "gate",
+            Self::Action => "action",
+            Self::Refused => "refused",
+            Self::Engine => "engine",
+        }
+    }
 }
 
 /// What an event means, for those who style it.
@@ -44,7 +74,7 @@ const ON_A_LINE: usize = 200;
 const ARGUMENTS: usize = 8;
 
 /// Kind, what happened, who did it.
-type LineParts = (&'static str, What, Plain, EventTone);
+type LineParts = (EventKind, What, Plain, EventTone);
 /// What happened, and why or with what.
 type What = (Plain, Plain);
 
@@ -54,38 +84,40 @@ impl Event {
         let none = Plain::default;
         let (kind, (head, more), who, tone) = match self {
             Self::RunCreated { plan, by, .. } => {
-                ("run", because(&format!("created, {}", counted(plan.nodes.len(), "node")), &plan.goal), actor(by), EventTone::Text)
+                (Kind::Run, because(&format!("created, {}", counted(plan.nodes.len(), "node")), &plan.goal), actor(by), EventTone::Text)
             }
-            Self::RunStarted => ("run", just("started"), none(), EventTone::Text),
-            Self::RunInterrupted { signal } => ("run", just(&format!("interrupted by {}", signal.name())), none(), EventTone::Warning),
+            Self::RunStarted => (Kind::Run, just("started"), none(), EventTone::Text),
+            Self::RunInterrupted { signal } => (Kind::Run, just(&format!("interrupted by {}", signal.name())), none(), EventTone::Warning),
             Self::RunRecovered { by, model: Some(model) } => {
-                ("run", because("resumed", &format!("with model {model}")), actor(by), EventTone::Warning)
+                (Kind::Run, because("resumed", &format!("with model {model}")), actor(by), EventTone::Warning)
             }
             Self::ModelChosen { model, by, .. } => {
-                ("run", just(&format!("from here on the model is {model}")), actor(by), EventTone::Accent)
+                (Kind::Run, just(&format!("from here on the model is {model}")), actor(by), EventTone::Accent)
             }
-            Self::RunRecovered { by, .. } => ("run", just("resumed"), actor(by), EventTone::Accent),
-            Self::RunReopened { by } => ("run", just("reopened after its end"), actor(by), EventTone::Accent),
+            Self::RunRecovered { by, .. } => (Kind::Run, just("resumed"), actor(by), EventTone::Accent),
+            Self::RunReopened { by } => (Kind::Run, just("reopened after its end"), actor(by), EventTone::Accent),
             Self::Branched { from, from_seq, by } => {
-                ("run", just(&format!("branched off {} after event {from_seq}", from.0)), actor(by), EventTone::Accent)
+                (Kind::Run, just(&format!("branched off {} after event {from_seq}", from.0)), actor(by), EventTone::Accent)
             }
-            Self::Acted { action, by, why, .. } => ("action", acted(action, why), actor(by), EventTone::Accent),
-            Self::Carried => ("engine", just("the action is complete"), none(), EventTone::Dim),
-            Self::Undone { action, by } => ("action", just(&format!("undid the action of event {action}")), actor(by), EventTone::Accent),
-            Self::RunCancelled { by } => ("action", just("cancelled the run"), actor(by), EventTone::Warning),
+            Self::Acted { action, by, why, .. } => (Kind::Action, acted(action, why), actor(by), EventTone::Accent),
+            Self::Carried => (Kind::Engine, just("the action is complete"), none(), EventTone::Dim),
+            Self::Undone { action, by } => {
+                (Kind::Action, just(&format!("undid the action of event {action}")), actor(by), EventTone::Accent)
+            }
+            Self::RunCancelled { by } => (Kind::Action, just("cancelled the run"), actor(by), EventTone::Warning),
             Self::RunEnded { outcome, reason } => {
-                ("run", because(settled(*outcome), &reason.message()), none(), EventTone::Run((*outcome).into()))
+                (Kind::Run, because(settled(*outcome), &reason.message()), none(), EventTone::Run((*outcome).into()))
             }
-            Self::GateDecided { gate, decision, by } => ("gate", replied(gate.0, decision), actor(by), EventTone::Accent),
+            Self::GateDecided { gate, decision, by } => (Kind::Gate, replied(gate.0, decision), actor(by), EventTone::Accent),
             Self::GateVoided { gate, reason } => {
-                ("gate", because(&format!("gate {} closed", gate.0), &reason.message()), none(), EventTone::Dim)
+                (Kind::Gate, because(&format!("gate {} closed", gate.0), &reason.message()), none(), EventTone::Dim)
             }
-            Self::ApprovalRequired { gate } => ("gate", because("waiting", &gate.why), none(), EventTone::Gate),
-            Self::Refused { what, why, by } => ("refused", because(&format!("refused: {what}"), why), actor(by), EventTone::Error),
-            Self::StageStarted { .. } => ("node", just("stage started"), none(), EventTone::Dim),
-            Self::Checkpoint { .. } => ("node", just("checkpoint"), none(), EventTone::Dim),
-            Self::StageFinished { .. } => ("node", just("stage finished"), none(), EventTone::Dim),
-            Self::LogLine { text, .. } => ("text", because("log", text), none(), EventTone::Dim),
+            Self::ApprovalRequired { gate } => (Kind::Gate, because("waiting", &gate.why), none(), EventTone::Gate),
+            Self::Refused { what, why, by } => (Kind::Refused, because(&format!("refused: {what}"), why), actor(by), EventTone::Error),
+            Self::StageStarted { .. } => (Kind::Node, just("stage started"), none(), EventTone::Dim),
+            Self::Checkpoint { .. } => (Kind::Node, just("checkpoint"), none(), EventTone::Dim),
+            Self::StageFinished { .. } => (Kind::Node, just("stage finished"), none(), EventTone::Dim),
+            Self::LogLine { text, .. } => (Kind::Text, because("log", text), none(), EventTone::Dim),
             Self::Node { node_id, fact, .. } => fact.describe(node_id, run),
         };
         EventLine { node: self.about(run), kind, head, more, who, tone }
@@ -115,7 +147,7 @@ impl EventLine {
     pub fn label(&self, what: &Plain) -> Plain {
         match &self.node {
             // An action names its node.
-            Some(node) if self.kind != "action" => Plain::line(node).then(&Plain::line(": ")).then(what),
+            Some(node) if self.kind != Kind::Action => Plain::line(node).then(&Plain::line(": ")).then(what),
             Some(_) | None => what.clone(),
         }
     }
@@ -125,70 +157,72 @@ impl NodeFact {
     fn describe(&self, node: &NodeId, run: &RunState) -> LineParts {
         let none = Plain::default;
         match self {
-            Self::Ready { .. } => ("node", just("ready"), none(), State(NodeState::Ready)),
-            Self::Held { reason } => ("node", because_of("held", &reason.message()), none(), State(NodeState::Held)),
+            Self::Ready { .. } => (Kind::Node, just("ready"), none(), State(NodeState::Ready)),
+            Self::Held { reason } => (Kind::Node, because_of("held", &reason.message()), none(), State(NodeState::Held)),
             Self::Started { attempt, job, .. } => {
                 let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-                ("node", because(&format!("started{again}"), &job_label(job)), none(), State(NodeState::Running))
+                (Kind::Node, because(&format!("started{again}"), &job_label(job)), none(), State(NodeState::Running))
             }
             Self::Retrying { attempt, error, until } => {
                 let tone = State(NodeState::Retrying { until: *until });
-                ("node", because(&format!("attempt {attempt} failed, will be retried"), &error.message), none(), tone)
+                (Kind::Node, because(&format!("attempt {attempt} failed, will be retried"), &error.message), none(), tone)
             }
-            Self::Routed { taken, dead, why } => ("node", because(&routed(taken.len(), dead.len()), why), none(), EventTone::Dim),
-            Self::BodyStarted { index: None } => ("node", just("inner plan started"), none(), State(NodeState::Running)),
+            Self::Routed { taken, dead, why } => (Kind::Node, because(&routed(taken.len(), dead.len()), why), none(), EventTone::Dim),
+            Self::BodyStarted { index: None } => (Kind::Node, just("inner plan started"), none(), State(NodeState::Running)),
             Self::BodyStarted { index: Some(index) } => {
-                ("node", just(&format!("inner plan [{index}] started")), none(), State(NodeState::Running))
+                (Kind::Node, just(&format!("inner plan [{index}] started")), none(), State(NodeState::Running))
             }
             Self::Completed { result, mark: Some(Mark::Rehearsal) } => {
-                ("node", because("rehearsed", &result_line(result)), none(), State(NodeState::Rehearsed))
+                (Kind::Node, because("rehearsed", &result_line(result)), none(), State(NodeState::Rehearsed))
             }
             Self::Completed { result, mark } => {
                 let mark = mark.as_ref().map(|mark| format!(" ({})", mark.label())).unwrap_or_default();
-                ("node", because(&format!("succeeded{mark}"), &result_line(result)), none(), State(NodeState::Succeeded))
+                (Kind::Node, because(&format!("succeeded{mark}"), &result_line(result)), none(), State(NodeState::Succeeded))
             }
             Self::Returned { mark } => {
                 let tone = State(NodeState::Waiting { gate: GateId::default() });
-                ("node", because("returned a result", mark.as_ref().map_or("", Mark::as_str)), none(), tone)
+                (Kind::Node, because("returned a result", mark.as_ref().map_or("", Mark::as_str)), none(), tone)
             }
             Self::Failed { error, safe: true, .. } => {
-                ("node", because("failed_safe", &error.message), none(), State(NodeState::FailedSafe))
+                (Kind::Node, because("failed_safe", &error.message), none(), State(NodeState::FailedSafe))
             }
-            Self::Failed { error, .. } => ("node", because("failed", &error.message), none(), State(NodeState::Failed)),
-            Self::Skipped { reason, .. } => ("node", because_of("skipped", &reason.message()), none(), State(NodeState::Skipped)),
-            Self::Passed { reason } => ("node", because("passed", &reason.message()), none(), State(NodeState::Passed)),
-            Self::Cancelled { reason } => ("node", because_of("cancelled", &reason.message()), none(), State(NodeState::Cancelled)),
-            Self::BreakHit { reason, .. } => ("node", because("held", &reason.message()), none(), State(NodeState::Held)),
-            Self::Interrupted { reason, .. } => ("node", because("interrupted", &reason.message()), none(), EventTone::Warning),
-            Self::Unknown { reason } => ("node", because("unknown", &reason.message()), none(), State(NodeState::Unknown)),
+            Self::Failed { error, .. } => (Kind::Node, because("failed", &error.message), none(), State(NodeState::Failed)),
+            Self::Skipped { reason, .. } => (Kind::Node, because_of("skipped", &reason.message()), none(), State(NodeState::Skipped)),
+            Self::Passed { reason } => (Kind::Node, because("passed", &reason.message()), none(), State(NodeState::Passed)),
+            Self::Cancelled { reason } => (Kind::Node, because_of("cancelled", &reason.message()), none(), State(NodeState::Cancelled)),
+            Self::BreakHit { reason, .. } => (Kind::Node, because("held", &reason.message()), none(), State(NodeState::Held)),
+            Self::Interrupted { reason, .. } => (Kind::Node, because("interrupted", &reason.message()), none(), EventTone::Warning),
+            Self::Unknown { reason } => (Kind::Node, because("unknown", &reason.message()), none(), State(NodeState::Unknown)),
             Self::CallHeld { held, .. } => held_call(held),
             Self::ToolProposed { call } => {
-                ("tool", because("wants to call", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Dim)
+                (Kind::Tool, because("wants to call", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Dim)
             }
             Self::ToolStarted { call } => {
-                ("tool", because("call started", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Code)
+                (Kind::Tool, because("call started", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Code)
             }
-            Self::ToolRefused { message, .. } => ("tool", because("call refused", message), none(), EventTone::Warning),
+            Self::ToolRefused { message, .. } => (Kind::Tool, because("call refused", message), none(), EventTone::Warning),
             Self::ToolAnswered { value, .. } => {
-                ("tool", because("a person filled in the result", &value_text(value)), none(), EventTone::Accent)
+                (Kind::Tool, because("a person filled in the result", &value_text(value)), none(), EventTone::Accent)
             }
             Self::ToolFinished { call, report } => {
                 let what = format!("call {} in {}", if report.ok { "succeeded" } else { "failed" }, duration(report.duration_ms));
                 let tone = if report.ok { EventTone::Code } else { EventTone::Error };
-                ("tool", because(&what, &result_line(&report.value)), tool_of(run, node, call), tone)
+                (Kind::Tool, because(&what, &result_line(&report.value)), tool_of(run, node, call), tone)
             }
-            Self::QuestionAnswered { value, .. } => ("gate", because("was answered", &value_text(value)), none(), EventTone::Accent),
+            Self::QuestionAnswered { value, .. } => (Kind::Gate, because("was answered", &value_text(value)), none(), EventTone::Accent),
             Self::ModelStarted { model, guidance, wrap_up, .. } => started_call(model, guidance, *wrap_up),
-            Self::ModelWaits { reason, .. } => ("model", because("call held", &reason.message()), none(), State(NodeState::Held)),
-            Self::ModelSent { number: 0 | 1, .. } => ("model", just("call sent"), none(), EventTone::Dim),
-            Self::ModelSent { number, .. } => ("model", just(&format!("call sent, try {number}")), none(), EventTone::Dim),
-            Self::ModelAnswers { .. } => ("model", just("answer begins"), none(), EventTone::Dim),
+            Self::ModelWaits { reason, .. } => (Kind::Model, because("call held", &reason.message()), none(), State(NodeState::Held)),
+            Self::ModelSent { number: 0 | 1, .. } => (Kind::Model, just("call sent"), none(), EventTone::Dim),
+            Self::ModelSent { number, .. } => (Kind::Model, just(&format!("call sent, try {number}")), none(), EventTone::Dim),
+            Self::ModelAnswers { .. } => (Kind::Model, just("answer begins"), none(), EventTone::Dim),
             Self::ModelTryFailed { number, failed, next_at, .. } => tried(*number, failed, *next_at),
             Self::ModelCalled { call } => called(call),
-            Self::Message { role, content } => ("text", because(&format!("message of {role}"), content), none(), EventTone::Dim),
-            Self::Output { text } => ("text", because("says", text), none(), EventTone::Dim),
-            Self::Thought { text } => ("text", because("thinks", text), none(), EventTone::Dim),
-            Self::Noted { label, text } => ("model", because(label, text), none(), EventTone::Warning),
+            Self::Message { role, content } => {
+                (Kind::Text, because(&format!("message of {}", role.word()), content), none(), EventTone::Dim)
+            }
+            Self::Output { text } => (Kind::Text, because("says", text), none(), EventTone::Dim),
+            Self::Thought { text } => (Kind::Text, because("thinks", text), none(), EventTone::Dim),
+            Self::Noted { label, text } => (Kind::Model, because(label, text), none(), EventTone::Warning),
         }
     }
 }
@@ -196,12 +230,12 @@ impl NodeFact {
 fn called(call: &ModelCall) -> LineParts {
     let about = if call.estimated { "~" } else { "" };
     let what = format!("model call, {about}{} tokens in {}", count(call.usage.total()), duration(call.duration_ms));
-    ("model", because(&what, &call.finish), Plain::summary(&call.model), EventTone::Text)
+    (Kind::Model, because(&what, &call.finish), Plain::summary(&call.model), EventTone::Text)
 }
 
 fn started_call(model: &str, guidance: &[String], wrap_up: bool) -> LineParts {
     let what = if wrap_up { "last model call started, to wrap up" } else { "model call started" };
-    ("model", because(what, &guidance.join(" ")), Plain::summary(model), EventTone::Dim)
+    (Kind::Model, because(what, &guidance.join(" ")), Plain::summary(model), EventTone::Dim)
 }
 
 /// A tool's arguments: `path: notes.md  mode: append`.
@@ -281,8 +315,8 @@ fn job_label(job: &Job) -> String {
 
 fn held_call(held: &HeldCall) -> LineParts {
     let kind = match held.next {
-        NextCall::Model { .. } => "model",
-        NextCall::Tool { .. } => "tool",
+        NextCall::Model { .. } => Kind::Model,
+        NextCall::Tool { .. } => Kind::Tool,
     };
     let head = format!("held before it calls {}", held.next.label());
     (kind, because(&head, &held.reason.message()), Plain::default(), State(NodeState::Held))
@@ -312,7 +346,7 @@ fn tried(number: u32, failed: &FailedTry, next_at: Option<Time>) -> LineParts {
         (None, _) => format!("try {number} failed, no other follows"),
     };
     let tone = next_at.map_or(EventTone::Error, |until| State(NodeState::Retrying { until }));
-    ("model", because(&what, &failed.message), Plain::default(), tone)
+    (Kind::Model, because(&what, &failed.message), Plain::default(), tone)
 }
 
 fn settled(outcome: Outcome) -> &'static str {

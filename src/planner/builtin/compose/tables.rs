@@ -79,7 +79,7 @@ impl TableRequest<'_> {
         if level.len() > 1 {
             return None;
         }
-        let events = bag.takes("log_entries") && (self.table.is_log() || self.table.format == "access") || !level.is_empty();
+        let events = bag.takes("log_entries") && self.table.has_entries() || !level.is_empty();
         let head = head(&mut bag)?;
         let said = self.said(&mut bag, head, events)?;
         let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
@@ -286,7 +286,7 @@ impl TableRequest<'_> {
                 _ => joined.push(filter),
             }
         }
-        if self.table.is_log() || self.table.format == "access" {
+        if self.table.has_entries() {
             let field = if self.table.is_log() { "message" } else { "path" };
             for piece in bag.all("contains") {
                 joined.push(contains(field, &piece)?);
