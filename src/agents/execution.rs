@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::{
-    Card, CardKind, Class, Port, Question,
+    Card, CardKind, Class, Port, Question, Refusal,
     answer::{self, ResultCheck, ResultFault},
     attempt::{AttemptEnd, AttemptLimits, call_id, millis},
     class::deep_reasoner,
@@ -157,7 +157,7 @@ async fn stand_in(prompt: &Prompt, check: &ResultCheck, tools: &[ToolInfo], port
     let mut text = format!("answer for the model: {}", prompt.objective);
     let mut rounds = 0;
     loop {
-        port.model(OPERATOR).await.map_err(NodeError::permanent)?;
+        port.model(OPERATOR).await.map_err(|refusal| NodeError::permanent(refusal.0))?;
         let started = Instant::now();
         let question = Question { call: call_id(), text, options: check.routes().to_vec(), fields: Vec::new(), payload: payload.clone() };
         let result = answered(port.ask(question).await)?;
@@ -188,10 +188,10 @@ async fn stand_in(prompt: &Prompt, check: &ResultCheck, tools: &[ToolInfo], port
 }
 
 /// What a person entered: text that is wholly JSON counts as JSON. Without an answer there is no result.
-fn answered(answer: Result<Value, String>) -> Result<Value, NodeError> {
+fn answered(answer: Result<Value, Refusal>) -> Result<Value, NodeError> {
     match answer {
         Ok(Value::String(text)) => Ok(answer::parse(&text)),
         Ok(other) => Ok(other),
-        Err(message) => Err(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(message) }),
+        Err(refusal) => Err(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(refusal.0) }),
     }
 }

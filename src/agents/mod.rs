@@ -34,6 +34,11 @@ use serde_json::Value;
 use crate::engine::{MessageRole, ModelCall, ToolCall};
 use crate::plan::Field;
 
+/// Why nobody replies, or why a model may not be called, in words for the one who asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(pub String);
+
 /// What a running agent may do to the world: everything goes through the engine. Implemented by the host.
 #[async_trait]
 pub trait Port: Send + Sync {
@@ -43,14 +48,14 @@ pub trait Port: Send + Sync {
     /// Asks a person and waits for the answer.
     ///
     /// # Errors
-    /// Why nobody answers, in words for the one who asked.
-    async fn ask(&self, question: Question) -> Result<Value, String>;
+    /// When nobody replies.
+    async fn ask(&self, question: Question) -> Result<Value, Refusal>;
 
     /// Asks whether a model may be called, and waits until it may. No call is made without this.
     ///
     /// # Errors
-    /// Why it may not be called, in words.
-    async fn model(&self, model: &str) -> Result<GoAhead, String>;
+    /// When it may not be called.
+    async fn model(&self, model: &str) -> Result<GoAhead, Refusal>;
 
     /// Reports a finished model call.
     fn model_called(&self, call: ModelCall);

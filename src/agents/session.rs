@@ -176,7 +176,7 @@ impl<'a> ModelSession<'a> {
 
     /// Asks for leave to make the next call. What comes with it stays here until the agent gets it.
     pub async fn permit(&mut self) -> Result<CallPermit, NodeError> {
-        let go = self.port.model(self.model).await.map_err(NodeError::permanent)?;
+        let go = self.port.model(self.model).await.map_err(|refusal| NodeError::permanent(refusal.0))?;
         self.steered.said.extend(go.guidance);
         self.steered.wraps_up |= go.wrap_up;
         Ok(CallPermit(()))

@@ -37,7 +37,7 @@ pub async fn doctor(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Res
 
 /// What keeps the console from beginning, if the configuration could be read at all.
 fn look(place: &CliContext) -> Option<DoctorCheck> {
-    let found = runtime::check(&settings(place.config().ok()?.console, place)).err()?;
+    let found = runtime::check(&settings(place.config().ok()?.console, place)).err()?.to_string();
     let remedy = Some("correct `[console]` in config.toml; docs/keys.md lists the commands".to_owned());
     Some(DoctorCheck { name: "console", health: Health::Broken, found, remedy })
 }

@@ -67,28 +67,37 @@ where
     console.run().await
 }
 
+/// Why the console can't begin.
+#[derive(Debug, thiserror::Error)]
+pub enum LookError {
+    #[error(transparent)]
+    Theme(#[from] theme::ThemeError),
+    #[error("{}", .0.join("; "))]
+    Keys(Vec<String>),
+}
+
 /// Whether the console can begin with these: its theme is there and its keys mean something.
 ///
 /// # Errors
-/// What is wrong with the theme or the keys, for people.
-pub fn check(options: &Options) -> Result<(), String> {
+/// When something is wrong with the theme or the keys.
+pub fn check(options: &Options) -> Result<(), LookError> {
     look(options, Depth::Ansi16).map(drop)
 }
 
-fn look(options: &Options, depth: Depth) -> Result<Look, String> {
+fn look(options: &Options, depth: Depth) -> Result<Look, LookError> {
     let name = options.theme.clone().unwrap_or_else(|| "terminal".to_owned());
     let glyphs = if options.ascii { GlyphSet::Ascii } else { GlyphSet::Unicode };
     let theme = load(options, &name, depth)?.with_glyphs(glyphs);
     let (keymap, problems) = Keymap::with(&options.keys);
     if !problems.is_empty() {
-        return Err(problems.join("; "));
+        return Err(LookError::Keys(problems));
     }
     let themes = theme::shipped().into_iter().map(|(name, _)| name.to_owned()).collect();
     Ok(Look { theme, name, themes, keymap, reduced_motion: options.reduced_motion })
 }
 
-fn load(options: &Options, name: &str, depth: Depth) -> Result<Theme, String> {
-    theme::load(name, options.themes.as_deref(), depth).map_err(|error| error.to_string())
+fn load(options: &Options, name: &str, depth: Depth) -> Result<Theme, theme::ThemeError> {
+    theme::load(name, options.themes.as_deref(), depth)
 }
 
 /// The console while it runs.
@@ -272,7 +281,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                 return self.retaken(event, Some(edited));
             }
             ConsoleEffect::UseTheme(name) => {
-                let theme = load(&self.options, &name, self.depth).map(Box::new);
+                let theme = load(&self.options, &name, self.depth).map(Box::new).map_err(|error| error.to_string());
                 return Ok(Next::Continue(Some(Msg::Themed { name, theme })));
             }
             ConsoleEffect::Attention { waiting, ring } => {

@@ -186,15 +186,20 @@ pub enum WrittenValue {
     Text(String),
 }
 
+/// What a person wrote begins as JSON does and is none; says where the mistake is.
+#[derive(Debug, thiserror::Error)]
+#[error("not valid JSON: {0}")]
+pub struct WrittenValueError(serde_json::Error);
+
 impl WrittenValue {
     /// Reads a value. What begins as JSON does is meant as JSON, and a mistake in it is not taken for text.
     ///
     /// # Errors
     /// Where the mistake is.
-    pub fn read(text: &str) -> Result<Self, String> {
+    pub fn read(text: &str) -> Result<Self, WrittenValueError> {
         match serde_json::from_str(text) {
             Ok(value) => Ok(Self::Json(value)),
-            Err(error) if text.trim_start().starts_with(['{', '[', '"']) => Err(format!("not valid JSON: {error}")),
+            Err(error) if text.trim_start().starts_with(['{', '[', '"']) => Err(WrittenValueError(error)),
             Err(_) => Ok(Self::Text(text.to_owned())),
         }
     }

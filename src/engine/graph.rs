@@ -100,7 +100,14 @@ impl RunGraph {
     ///
     /// # Errors
     /// Why the plan has no shape. Then nothing was taken in.
-    pub fn append(&mut self, plan: &Plan, catalog: &Catalog, home: InnerRunIx, prefix: &str, below: u32) -> Result<(), String> {
+    pub(in crate::engine) fn append(
+        &mut self,
+        plan: &Plan,
+        catalog: &Catalog,
+        home: InnerRunIx,
+        prefix: &str,
+        below: u32,
+    ) -> Result<(), String> {
         let (nodes, links) = (self.nodes.len(), self.links.len());
         let part = AppendedPlan { plan, prefix, first: NodeIx(u32::try_from(nodes).unwrap_or(u32::MAX)) };
         let added = self.add_nodes(plan, home, prefix).and_then(|()| {

@@ -37,7 +37,7 @@ mod views;
 mod wire;
 
 pub use crate::plan::{Breakpoint, Moment};
-pub use action::{Action, ActionTarget, BreakId, HeldAt, RerunReach, WrittenValue};
+pub use action::{Action, ActionTarget, BreakId, HeldAt, RerunReach, WrittenValue, WrittenValueError};
 pub use cause::Cause;
 pub use event::{Event, NodeFact};
 pub use event_traits::{EventTrait, SearchMark, Topic};

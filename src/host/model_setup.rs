@@ -106,14 +106,19 @@ impl ModelOffer {
     }
 }
 
+/// What a person wrote is no price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("write two numbers, as in 0.15,0.6")]
+pub struct NoPrice;
+
 /// A price as people write it: `0.15, 0.6`, in US dollars per million tokens of prompts and of answers.
 ///
 /// # Errors
 /// When it isn't two numbers.
-pub fn read_price(text: &str) -> Result<(f64, f64), String> {
+pub fn read_price(text: &str) -> Result<(f64, f64), NoPrice> {
     let number = |text: &str| text.trim().trim_start_matches('$').parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     let both = text.split_once([',', ' ']).and_then(|(prompt, answer)| Some((number(prompt)?, number(answer)?)));
-    both.ok_or_else(|| "write two numbers, as in 0.15,0.6".to_owned())
+    both.ok_or(NoPrice)
 }
 
 /// What comes of a model that answered.

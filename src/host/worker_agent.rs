@@ -5,7 +5,7 @@ use super::{
     worker_tool::{Called, Consent, ToolCaller, message_with_hint},
     workers::WorkerPort,
 };
-use crate::agents::{GoAhead, Port, Question, ToolReply};
+use crate::agents::{GoAhead, Port, Question, Refusal, ToolReply};
 use crate::engine::{Answer, MessageRole, ModelCall, ToolCall, WorkerFact};
 use crate::models::prices::Prices;
 use async_trait::async_trait;
@@ -38,18 +38,18 @@ impl Port for AgentPort<'_> {
         }
     }
 
-    async fn ask(&self, question: Question) -> Result<Value, String> {
+    async fn ask(&self, question: Question) -> Result<Value, Refusal> {
         let Question { call, text, options, fields, payload } = question;
         let fact = WorkerFact::QuestionAsked { call: call.clone(), text, options, fields, payload };
         match self.port().ask(call, fact).await {
             Answer::Value(value) => Ok(value),
-            Answer::Refused { message } => Err(message),
+            Answer::Refused { message } => Err(Refusal(message)),
             Answer::Run { args } => Ok(args),
-            Answer::Go { .. } | Answer::Again { .. } => Err("nobody answered".to_owned()),
+            Answer::Go { .. } | Answer::Again { .. } => Err(Refusal("nobody answered".to_owned())),
         }
     }
 
-    async fn model(&self, model: &str) -> Result<GoAhead, String> {
+    async fn model(&self, model: &str) -> Result<GoAhead, Refusal> {
         let (call, go) = self.port().request_model(model).await?;
         self.call.set(call);
         Ok(go)

@@ -67,7 +67,7 @@ impl ChatModel for ToolModel {
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
         let call = match self.port.request_model(&request.model).await {
             Ok((call, _)) => call,
-            Err(message) => return Err(ModelError::new(ModelErrorKind::Refused, TryVerdict::Never, message)),
+            Err(refusal) => return Err(ModelError::new(ModelErrorKind::Refused, TryVerdict::Never, refusal.0)),
         };
         let started = Instant::now();
         let reply = self.tries.chat(request, &Recorded { port: &self.port, call: &call }, sink).await?;

@@ -3,7 +3,7 @@
 //! What a worker says goes through one queue in order and from there into the run's bounded channel, so a flood of text slows the
 //! worker down and nobody else. A worker that panics is a failed attempt, not a hung run.
 
-use crate::agents::GoAhead;
+use crate::agents::{GoAhead, Refusal};
 use crate::engine::{Answer, Dep, Input, Job, ModelCall, NodeError, Timer, TimerKind, TokenUsage, ToolCall, UnfinishedAnswer, WorkerFact};
 use crate::plan::NodeId;
 use crate::tools::Judgement;
@@ -167,12 +167,12 @@ impl WorkerPort {
     }
 
     /// Asks whether a model may be called, and waits until it may. Gives the call's id too.
-    pub(super) async fn request_model(&self, model: &str) -> Result<(String, GoAhead), String> {
+    pub(super) async fn request_model(&self, model: &str) -> Result<(String, GoAhead), Refusal> {
         let call = uuid::Uuid::now_v7().simple().to_string();
         match self.ask(call.clone(), WorkerFact::ModelAsked { call: call.clone(), model: model.to_owned() }).await {
             Answer::Go { guidance, wrap_up } => Ok((call, GoAhead { guidance, wrap_up })),
-            Answer::Refused { message } => Err(message),
-            Answer::Again { .. } | Answer::Run { .. } | Answer::Value(_) => Err("the model call was not released".to_owned()),
+            Answer::Refused { message } => Err(Refusal(message)),
+            Answer::Again { .. } | Answer::Run { .. } | Answer::Value(_) => Err(Refusal("the model call was not released".to_owned())),
         }
     }
 

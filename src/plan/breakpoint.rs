@@ -1,7 +1,10 @@
 //! Breakpoints: where a run is to stop, as people set them and as a plan writes them; which nodes one means, and the facts that its
 //! condition reads.
 
-use super::{NameScope, NodeValue, Root, expr};
+use super::{
+    NameScope, NodeValue, Root,
+    expr::{self, ExprError},
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -62,13 +65,31 @@ impl Moment {
     }
 }
 
+/// Why a breakpoint can't be set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BreakpointError {
+    #[error("a breakpoint must be `true`, a moment (before, after, failure, call), or an object with `at` and `when`")]
+    Shape,
+    #[error("a breakpoint has no `{0}`, only `at` and `when`")]
+    Field(String),
+    #[error("`{0}` of a breakpoint must be text")]
+    NoText(&'static str),
+    #[error("a breakpoint must be before, after, failure or call, not `{0}`")]
+    Moment(String),
+    #[error("`{when}`: {error}")]
+    Condition { when: String, error: ExprError },
+    /// Its condition reads what no breakpoint knows.
+    #[error("`{when}`: there is no `{name}` here; a breakpoint can read {}", FACTS.join(", "))]
+    UnknownName { when: String, name: String },
+}
+
 impl Breakpoint {
     /// What a plan wrote: `true` and `"before"`, `"after"`, `"failure"`, `"call"`, or an object of `at` and `when`; `None` for `false`
     /// and null.
     ///
     /// # Errors
     /// When it is something else, or its condition can't be read.
-    pub fn written(value: &Value) -> Result<Option<Self>, String> {
+    pub fn written(value: &Value) -> Result<Option<Self>, BreakpointError> {
         let point = |at, when| Self { at, node: None, when, disabled: false };
         let point = match value {
             Value::Null | Value::Bool(false) => return Ok(None),
@@ -76,20 +97,16 @@ impl Breakpoint {
             Value::String(word) => point(moment(word)?, None),
             Value::Object(fields) => {
                 if let Some(key) = fields.keys().find(|key| !["at", "when"].contains(&key.as_str())) {
-                    return Err(format!("a breakpoint has no `{key}`, only `at` and `when`"));
+                    return Err(BreakpointError::Field(key.clone()));
                 }
-                let text = |key: &str| match fields.get(key) {
+                let text = |key| match fields.get(key) {
                     None | Some(Value::Null) => Ok(None),
                     Some(Value::String(text)) => Ok(Some(text.clone())),
-                    Some(_) => Err(format!("`{key}` of a breakpoint must be text")),
+                    Some(_) => Err(BreakpointError::NoText(key)),
                 };
                 point(text("at")?.map_or(Ok(Moment::Before), |word| moment(&word))?, text("when")?)
             }
-            Value::Number(_) | Value::Array(_) => {
-                return Err(
-                    "a breakpoint must be `true`, a moment (before, after, failure, call), or an object with `at` and `when`".into()
-                );
-            }
+            Value::Number(_) | Value::Array(_) => return Err(BreakpointError::Shape),
         };
         point.check()?;
         Ok(Some(point))
@@ -99,18 +116,15 @@ impl Breakpoint {
     ///
     /// # Errors
     /// What is wrong with the condition.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), BreakpointError> {
         let Some(when) = &self.when else { return Ok(()) };
-        let paths = expr::check(when, &Facts::default()).map_err(|error| format!("`{when}`: {error}"))?;
+        let paths = expr::check(when, &Facts::default()).map_err(|error| BreakpointError::Condition { when: when.clone(), error })?;
         let stranger = paths.iter().find_map(|path| match &path.root {
             Root::Input(_) => None,
             Root::Inputs => Some("inputs"),
             Root::Node(name) | Root::Entry(name) | Root::Unknown(name) => Some(name.as_str()),
         });
-        match stranger {
-            Some(name) => Err(format!("`{when}`: there is no `{name}` here; a breakpoint can read {}", FACTS.join(", "))),
-            None => Ok(()),
-        }
+        stranger.map_or(Ok(()), |name| Err(BreakpointError::UnknownName { when: when.clone(), name: name.to_owned() }))
     }
 
     /// Whether its condition reads what a node was given or gave.
@@ -185,9 +199,9 @@ impl NameScope for Facts {
     }
 }
 
-fn moment(word: &str) -> Result<Moment, String> {
+fn moment(word: &str) -> Result<Moment, BreakpointError> {
     let found = Moment::ALL.into_iter().find(|moment| moment.word() == word);
-    found.ok_or_else(|| format!("a breakpoint must be before, after, failure or call, not `{word}`"))
+    found.ok_or_else(|| BreakpointError::Moment(word.to_owned()))
 }
 
 /// Whether a glob fits an id: one row of the usual table at a time, so that no pattern takes long.
@@ -253,7 +267,7 @@ mod tests {
             (json!({"when": "tokens >"}), "`tokens >`: "),
             (json!({"when": "deps.a"}), "there is no `a` here"),
         ] {
-            assert!(matches!(read(value.clone()), Err(message) if message.contains(words)), "{value}: {:?}", read(value.clone()));
+            assert!(matches!(read(value.clone()), Err(error) if error.to_string().contains(words)), "{value}: {:?}", read(value.clone()));
         }
     }
 

@@ -31,7 +31,7 @@ mod texts;
 pub mod tree;
 pub mod validate;
 
-pub use breakpoint::{Breakpoint, FACTS, Facts, Holds, Moment};
+pub use breakpoint::{Breakpoint, BreakpointError, FACTS, Facts, Holds, Moment};
 pub use brief::{in_brief, kinds_in_brief, titles};
 pub use catalog::{
     AgentInfo, AgentKind, ArgumentCheck, ArgumentChecks, Catalog, ModelFacts, Risk, ToolInfo, ToolReach, Verdict, is_agent_name, listed,

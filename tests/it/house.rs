@@ -225,6 +225,18 @@ fn sql_lives_in_the_store_and_in_query_data_only() {
 }
 
 #[test]
+fn an_error_that_leaves_its_room_has_a_type() {
+    let leaves = |line: &str| ["pub fn ", "pub async fn ", "pub const fn "].iter().any(|begin| line.trim_start().starts_with(begin));
+    report(&faults(
+        |source| !ROOFS.contains(&source.room.as_str()),
+        |_, line| {
+            let is_text = leaves(line) && line.contains("Result<") && line.contains(", String> {") || line.contains("type Err = String");
+            is_text.then(|| "its error is a bare text; give it a type with thiserror, or keep the function in its room".to_string())
+        },
+    ));
+}
+
+#[test]
 fn exceptions_to_lints_are_expected_with_a_reason() {
     report(&faults(|_| true, |_, line| line.contains("#[allow(").then(|| "use `#[expect(…, reason = \"…\")]`".to_string())));
 }

@@ -127,12 +127,12 @@ impl Port for Desk {
         }
     }
 
-    async fn ask(&self, question: Question) -> Result<Value, String> {
+    async fn ask(&self, question: Question) -> Result<Value, Refusal> {
         self.questions.lock().unwrap().push(question);
-        self.answers.lock().unwrap().pop_front().ok_or_else(|| "nobody answers".to_string())
+        self.answers.lock().unwrap().pop_front().ok_or_else(|| Refusal("nobody answers".to_string()))
     }
 
-    async fn model(&self, _model: &str) -> Result<GoAhead, String> {
+    async fn model(&self, _model: &str) -> Result<GoAhead, Refusal> {
         *self.asked.lock().unwrap() += 1;
         Ok(self.goes.lock().unwrap().pop_front().unwrap_or_default())
     }

@@ -129,8 +129,8 @@ impl Decider<'_> {
 
     /// Why a breakpoint can't be set.
     pub(super) fn break_refusal(&self, point: &Breakpoint) -> Option<String> {
-        if let Err(message) = point.check() {
-            return Some(message);
+        if let Err(error) = point.check() {
+            return Some(error.to_string());
         }
         let node = point.node.as_deref().filter(|node| !node.contains(['*', '/']) && self.graph.find(node).is_none())?;
         Some(format!("there is no node `{node}`; `*` matches any part of an id"))

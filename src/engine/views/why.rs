@@ -167,7 +167,7 @@ impl RunState {
                 let hold = self.later_hold(ix);
                 BlockerNotes::new(format!("`{id}` waits for a reply to gate {}{because}{hold}", gate.0), Obstacle::Gate { gate: *gate })
             }
-            state if state.is_at_work() && self.count_inside(&id) > 0 => {
+            NodeState::Running | NodeState::Stopping if self.count_inside(&id) > 0 => {
                 let inside = inside_ended(node.inside.over, self.count_inside(&id));
                 let sentence = format!("`{id}` is {}: {inside}", node.state.word());
                 BlockerNotes::new(sentence, Obstacle::Nodes).by(self.open_inside(ix).collect())

@@ -121,8 +121,8 @@ fn formats_are_named() {
         assert_eq!(format.name().parse(), Ok(format));
     }
     assert_eq!(
-        "png".parse::<Format>(),
-        Err("unknown format `png`; use one of native, orchestration, tools, hybrid, workflow, stages, mermaid, dot, tree, text".into())
+        "png".parse::<Format>().unwrap_err().to_string(),
+        "unknown format `png`; use one of native, orchestration, tools, hybrid, workflow, stages, mermaid, dot, tree, text"
     );
 }
 

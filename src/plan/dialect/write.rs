@@ -50,12 +50,18 @@ impl Format {
     }
 }
 
-impl FromStr for Format {
-    type Err = String;
+/// No format has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown format `{name}`; use one of {}", Format::all().map(Format::name).collect::<Vec<_>>().join(", "))]
+pub struct UnknownFormat {
+    name: String,
+}
 
-    fn from_str(name: &str) -> Result<Self, String> {
-        let names = || Self::all().map(Self::name).collect::<Vec<_>>().join(", ");
-        Self::all().find(|format| format.name() == name).ok_or_else(|| format!("unknown format `{name}`; use one of {}", names()))
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        Self::all().find(|format| format.name() == name).ok_or_else(|| UnknownFormat { name: name.to_owned() })
     }
 }
 

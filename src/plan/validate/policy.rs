@@ -190,7 +190,7 @@ fn breakpoint(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: 
         work.agent().is_some() || work.tool().is_some()
     };
     let (code, message) = match (policy.breakpoint.as_ref().map(Breakpoint::written), place) {
-        (Some(Err(message)), _) => (Code::BadBreakpoint, message),
+        (Some(Err(error)), _) => (Code::BadBreakpoint, error.to_string()),
         (Some(Ok(Some(point))), FindingPlace::Node(at)) if point.at == Moment::Call && !calls(at) => {
             (Code::NoEffect, "this node calls neither models nor tools, so this breakpoint is never reached".to_string())
         }

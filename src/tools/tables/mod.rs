@@ -16,11 +16,23 @@ use table::{table_name, unlike};
 
 /// Most cells of one file.
 const CELLS: usize = 3_000_000;
+
+/// Why a file can't be read as tables, in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct TableError(String);
+
+impl From<String> for TableError {
+    fn from(message: String) -> Self {
+        Self(message)
+    }
+}
+
 /// The tables of a file, named by its stem; nearly always one.
 ///
 /// # Errors
-/// Why the text can't be read in this format, in words.
-pub fn read(path: &str, text: &str, format: Option<TableFormat>) -> Result<Vec<Table>, String> {
+/// When the text can't be read in this format.
+pub fn read(path: &str, text: &str, format: Option<TableFormat>) -> Result<Vec<Table>, TableError> {
     read_as(&table_name(&stem(path)), path, text, format)
 }
 
@@ -28,7 +40,7 @@ pub fn read(path: &str, text: &str, format: Option<TableFormat>) -> Result<Vec<T
 ///
 /// # Errors
 /// As `read`.
-pub fn read_as(name: &str, path: &str, text: &str, format: Option<TableFormat>) -> Result<Vec<Table>, String> {
+pub fn read_as(name: &str, path: &str, text: &str, format: Option<TableFormat>) -> Result<Vec<Table>, TableError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let format = format.unwrap_or_else(|| format_of(path, text));
     let empty =
@@ -44,7 +56,7 @@ pub fn read_as(name: &str, path: &str, text: &str, format: Option<TableFormat>) 
         TableFormat::Lines => vec![log::lines(empty, text)],
     };
     match tables.iter().map(|table| table.rows.len() * table.columns.len()).sum::<usize>() {
-        cells if cells > CELLS => Err(format!("{path} has more than {CELLS} cells")),
+        cells if cells > CELLS => Err(TableError(format!("{path} has more than {CELLS} cells"))),
         _ => Ok(tables),
     }
 }

@@ -176,9 +176,9 @@ mod tests {
         assert_eq!(named(r#"{"a": [{"x": 1}], "b": [{"x": 1}]}"#), [("d_a".to_owned(), 1), ("d_b".to_owned(), 1)]);
         assert_eq!(named(r#"{"a": 1, "b": [1, 2]}"#), [("d".to_owned(), 1)]);
         assert_eq!(named("[1, 2, 3]"), [("d".to_owned(), 3)]);
-        assert!(read("d.json", "{", None).unwrap_err().starts_with("d.json is not JSON: "));
+        assert!(read("d.json", "{", None).unwrap_err().to_string().starts_with("d.json is not JSON: "));
         assert_eq!(read("d.yaml", "- a: 1\n- a: 2\n", None).unwrap()[0].rows.len(), 2);
-        assert!(read("d.yaml", "a: [", None).unwrap_err().starts_with("d.yaml is not YAML: "));
+        assert!(read("d.yaml", "a: [", None).unwrap_err().to_string().starts_with("d.yaml is not YAML: "));
     }
 
     #[test]

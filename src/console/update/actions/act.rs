@@ -221,7 +221,7 @@ fn ask_value(model: &mut Model, node: NodeId) {
 /// Why it can't be taken, in words.
 pub fn keep_value(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, text: &str) -> Result<(), String> {
     let text = text.trim_end_matches('\n');
-    let value = WrittenValue::read(text)?.value();
+    let value = WrittenValue::read(text).map_err(|error| error.to_string())?.value();
     propose(model, turn, Action::Override { node: node.clone(), value }).map(drop)
 }
 

@@ -61,7 +61,7 @@ pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Resu
     let known = model.addressed().node(id).cloned().ok_or_else(|| format!("`{id}` is not in the plan"))?;
     let node = match what {
         Branching::Value => {
-            let value = WrittenValue::read(text.trim_end_matches('\n'))?.value();
+            let value = WrittenValue::read(text.trim_end_matches('\n')).map_err(|error| error.to_string())?.value();
             confirm(model, vec![Action::Override { node: id.clone(), value }]);
             return Ok(());
         }

@@ -114,7 +114,7 @@ fn read(text: &str) -> Result<Breakpoint, String> {
         return Err(format!("`{word}` is one word too many: start a condition with `when`"));
     }
     let point = Breakpoint { at, node, when, disabled: false };
-    point.check()?;
+    point.check().map_err(|error| error.to_string())?;
     Ok(point)
 }
 

@@ -178,7 +178,7 @@ pub fn typed(model: &mut Model, turn: &mut UpdateTurn, line: SetupLine, text: &s
             show_trial(model);
         }
         SetupLine::Price => {
-            model.setup.setup.price = Some(crate::host::client::read_price(text)?);
+            model.setup.setup.price = Some(crate::host::client::read_price(text).map_err(|error| error.to_string())?);
             show_trial(model);
         }
     }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 
 use super::totals;
-use crate::tools::tables::{self, Cell, Column, ColumnKind, Table, TableFormat};
+use crate::tools::tables::{self, Cell, Column, ColumnKind, Table, TableError, TableFormat};
 
 /// Most rows of an answer.
 pub(super) const ROWS: usize = 10_000;
@@ -61,7 +61,7 @@ pub struct QueryLimits {
 /// # Errors
 /// Files that can't be read as tables, SQL that is wrong or not allowed, and each limit.
 pub fn answer(job: &QueryJob, limits: QueryLimits) -> Result<Value, QueryFault> {
-    let tables = read(&job.files).map_err(|message| QueryFault { message, hint: None })?;
+    let tables = read(&job.files).map_err(|error| QueryFault { message: error.to_string(), hint: None })?;
     // The tables help whoever wrote wrong SQL.
     let hint = || Some(tables.iter().map(described).collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty());
     let fault = |error: &Error| {
@@ -86,7 +86,7 @@ pub fn answer(job: &QueryJob, limits: QueryLimits) -> Result<Value, QueryFault> 
     }))
 }
 
-fn read(files: &[QueryFile]) -> Result<Vec<Table>, String> {
+fn read(files: &[QueryFile]) -> Result<Vec<Table>, TableError> {
     let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
     let named = tables::names(&paths).into_iter().zip(files);
     let read = named.map(|(name, file)| tables::read_as(&name, &file.path, &file.text, file.format));
