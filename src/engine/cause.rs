@@ -78,6 +78,12 @@ pub enum Cause {
     /// A source took other edges.
     OtherWay {
         node: NodeId,
+        /// Labels and conditions of those that it took, else the nodes that they lead to; in earlier journals nothing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        took: Vec<String>,
+        /// What the edge to this node has as label or condition.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        needs: Option<String>,
     },
     /// A source ended in this state.
     Source {

@@ -1,9 +1,13 @@
 //! Which outgoing edges a result takes: all whose condition holds, the first, or the one that a decision names.
 
-use super::{EdgeId, NodeState, graph::NodeIx, resolve::Ending, run::RunState};
+use super::{EdgeId, EdgeState, NodeState, graph::NodeIx, resolve::Ending, run::RunState};
 use crate::plan::{Dialect, Edge, Route};
 use serde_json::Value;
 use std::collections::BTreeSet;
+
+/// Edges of a node that are looked through for those that it took, and names of them in a reason.
+const WAYS: usize = 64;
+const NAMED: usize = 3;
 
 /// Edges taken and edges that died, both in edge order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -141,6 +145,14 @@ impl RunState {
     pub(super) fn route_names(&self, ix: NodeIx) -> Vec<String> {
         let edges = &self.graph.nodes[ix].outs;
         edges.iter().map(|&edge| self.route_name(edge)).collect()
+    }
+
+    /// What the source of a dead edge took instead, and what that edge needs.
+    pub(super) fn other_way(&self, dead: EdgeId) -> (Vec<String>, Option<String>) {
+        let outs = &self.graph.nodes[self.graph.link(dead).from].outs;
+        let taken = outs.iter().take(WAYS).filter(|edge| self.edges[**edge] == EdgeState::Taken);
+        let took = taken.take(NAMED).map(|&edge| self.route_name(edge)).collect();
+        (took, self.edge(dead).and_then(|edge| edge.when.clone()))
     }
 
     fn route_name(&self, edge: EdgeId) -> String {

@@ -60,6 +60,8 @@ pub enum Request {
     ListRuns,
     /// Open a run to look at; answered by `RunOpened`. Starts nothing.
     OpenRun(RunId),
+    /// How much of the journal a run takes; answered by `RunWeighed`, or by `Problem`.
+    WeighRun(RunId),
     /// Delete a run for good; answered by `RunDeleted` and the list of runs, or by `Problem`.
     DeleteRun(RunId),
     /// Drive a run on that was interrupted; answered by `RunOpened`, then its `Events`, or by `Problem`.
@@ -207,6 +209,11 @@ pub enum Notice {
     },
     /// The list of runs, newest first.
     Runs(Vec<RunSummary>),
+    /// About how many bytes of the journal a run takes.
+    RunWeighed {
+        run: RunId,
+        bytes: u64,
+    },
     /// A run was deleted; this many bytes of the journal are free for others.
     RunDeleted {
         run: RunId,

@@ -119,6 +119,10 @@ impl ClientSession {
             Request::Command { run, command } => self.command(run, command).await,
             Request::ListRuns => self.notify_with(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
+            Request::WeighRun(run) => {
+                let size = self.shared.size(&run);
+                self.notify_with(size.map(|bytes| Notice::RunWeighed { run, bytes }));
+            }
             Request::DeleteRun(run) => {
                 let deleted = self.shared.delete(&run);
                 self.notify_with(deleted.map(|bytes| Notice::RunDeleted { run, bytes }));

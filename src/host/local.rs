@@ -406,6 +406,11 @@ impl Shared {
         Ok(rows.into_iter().map(|row| self.summary(row)).collect())
     }
 
+    /// About how many bytes of the journal a run takes.
+    pub(super) fn size(&self, run: &RunId) -> Result<u64, Problem> {
+        Ok(self.store.size(run)?)
+    }
+
     /// Deletes a run that nobody drives: returns how many bytes it took.
     pub(super) fn delete(&self, run: &RunId) -> Result<u64, Problem> {
         let bytes = self.store.size(run)?;

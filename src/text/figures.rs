@@ -66,6 +66,17 @@ pub fn clock(ms: u64) -> Plain {
     moment(ms, "%H:%M:%SZ")
 }
 
+/// How long ago something was, in its largest unit: `now`, `2 min ago`, `3 h ago`, `5 days ago`.
+pub fn ago(ms: u64) -> Plain {
+    let minutes = ms / 60_000;
+    Plain::line(&match minutes {
+        0 => "now".to_owned(),
+        1..60 => format!("{minutes} min ago"),
+        60..2_880 => format!("{} h ago", minutes / 60),
+        _ => format!("{} days ago", minutes / 1_440),
+    })
+}
+
 fn moment(ms: u64, format: &str) -> Plain {
     let known = i64::try_from(ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
     known.map_or_else(|| Plain::line("unknown time"), |at| Plain::line(&at.strftime(format).to_string()))

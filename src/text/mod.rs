@@ -15,7 +15,7 @@ mod tests;
 
 pub use block::Block;
 pub use escape::safe_json;
-pub use figures::{bytes, clock, cost, count, counted, duration, thousands, timestamp, tokens};
+pub use figures::{ago, bytes, clock, cost, count, counted, duration, thousands, timestamp, tokens};
 pub use glyphs::{Glyph, GlyphSet, ascii_of};
 pub use plain::Plain;
 pub use secret::{SECRET_END, SECRET_START, TEXT_CUT, secret_mark, secret_names, without_marks};

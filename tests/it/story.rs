@@ -91,7 +91,7 @@ fn a_request_becomes_a_plan(deck: &mut Terminal) {
         assert!(deck.screen().contains(row), "{row}\n{}", deck.screen());
     }
     assert!(deck.row().contains("list the *.rs files"), "{}", deck.screen());
-    deck.send("j").sees("rank · ").send("G").sees("write_file · ").sees("asks first").send("g").sees("list_files · ");
+    deck.send("j").sees("rank · ").send("G").sees("write_file · ").sees("asks you").send("g").sees("list_files · ");
 }
 
 fn arguments_are_changed(deck: &mut Terminal) {

@@ -268,7 +268,7 @@ const INBOX: &[ConsoleCommand] = &[
 const RUNS: &[ConsoleCommand] = &[
     row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; starts nothing"), when::has_runs, actions::run::open_listed),
     row("runs.search", &["/"], Runs, ("Search the runs", "search", "by goal, state or time; enter opens one"), when::has_runs, actions::branch::search_runs),
-    row("runs.delete", &["d", "delete"], Runs, ("Delete the run", "delete", "its results and log, for good; asks first"), when::driven_by_nobody, actions::branch::ask_delete),
+    row("runs.delete", &["d", "delete"], Runs, ("Delete the run", "delete", "its results and log, for good; asks first"), when::driven_by_nobody, actions::branch::delete),
     row("runs.resume", &["!"], Runs, ("Resume the selected run", "resume", "resumes a run that no process drives"), when::interrupted_listed, actions::branch::resume_listed),
 ];
 
@@ -287,14 +287,14 @@ const DIALOGS: &[ConsoleCommand] = &[
     row("line.keep", &["enter"], Line, ("OK", "", "accepts what you typed"), when::always, dialogs::keep_line),
     row("line.older", &["up"], Line, ("Earlier text", "", "what you typed here before"), when::typed_before, actions::typing::older),
     row("line.newer", &["down"], Line, ("Later text", "", "what you typed here after that"), when::always, actions::typing::newer),
-    row("line.cancel", &["esc"], Line, ("Cancel", "", "closes without a change"), when::always, dialogs::close),
+    row("line.cancel", &["esc"], Line, ("Cancel", "", "closes without a change; asks once if you wrote words"), when::always, dialogs::leave_text),
     row("editor.newline", &["enter", "alt-enter"], Editor, ("New line", "", "starts a new line"), when::always, dialogs::newline),
     row("editor.keep", &["ctrl-s"], Editor, ("OK", "", "accepts the text"), when::always, dialogs::keep_editor),
-    row("editor.cancel", &["esc"], Editor, ("Cancel", "", "closes; asks once if the text was changed"), when::always, dialogs::leave_editor),
+    row("editor.cancel", &["esc"], Editor, ("Cancel", "", "closes; asks once if the text was changed"), when::always, dialogs::leave_text),
     row("form.next", &["tab", "down", "enter"], Form, ("Next field", "", "to the next field"), when::always, |model, _| dialogs::field(model, 1)),
     row("form.previous", &["backtab", "up"], Form, ("Previous field", "", "to the previous field"), when::always, |model, _| dialogs::field(model, -1)),
     row("form.keep", &["ctrl-s", "alt-enter"], Form, ("OK", "", "accepts the answers; sends nothing yet"), when::always, dialogs::keep_form),
-    row("form.cancel", &["esc"], Form, ("Cancel", "", "closes without a change"), when::always, dialogs::close),
+    row("form.cancel", &["esc"], Form, ("Cancel", "", "closes; asks once if an answer was changed"), when::always, dialogs::leave_text),
     row("pick.take", &["enter"], Pick, ("OK", "", "takes the selected line"), when::always, dialogs::take),
     row("pick.down", &["down", "ctrl-n", "tab"], Pick, ("Down", "", "one down"), when::always, |model, _| moving::go(model, MoveBy::Rows(1))),
     row("pick.up", &["up", "ctrl-p", "backtab"], Pick, ("Up", "", "one up"), when::always, |model, _| moving::go(model, MoveBy::Rows(-1))),

@@ -99,9 +99,9 @@ impl Proposal {
         self.fates = fates.collect();
     }
 
-    /// What would become of a node; the worst of it.
-    pub fn fate(&self, node: &NodeId) -> Option<NodeImpact> {
-        self.fates.get(node).copied()
+    /// What would become of a node, the worst of it, and whether that depends on what comes before.
+    pub fn fate(&self, node: &NodeId) -> Option<(NodeImpact, bool)> {
+        self.fates.get(node).map(|fate| (*fate, self.impact.may_be_otherwise(node)))
     }
 
     /// The command, with the words.

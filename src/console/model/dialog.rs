@@ -1,10 +1,10 @@
 //! `Dialog`: what can lie over the screens, as a stack. A dialog carries what it was opened for; none of them decides a gate.
 
 use super::field::{Lines, TextField};
-use super::{Doc, GateKey, KeyContext, Offer, Proposal, SetupChoice, SetupLine, fuzzy};
+use super::{Confirm, Confirmed, Doc, GateKey, KeyContext, Offer, Proposal, SetupChoice, SetupLine, fuzzy};
 use crate::engine::{Action, BreakId, RunId};
 use crate::host::client::TrustItem;
-use crate::plan::{Dialect, Edge, Field, Node, NodeId, NodeKind, Plan};
+use crate::plan::{Edge, Field, Node, NodeId, NodeKind};
 use crate::text::Plain;
 
 /// What lies over the screens.
@@ -259,6 +259,11 @@ pub enum Branching {
 }
 
 impl LineThen {
+    /// Whether leaving it would lose words of a person that are nowhere else.
+    pub fn is_written(&self) -> bool {
+        matches!(self, Self::Reject(_) | Self::Why | Self::Goal | Self::Condition(_) | Self::Break(_))
+    }
+
     /// Whether it edits something that is there, so that a line left as it was changes nothing.
     pub fn is_edit(&self) -> bool {
         matches!(self, Self::Rename(_) | Self::Goal | Self::Condition(_))
@@ -302,43 +307,7 @@ pub enum Asks {
     Field(Field),
 }
 
-/// A question that wants yes or no.
-#[derive(Clone, Debug)]
-pub struct Confirm {
-    /// The question, and what a yes would do.
-    pub lines: Vec<Plain>,
-    /// What a yes does.
-    pub then: Confirmed,
-}
-
-/// What a yes does.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Confirmed {
-    /// Branches a new run off.
-    Branch {
-        run: RunId,
-        /// The last event that is kept.
-        seq: u64,
-        actions: Vec<Action>,
-    },
-    /// Starts one more run of the plan, with these actions first.
-    Start(Vec<Action>),
-    /// Resumes a run that was interrupted.
-    Resume(RunId),
-    /// Deletes a run for good.
-    DeleteRun(RunId),
-    /// Cancels all runs and leaves.
-    CancelAllAndQuit,
-    /// Drops the text that was being edited.
-    DropText,
-    /// Leaves; the plan's changes are lost.
-    Leave,
-    /// Trusts that file as it was shown.
-    Trust(Box<TrustItem>),
-    /// Writes the plan over the file of that path, in that form.
-    Replace(String, Box<Plan>, Dialect),
-}
-
+/// Something to read.
 #[derive(Clone, Debug)]
 pub struct ReaderDialog {
     pub what: Reading,
@@ -440,6 +409,26 @@ impl Dialog {
             Self::Act(_) => KeyContext::Act,
             Self::Confirm(_) => KeyContext::Confirm,
             Self::Reader(_) => KeyContext::Reader,
+        }
+    }
+
+    /// What it asks for, where something is written in it; else nothing.
+    pub fn title(&self) -> Plain {
+        match self {
+            Self::Editor(editor) => editor.title.clone(),
+            Self::Line(line) => line.title.clone(),
+            Self::Form(form) => form.title.clone(),
+            Self::Pick(_) | Self::List { .. } | Self::Act(_) | Self::Confirm(_) | Self::Reader(_) => Plain::default(),
+        }
+    }
+
+    /// Whether leaving it would lose words of a person.
+    pub fn is_written(&self) -> bool {
+        match self {
+            Self::Editor(editor) => editor.field.text() != editor.before,
+            Self::Line(line) => line.then.is_written() && line.field.is_changed(),
+            Self::Form(form) => form.fields.iter().any(|(_, field)| field.is_changed()),
+            Self::Pick(_) | Self::List { .. } | Self::Act(_) | Self::Confirm(_) | Self::Reader(_) => false,
         }
     }
 

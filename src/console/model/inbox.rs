@@ -153,6 +153,16 @@ impl Inbox {
     }
 }
 
+/// Answers that are picked one after the other by one key; more are picked from a list.
+const FEW: usize = 6;
+
+/// The answers of a question that are picked by one key.
+pub fn options_to_pick(gate: &Gate) -> Option<Vec<String>> {
+    let question = gate.kind.question()?;
+    let is_few = question.fields.is_empty() && (1..=FEW).contains(&question.options.len());
+    is_few.then(|| question.options.to_vec())
+}
+
 /// Whether a gate wants an answer rather than a yes.
 pub fn is_question(gate: &Gate) -> bool {
     gate.kind.question().is_some()

@@ -1,6 +1,7 @@
 //! `Model`: everything that the console shows, as plain data. Changed by `update` only, drawn by `view`. No clock, no I/O.
 
 mod act;
+mod confirm;
 mod context;
 mod dialog;
 mod doc;
@@ -33,16 +34,17 @@ mod versus;
 pub mod texts;
 
 pub use act::{Offer, Proposal};
+pub use confirm::{Confirm, Confirmed, NewPlan};
 pub use context::contexts;
 pub use dialog::{
-    Asks, Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, ListOf, Performer, Pick,
-    PickItem, PickThen, ReaderDialog, Reading,
+    Asks, Branching, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, ListOf, Performer, Pick, PickItem, PickThen,
+    ReaderDialog, Reading,
 };
 pub use doc::Doc;
 pub use drawing::{FoldedGraph, address};
 pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, PlanOrigin, Review, Version};
 pub use field::{Lines, TextField};
-pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question};
+pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question, options_to_pick};
 pub use inspector::{Inspector, Scroll, Tab};
 pub use key::{Key, KeyContext, Keymap, Offered};
 pub use list::{ListCursor, MoveBy, around, scrolled, turned};
@@ -52,7 +54,7 @@ pub use place::{
     Below, CardRoom, Focus, GATE_FRAME, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, WantedRoom, box_width, request_width,
 };
 pub use request::{EXAMPLES, Planning, RequestLine, Rivals};
-pub use run::{Replay, RunAt, RunRecords, RunView, Stop, StopKind};
+pub use run::{Replay, RunAt, RunRecords, RunView, Stop, StopKind, stops};
 pub use runs::Runs;
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::HostStatus;

@@ -7,7 +7,7 @@ use crate::console::{
     model::{Dialog, Screen, Status, TreeRowKind},
     update::next_wake,
 };
-use crate::engine::{Action, Record, RunId, RunStatus, Time, WorkerFact};
+use crate::engine::{Action, NodeError, Record, RunId, RunStatus, Time, WorkerFact};
 use crate::host::client::{Driver, Notice, Problem, RunSummary};
 
 fn run(name: &str) -> RunId {
@@ -248,4 +248,52 @@ fn a_search_for_a_state_follows_the_run() {
     assert_eq!(rows(&deck), Vec::<String>::new());
     deck.keys("esc");
     assert_eq!(rows(&deck).len(), 4);
+}
+
+#[test]
+fn words_that_were_written_and_not_sent_are_named_before_the_console_is_left() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys("i x");
+    deck.type_text("wrong file");
+    deck.keys("esc");
+    assert!(deck.sees("Discard the changes?"), "{}", deck.screen());
+    deck.keys("n enter ctrl-c");
+    assert!(deck.sees("Either also loses this:") && deck.sees("Not sent to write: your rejection: wrong file"), "{}", deck.screen());
+}
+
+#[test]
+fn another_plan_takes_the_place_of_changes_only_after_a_yes() {
+    let mut deck = Deck::planned(120, 40);
+    deck.keys("d n");
+    deck.type_text("something else");
+    deck.keys("enter");
+    assert!(deck.sees("neither saved nor run") && deck.model.request.planning.is_none(), "{}", deck.screen());
+    let changed = deck.model.editor.plan().clone();
+    deck.keys("n");
+    assert_eq!((deck.model.editor.plan(), deck.model.request.field.text().as_str()), (&changed, "something else"));
+    deck.keys("enter y");
+    assert_ne!(deck.model.editor.plan(), &changed);
+}
+
+#[test]
+fn the_key_that_a_new_gate_names_leads_there_though_an_older_failure_is_there() {
+    let mut deck = Deck::new(120, 40);
+    let list = |id: &str| json!({"id": id, "tool": "list_directory", "args": {"path": "src"}});
+    let write =
+        json!({"id": "w", "tool": "write_file", "args": {"path": "a", "content": "x"}, "approve": "before", "depends_on": ["list"]});
+    deck.start(
+        serde_json::from_value(json!({"dagdeck": 1, "goal": "two", "nodes": [list("bad"), list("list"), write]})).unwrap(),
+        Vec::new(),
+    );
+    deck.keys("esc");
+    deck.fact("bad", WorkerFact::Failed(NodeError::permanent("no")));
+    deck.select("list");
+    deck.done("list", json!("x"));
+    assert!(deck.sees("1 needs you") && deck.sees("1 failed"), "{}", deck.screen());
+    let said = said(&deck).to_owned();
+    assert!(said.contains("(. goes there, pressed 2 times)"), "{said}");
+    deck.keys(".");
+    assert!(selected(&deck) == "bad" && deck.sees("1 failed, 1 needs you"), "{}", deck.screen());
+    deck.keys(".");
+    assert_eq!(selected(&deck), "w");
 }

@@ -60,7 +60,7 @@ fn branches_stand_below_the_run_that_they_left() {
     let order: Vec<&str> = deck.model.runs.listing.iter().map(|summary| summary.run.0.as_str()).collect();
     assert_eq!((order, deck.model.runs.depths.clone()), (vec!["c", "a", "b", "d"], vec![0, 0, 1, 2]));
     deck.keys("tab 3");
-    assert!(deck.sees("└ b  from event 12: goal of b"), "{}", deck.screen());
+    assert!(deck.sees("└ from event 12: goal of b"), "{}", deck.screen());
 }
 
 #[test]
@@ -89,11 +89,18 @@ fn a_run_is_deleted_after_a_yes_and_shown_no_more() {
     let records = other(&deck, "none");
     deck.notice(Notice::Runs(vec![summary("run-9", None)]));
     deck.notice(Notice::RunOpened { run: RunId("run-9".into()), records, driver: Driver::Nobody });
+    let run = RunId("run-9".into());
+    let weighed = Notice::RunWeighed { run: run.clone(), bytes: 12_000 };
     deck.keys("3 d");
+    assert_eq!(last_request(&deck), Some(&Request::WeighRun(run)), "how much it takes is part of the question");
+    deck.notice(weighed.clone());
     assert!(deck.sees("Delete this run?") && deck.sees("It has not ended"), "{}", deck.screen());
+    assert!(deck.sees("goal of run-9") && deck.sees("12 kB in the journal") && deck.sees("interrupted, began"), "{}", deck.screen());
     deck.keys("n");
     assert!(!matches!(last_request(&deck), Some(Request::DeleteRun(_))));
-    deck.keys("d y");
+    deck.keys("d");
+    deck.notice(weighed);
+    deck.keys("y");
     assert_eq!(last_request(&deck), Some(&Request::DeleteRun(RunId("run-9".into()))));
     deck.notice(Notice::RunDeleted { run: RunId("run-9".into()), bytes: 12_000 });
     deck.notice(Notice::Runs(Vec::new()));

@@ -27,7 +27,7 @@ fn stopping_shows_which_nodes_hand_back_what_they_have() {
     let screen = deck.screen();
     assert!(screen.contains("ends early, with what they have: scan"), "{screen}");
     assert!(screen.contains("→wraps up") && !screen.contains("no other node changes"), "{screen}");
-    assert_eq!(deck.model.proposal().unwrap().fate(&"scan".into()), Some(NodeImpact::Wraps));
+    assert_eq!(deck.model.proposal().unwrap().fate(&"scan".into()), Some((NodeImpact::Wraps, false)));
 }
 
 #[test]

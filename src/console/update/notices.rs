@@ -2,7 +2,7 @@
 
 use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{
-    Focus, GateKey, Model, PlanOrigin, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, Tab, TreeView, Version, docs, texts,
+    Focus, GateKey, Model, PlanOrigin, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, Tab, TreeView, Version, docs, stops, texts,
 };
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
@@ -50,6 +50,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::RunOpened { run, records, driver } => run_opened(model, turn, run, &records, driver),
         Notice::Events { run, records } => events(model, turn, &run, &records),
         Notice::Runs(listing) => model.runs.list(listing),
+        Notice::RunWeighed { run, bytes } => actions::branch::ask_delete(model, turn, &run, bytes),
         Notice::RunDeleted { run, bytes } => forget(model, turn, &run, bytes),
         Notice::Preview { run, gate, preview } => {
             if let Some(view) = model.runs.get_mut(&run) {
@@ -133,6 +134,9 @@ pub fn take_plan(model: &mut Model, made: MadePlan) {
         actions::compare::with_version(model);
         remarks.insert(0, "this is what changed; press esc for the tree".to_owned());
     }
+    // The error that is shown says it already.
+    let is_said = |part: &str| model.editor.findings().first().is_some_and(|finding| finding.message.contains(part));
+    remarks.retain(|remark| !remark.strip_prefix("not understood: ").is_some_and(is_said));
     let remarks: String = remarks.iter().map(|remark| format!(" · {remark}")).collect();
     model.status = Some(match model.editor.review.errors() {
         0 => Status::good(&format!("{count}: read the plan, then press {run} to run it{remarks}")),
@@ -225,9 +229,14 @@ fn events(model: &mut Model, turn: &mut UpdateTurn, id: &RunId, records: &[Recor
     let (gates, own) = (view.apply(records), view.driver.is_here());
     // What comes is in the journal, so that it can be written again.
     view.frozen = None;
+    // Of several gates that open at once, the last tells of all.
+    let opens = |record: &Record| matches!(record.event, Event::ApprovalRequired { .. });
+    let last = records.iter().rposition(opens);
     // Gates of a run that another process drives are answered there.
-    for record in records.iter().filter(|_| own) {
-        report(model, id, &record.event);
+    for (at, record) in records.iter().enumerate().filter(|_| own) {
+        if !opens(record) || last == Some(at) {
+            report(model, id, &record.event);
+        }
         if let Event::ApprovalRequired { gate } = &record.event {
             turn.send(Request::Preview { run: id.clone(), gate: gate.id, payload: gate.payload.clone() });
         }
@@ -258,7 +267,13 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
             show_end(model, id, *outcome);
         }
         let Some(view) = model.runs.get(id) else { return };
-        ended(view, *outcome, &reason.message())
+        let Status { text, role } = ended(view, *outcome, &reason.message());
+        let is_at_failure = shown && model.selected_id().and_then(|node| view.newest().state(node)).is_some_and(NodeState::has_failed);
+        let ways = match is_at_failure {
+            true => format!(" ({} tries again, {} changes it first)", model.hint("act.again"), model.hint("plan.edit")),
+            false => String::new(),
+        };
+        Status { text: text.then(&Plain::line(&ways)), role }
     } else if let Event::Acted { action, nodes, .. } = event {
         if shown {
             follow_step(model, action, nodes);
@@ -295,7 +310,13 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         let Some(oldest) = gates.next() else { return };
         let more = Some(gates.count()).filter(|more| *more > 0).map(|more| format!(", {more} more wait")).unwrap_or_default();
         let way = key("tree.attention").filter(|_| model.place.screen != Screen::Inbox);
-        let way = way.map(|key| format!(" ({key} goes there)")).unwrap_or_default();
+        let stops = || model.runs.get(id).map(|view| stops(view.newest())).unwrap_or_default();
+        let way = way.and_then(|key| Some((key, actions::tree::presses_to(model, &stops(), oldest.id)?)));
+        let way = way.map(|(key, times)| match times {
+            1 => format!(" ({key} goes there)"),
+            times => format!(" ({key} goes there, pressed {times} times)"),
+        });
+        let way = way.unwrap_or_default();
         Status::warn(&format!("{}{more}{way}", docs::gate_title(oldest).as_str()))
     } else {
         return;
@@ -345,7 +366,7 @@ fn acted(model: &Model, id: &RunId, action: &Action, nodes: &[NodeId]) -> Status
         let run = if left.len() == 1 { "runs" } else { "run" };
         Status::good(&format!("stopping {}: {} still {run}", target.label(), left.join(", ")))
     } else {
-        Status::good(&format!("done: {}", action.label()))
+        Status::good(&format!("accepted: {}", action.label()))
     }
 }
 

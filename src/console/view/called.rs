@@ -1,6 +1,6 @@
 //! What the state calls for: the commands that come first among the hints, those that could not be meant, and what they are called now.
 
-use crate::console::model::{Model, PlanScreen, ReplyDraft, Screen, is_question};
+use crate::console::model::{GateKey, Model, PlanScreen, ReplyDraft, Screen, options_to_pick};
 use crate::engine::{Action, Command, Gate, NodeState, Pace};
 
 /// The commands that help most here, in the order in which the state calls for them: help first, as everywhere.
@@ -18,10 +18,13 @@ fn first(model: &Model) -> &'static [&'static str] {
     let Some((view, node)) = model.shown_run().zip(model.selected_id()) else { return &[] };
     let run = &view.newest().run;
     if !view.goes_on() {
-        return if failed(model) { &["act.again", "act.menu"] } else { &["act.menu"] };
+        return if failed(model) { &["act.again", "plan.edit", "act.menu"] } else { &["act.menu"] };
     }
-    if model.card_gate().is_some() {
-        return &["gate.approve", "gate.edit", "gate.reject", "gate.skip", "tree.attention"];
+    if let Some(key) = model.card_gate() {
+        return match awaits_answer(model, &key) {
+            true => &["gate.edit", "gate.reject", "gate.skip", "tree.attention"],
+            false => &["gate.approve", "gate.edit", "gate.reject", "gate.skip", "tree.attention"],
+        };
     }
     if run.held_calls(node).next().is_some() {
         return &["act.into", "act.step", "act.pause", "act.undo"];
@@ -31,7 +34,7 @@ fn first(model: &Model) -> &'static [&'static str] {
     }
     match run.pace() {
         Pace::Pausing | Pace::Paused => &["act.pause", "act.step", "act.undo", "act.menu"],
-        Pace::Going if failed(model) => &["act.again"],
+        Pace::Going if failed(model) => &["act.again", "plan.edit"],
         Pace::Going => &[],
     }
 }
@@ -41,11 +44,17 @@ pub fn replies(model: &Model) -> Vec<&'static str> {
     let key = model.card_gate();
     let gate = key.as_ref().and_then(|key| Some(model.runs.get(&key.run)?.newest().run.gate(key.gate)?.0));
     let draft = key.as_ref().and_then(|key| model.inbox.drafts.get(key));
-    let waits = gate.is_some_and(|gate| gate.kind.wants_answer()) && !matches!(draft, Some(ReplyDraft::Answer(_)));
+    let waits = key.as_ref().is_some_and(|key| awaits_answer(model, key));
     let sends = gate.and_then(Gate::host).map(|_| "gate.allow_host");
     let approve = (!waits).then_some("gate.approve");
     let drop = draft.map(|_| "gate.drop");
     approve.into_iter().chain(sends).chain(["gate.edit", "gate.reject", "gate.skip"]).chain(drop).collect()
+}
+
+/// Whether a gate asks a question to which no answer is written.
+fn awaits_answer(model: &Model, key: &GateKey) -> bool {
+    let gate = model.runs.get(&key.run).and_then(|view| view.newest().run.gate(key.gate));
+    gate.is_some_and(|(gate, _)| gate.kind.wants_answer()) && !matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Answer(_)))
 }
 
 fn failed(model: &Model) -> bool {
@@ -59,8 +68,7 @@ fn is_refused(model: &Model, id: &str) -> bool {
         let step = Command::act(Action::Step { node: None });
         return model.shown_run().is_some_and(|view| view.newest().run.is_parked() && view.newest().run.refusal(&step).is_some());
     }
-    let Some((_, gate)) = model.selected_gate() else { return false };
-    id == "gate.approve" && gate.kind.wants_answer() && !matches!(model.selected_draft(), Some(ReplyDraft::Answer(_)))
+    id == "gate.approve" && model.selected_gate().is_some_and(|(key, _)| awaits_answer(model, key))
 }
 
 /// What a command is called as things stand; nothing where it is called as always.
@@ -69,12 +77,20 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
     let name = match id {
         "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next call"),
         "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it run"),
+        "plan.edit" => failed(model).then_some("change it"),
         "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
         "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "resume" } else { "pause" }),
         "replay.toggle" => model.replay().map(|_| "to now"),
         "gate.edit" => {
             let gate = model.card_gate().and_then(|key| Some(model.runs.get(&key.run)?.newest().run.gate(key.gate)?.0));
-            gate.map(|gate| if is_question(gate) { "answer" } else { "edit" })
+            let is_written = model.card_gate().is_some_and(|key| matches!(model.inbox.drafts.get(&key), Some(ReplyDraft::Answer(_))));
+            gate.map(|gate| match (gate.kind.question().is_some(), options_to_pick(gate).is_some(), is_written) {
+                (false, _, _) => "edit",
+                (true, true, false) => "pick the answer",
+                (true, true, true) => "next answer",
+                (true, false, false) => "write the answer",
+                (true, false, true) => "change the answer",
+            })
         }
         "gate.reject" => match model.selected_draft() {
             Some(ReplyDraft::Words(_)) => Some("send the rejection"),

@@ -109,8 +109,11 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
         pen.text(list.x, list.y, list.width, &words, Role::Dim);
     }
     let keyed = pick.items.iter().any(|item| item.key.is_some());
-    let names =
-        pick.items.iter().map(|item| item.label.width()).max().unwrap_or(0).min(if keyed { columns.saturating_sub(12) } else { 34 });
+    let names = pick.items.iter().map(|item| item.label.width()).max().unwrap_or(0).min(if keyed {
+        columns.saturating_sub(12)
+    } else {
+        columns * 2 / 3
+    });
     pen.list(list, (top, pick.shown.len()), Some(pick.selected), true, |pen, at, line| {
         draw_item(&pick.items[pick.shown[at]], (names, keyed), pen, line);
     });

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::pen::Pen;
 use crate::console::model::{Model, PlanScreen, RunView, Screen, StopKind, texts};
 use crate::console::theme::Role;
-use crate::engine::{CountedNodes, NodeCounts, RunStatus, Time, Totals, elapsed};
+use crate::engine::{CountedNodes, GateId, NodeCounts, RunStatus, Time, Totals, elapsed};
 use crate::host::client::Driver;
 use crate::text::{Glyph, Plain, clock, counted, duration};
 
@@ -123,7 +123,7 @@ fn place(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
 
 /// A word for the state, in a column of its own.
 fn state(word: &str, role: Role) -> (Plain, Role) {
-    (Plain::blank(2).then(&Plain::line(word).pad(12)).then(&Plain::blank(2)), role)
+    (Plain::blank(2).then(&Plain::line(word).pad(word.len().max(12))).then(&Plain::blank(2)), role)
 }
 
 fn titled(pen: &Pen<'_>, glyph: Glyph, role: Role, goal: Plain) -> Pieces {
@@ -152,7 +152,7 @@ fn plan(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
     let asks = plan.nodes.iter().filter(|node| texts::gated(node, &model.session.catalog)).count();
     header.state = vec![state("plan", Role::Dim), (Plain::line(&counted(plan.nodes.len(), "node")), Role::Text)];
     let some = [
-        (asks, format!("{asks} ask first ({})", pen.theme.glyph(Glyph::Gate)), Role::Text),
+        (asks, format!("{asks} {} you ({})", if asks == 1 { "asks" } else { "ask" }, pen.theme.glyph(Glyph::Gate)), Role::Text),
         (errors, counted(errors, "error"), Role::Error),
         (warnings, counted(warnings, "warning"), Role::Warning),
     ];
@@ -168,9 +168,11 @@ fn run(view: &RunView, now: Time, pen: &Pen<'_>) -> Header {
     let status = view.seen_status();
     let counts = view.seen().run.counts(status);
     let role = texts::status_role(status);
+    let stops = |is: fn(StopKind) -> bool| view.stops().iter().filter(|stop| is(stop.kind)).count();
+    let gates = stops(|kind| matches!(kind, StopKind::Gate(_)));
     // Where somebody is waited for, that is the loudest word of the screen.
-    let needs = counts.waiting > 0 && matches!(status, RunStatus::Running | RunStatus::Waiting);
-    let halts = view.stops().iter().filter(|stop| stop.kind == StopKind::Halt).count();
+    let needs = gates > 0 && matches!(status, RunStatus::Running | RunStatus::Waiting);
+    let halts = stops(|kind| kind == StopKind::Halt);
     let (glyph, loud) = match (needs, halts) {
         (true, _) => (Glyph::Gate, Role::Gate),
         (false, 1..) => (Glyph::AtBreakpoint, Role::Held),
@@ -183,7 +185,7 @@ fn run(view: &RunView, now: Time, pen: &Pen<'_>) -> Header {
             header.state.extend([(at, Role::Badge), (Plain::blank(1).then(&Plain::line(status.word())).then(&Plain::blank(2)), role)]);
         }
         None => {
-            let word = if needs { needs_you(counts.waiting) } else { status.word().to_owned() };
+            let word = if needs { StopKind::Gate(GateId(0)).counted(gates) } else { status.word().to_owned() };
             header.state.push(state(&word, loud));
             header.bar = bar(counts, loud, pen);
         }
@@ -204,10 +206,6 @@ fn run(view: &RunView, now: Time, pen: &Pen<'_>) -> Header {
     }
     header.took = took(view, now);
     header
-}
-
-fn needs_you(waiting: u32) -> String {
-    format!("{waiting} {} you", if waiting == 1 { "needs" } else { "need" })
 }
 
 fn took(view: &RunView, now: Time) -> Pieces {

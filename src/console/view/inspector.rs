@@ -58,10 +58,10 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
 /// Rows of a card below which it is low.
 const LOW: u16 = 9;
 
-/// The node's id, who does its work, and whether it asks first.
+/// The node's id, who does its work, and whether it asks a person.
 fn about(model: &Model, node: &Node) -> Plain {
     let state = model.shown_run().and_then(|view| Some(view.seen().run.node(&node.id)?.state.label(view.seen_status())));
-    let asks = if state.is_none() && texts::gated(node, &model.session.catalog) { Some("asks first") } else { None };
+    let asks = if state.is_none() && texts::gated(node, &model.session.catalog) { Some("asks you") } else { None };
     let parts = [Some(Plain::summary(&node.id)), Some(texts::worker(node)), state.or(asks).map(Plain::line)];
     parts.into_iter().flatten().reduce(|line, part| line.then(&Plain::line(" · ")).then(&part)).unwrap_or_default()
 }

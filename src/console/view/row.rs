@@ -224,7 +224,7 @@ impl RowDrawing<'_> {
         }
     }
 
-    /// Who does the node's work, and whether it asks first. Gives the column where the title must end.
+    /// Who does the node's work, and whether it asks a person. Gives the column where the title must end.
     fn plan_columns(&self, pen: &mut Pen<'_>, area: Rect) -> u16 {
         let gate = area.right().saturating_sub(2);
         if texts::gated(self.node, &self.model.session.catalog) {
@@ -242,8 +242,8 @@ impl RowDrawing<'_> {
         pen.text(time, area.y, TIME, &took(node, self.now).pad_start(usize::from(TIME)), Role::Dim);
         let x = time.saturating_sub(self.columns.lane + 1);
         let lane = Rect { x, width: self.columns.lane, ..area };
-        if let Some(fate) = self.model.proposal().and_then(|proposal| proposal.fate(&self.node.id)) {
-            let word = Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word()));
+        if let Some((fate, may)) = self.model.proposal().and_then(|proposal| proposal.fate(&self.node.id)) {
+            let word = Plain::line(&format!("{}{}{}", pen.theme.glyph(Glyph::ArrowRight), if may { "may: " } else { "" }, fate.word()));
             pen.text(x, area.y, area.right().saturating_sub(x), &word, texts::impact_role(ImpactLine::Nodes(fate)));
         } else if let Some(scale) = self.columns.scale.filter(|_| lane.width > 0) {
             Lane { stretches: &view.seen().timeline.stretches(&self.node.id), scale, role: texts::lane_role(&node.state) }.draw(pen, lane);
@@ -260,6 +260,7 @@ pub fn state_mark(view: &RunView, id: &NodeId) -> Option<(Glyph, Role)> {
     // A point that means every node is shown in the list alone.
     let is_break = || run.breakpoints().any(|(_, point)| !point.disabled && point.node.is_some() && point.means(id));
     Some(match of_node(&node.state, view.seen_status()) {
+        waits if node.state.group() == StateGroup::Waiting => waits,
         _ if node.stale.is_some() => (Glyph::Stale, Role::Stale),
         _ if is_ahead && run.is_held(id) => (Glyph::Held, Role::Held),
         _ if run.kept(id).is_some() || run.held_calls(id).next().is_some() => (Glyph::AtBreakpoint, Role::Held),

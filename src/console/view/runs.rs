@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 use super::pen::{Pen, below, text_of};
 use crate::console::model::{Model, PlanScreen, texts};
 use crate::console::theme::Role;
-use crate::engine::{Time, elapsed};
+use crate::engine::Time;
 use crate::host::client::RunSummary;
-use crate::text::{Glyph, Plain, counted, timestamp};
+use crate::text::{Glyph, Plain, ago, counted, duration};
 
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let runs = &model.runs;
@@ -20,40 +20,37 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     });
 }
 
-/// `2026-11-21 11:38`.
-const MINUTES: usize = 16;
-/// Where the month begins in it: the year has room on a wide screen.
-const MONTH: usize = 5;
+/// Columns of a state, of an age, of a time and of a number of nodes.
+const STATE: usize = 14;
+const AGE: usize = 12;
+const TOOK: usize = 10;
+const NODES: usize = 11;
 /// Levels of branches that are drawn.
 const DEEPEST: usize = 6;
-/// From this width on, the number of nodes has room.
-const WIDE: u16 = 100;
+/// From these widths on, the time and the number of nodes have room.
+const TIMED: u16 = 90;
+const WIDE: u16 = 130;
 
+/// State and goal first, which has all the room that the figures leave; those are at the right edge.
 fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line: Rect) {
     let (glyph, word, role) = (run.status.glyph(), run.status.word(), texts::status_role(run.status));
-    let took = elapsed(run.status.elapsed_ms(run.created, run.last, now));
-    let open = if model.place.shown == PlanScreen::Run(run.run.clone()) { "  shown" } else { "" };
-    let began = timestamp(run.created.0);
-    // To the minute; the seconds matter to nobody who looks for a run.
-    let from = if line.width < WIDE { MONTH } else { 0 };
-    let began = began.as_str().get(from..MINUTES).map_or_else(|| began.clone(), |minutes| Plain::line(&format!("{minutes}Z")));
-    let nodes = if line.width < WIDE { String::new() } else { format!("{:>12}", counted(run.nodes as usize, "node")) };
+    let text = text_of(line);
+    let took = duration(run.status.elapsed_ms(run.created, run.last, now)).pad_start(TOOK);
+    let nodes = Plain::line(&counted(run.nodes as usize, "node")).pad_start(NODES);
+    let figures = [(nodes, text.width >= WIDE), (took, text.width >= TIMED), (ago(now.since(run.created)).pad_start(AGE), true)];
+    let figures: Vec<_> = figures.into_iter().filter(|(_, fits)| *fits).map(|(figure, _)| (figure, Role::Dim)).collect();
+    let end = pen.pieces_right(text, &figures);
+    let open = if model.place.shown == PlanScreen::Run(run.run.clone()) { "shown: " } else { "" };
     let rails = model.runs.rails(at);
     let rail = pen.rails(&rails[rails.len().saturating_sub(DEEPEST)..], Some((Glyph::TreeBranch, Glyph::TreeLast)));
     let origin = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();
     let imported = if run.imported.is_some() { "imported: " } else { "" };
     let pieces = [
         (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role),
-        (Plain::line(word).pad(14), role),
-        (began.then(&Plain::blank(1)), Role::Dim),
-        (took.pad_start(13), Role::Dim),
-        (Plain::line(&nodes), Role::Dim),
-        (Plain::blank(2).then(&rail), Role::Border),
-        (Plain::line(texts::run_name(&run.run)).then(&Plain::blank(2)), Role::Dim),
-        (Plain::line(&origin), Role::Dim),
-        (Plain::line(imported), Role::Dim),
+        (Plain::line(word).pad(STATE), role),
+        (rail, Role::Border),
+        (Plain::line(&format!("{open}{origin}{imported}")), Role::Dim),
         (Plain::summary(&run.goal), Role::Text),
-        (Plain::line(open), Role::Dim),
     ];
-    pen.pieces(text_of(line), &pieces);
+    pen.pieces(Rect { width: end.saturating_sub(text.x + 1), ..text }, &pieces);
 }

@@ -92,7 +92,7 @@ impl Decider<'_> {
         let never = entry.is_some_and(|entry| entry != ix) && shape.ins.is_empty();
         let closed = entry != Some(ix) && self.flows[ix].tally.verdict(shape.join) == Some(false);
         let hint = match self.closed_by(ix) {
-            Some(source) => format!(": rerun `{}` first", self.id_of(source)),
+            Some(edge) => format!(": rerun `{}` first", self.id_of(self.graph.link(edge).from)),
             None => String::new(),
         };
         (never || closed).then(|| format!("`{}` would be skipped again: {}{hint}", self.id_of(ix), self.dead_reason(ix).message()))

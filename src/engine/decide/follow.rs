@@ -123,13 +123,17 @@ impl Decider<'_> {
 
     /// Why its join can't be satisfied, by the source that closed it.
     pub(super) fn dead_reason(&self, ix: NodeIx) -> Cause {
-        let Some(source) = self.closed_by(ix) else {
+        let Some(edge) = self.closed_by(ix) else {
             return self.inner_of(ix).and_then(|inner| inner.entry()).map_or(Cause::None, |entry| Cause::Walk { entry: self.id_of(entry) });
         };
+        let source = self.graph.link(edge).from;
         let node = self.id_of(source);
         let state = self.state_of(source);
         match state.end() {
-            EndKind::Gives | EndKind::HandsOn => Cause::OtherWay { node },
+            EndKind::Gives | EndKind::HandsOn => {
+                let (took, needs) = self.other_way(edge);
+                Cause::OtherWay { node, took, needs }
+            }
             EndKind::Closes => Cause::Source { node, state: *state },
             EndKind::Open => Cause::DeadEdge { node },
         }

@@ -183,3 +183,12 @@ fn a_run_ends_as_its_exits_and_its_failures_say() {
     assert_eq!(ended(vec![safe("a", &[])], &["a"]), Outcome::Failed, "nobody was left to get the error");
     assert_eq!(ended(vec![agent("a", &[]), unless("b")], &[]), Outcome::Succeeded, "what is routed away doesn't count");
 }
+
+#[test]
+fn a_skipped_node_says_what_its_source_chose_and_what_it_needs() {
+    let mut doc = plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &[])]);
+    doc.edges = vec![edge("a", "b", "a.n > 3"), edge("a", "c", "a.n <= 3")];
+    let mut world = World::new(doc);
+    world.done("a", json!({"n": 5}));
+    assert_eq!(world.reason("c"), "`a` chose `a.n > 3`; this node needs `a.n <= 3`");
+}

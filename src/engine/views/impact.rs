@@ -48,6 +48,8 @@ pub enum NodeImpact {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impact {
     pub(in crate::engine) nodes: BTreeMap<NodeImpact, Vec<NodeId>>,
+    /// Of those that run again: only when others that run again before them lead there.
+    pub(in crate::engine) later: BTreeSet<NodeId>,
     /// What would be stopped or done again has taken so much so far.
     pub lost: Totals,
     /// The run would be over by it, or would have ended otherwise, and how.
@@ -58,6 +60,11 @@ impl Impact {
     /// The nodes that it changes so, in the order of the run.
     pub fn nodes(&self, kind: NodeImpact) -> &[NodeId] {
         self.nodes.get(&kind).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether what it changes at the node depends on what comes out before it.
+    pub fn may_be_otherwise(&self, node: &NodeId) -> bool {
+        self.later.contains(node)
     }
 
     /// Leaves out what is no change of the action.
@@ -153,6 +160,9 @@ impl RunState {
             return impact.add(NodeImpact::Cancels, id);
         }
         let Some(kind) = after.again_as(ix, &self.nodes[ix].state).filter(|_| !is_given(&id)) else { return };
+        if after.nodes[ix].state == NodeState::Pending {
+            impact.later.insert(id.clone());
+        }
         match kind {
             NodeImpact::Reruns if self.has_acted(ix) => impact.add(NodeImpact::ActsAgain, id.clone()),
             NodeImpact::Reruns if self.nodes[ix].state == NodeState::Rehearsed && after.rehearses(ix) => {

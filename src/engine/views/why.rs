@@ -1,7 +1,7 @@
 //! Why a node isn't running: all that it waits for, down to what a person can do something about.
 
 use crate::engine::{
-    Cause, EdgeState, GateId, NodeState, RunStatus, StateGroup, Time,
+    Cause, EdgeId, EdgeState, GateId, NodeState, RunStatus, StateGroup, Time,
     evolve::steer::Speed,
     flow::{Flow, PhasePart},
     graph::{NodeIx, SlotNeed},
@@ -179,9 +179,11 @@ impl RunState {
                 BlockerNotes::new(format!("`{id}` will be retried at {}{because}", clock(until.0)), Obstacle::Retry { until: *until })
             }
             NodeState::Unknown => BlockerNotes::new(format!("`{id}` is unknown, a person must say what happened{because}"), Obstacle::Word),
-            NodeState::Skipped => {
-                BlockerNotes::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(self.closed_by(ix).into_iter().collect())
-            }
+            NodeState::Skipped => BlockerNotes::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(self
+                .closed_by(ix)
+                .map(|edge| self.graph.link(edge).from)
+                .into_iter()
+                .collect()),
             NodeState::Succeeded
             | NodeState::Rehearsed
             | NodeState::Passed
@@ -317,10 +319,10 @@ impl RunState {
         }
     }
 
-    /// The source that closed a node's join: of an edge that it needs, before one of several alternatives.
-    pub(in crate::engine) fn closed_by(&self, ix: NodeIx) -> Option<NodeIx> {
-        let links = self.graph.nodes[ix].ins.iter().filter(|edge| self.edges[**edge] == EdgeState::Dead);
-        links.map(|&edge| self.graph.link(edge)).min_by_key(|link| link.alternative).map(|link| link.from)
+    /// The edge that closed a node's join: one that it needs, before one of several alternatives.
+    pub(in crate::engine) fn closed_by(&self, ix: NodeIx) -> Option<EdgeId> {
+        let dead = self.graph.nodes[ix].ins.iter().copied().filter(|edge| self.edges[*edge] == EdgeState::Dead);
+        dead.min_by_key(|edge| self.graph.link(*edge).alternative)
     }
 
     /// Those that a person can do something about come first, then those that wait themselves.

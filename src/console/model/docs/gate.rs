@@ -42,7 +42,7 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
         let words = format!("control or hidden characters: {hidden}; they are written as escapes below");
         doc.text(Role::Hidden, &words);
     }
-    question(&gate.kind, &mut doc);
+    question(&gate.kind, draft, &mut doc);
     sends(&gate.kind, &mut doc);
     let shown = match preview {
         Some(Preview::Diff { path, before, after }) if length(before.as_deref()) + length(Some(after.as_str())) > LONGEST_DIFF => {
@@ -113,12 +113,13 @@ fn written(draft: Option<&ReplyDraft>, doc: &mut Doc<'static>) {
     doc.line(Role::Text, Plain::default());
 }
 
-fn question(kind: &GateKind, doc: &mut Doc<'static>) {
+fn question(kind: &GateKind, draft: Option<&ReplyDraft>, doc: &mut Doc<'static>) {
     let Some(GateQuestion { text, options, fields }) = kind.question() else { return };
     doc.heading("question");
     doc.text(Role::Text, text);
     for option in options {
-        doc.line(Role::Text, Plain::line("  or: ").then(&Plain::summary(&option)));
+        let is_picked = matches!(draft, Some(ReplyDraft::Answer(Value::String(answer))) if *answer == *option);
+        doc.line(Role::Text, Plain::line(if is_picked { "  [x] " } else { "  [ ] " }).then(&Plain::summary(&option)));
     }
     for field in fields {
         let preset = field.default.as_ref().map(|value| Plain::line(", preset ").then(&Plain::summary(&value.to_string())));

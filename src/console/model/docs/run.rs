@@ -21,6 +21,7 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
     let before = doc.len();
     if let Some(error) = &node.error {
         failure(node.state.label(run.seen_status()), error, &mut doc);
+        ways_on(model, run, id, &mut doc);
         other_model(model, run, id, &mut doc);
     } else {
         let (state, reason) = (node.state.label(run.seen_status()), run.seen().run.reason(id));
@@ -90,6 +91,17 @@ pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     if run.replay().is_none() && run.goes_on() {
         let key = |id: &str| model.hint(id);
         doc.line(Role::Hint, Plain::line(&format!("{} releases this call, {} all calls", key("act.step"), key("act.hold"))));
+    }
+}
+
+/// What can be done about a failed node, by key.
+fn ways_on(model: &Model, run: &RunView, node: &NodeId, doc: &mut Doc<'_>) {
+    let has_failed = run.seen().run.node(node).is_some_and(|node| node.state.has_failed());
+    let is_reached = run.replay().is_none() && (run.goes_on() || run.newest().run.outcome().is_some());
+    if has_failed && is_reached {
+        let key = |id: &str| model.hint(id);
+        let words = format!("{} tries again, {} changes it first, {} has more", key("act.again"), key("plan.edit"), key("act.menu"));
+        doc.line(Role::Hint, Plain::line(&words));
     }
 }
 

@@ -19,7 +19,7 @@ use crate::text::Plain;
 pub use fold::RunAt;
 pub use journal::RunRecords;
 pub use replay::Replay;
-pub use stops::{Stop, StopKind};
+pub use stops::{Stop, StopKind, stops};
 
 #[derive(Clone, Debug)]
 pub struct RunView {
@@ -189,7 +189,7 @@ impl RunView {
         }
         let moved = self.seen().moved();
         if moved != self.derived.stops.0 {
-            self.derived.stops = (moved, stops::stops(self.seen()));
+            self.derived.stops = (moved, stops(self.seen()));
             if self.tree.only.is_some() {
                 self.filter_states();
             }

@@ -3,6 +3,7 @@
 use super::RunAt;
 use crate::engine::{GateId, StateGroup, Time};
 use crate::plan::NodeId;
+use crate::text::counted;
 
 /// One place where a run waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +23,24 @@ pub enum StopKind {
     Stale,
 }
 
-/// All of them, the oldest first.
+impl StopKind {
+    /// Whether it is of the same kind, whichever gate.
+    pub fn is_like(self, other: Self) -> bool {
+        matches!((self, other), (Self::Gate(_), Self::Gate(_))) || self == other
+    }
+
+    /// So many of them, as the header counts them.
+    pub fn counted(self, count: usize) -> String {
+        match self {
+            Self::Gate(_) => format!("{count} {} you", if count == 1 { "needs" } else { "need" }),
+            Self::Halt => counted(count, "halt"),
+            Self::Failure => format!("{count} failed"),
+            Self::Stale => format!("{count} stale"),
+        }
+    }
+}
+
+/// All of them, the oldest first. One that waits at a gate halts after that, if at all.
 pub fn stops(seen: &RunAt) -> Vec<Stop> {
     let run = &seen.run;
     let gates = run.open_gates().map(|gate| Stop { since: gate.opened, node: gate.node.clone(), kind: StopKind::Gate(gate.id) });
@@ -30,7 +48,7 @@ pub fn stops(seen: &RunAt) -> Vec<Stop> {
         let halts = || run.kept(id).is_some() || run.held_calls(id).next().is_some();
         let (kind, since) = match node.state.group() {
             StateGroup::Failed => (StopKind::Failure, node.span.finished),
-            StateGroup::Ahead | StateGroup::Working | StateGroup::Resting | StateGroup::Waiting if halts() => {
+            StateGroup::Ahead | StateGroup::Working | StateGroup::Resting if halts() => {
                 (StopKind::Halt, seen.timeline.stretches(id).last().map(|last| last.from))
             }
             StateGroup::Ahead | StateGroup::Working | StateGroup::Resting | StateGroup::Waiting => return None,

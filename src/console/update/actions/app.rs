@@ -2,8 +2,8 @@
 
 use super::super::{ConsoleEffect, Parting, UpdateTurn};
 use crate::console::model::{
-    Confirm, Confirmed, Dialog, Doc, Focus, LineThen, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen,
-    SetupChoice, Status, TextField, around, contexts, texts,
+    Confirm, Confirmed, Dialog, Doc, Focus, LineThen, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, ReplyDraft, RunView,
+    Screen, SetupChoice, Status, TextField, around, contexts, texts,
 };
 use crate::console::theme::Theme;
 use crate::engine::{OPERATOR, REHEARSAL, RunStatus, Time, elapsed};
@@ -187,19 +187,15 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
         return;
     }
     let going_on: Vec<Plain> = model.runs.going_on().map(under_way).collect();
-    if going_on.is_empty() && model.editor.compare.would_be_lost(model.editor.plan()) {
-        if !matches!(model.dialogs.last(), Some(Dialog::Confirm(_))) {
-            let save = model.hint("plan.save");
-            let lines = vec![
-                Plain::line("The plan has changes that are neither saved nor run."),
-                Plain::line(&format!("Quit and lose them? ({save} saves them)")),
-            ];
-            model.dialogs.push(Dialog::confirm(lines, Confirmed::Leave));
-        }
-        return;
+    let unsent = unsent(model);
+    if going_on.is_empty() && unsent.is_empty() {
+        return leave(model, turn);
     }
     if going_on.is_empty() {
-        leave(model, turn);
+        if !matches!(model.dialogs.last(), Some(Dialog::Confirm(_))) {
+            let lines = unsent.into_iter().chain([Plain::line("Quit and lose it?")]).collect();
+            model.dialogs.push(Dialog::confirm(lines, Confirmed::Leave));
+        }
         return;
     }
     let count = going_on.len();
@@ -215,7 +211,36 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
         lines.push(Plain::line("Nodes that run now are interrupted by either."));
         lines.push(Plain::line("If one may have had an effect, you are asked what to do with it."));
     }
+    if !unsent.is_empty() {
+        lines.push(Plain::line("Either also loses this:"));
+        lines.extend(unsent);
+    }
     model.dialogs.push(Dialog::confirm(lines, Confirmed::CancelAllAndQuit));
+}
+
+/// What a person wrote that is in no file, run or reply, so that leaving loses it.
+fn unsent(model: &Model) -> Vec<Plain> {
+    let mut lost = Vec::new();
+    if model.editor.compare.would_be_lost(model.editor.plan()) {
+        let save = model.hint("plan.save");
+        lost.push(Plain::line(&format!("The plan has changes that are neither saved nor run ({save} saves them).")));
+    }
+    for (key, draft) in &model.inbox.drafts {
+        let Some((gate, _)) = model.runs.get(&key.run).and_then(|view| view.newest().run.gate(key.gate)) else { continue };
+        let what = match draft {
+            ReplyDraft::Words(words) => format!("your rejection: {words}"),
+            ReplyDraft::Answer(answer) => format!("your answer: {}", texts::result(answer)),
+            ReplyDraft::Payload(_) => "what it asks about, as you edited it".to_owned(),
+        };
+        lost.push(Plain::summary(&format!("Not sent to {}: {what}", gate.node)));
+    }
+    for dialog in model.dialogs.iter().filter(|dialog| dialog.is_written()) {
+        lost.push(Plain::line("The text that you are writing: ").then(&dialog.title()));
+    }
+    if !model.request.field.is_empty() {
+        lost.push(Plain::summary(&format!("Your request, not sent: {}", model.request.field.text())));
+    }
+    lost
 }
 
 /// Leaves, with runs as they are.

@@ -7,7 +7,7 @@ use crate::console::model::{
 use crate::engine::{Action, Pace, Record, Run, RunId, RunStatus, WrittenValue};
 use crate::host::client::{Driver, Parent, Request, RunSummary};
 use crate::plan::{Node, NodeId, nest};
-use crate::text::{Plain, timestamp};
+use crate::text::{Plain, ago, bytes, counted, timestamp};
 
 /// Asks what the branch is to have other than this run.
 pub fn ask(model: &mut Model, _: &mut UpdateTurn) {
@@ -141,12 +141,27 @@ pub fn search_runs(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.push(Dialog::pick("search the runs", items));
 }
 
-/// Asks whether the selected run is to be deleted.
-pub fn ask_delete(model: &mut Model, _: &mut UpdateTurn) {
+/// Begins to delete the selected run: what that frees is part of the question.
+pub fn delete(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(summary) = model.runs.selected() else { return };
+    turn.send(Request::WeighRun(summary.run.clone()));
+}
+
+/// Asks whether a run is to be deleted that takes so many bytes.
+pub fn ask_delete(model: &mut Model, turn: &UpdateTurn, run: &RunId, size: u64) {
+    let Some(summary) = model.runs.selected().filter(|summary| summary.run == *run && model.dialogs.is_empty()) else { return };
+    let about = format!(
+        "{}, began {} ({}), {}, {} in the journal",
+        summary.status.word(),
+        timestamp(summary.created.0),
+        ago(turn.now.since(summary.created)),
+        counted(summary.nodes as usize, "node"),
+        bytes(size)
+    );
     let mut lines = vec![
         Plain::line("Delete this run?"),
         Plain::summary(&summary.goal),
+        Plain::line(&about),
         Plain::line("Its results and its log are deleted for good. Files that it wrote stay."),
     ];
     if summary.outcome.is_none() {

@@ -129,10 +129,9 @@ pub fn edited(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, before:
     }
 }
 
-/// Leaves the editor; asks once when the text was changed.
-pub fn leave_editor(model: &mut Model, _: &mut UpdateTurn) {
-    let Some(Dialog::Editor(editor)) = model.dialogs.last() else { return };
-    if editor.field.text() == editor.before {
+/// Leaves what is written; asks once where that would be lost.
+pub fn leave_text(model: &mut Model, _: &mut UpdateTurn) {
+    if !model.dialogs.last().is_some_and(Dialog::is_written) {
         model.dialogs.pop();
         return;
     }
@@ -235,6 +234,7 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
         }
         Confirmed::DropText => close(model, turn),
         Confirmed::Leave => app::leave(model, turn),
+        Confirmed::NewPlan(by) => request::new_plan(model, turn, by),
         Confirmed::Replace(path, plan, form) => turn.send(Request::SavePlan { path, plan, form, there: There::IsReplaced }),
     }
 }

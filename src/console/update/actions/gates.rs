@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::{ConsoleEffect, TOO_FAST, UpdateTurn, actions::inspector::copy_text};
 use crate::console::model::{
     Asked, Asks, Dialog, EditThen, FormDialog, GATE_FRAME, GateKey, Intent, LineThen, Model, MoveBy, PickItem, PickThen, PlanScreen,
-    Reading, ReplyDraft, Screen, Status, TextField, docs, texts,
+    Reading, ReplyDraft, Screen, Status, TextField, docs, options_to_pick, texts,
 };
 use crate::engine::{Action, Command, Gate, GateKind, GateQuestion, GateReply, OPTION, Time, form_has_option};
 use crate::host::client::Request;
@@ -144,10 +144,18 @@ fn past(intent: Intent, node: &NodeId) -> String {
     }
 }
 
-/// Edits the payload, or writes the answer. Nothing is decided by it.
-pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
+/// Edits the payload, writes the answer, or picks the next of a few. Nothing is decided by it.
+pub fn edit(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let (key, draft) = (key.clone(), model.inbox.drafts.get(key));
+    if let Some(options) = options_to_pick(gate) {
+        let at = written(draft).and_then(|answer| options.iter().position(|option| answer == option.as_str()));
+        let next = at.map_or(0, |at| (at + 1) % options.len());
+        keep_draft(model, turn, &key, ReplyDraft::Answer(Value::from(options[next].clone())));
+        let (send, pick) = (model.hint("gate.approve"), model.hint("gate.edit"));
+        let words = format!("not sent yet: press {send} to answer {}, {pick} for the next of {}", options[next], options.len());
+        return model.status = Some(Status::note(&words));
+    }
     let dialog = match gate.kind.question() {
         Some(GateQuestion { text, options, fields }) if !fields.is_empty() => {
             let lines = form_lines(&options, fields, written(draft));

@@ -1,12 +1,12 @@
 //! The request line: typing a request, sending it, going through earlier ones, stopping the planner.
 
 use super::{super::UpdateTurn, typing};
-use crate::console::model::{Dialog, Focus, Model, PickItem, PickThen, PlanScreen, Screen, Status};
+use crate::console::model::{Confirmed, Dialog, Focus, Model, NewPlan, PickItem, PickThen, PlanScreen, Screen, Status};
 use crate::engine::calls_label;
 use crate::host::client::{MadePlan, ModelStatus, PlanWish, Request};
 use crate::plan::validate::{Severity, validate};
 use crate::plan::{in_brief, kinds_in_brief, titles};
-use crate::text::counted;
+use crate::text::{Plain, counted};
 
 /// How many plans are made to choose from.
 const RIVALS: u64 = 3;
@@ -17,8 +17,44 @@ pub fn focus(model: &mut Model, _: &mut UpdateTurn) {
     model.place.focus = Focus::Request;
 }
 
-/// Sends the request to the planner. A plan that is still being made is stopped.
+/// Sends the request to the planner, with a yes where another plan may take the place of changes that are nowhere else.
 pub fn submit(model: &mut Model, turn: &mut UpdateTurn) {
+    if model.request.field.is_empty() || !asks_for_changes(model, NewPlan::Request) {
+        send(model, turn);
+    }
+}
+
+/// Asks before another plan takes the place of one with changes that are neither saved nor run. Says whether it had to.
+pub fn asks_for_changes(model: &mut Model, by: NewPlan) -> bool {
+    let would_be_lost = model.request.planning.is_none() && model.editor.compare.would_be_lost(model.editor.plan());
+    if would_be_lost {
+        let (save, undo) = (model.hint("plan.save"), model.hint("plan.undo"));
+        let what = match by {
+            NewPlan::Request => "A new plan takes the place of it and of your changes. Make one?",
+            NewPlan::Rivals => "The plan that you pick takes the place of it and of your changes. Make plans to pick from?",
+            NewPlan::Run => "The run's plan takes the place of it and of your changes. Copy it?",
+        };
+        let lines = [
+            "The plan in the editor has changes that are neither saved nor run.".to_owned(),
+            what.to_owned(),
+            format!("No keeps all as it is, then {save} saves the plan. After a yes, {undo} brings it back until you quit."),
+        ];
+        model.dialogs.push(Dialog::confirm(lines.iter().map(|line| Plain::line(line)).collect(), Confirmed::NewPlan(by)));
+    }
+    would_be_lost
+}
+
+/// A yes: another plan may come.
+pub fn new_plan(model: &mut Model, turn: &mut UpdateTurn, by: NewPlan) {
+    match by {
+        NewPlan::Request => send(model, turn),
+        NewPlan::Rivals => send_rivals(model, turn),
+        NewPlan::Run => super::run::copy_plan(model),
+    }
+}
+
+/// Sends the request to the planner. A plan that is still being made is stopped.
+fn send(model: &mut Model, turn: &mut UpdateTurn) {
     stop(model, turn);
     let on =
         (model.place.shown == PlanScreen::Plan && !model.editor.plan().nodes.is_empty()).then(|| Box::new(model.editor.plan().clone()));
@@ -53,6 +89,14 @@ pub fn rivals(model: &mut Model, turn: &mut UpdateTurn) {
     if !matches!(model.session.model, Some(ModelStatus::Connected { .. })) {
         return model.status = Some(Status::warn("without a model there is one plan for a request: more need a model"));
     }
+    if !asks_for_changes(model, NewPlan::Rivals) {
+        send_rivals(model, turn);
+    }
+}
+
+fn send_rivals(model: &mut Model, turn: &mut UpdateTurn) {
+    let typed = model.request.field.text().trim().to_owned();
+    let text = if typed.is_empty() { model.editor.plan().goal.trim().to_owned() } else { typed };
     stop(model, turn);
     model.place.shown = PlanScreen::Plan;
     model.place.focus = Focus::Tree;

@@ -4,7 +4,9 @@ use serde_json::Map;
 
 use super::super::UpdateTurn;
 use crate::console::commands::guards::can_run;
-use crate::console::model::{Confirmed, Dialog, Model, PickItem, PickThen, PlanOrigin, PlanScreen, Reading, RunView, Screen, Status, docs};
+use crate::console::model::{
+    Confirmed, Dialog, Model, NewPlan, PickItem, PickThen, PlanOrigin, PlanScreen, Reading, RunView, Screen, Status, docs,
+};
 use crate::engine::{Action, OPERATOR, REHEARSAL, RunId};
 use crate::host::client::{ModelStatus, Request};
 use crate::plan::that_need_model;
@@ -75,8 +77,15 @@ pub fn to_gate(model: &mut Model, turn: &mut UpdateTurn) {
     model.dialogs.push(Dialog::reader(Reading::Words { title, lines }, 0));
 }
 
-/// A copy of the shown run's plan goes into the editor.
+/// A copy of the shown run's plan goes into the editor, with a yes where changes there are nowhere else.
 pub fn take_plan(model: &mut Model, _: &mut UpdateTurn) {
+    if !super::request::asks_for_changes(model, NewPlan::Run) {
+        copy_plan(model);
+    }
+}
+
+/// The same without asking.
+pub fn copy_plan(model: &mut Model) {
     let Some(plan) = model.shown_run().and_then(|view| view.seen().run.plan().cloned()) else { return };
     super::plan::open(model, plan, PlanOrigin::Run);
     model.status = Some(Status::good("the run's plan is in the editor; undo restores the previous plan"));

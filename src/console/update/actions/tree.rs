@@ -2,6 +2,7 @@
 
 use super::{super::UpdateTurn, typing};
 use crate::console::model::{Focus, GateKey, Model, PlanScreen, Screen, Scroll, Status, Stop, StopKind, Tab, TreeRow, TreeRowKind};
+use crate::engine::GateId;
 
 /// To the inspector.
 pub fn open(model: &mut Model, _: &mut UpdateTurn) {
@@ -70,10 +71,30 @@ pub fn attention(model: &mut Model, _: &mut UpdateTurn) {
     if let StopKind::Gate(gate) = stop.kind {
         model.inbox.select(Some(GateKey { run: id, gate }));
     }
-    model.status = Some(Status::note(&match stops.len() {
-        1 => "only this needs you".to_owned(),
-        all => format!("{} of {all} that need you", at + 1),
-    }));
+    model.status = Some(Status::note(&which_stop(&stops, at)));
+}
+
+/// Which of its kind a place is, and how many of the others there are, in the header's words.
+fn which_stop(stops: &[Stop], at: usize) -> String {
+    let kind = stops[at].kind;
+    let like = |of: StopKind| stops.iter().filter(move |stop| stop.kind.is_like(of));
+    let (place, all) = (1 + stops[..at].iter().filter(|stop| stop.kind.is_like(kind)).count(), like(kind).count());
+    let which = if all == 1 { kind.counted(1) } else { format!("{place} of {}", kind.counted(all)) };
+    let mut others: Vec<String> = Vec::new();
+    for stop in stops.iter().filter(|stop| !stop.kind.is_like(kind)) {
+        let words = stop.kind.counted(like(stop.kind).count());
+        if !others.contains(&words) {
+            others.push(words);
+        }
+    }
+    [vec![which], others].concat().join(", ")
+}
+
+/// How many presses of the key lead to a gate of the shown run from where the person is.
+pub fn presses_to(model: &Model, stops: &[Stop], gate: GateId) -> Option<usize> {
+    let to = stops.iter().position(|stop| stop.kind == StopKind::Gate(gate))?;
+    let here = stops.iter().position(|stop| is_here(model, stop));
+    Some(here.map_or(to + 1, |here| (to + stops.len() - here - 1) % stops.len() + 1))
 }
 
 /// Whether this is the place that is selected.

@@ -1,6 +1,7 @@
 //! Each cause in a sentence, lower-case and without a full stop. Nowhere else.
 
 use crate::engine::{Cause, NodeState};
+use crate::plan::NodeId;
 use crate::text::clock;
 
 impl Cause {
@@ -40,7 +41,7 @@ impl Cause {
             Self::Condition { when } => format!("its condition doesn't hold: {when}"),
             Self::SkipIf { condition } => format!("passed through: {condition}"),
             Self::Walk { entry } => format!("this plan starts at `{entry}` only"),
-            Self::OtherWay { node } => format!("`{node}` took another edge"),
+            Self::OtherWay { node, took, needs } => other_way(node, took, needs.as_deref()),
             Self::Source { node, state: NodeState::Failed } => format!("`{node}` failed"),
             Self::Source { node, state } => format!("`{node}` was {}", state.word()),
             Self::DeadEdge { node } => format!("the edge from `{node}` is dead"),
@@ -85,6 +86,17 @@ impl Cause {
             Self::Unmet { node } => format!("`{node}` needs a branch that was not taken"),
             Self::NoEnd { why } => format!("{why}, and no final node has a result"),
         }
+    }
+}
+
+/// What a source took instead of the edge to this node, and what that edge needs.
+fn other_way(node: &NodeId, took: &[String], needs: Option<&str>) -> String {
+    let chose = took.iter().map(|way| format!("`{way}`")).collect::<Vec<_>>().join(" and ");
+    match (chose.is_empty(), needs) {
+        (true, None) => format!("`{node}` led elsewhere"),
+        (true, Some(needs)) => format!("`{node}` led elsewhere; this node needs `{needs}`"),
+        (false, None) => format!("`{node}` chose {chose}, not this node"),
+        (false, Some(needs)) => format!("`{node}` chose {chose}; this node needs `{needs}`"),
     }
 }
 

@@ -58,6 +58,18 @@ impl NodeImpact {
         self.row().2
     }
 
+    /// The same of nodes that are reached only if what comes before leads there.
+    fn label_if_reached(self) -> &'static str {
+        match self {
+            Self::Reruns => "may run again if reached",
+            Self::Runs => "may run if reached",
+            Self::AsksAgain => "may ask again if reached",
+            Self::RehearsesAgain => "may rehearse again if reached",
+            Self::ActsAgain => "may change things again if reached",
+            other => other.label(),
+        }
+    }
+
     /// The wider kind of change whose nodes it names more exactly.
     pub(in crate::engine) fn of(self) -> Option<Self> {
         match self {
@@ -78,12 +90,17 @@ impl Impact {
     /// The worst first; none where nothing changes at once.
     pub fn lines(&self) -> Vec<(ImpactLine, Plain)> {
         let named = NodeImpact::all().rev().map(|kind| (kind, self.named(kind))).filter(|(_, nodes)| !nodes.is_empty());
-        let nodes = named.map(|(kind, nodes)| (ImpactLine::Nodes(kind), Plain::summary(&format!("{}: {}", kind.label(), names(&nodes)))));
+        let line = |kind: NodeImpact, label: &str, nodes: &[&NodeId]| {
+            let line = Plain::summary(&format!("{label}: {}", names(nodes)));
+            (!nodes.is_empty()).then_some((ImpactLine::Nodes(kind), line))
+        };
+        let nodes = named.flat_map(|(kind, nodes)| {
+            let (later, sure): (Vec<_>, Vec<_>) = nodes.into_iter().partition(|node| self.may_be_otherwise(node));
+            [line(kind, kind.label(), &sure), line(kind, kind.label_if_reached(), &later)].into_iter().flatten()
+        });
         let ends = self.ends.map(|outcome| (ImpactLine::Ends(outcome), Plain::line(&format!("ends the run: {}", outcome.word()))));
         let is_lost = self.lost.tokens > 0 || self.lost.cost_usd > 0.0 || self.lost.work_ms.is_some_and(|ms| ms > 0);
-        let again = !self.nodes(NodeImpact::Reruns).is_empty();
-        let word = if again { "repeats " } else { "discards " };
-        let lost = is_lost.then(|| Plain::line(word).then(&self.lost.label()));
+        let lost = is_lost.then(|| Plain::line("discards ").then(&self.lost.label()));
         nodes.chain(ends).chain(lost.map(|lost| (ImpactLine::Lost, lost))).collect()
     }
 
