@@ -48,7 +48,10 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         let kept = made.filter(|file| std::fs::write(file, serde_json::to_string_pretty(&document.plan).unwrap_or_default()).is_ok());
         let hint = match kept {
             Some(file) => {
-                format!("the plan is in {0}: `dagdeck validate {0}` lists every finding, and `dagdeck {0}` opens it", file.display())
+                format!(
+                    "the plan is in {0}: `dagdeck validate {0}` lists every finding, and `dagdeck console {0}` opens it",
+                    file.display()
+                )
             }
             None => "`dagdeck validate FILE` lists every finding".to_owned(),
         };

@@ -128,7 +128,7 @@ impl SetupDialog<'_, '_> {
         if !self.asks {
             let hint = match failure.fault {
                 SetupFault::Key => "give another key: --key-stdin, --key-command or --key-env",
-                SetupFault::Address => "check the address, and that the server runs",
+                SetupFault::Address => "give the address of a server that runs, or the name of a provider",
                 SetupFault::Model => "name another model",
                 SetupFault::List => "name the model: `dagdeck models setup SERVER MODEL`",
                 SetupFault::Other => "try again, or take another provider; `--model operator` answers in a model's place",

@@ -49,7 +49,7 @@ pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, 
 pub use mark::Mark;
 pub use privacy::PLANNED_BY;
 pub use record::{EdgeId, ModelSlots, Outcome, Record, RunId, RunSettings};
-pub use rehearse::{OPERATOR, REHEARSAL, REHEARSED};
+pub use rehearse::{AUTO, OPERATOR, REHEARSAL, REHEARSED};
 pub use renames::{NewNames, Renames, carry};
 pub use report::{
     DataSource, Done, ErrorKind, FileAccess, MessageRole, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, TryVerdict,

@@ -16,6 +16,9 @@ pub const REHEARSAL: &str = "rehearsal";
 /// How the result of a rehearsed node begins where it is a text.
 pub const REHEARSED: &str = "[rehearsed]";
 
+/// Means whatever model a server offers, where nobody names one.
+pub const AUTO: &str = "auto";
+
 /// What a person answers for a model goes by this name.
 pub const OPERATOR: &str = "operator";
 

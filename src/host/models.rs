@@ -127,7 +127,11 @@ impl Models {
             None => self.servers.usual().to_owned(),
         };
         match (choice, self.servers.connect(&model)) {
-            (Some(model), Ok(server)) => ModelStatus::Connected { model: model.to_owned(), provider: server.provider },
+            (Some(choice), Ok(server)) => {
+                // Once the server was asked, it is known which model that is.
+                let auto = server.model.known_auto().filter(|_| choice == AUTO).map(|auto| auto.name.as_str());
+                ModelStatus::Connected { model: auto.unwrap_or(choice).to_owned(), provider: server.provider }
+            }
             (None, Ok(server)) => {
                 ModelStatus::Absent { how: format!("choose a model, for example `{}` at {}", server.name, server.provider) }
             }

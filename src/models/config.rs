@@ -6,8 +6,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use super::{ChatModel, ModelSettings, client::CallLimits, prices::Price, providers::ProviderConfig};
 
-/// Means whatever another server offers, when no model is named: the client asks at the first call.
-pub const AUTO: &str = "auto";
+pub use crate::engine::AUTO;
 
 /// Classes of models, from cheap to able, that plans name where the model itself is nobody's business but the configuration's.
 pub const CLASSES: [&str; 3] = ["haiku", "sonnet", "opus"];

@@ -3,6 +3,7 @@
 use super::support::{
     chat::{ChatServer, Reply},
     program::{Ended, Program},
+    pty::Terminal,
 };
 use serde_json::{Value, json};
 
@@ -333,6 +334,14 @@ fn a_model_that_nobody_named_is_called_by_its_name_wherever_it_is_shown() {
     let events = program.run(&["replay", "last", "--events"]).code(0);
     assert!(events.out.contains("the only one that") && !events.out.contains("auto: "), "which, and why: {events}");
     assert!(events.out.contains("model call, ~"), "counted here: {events}");
+    let header = |terminal: &Terminal| terminal.screen().lines().next().unwrap_or_default().to_owned();
+    let server = ChatServer::start(vec![text(one_agent("writer", "Say it.")), text("Said.")]);
+    let program = Program::new().env("OPENAI_BASE_URL", &server.url).env("OPENAI_API_KEY", "sk-test");
+    let mut terminal = program.console((80, 24));
+    terminal.sees("Type what you want").sees(" auto ").send("say something\r").sees("read the plan, then");
+    assert!(header(&terminal).contains(" test-model "), "{}", terminal.screen());
+    terminal.send("r").sees("Said.").sees("succeeded");
+    assert!(header(&terminal).contains(" test-model "), "{}", terminal.screen());
 }
 
 #[test]
@@ -565,7 +574,7 @@ fn what_planning_took_is_on_record_where_no_plan_came_or_a_wrong_one() {
     ]});
     let program = Program::connected(&ChatServer::start(vec![text(&looped)]));
     let ended = program.run(&["run", "make a circle"]).code(3);
-    ended.says(&["wrong-plan.json"]);
+    ended.says(&["dagdeck console ", "wrong-plan.json` opens it"]);
     let program = Program::connected(&ChatServer::start(vec![text("ok")]));
     program.run(&["plan", "make no plan"]).code(1);
     program.run(&["ls"]).code(0).says(&["1 request became no plan", "make no plan", "plannings.jsonl"]);

@@ -80,6 +80,12 @@ fn a_model_is_set_up_by_the_command_line() {
 }
 
 #[test]
+fn a_server_that_nobody_knows_is_said_to_be_no_address() {
+    let ended = Program::new().run(&["models", "setup", "nosuch"]).code(1);
+    ended.says(&["`nosuch` is neither a provider", "give the address of a server that runs, or the name of a provider"]);
+}
+
+#[test]
 fn a_key_that_was_typed_for_one_server_is_sent_to_no_other() {
     let (first, second) = (ChatServer::start(vec![refused()]), ChatServer::start(vec![Reply::Text("ready".into())]));
     let program = Program::new().env("DAGDECK_LOCAL_SERVER", "none");

@@ -1,5 +1,6 @@
 //! What the host says about itself: workspace, person, model, catalog.
 
+use crate::engine::{AUTO, ModelCall};
 use crate::host::client::{Hello, ModelStatus};
 use crate::plan::Catalog;
 use crate::text::Plain;
@@ -29,6 +30,15 @@ impl HostStatus {
     pub fn offer(&mut self, catalog: Catalog) {
         self.catalog = catalog;
         self.knows_catalog = true;
+    }
+
+    /// What planning asked: a model that nobody named is known by its name from then on.
+    pub fn planned_by(&mut self, calls: &[ModelCall]) {
+        if let (Some(ModelStatus::Connected { model, .. }), Some(call)) = (&mut self.model, calls.last())
+            && model == AUTO
+        {
+            model.clone_from(&call.model);
+        }
     }
 
     /// The model in a few words, for the header.

@@ -118,6 +118,7 @@ fn rival_came(model: &mut Model, id: PlanningId, made: Option<MadePlan>) {
 /// A plan that was made goes into the editor. The plan that was there, changed, is shown by what changed.
 pub fn take_plan(model: &mut Model, made: MadePlan) {
     let MadePlan { plan, origin, mut remarks, calls, changes } = made;
+    model.session.planned_by(&calls);
     if !calls.is_empty() {
         remarks.insert(0, format!("planning took {}", calls_label(&calls)));
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::{Log, TraceView, TreeView, Wanted};
 use crate::engine::{
-    Action, Command, EventTrait, GateId, NodeCounts, NodeRun, OPERATOR, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart,
+    AUTO, Action, Command, EventTrait, GateId, NodeCounts, NodeRun, OPERATOR, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart,
 };
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
@@ -235,8 +235,14 @@ impl RunView {
     /// The model of its own that it asks, as far as one is known: of what is over and will go on that is the one that is used now.
     pub fn model(&self, is_picked: bool) -> Option<Plain> {
         let will_change = is_picked && self.replay.is_none() && !self.goes_on();
-        let own = self.seen().run.settings()?.model.as_deref().filter(|_| !will_change)?;
-        Some(if own == OPERATOR { Plain::line("you answer") } else { Plain::summary(own) })
+        let settings = self.seen().run.settings()?;
+        let own = settings.model.as_deref().filter(|_| !will_change)?;
+        let used = || self.seen().run.nodes().find_map(|(_, node)| node.lineage.model.as_deref());
+        Some(match own {
+            OPERATOR => Plain::line("you answer"),
+            AUTO => Plain::summary(used().or(settings.planning.last().map(|call| call.model.as_str())).unwrap_or(own)),
+            own => Plain::summary(own),
+        })
     }
 
     /// Whether something that is looked at works right now, so that elapsed times change.
