@@ -36,6 +36,17 @@ pub enum ListOf {
     Why(NodeId),
 }
 
+/// What a text is taken for that matches nothing of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypedAs {
+    /// The address of a server, to set it up.
+    Address,
+    /// The name of a model of the server in use.
+    Model,
+    /// The name of a model of the server that is set up.
+    SetUpModel,
+}
+
 /// A list with a search line.
 #[derive(Clone, Debug)]
 pub struct Pick {
@@ -43,7 +54,7 @@ pub struct Pick {
     /// What to know before; may be empty.
     pub note: Plain,
     /// What becomes of a text that matches nothing, where something does.
-    pub otherwise: Option<Plain>,
+    pub otherwise: Option<(TypedAs, Plain)>,
     /// What is searched for.
     pub query: TextField,
     pub items: Vec<PickItem>,

@@ -38,7 +38,7 @@ pub use confirm::{Confirm, Confirmed, NewPlan};
 pub use context::contexts;
 pub use dialog::{
     Asks, Branching, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, ListOf, Performer, Pick, PickItem, PickThen,
-    ReaderDialog, Reading,
+    ReaderDialog, Reading, TypedAs,
 };
 pub use doc::Doc;
 pub use drawing::{FoldedGraph, address};

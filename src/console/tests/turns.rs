@@ -56,4 +56,10 @@ fn a_model_that_is_not_listed_can_be_named_and_the_one_in_use_is_marked() {
     deck.type_text("own-model");
     deck.keys("enter");
     assert_eq!(deck.asked.pop(), Some(ConsoleEffect::Send(Request::UseModel { model: "own-model".into(), run: None })));
+    // A name that matches nothing is one that isn't listed.
+    deck.notice(Notice::Models(ModelList { names: vec!["test-model".into()], ..Default::default() }));
+    deck.type_text("other-model");
+    assert!(deck.screen().contains("enter takes this name as it is"), "{}", deck.screen());
+    deck.keys("enter");
+    assert_eq!(deck.asked.pop(), Some(ConsoleEffect::Send(Request::UseModel { model: "other-model".into(), run: None })));
 }

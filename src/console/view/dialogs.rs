@@ -103,7 +103,7 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     let top = scrolled(0, pick.selected, pick.shown.len(), usize::from(list.height));
     if pick.shown.is_empty() {
         let words = match &pick.otherwise {
-            Some(otherwise) => otherwise.clone(),
+            Some((_, otherwise)) => otherwise.clone(),
             None => Plain::line("nothing matches"),
         };
         pen.text(list.x, list.y, list.width, &words, Role::Dim);

@@ -3,7 +3,7 @@
 use super::super::{ConsoleEffect, Parting, UpdateTurn};
 use crate::console::model::{
     Confirm, Confirmed, Dialog, Doc, Focus, LineThen, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, ReplyDraft, RunView,
-    Screen, SetupChoice, Status, TextField, around, contexts, texts,
+    Screen, SetupChoice, Status, TextField, TypedAs, around, contexts, texts,
 };
 use crate::console::theme::Theme;
 use crate::engine::{OPERATOR, REHEARSAL, RunStatus, Time, elapsed};
@@ -112,6 +112,7 @@ pub fn models(model: &mut Model, list: &ModelList) {
     if let Dialog::Pick(pick) = &mut dialog {
         let is_used = |item: &PickItem| matches!(&item.then, PickThen::Model(name) if Some(name) == list.used.as_ref());
         pick.selected = pick.items.iter().position(is_used).unwrap_or_default();
+        pick.otherwise = Some((TypedAs::Model, Plain::line(super::setup::UNLISTED)));
     }
     model.dialogs.push(dialog);
 }

@@ -161,7 +161,7 @@ pub fn keep_form(model: &mut Model, turn: &mut UpdateTurn) {
 /// Takes the marked line.
 pub fn take(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Pick(pick)) = model.dialogs.last() else { return };
-    let Some(item) = pick.marked() else { return setup::typed_address(model, turn) };
+    let Some(item) = pick.marked() else { return setup::typed_otherwise(model, turn) };
     if let Some(why) = &item.refused {
         return model.status = Some(Status::warn(&format!("{}: {}", item.label.as_str(), why.as_str())));
     }

@@ -3,7 +3,7 @@
 
 use super::super::UpdateTurn;
 use crate::console::model::{
-    Dialog, LineThen, Model, PickItem, PickThen, ReaderDialog, Reading, SetupChoice, SetupDraft, SetupLine, Status, TextField,
+    Dialog, LineThen, Model, PickItem, PickThen, ReaderDialog, Reading, SetupChoice, SetupDraft, SetupLine, Status, TextField, TypedAs,
 };
 use crate::engine::{OPERATOR, REHEARSAL};
 use crate::host::client::{
@@ -11,6 +11,8 @@ use crate::host::client::{
 };
 use crate::text::{Plain, cost, count, duration, thousands};
 
+/// What is said where no listed model matches.
+pub const UNLISTED: &str = "no listed model matches; enter takes this name as it is";
 /// The title of the first step.
 const WHERE: &str = "set up a model: where is it?";
 /// The title where a step failed.
@@ -50,7 +52,8 @@ pub fn providers(model: &mut Model, offers: Vec<ProviderOffer>) {
     model.setup = SetupDraft { offers, below: model.dialogs.len(), asked: model.setup.asked, ..SetupDraft::default() };
     let mut dialog = Dialog::noted_pick(WHERE, &format!("{note} Choose, or type an address."), items);
     if let Dialog::Pick(pick) = &mut dialog {
-        pick.otherwise = Some(Plain::line("no provider matches; enter takes an address, such as http://localhost:8080/v1"));
+        let words = Plain::line("no provider matches; enter takes an address, such as http://localhost:8080/v1");
+        pick.otherwise = Some((TypedAs::Address, words));
     }
     model.dialogs.push(dialog);
 }
@@ -102,17 +105,32 @@ pub fn chosen(model: &mut Model, turn: &mut UpdateTurn, chosen: SetupChoice) {
     }
 }
 
-/// What was typed in the first step and is no provider is an address.
-pub fn typed_address(model: &mut Model, turn: &mut UpdateTurn) {
-    let Some(Dialog::Pick(pick)) = model.dialogs.last().filter(|dialog| is_titled(dialog, WHERE)) else { return };
-    let address = pick.query.text().trim().to_owned();
+/// Takes what was typed and is none of the lines: a provider's address, or the name of a model that isn't listed.
+pub fn typed_otherwise(model: &mut Model, turn: &mut UpdateTurn) {
+    let Some(Dialog::Pick(pick)) = model.dialogs.last() else { return };
+    let Some((meaning, _)) = pick.otherwise.clone() else { return };
+    let text = pick.query.text().trim().to_owned();
+    match meaning {
+        TypedAs::Address => typed_address(model, turn, &text),
+        TypedAs::Model if text.contains("://") => {
+            model.status = Some(Status::warn("that is an address: `set up a model …` takes it"));
+        }
+        TypedAs::Model => {
+            model.dialogs.pop();
+            super::app::use_model(model, turn, text);
+        }
+        TypedAs::SetUpModel => with_model(model, turn, text),
+    }
+}
+
+fn typed_address(model: &mut Model, turn: &mut UpdateTurn, address: &str) {
     if !address.contains(['.', ':', '/']) {
         return model.status =
             Some(Status::warn("no provider has this name: choose one, or type an address such as http://localhost:8080/v1"));
     }
     model.setup.setup = ModelSetup::default();
     // An address that is typed here is never wrong by its form alone: the host says what is.
-    let _ = typed(model, turn, SetupLine::Address, &address);
+    let _ = typed(model, turn, SetupLine::Address, address);
 }
 
 fn is_titled(dialog: &Dialog, title: &str) -> bool {
@@ -247,7 +265,11 @@ fn choose_model(model: &mut Model, offers: Vec<ModelOffer>) {
     };
     let items = offers.into_iter().map(item).chain([other]).collect();
     let title = format!("model of {}", model.setup.server());
-    model.dialogs.push(Dialog::pick(&title, items));
+    let mut dialog = Dialog::pick(&title, items);
+    if let Dialog::Pick(pick) = &mut dialog {
+        pick.otherwise = Some((TypedAs::SetUpModel, Plain::line(UNLISTED)));
+    }
+    model.dialogs.push(dialog);
 }
 
 /// What the model answered, and what can be done with it. Replaces the one that was shown before a figure was typed.
