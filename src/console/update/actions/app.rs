@@ -104,7 +104,7 @@ pub fn models(model: &mut Model, list: &ModelList) {
     let set_up =
         PickItem::new(PickThen::SetUp(SetupChoice::Begin), "set up a model …", "another provider, server or key; makes it the default");
     let used = list.used.as_ref().map(|used| format!("In use: {used} ({why})."));
-    let broken = list.usual_problem.iter().chain(&list.problems).map(|problem| format!("{}.", problem.message));
+    let broken = list.usual_problem.iter().chain(&list.problems).map(|problem| format!("{}.", problem.message.trim_end_matches('.')));
     let note = used.into_iter().chain(broken).collect::<Vec<_>>().join(" ");
     let unlisted = list.used.iter().filter(|used| !list.names.contains(used));
     let unlisted = unlisted.map(|name| PickItem::new(PickThen::Model(name.clone()), name, why));
