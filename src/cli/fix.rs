@@ -75,7 +75,10 @@ pub(super) fn fix(
         let place = if path.is_empty() { "the document" } else { &path };
         io.say(&Plain::line(&format!("{kind} {place}: {title}")).into_string());
     }
-    let lost: Vec<String> = orders(&document.plan).difference(&orders(&plan)).map(|(from, to)| format!("`{from}` before `{to}`")).collect();
+    let is_there = |id: &NodeId| plan.nodes.iter().any(|node| node.id == *id);
+    let (before, after) = (orders(&document.plan), orders(&plan));
+    let lost = before.difference(&after).filter(|(from, to)| is_there(from) && is_there(to));
+    let lost: Vec<String> = lost.map(|(from, to)| format!("`{from}` before `{to}`")).collect();
     if !lost.is_empty() {
         let message = format!("guesses took out an order: {}; decide whether the plan is right without it", lost.join(", "));
         io.say(Plain::line(&message).as_str());

@@ -122,6 +122,7 @@ impl StoredRun {
         };
         let by_flag = flags.yes != Yes::Absent || !flags.approve.is_empty();
         let asked = self.state.open_gates().map(|gate| gate.id).filter(|gate| by_flag || yes(*gate));
+        let mut changed = Vec::new();
         for look in host.look_at(&self.run, &self.state, asked).await {
             let node = self.state.gate(look.gate).map(|(gate, _)| Plain::line(&gate.node)).unwrap_or_default();
             if look.seen != PreviewSeen::AsItIs {
@@ -129,11 +130,15 @@ impl StoredRun {
                 preview_lines(&look.preview).iter().for_each(|line| io.say(&format!("  {line}")));
             }
             if look.seen == PreviewSeen::Otherwise {
-                return Err(CliError::new(format!("nothing was approved: what {node} would do has changed since it was shown"))
-                    .hint("above is what it would do now; the same command again approves that"));
+                changed.push(node.into_string());
             }
         }
-        Ok(())
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let nodes = changed.join(", ");
+        Err(CliError::new(format!("nothing was approved: what {nodes} would do has changed since it was shown"))
+            .hint("above is what would happen now; the same command again approves that"))
     }
 
     pub(super) fn finish(&self, ended: &Headless, io: &mut Io<'_>) -> Result<Exit, CliError> {

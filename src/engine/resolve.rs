@@ -12,8 +12,8 @@ use super::{
     state::EndKind,
 };
 use crate::plan::{
-    CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr, native::kind, reads,
-    reference, rehearsed,
+    CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeKind, NodeValue, Path, SHELL_TOOL, ToolInfo, ToolInput, expr,
+    native::kind, reads, reference, rehearsed,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -334,10 +334,19 @@ impl RunState {
 
     fn tool_args(&self, ix: NodeIx, tool: &str, input: &ToolInput) -> Result<Value, String> {
         let known = self.known(ix);
+        let is_shell = self.settings().map_or(tool, |settings| settings.catalog.canonical(tool)) == SHELL_TOOL;
         match input {
-            ToolInput::Args(args) => reference::resolve_map(args, &known).map(Value::Object).map_err(|error| error.to_string()),
+            ToolInput::Args(args) => {
+                let mut resolved = reference::resolve_map(args, &known).map_err(|error| error.to_string())?;
+                if let Some(command) = args.get("command").and_then(Value::as_str).filter(|_| is_shell && resolved["command"].is_string()) {
+                    let command = reference::resolve_command(command, &known).map_err(|error| error.to_string())?;
+                    resolved.insert("command".to_owned(), Value::String(command));
+                }
+                Ok(Value::Object(resolved))
+            }
             ToolInput::Query(query) => {
-                let value = reference::resolve_text(query, &known).map_err(|error| error.to_string())?;
+                let resolve = if is_shell { reference::resolve_command } else { reference::resolve_text };
+                let value = resolve(query, &known).map_err(|error| error.to_string())?;
                 let known = self.settings().and_then(|settings| settings.catalog.tool(tool));
                 let name = known.and_then(ToolInfo::query_parameter).unwrap_or("query");
                 Ok(Value::Object(Map::from_iter([(name.to_string(), Value::String(value))])))

@@ -7,6 +7,7 @@ use super::{
     jobs::{Jobs, Kit},
     link,
     places::Folders,
+    refusing::{refuse_secret_names, refuse_wrong},
     session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
     setup::SetUp,
 };
@@ -15,10 +16,7 @@ use crate::engine::{
     Action, ActionTarget, Actor, Command, ModelCall, ModelSlots, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time,
 };
 use crate::models::config::Environment;
-use crate::plan::{
-    Catalog, Plan, nest,
-    validate::{Severity, validate},
-};
+use crate::plan::{Catalog, Plan, nest};
 use crate::store::{RunFilter, RunRow, Store, StoreError, short};
 use crate::tools::sweep;
 use serde_json::json;
@@ -203,7 +201,9 @@ impl Shared {
         let model = model.or_else(|| self.chosen());
         let catalog = self.kit.catalog(model.as_deref());
         link(&mut plan, "the plan", &self.places.workspace)?;
-        let plan = self.kit.secrets.sealed(nest::inlined(plan));
+        let plan = nest::inlined(plan);
+        refuse_secret_names(&plan, &self.kit.secrets)?;
+        let plan = self.kit.secrets.sealed(plan);
         refuse_wrong(&plan, &catalog)?;
         let rehearse = model.as_deref() == Some(REHEARSAL);
         let model = model.filter(|_| !rehearse);
@@ -464,19 +464,6 @@ fn unfinished_paths(run: &Run) -> Vec<String> {
     let calls = run.nodes().flat_map(|(_, node)| &node.lineage.tools).filter(|(_, report)| report.is_none());
     let paths = calls.flat_map(|(call, _)| ["path", "target"].into_iter().filter_map(|name| call.args.get(name)?.as_str()));
     paths.map(str::to_owned).collect()
-}
-
-/// Errors of a plan stop it before anything is journalled.
-fn refuse_wrong(plan: &Plan, catalog: &Catalog) -> Result<(), Problem> {
-    let findings = validate(plan, catalog);
-    let mut errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
-    let Some(first) = errors.next() else { return Ok(()) };
-    let more = match errors.count() {
-        0 => String::new(),
-        count => format!(" (and {count} more)"),
-    };
-    let fix = first.fix.as_ref().map(|fix| fix.title.clone());
-    Err(Problem { message: format!("the plan can't run: {}{more}", first.message), hint: fix })
 }
 
 /// The person's user name, for the record: as the session says, else as the system knows it.

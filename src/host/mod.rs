@@ -21,6 +21,7 @@ mod places;
 mod planning;
 mod problem;
 mod provider;
+mod refusing;
 mod run_task;
 mod save;
 mod session;

@@ -146,6 +146,9 @@ pub struct AgentInfo {
     pub max_tokens: Option<u64>,
 }
 
+/// The tool whose `command` a shell carries out.
+pub const SHELL_TOOL: &str = "run_command";
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolInfo {
     /// `name` or `server:name`, unique.

@@ -7,6 +7,7 @@
 
 use super::expr::{Expr, ExprError, MAX_TEXT, OnMissing, plain};
 use super::names::{NameLookup, NameScope, Path, Root, is_id_byte, longest_known, rehearsed};
+use super::shell;
 use serde_json::{Map, Value};
 use std::{borrow::Cow, ops::Range};
 
@@ -38,6 +39,11 @@ pub enum RefError {
         /// The reference that would be one too many.
         reference: String,
     },
+    /// A value can't be put into a shell command as data there.
+    #[error(
+        "`{reference}` is {place} in the command, where the shell could run its value: make it an argument, or write a text with `write_file`"
+    )]
+    InCommand { reference: String, place: &'static str },
 }
 
 /// Every reference in a text, in order.
@@ -144,6 +150,39 @@ pub fn resolve_text_by(
     scope: &dyn NameScope,
     name: &mut dyn FnMut(&Path, &Value) -> Option<String>,
 ) -> Result<String, RefError> {
+    render(text, scope, &mut |_, reference| match reference.spot {
+        Spot::Path(path) => Ok(name(path, reference.value).unwrap_or_else(|| plain(reference.value).into())),
+        Spot::Expr(_) => Ok(plain(reference.value).into()),
+    })
+}
+
+/// A shell command with its references rendered as data: no shell runs any of a value. A reference that is the whole command is one.
+///
+/// # Errors
+/// The first reference that has no value, makes the text too long, or stands where no quoting keeps it data.
+pub fn resolve_command(text: &str, scope: &dyn NameScope) -> Result<String, RefError> {
+    if alone(text).is_some() {
+        return resolve_text(text, scope);
+    }
+    render(text, scope, &mut |before, reference| {
+        let fail = |place| RefError::InCommand { reference: reference.text.to_owned(), place };
+        shell::quoted(before, &plain(reference.value)).map_err(fail)
+    })
+}
+
+/// A reference that has been read.
+struct ReadReference<'a> {
+    text: &'a str,
+    spot: &'a Spot,
+    value: &'a Value,
+}
+
+/// A text with each reference replaced by the words that `words` gives for it, behind what is rendered already.
+fn render(
+    text: &str,
+    scope: &dyn NameScope,
+    words: &mut dyn FnMut(&str, ReadReference<'_>) -> Result<String, RefError>,
+) -> Result<String, RefError> {
     let mut rendered = String::with_capacity(text.len());
     for piece in pieces(text) {
         match piece {
@@ -152,11 +191,7 @@ pub fn resolve_text_by(
                 let reference = &text[span];
                 let spot = read_spot(reference, &inner, scope)?;
                 let value = value_of(reference, &spot, scope)?;
-                let named = match &spot {
-                    Spot::Path(path) => name(path, &value),
-                    Spot::Expr(_) => None,
-                };
-                let value = named.unwrap_or_else(|| plain(&value).into());
+                let value = words(&rendered, ReadReference { text: reference, spot: &spot, value: &value })?;
                 if rendered.len() + value.len() > MAX_RENDERED {
                     return Err(RefError::TooLong { reference: reference.to_owned() });
                 }
@@ -182,7 +217,11 @@ pub fn rename_text(text: &str, old: &str, new: &str, scope: &dyn NameScope) -> S
         }
     }
     renamed.push_str(&text[done..]);
-    renamed
+    if old.bytes().all(is_id_byte) {
+        return renamed;
+    }
+    // No reference holds a name that isn't legal, so such a one is looked for as it is written.
+    renamed.replace(&format!("$OUTPUT[{old}]"), &format!("$OUTPUT[{new}]"))
 }
 
 fn rename_inner(inner: &str, old: &str, new: &str, scope: &dyn NameScope) -> String {

@@ -217,13 +217,14 @@ pub fn short(run: &str) -> &str {
     run.char_indices().rev().nth(7).map_or(run, |(at, _)| &run[at..])
 }
 
-/// A whole name fits alone; else all that begin or end so (names of one minute begin alike).
 /// A part of a run's id means the run from this length on: a shorter name is a gate or a node.
 pub const SHORTEST_NAME: usize = 4;
 
+/// A whole name fits alone; else all that begin or end so, or whose short name begins so (names of one minute begin alike).
 fn fitting(db: &Connection, name: &str) -> rusqlite::Result<Vec<String>> {
     let mut query = db.prepare_cached(
-        "SELECT id FROM runs WHERE id = ?1 OR (length(?1) >= ?2 AND (substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1))
+        "SELECT id FROM runs WHERE id = ?1 OR (length(?1) >= ?2 AND (substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+           OR substr(substr(id, -8), 1, length(?1)) = ?1))
          ORDER BY id <> ?1, created DESC, id DESC LIMIT 6",
     )?;
     let fitting: Vec<String> =

@@ -179,3 +179,18 @@ fn a_status_that_is_read_as_a_field_of_a_result_is_told_with_the_nodes_own_as_a_
     assert_eq!(guessed["nodes"][4]["value"], text);
     assert_eq!(guessed["nodes"][4]["when"], "nodes[\"s-2\"].status == 'failed' or s.result.status == 'x'");
 }
+
+#[test]
+fn texts_follow_names_by_position_and_names_that_were_made_legal() {
+    let program = Program::new();
+    let calculates =
+        |id: &str, query: &str, sources: &[&str]| json!({"id": id, "tool": "calculator", "query": query, "depends_on": sources});
+    let by_position = [calculates("x1", "20+1", &[]), calculates("x2", "{{0}}+1", &["0"]), calculates("x3", "{{1}}+3", &["1"])];
+    let illegal = [calculates("get age", "20+1", &[]), calculates("x3", "{{get age}}+$OUTPUT[get age]", &["get age"])];
+    for (nodes, wanted) in [(json!(by_position), "25\n"), (json!(illegal), "42\n")] {
+        let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": nodes}).to_string());
+        let fixed = program.run(&["validate", &plan, "--fix"]).code(0);
+        assert!(!fixed.err.contains("took out an order"), "{fixed}");
+        assert_eq!(program.run(&["run", &plan]).code(0).out, wanted);
+    }
+}

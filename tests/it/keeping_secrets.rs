@@ -170,3 +170,11 @@ fn an_exported_run_has_no_raw_control_characters() {
     let file = program.file("run.jsonl", &written.out);
     program.run(&["import", &file, "--home", "other"]).code(0);
 }
+
+#[test]
+fn a_plan_whose_node_is_called_as_a_secret_is_refused_with_the_reason() {
+    let program = Program::new();
+    program.file(".env", "PRIMARY_KEY=customer_id\n");
+    let plan = planned(&program, json!([{"id": "customer_id", "value": 1}]));
+    program.run(&["run", &plan]).code(1).says(&["the value of the secret PRIMARY_KEY is in the name of a node", "rename the node"]);
+}

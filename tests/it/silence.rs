@@ -175,6 +175,21 @@ fn a_shell_shows_what_a_yes_would_change_and_notices_when_that_changed() {
 }
 
 #[test]
+fn a_yes_to_several_gates_is_for_none_of_them_until_each_change_was_shown() {
+    let program = Program::new();
+    let write = |id: &str| json!({"id": id, "tool": "write_file", "args": {"path": format!("{id}.txt"), "content": "new\n"}});
+    let file = plan(&program, json!([write("a"), write("b")]));
+    program.run(&["run", &file]).code(7).says(&["new file a.txt", "new file b.txt"]);
+    program.file("a.txt", "one\n");
+    program.file("b.txt", "two\n");
+    let changed = "nothing was approved: what a, b would do has changed since it was shown";
+    program.run(&["resume", "last", "--yes"]).code(1).says(&["  -one", "  -two", changed]);
+    assert_eq!((program.read("a.txt").as_str(), program.read("b.txt").as_str()), ("one\n", "two\n"));
+    program.run(&["resume", "last", "--yes"]).code(0);
+    assert_eq!(program.read("b.txt"), "new\n");
+}
+
+#[test]
 fn a_tool_that_changes_things_and_is_said_not_to_is_told() {
     let program = Program::new();
     for (tool, args, told) in [("run_command", json!({"command": "true"}), true), ("current_time", json!({}), false)] {

@@ -1,5 +1,6 @@
 //! Tools that need the real binary as their worker: commands and scripts, confined.
 
+use super::support::program::Program;
 use dagdeck::engine::Preview;
 use dagdeck::plan::Verdict;
 use dagdeck::tools::{
@@ -430,4 +431,18 @@ fn a_command_has_no_terminal_to_write_to() {
     let ids = fixture.stdout("read -r line < /proc/$$/stat; set -- ${line##*) }; echo $2 $3 $4");
     let ids: Vec<&str> = ids.split_whitespace().collect();
     assert!(ids.iter().all(|id| *id == ids[2]), "{ids:?}");
+}
+
+#[test]
+fn a_result_in_a_command_is_data_that_no_shell_runs() {
+    let program = Program::new();
+    program.file("in.txt", "'; touch ran; echo '$(touch ran)`touch ran`\\");
+    let commands = [("single", "echo '{{read}}'"), ("double", "echo \"{{read}}\""), ("bare", "echo {{read}}")];
+    let shells =
+        commands.map(|(id, command)| json!({"id": id, "tool": "run_command", "args": {"command": command}, "depends_on": ["read"]}));
+    let nodes: Vec<_> = [json!({"id": "read", "tool": "read_file", "args": {"path": "in.txt"}})].into_iter().chain(shells).collect();
+    let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": nodes}).to_string());
+    let out = program.run(&["run", &plan, "--yes"]).code(0).out;
+    assert_eq!(out.matches("'; touch ran; echo '$(touch ran)`touch ran`").count(), 3, "{out}");
+    assert!(!program.workspace().join("ran").exists());
 }

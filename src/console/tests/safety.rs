@@ -311,6 +311,15 @@ fn a_text_of_a_payload_is_edited_as_that_text() {
 }
 
 #[test]
+fn a_path_that_was_edited_has_no_new_lines() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys(". e down enter end enter enter ctrl-s a");
+    let decided = deck.engine().gates().next().and_then(|(_, decided)| decided.cloned()).unwrap();
+    let GateReply::Modify { payload } = decided.decision else { panic!("{decided:?}") };
+    assert_eq!(payload["path"], "longest.md");
+}
+
+#[test]
 fn a_rejection_says_what_it_does() {
     let mut deck = Deck::waiting(120, 40);
     deck.keys(". x");

@@ -23,8 +23,7 @@ impl Action {
     /// Why gates of the nodes that it resets to before they began close; absent: it resets none.
     pub(in crate::engine) fn voids_with(&self) -> Option<Cause> {
         match self {
-            Self::Retry { .. } | Self::Rerun { .. } => Some(Cause::RunsAgain { action: self.label() }),
-            Self::Override { .. } => Some(Cause::Overridden),
+            Self::Retry { .. } | Self::Rerun { .. } | Self::Override { .. } => Some(Cause::RunsAgain { action: self.label() }),
             Self::Edit { .. } => Some(Cause::Edited),
             Self::Rewind { node, to, .. } => Some(Cause::Feedback { node: node.clone(), to: to.clone() }),
             Self::Cancel { .. }

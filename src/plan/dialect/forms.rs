@@ -9,7 +9,7 @@ use super::values::node_from_value;
 use super::{field_names, hybrid, orchestration, stages, tools, workflow};
 use crate::plan::fields::Slips;
 use crate::plan::native::{FORMAT, ShapeError, edge_from_value};
-use crate::plan::{Dialect, Edge, Node};
+use crate::plan::{Dialect, Edge, Node, SHELL_TOOL};
 use serde_json::{Map, Value, json};
 
 type Names = &'static [(&'static str, &'static str)];
@@ -176,7 +176,7 @@ fn command(node: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
     if kinds.iter().any(|field| node.get(*field).is_some_and(|value| !value.is_null())) {
         return;
     }
-    let (tool, args) = (json!("run_command"), json!({ "command": node[name] }));
+    let (tool, args) = (json!(SHELL_TOOL), json!({ "command": node[name] }));
     let written = node.get(name).cloned();
     rename_key(node, name, "args");
     node.insert("args".into(), args.clone());

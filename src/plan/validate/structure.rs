@@ -6,7 +6,7 @@ use super::finding::{Fix, FixKind};
 use super::wording::did_you_mean;
 use super::wording::legible;
 use crate::plan::dialect::{is_stand_in, plain};
-use crate::plan::edit::Edit;
+use crate::plan::edit::{Edit, with_name};
 use crate::plan::order::{EdgePlace, OrderedEdge, PlanGraph};
 use crate::plan::{Edge, Node, NodeId, NodeKind, Plan, is_legal_id};
 use serde_json::Value;
@@ -136,9 +136,17 @@ fn all_by_position(check: &mut PlanCheck, near: &NodeId) -> Fix {
         meant.map(|node| *id = node.id.clone()).is_some()
     };
     let node = |at: usize| {
-        let mut sources = plan.nodes[at].depends_on.clone();
-        let is_changed = sources.iter_mut().fold(false, |changed, id| right(id) | changed);
-        is_changed.then(|| check.changed(at, |node| node.depends_on = sources))
+        let mut fixed = plan.nodes[at].clone();
+        let leads = |edge: &&Edge| edge.to == fixed.id;
+        let sources: Vec<NodeId> = fixed.depends_on.iter().chain(plan.edges.iter().filter(leads).map(|edge| &edge.from)).cloned().collect();
+        for id in sources {
+            let mut meant = id.clone();
+            if right(&mut meant) {
+                fixed = with_name(&fixed, &id, &meant, &plan.inputs);
+                fixed.depends_on.iter_mut().filter(|source| **source == id).for_each(|source| *source = meant.clone());
+            }
+        }
+        (fixed != plan.nodes[at]).then(|| check.changed(at, |node| *node = fixed))
     };
     let edge = |at: usize| {
         let mut edge = plan.edges[at].clone();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::{arguments, describe, scratch::Scratch};
 use crate::engine::{Outgoing, Preview};
-use crate::plan::{Risk, ToolInfo, ToolReach};
+use crate::plan::{Risk, SHELL_TOOL, ToolInfo, ToolReach};
 use crate::text::TEXT_CUT;
 use crate::tools::{
     Assessment, CommandConfig, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace,
@@ -48,7 +48,7 @@ impl RunCommand {
     pub(super) fn new(config: &ToolsConfig) -> Self {
         let description = "Run a shell command in the workspace, without network, unable to write elsewhere. Gives {exit_code, stdout, stderr}; \
                      an exit code other than 0 is an error unless `allow_failure` is set.";
-        let info = describe::<RunCommandArgs>("run_command", description, Risk::Execute, ToolReach::Private);
+        let info = describe::<RunCommandArgs>(SHELL_TOOL, description, Risk::Execute, ToolReach::Private);
         Self { info, command: config.command.clone(), sandbox: config.sandbox.clone() }
     }
 

@@ -221,7 +221,12 @@ pub fn payload_with(model: &Model, key: &GateKey, part: Option<&str>, text: &str
         Some(part) => &mut payload[part],
         None => &mut payload,
     };
-    *place = if place.is_string() { Value::from(text) } else { texts::parse(text)? };
+    *place = match place.as_str() {
+        // The editor's last line has an end; what was one line, such as a path, has none.
+        Some(before) if !before.contains('\n') => Value::from(text.trim_end_matches('\n')),
+        Some(_) => Value::from(text),
+        None => texts::parse(text)?,
+    };
     Ok(payload)
 }
 
