@@ -233,6 +233,9 @@ pub struct ConsoleArgs {
     /// Draw with ASCII characters only
     #[arg(long)]
     pub ascii: bool,
+    /// A click selects, the wheel scrolls; neither ever decides
+    #[arg(long)]
+    pub mouse: bool,
 }
 
 #[derive(Debug, Args)]

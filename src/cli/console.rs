@@ -44,6 +44,7 @@ pub(super) fn settings(config: ConsoleConfig, place: &CliContext) -> Options {
         theme: env("DAGDECK_THEME").or(config.theme),
         themes: place.places.config.as_ref().map(|folder| folder.join("themes")),
         ascii: config.ascii,
+        mouse: config.mouse,
         reduced_motion: config.reduced_motion,
         keys: config.keys.into_iter().map(|(command, keys)| (command, keys.list())).collect(),
         flags: place.flags.clone(),
@@ -62,5 +63,11 @@ fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &m
         (Some(request), _) => Some(Opened::Request(request.to_owned())),
     };
     let settings = settings(config, place);
-    Ok(Options { theme: args.theme.clone().or(settings.theme), ascii: args.ascii || settings.ascii, open, ..settings })
+    Ok(Options {
+        theme: args.theme.clone().or(settings.theme),
+        ascii: args.ascii || settings.ascii,
+        mouse: args.mouse || settings.mouse,
+        open,
+        ..settings
+    })
 }

@@ -26,6 +26,8 @@ pub struct Options {
     /// The person's own themes.
     pub themes: Option<PathBuf>,
     pub ascii: bool,
+    /// Clicks select, and the wheel scrolls.
+    pub mouse: bool,
     /// Nothing changes on the screen by itself.
     pub reduced_motion: bool,
     /// The person's own keys by command id, over the usual ones; none unbinds a command.
@@ -61,7 +63,7 @@ where
 {
     let depth = Depth::detect(&var);
     let look = look(&options, depth).map_err(io::Error::other)?;
-    let term = Term::open(out, &var)?;
+    let term = Term::open(out, options.mouse, &var)?;
     let model = Model::new(look, term.size());
     let console = Console { model, term, connection: client.connect(), shown: VecDeque::new(), options, depth, var, host_gone: false };
     console.run().await
@@ -178,6 +180,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     async fn terminal(&mut self, event: TerminalEvent) -> io::Result<Next> {
         match event {
             TerminalEvent::Key { key, at } => self.take(Msg::Key(Key::of(&key)), at).await,
+            TerminalEvent::Mouse { what, place, at } => self.take(Msg::Mouse(what, place), at).await,
             TerminalEvent::Burst { keys, at } => self.take(Msg::Burst(keys), at).await,
             TerminalEvent::TypedAtOnce { text, at } => self.take(Msg::TypedAtOnce(text), at).await,
             TerminalEvent::Paste { text, at } => self.take(Msg::Paste(text), at).await,

@@ -24,7 +24,7 @@ use toml::{Table, Value};
 const MAX_BYTES: u64 = 1 << 20;
 
 /// What a project's file may set, with everything under it; the rest is for the user's own.
-const PROJECT_MAY: [&[&str]; 27] = [
+const PROJECT_MAY: [&[&str]; 28] = [
     &["models", "default"],
     &["models", "positional_plans"],
     &["models", "timeouts"],
@@ -52,6 +52,7 @@ const PROJECT_MAY: [&[&str]; 27] = [
     &["console", "theme"],
     &["console", "ascii"],
     &["console", "reduced_motion"],
+    &["console", "mouse"],
 ];
 
 /// Whose file may have a setting, or a table of settings.
@@ -95,6 +96,8 @@ pub struct ConsoleConfig {
     pub ascii: bool,
     /// Change the screen only when something happens: times of what runs don't count up by themselves.
     pub reduced_motion: bool,
+    /// Take clicks, which select, and the wheel, which scrolls. Selecting text then needs the terminal's own key for it, often shift.
+    pub mouse: bool,
     /// Key or keys of a command, in place of its usual ones; an empty list removes them. `?` in the console lists the commands.
     pub keys: BTreeMap<String, Keys>,
 }

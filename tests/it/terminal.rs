@@ -125,7 +125,7 @@ fn a_panic_gives_the_terminal_back_before_its_message() {
 fn panic_while_drawing() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let mut term = Term::open(Box::new(std::io::stdout()), |_| None).unwrap();
+        let mut term = Term::open(Box::new(std::io::stdout()), false, |_| None).unwrap();
         loop {
             match term.next().await {
                 TerminalEvent::FrameDue => {

@@ -30,11 +30,21 @@ use crate::engine::{StopSignal, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FrameId(pub u64);
 
+/// What the mouse did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MouseAct {
+    Click,
+    WheelUp,
+    WheelDown,
+}
+
 /// What happened at the terminal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TerminalEvent {
     /// A key was pressed, or repeats while held.
     Key { key: KeyEvent, at: Time },
+    /// The mouse did this at a column and row.
+    Mouse { what: MouseAct, place: (u16, u16), at: Time },
     /// More keys than one came at once. None of them decides; they follow, each as its own event.
     Burst { keys: usize, at: Time },
     /// Text came at once, without the brackets of a paste. Raw, as below.

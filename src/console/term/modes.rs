@@ -29,10 +29,12 @@ pub(super) enum Mode {
     BracketedPaste,
     /// The cursor shows only in text fields.
     HiddenCursor,
+    /// Clicks and the wheel come to the console. Only when asked for: selecting text is the terminal's else.
+    Mouse,
 }
 
 impl Mode {
-    /// In the order of entering. No mouse: selecting text must stay the terminal's.
+    /// In the order of entering; the mouse comes last.
     const ALL: [Self; 5] = [Self::Raw, Self::Title, Self::AlternateScreen, Self::BracketedPaste, Self::HiddenCursor];
 }
 
@@ -48,12 +50,18 @@ pub(super) trait Device {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Modes {
     on: Arc<Mutex<Vec<Mode>>>,
+    mouse: bool,
 }
 
 impl Modes {
+    /// The usual ones, with the mouse where it is wanted.
+    pub(super) fn new(mouse: bool) -> Self {
+        Self { mouse, ..Self::default() }
+    }
+
     /// Enters every mode. What was entered before a failure is left again.
     pub(super) fn enter(&self, device: &mut impl Device) -> io::Result<()> {
-        for mode in Mode::ALL {
+        for mode in Mode::ALL.into_iter().chain(self.mouse.then_some(Mode::Mouse)) {
             if let Err(error) = device.enter(mode) {
                 // The failure that is reported is the first one; that of cleaning up would hide it.
                 let _ = self.leave(device);
@@ -121,6 +129,7 @@ fn enter_bytes(mode: Mode) -> io::Result<Vec<u8>> {
         Mode::AlternateScreen => queue!(bytes, EnterAlternateScreen)?,
         Mode::BracketedPaste => queue!(bytes, EnableBracketedPaste)?,
         Mode::HiddenCursor => queue!(bytes, Hide)?,
+        Mode::Mouse => bytes.extend(b"\x1b[?1000h\x1b[?1006h"),
     }
     Ok(bytes)
 }
@@ -134,6 +143,7 @@ fn leave_bytes(mode: Mode) -> io::Result<Vec<u8>> {
         Mode::BracketedPaste => queue!(bytes, DisableBracketedPaste)?,
         // First of all steps: a frame may have been cut off in the middle.
         Mode::HiddenCursor => queue!(bytes, EndSynchronizedUpdate, SetAttribute(Attribute::Reset), Show)?,
+        Mode::Mouse => bytes.extend(b"\x1b[?1006l\x1b[?1000l"),
     }
     Ok(bytes)
 }
@@ -179,6 +189,18 @@ mod tests {
         let error = modes.leave(&mut device).unwrap_err();
         assert_eq!(error.to_string(), "(false, BracketedPaste)");
         assert_eq!(device.done, left());
+    }
+
+    #[test]
+    fn the_mouse_is_taken_only_where_it_is_asked_for_and_given_back_first() {
+        for (mouse, taken) in [(false, None), (true, Some(Mode::Mouse))] {
+            let (modes, mut device) = (Modes::new(mouse), Fake::default());
+            modes.enter(&mut device).unwrap();
+            assert_eq!(device.done.iter().find(|(_, mode)| *mode == Mode::Mouse).map(|(_, mode)| *mode), taken);
+            device.done.clear();
+            modes.leave(&mut device).unwrap();
+            assert_eq!(device.done.first(), Some(&(false, taken.unwrap_or(Mode::HiddenCursor))));
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event as Input, KeyEventKind};
+use crossterm::event::{Event as Input, KeyEventKind, MouseButton, MouseEventKind};
 use ratatui::Frame;
 use ratatui::layout::Size;
 use rustix::process::Signal;
@@ -16,7 +16,7 @@ use super::keyboard::{Arrived, Keyboard};
 use super::modes::{Modes, Tty};
 use super::signals::{Signalled, Signals};
 use super::writer::{Taken, TerminalWriter};
-use super::{EditorError, FrameId, Limiter, TerminalClock, TerminalEvent, child, panic};
+use super::{EditorError, FrameId, Limiter, MouseAct, TerminalClock, TerminalEvent, child, panic};
 use crate::engine::Time;
 use crate::text::Plain;
 
@@ -70,8 +70,8 @@ enum TerminalWakeup {
 
 impl Term {
     /// Takes the terminal. Needs a tokio runtime; call it on the thread that will run the console's loop (a panic there
-    /// gives the terminal back). `out` writes to the terminal; `var` looks an environment variable up.
-    pub fn open(out: Box<dyn Write + Send>, var: impl Fn(&str) -> Option<String>) -> io::Result<Self> {
+    /// gives the terminal back). `out` writes to the terminal; `mouse` takes clicks and the wheel; `var` looks an environment variable up.
+    pub fn open(out: Box<dyn Write + Send>, mouse: bool, var: impl Fn(&str) -> Option<String>) -> io::Result<Self> {
         if !io::stdin().is_terminal() && File::open("/dev/tty").is_err() {
             return Err(io::Error::new(io::ErrorKind::NotFound, "there is no terminal to read keys from"));
         }
@@ -79,7 +79,7 @@ impl Term {
         let canvas = Canvas::new(Size::new(width, height))?;
         let signals = Signals::listen()?;
         let (writer, taken) = TerminalWriter::spawn(out)?;
-        let modes = Modes::default();
+        let modes = Modes::new(mouse);
         panic::guard(&modes, &writer);
         modes.enter(&mut Tty::new(&writer))?;
         let pace = FramePacing { wanted: true, under_way: None, last: FrameId(0), limiter: Limiter::detect(&var) };
@@ -271,7 +271,16 @@ impl Term {
                 let painted = self.canvas.repaint().map(|()| TerminalEvent::Resized { width, height });
                 Some(painted.unwrap_or_else(|error| TerminalEvent::Lost(error.to_string())))
             }
-            Some(Ok(Arrived::Input(Input::FocusGained | Input::FocusLost | Input::Mouse(_)))) => None,
+            Some(Ok(Arrived::Input(Input::Mouse(mouse)))) => {
+                let what = match mouse.kind {
+                    MouseEventKind::Down(MouseButton::Left) => MouseAct::Click,
+                    MouseEventKind::ScrollUp => MouseAct::WheelUp,
+                    MouseEventKind::ScrollDown => MouseAct::WheelDown,
+                    _ => return None,
+                };
+                Some(TerminalEvent::Mouse { what, place: (mouse.column, mouse.row), at })
+            }
+            Some(Ok(Arrived::Input(Input::FocusGained | Input::FocusLost))) => None,
             Some(Err(error)) => Some(TerminalEvent::Lost(error.to_string())),
             None => Some(TerminalEvent::Lost("the terminal sends no more input".to_owned())),
         }

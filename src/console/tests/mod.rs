@@ -10,6 +10,7 @@ mod fixing;
 mod graph;
 mod hints;
 mod models;
+mod mouse;
 mod nesting;
 mod opening;
 mod origins;

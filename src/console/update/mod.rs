@@ -2,6 +2,7 @@
 
 pub mod actions;
 mod keys;
+mod mouse;
 mod notices;
 mod palette;
 mod turn;
@@ -10,6 +11,7 @@ use super::commands::help;
 use super::model::{
     Dialog, EditThen, GateShown, Key, Model, PlanScreen, ReaderDialog, Reading, Replay, RunView, Screen, Status, docs, scrolled,
 };
+use super::term::MouseAct;
 use super::theme::Theme;
 use crate::{engine::Time, host::client::Notice};
 
@@ -18,6 +20,8 @@ pub use turn::{ConsoleEffect, NextCommand, Parting, TOO_FAST, UpdateTurn};
 #[derive(Clone, Debug)]
 pub enum Msg {
     Key(Key),
+    /// The mouse did this at a column and row.
+    Mouse(MouseAct, (u16, u16)),
     /// Several keys came at once; they follow.
     Burst(usize),
     /// Text came at once, without the brackets of a paste.
@@ -56,6 +60,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
     let mut frame = true;
     match msg {
         Msg::Key(key) => keys::key(model, &mut turn, key),
+        Msg::Mouse(what, place) => mouse::mouse(model, &turn, what, place),
         Msg::Burst(keys) => model.safety.burst(keys, now),
         Msg::TypedAtOnce(text) => keys::typed_at_once(model, &mut turn, &text),
         Msg::Paste(text) => keys::paste(model, &mut turn, &text),

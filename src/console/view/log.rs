@@ -31,9 +31,11 @@ fn title(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect, shown: &m
         let line = Rect { x: area.x + 9, width: 36.min(area.width.saturating_sub(10)), height: 1, ..area };
         request::field(pen, line, &view.log.filter, typing && open, shown);
     }
-    let mut said = format!(" {} of {}", (view.log.place.selected + 1).min(view.log.len()), view.log.len());
+    // The number that a replay has too: one row may stand for many events.
+    let at = view.log.event().map_or(0, |at| at + 1);
+    let mut said = format!(" event {at} of {}", view.journal().len());
     if view.log.is_filtered() {
-        said.push_str(&format!(", {} in all", counted(view.journal().len(), "event")));
+        said.push_str(&format!(", {} shown", counted(view.log.len(), "row")));
     }
     if view.log.follow && view.goes_on() {
         said.push_str(", follows");

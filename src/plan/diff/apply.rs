@@ -13,9 +13,9 @@ impl Difference {
     /// # Errors
     /// When the plan has no such place any more.
     pub fn edit(&self, plan: &Plan) -> Result<Edit, EditError> {
-        let Some(within) = &self.within else { return self.change.edit(plan) };
+        let Some(within) = &self.within else { return self.change.sure_edit(plan) };
         let body = nest::find(plan, within).and_then(|node| node.kind.body());
-        let edit = self.change.edit(body.ok_or_else(|| EditError::NoBody(within.clone()))?)?;
+        let edit = self.change.sure_edit(body.ok_or_else(|| EditError::NoBody(within.clone()))?)?;
         Ok(Edit::within(Some(within), edit))
     }
 
@@ -33,6 +33,20 @@ fn find<'a>(plan: &'a Plan, id: &str) -> Result<&'a Node, EditError> {
 }
 
 impl Change {
+    /// The same, refused where an edit by id would reach another node than the one that differs.
+    fn sure_edit(&self, plan: &Plan) -> Result<Edit, EditError> {
+        let id = match self {
+            Self::Added(whole) | Self::Removed(whole) => Some(&whole.node.id),
+            Self::Field { node, .. } => Some(node),
+            Self::Edge { .. } | Self::Order { .. } | Self::Head(_) => None,
+        };
+        let several = |id: &&NodeId| plan.nodes.iter().filter(|node| node.id == **id).count() > 1;
+        match id.filter(several) {
+            Some(id) => Err(EditError::Shape(format!("several nodes have the id `{id}`: give each its own first"))),
+            None => self.edit(plan),
+        }
+    }
+
     fn edit(&self, plan: &Plan) -> Result<Edit, EditError> {
         match self {
             Self::Added(whole) => Ok(add_node(plan, whole)),

@@ -207,8 +207,13 @@ fn compare(old: &Plan, new: &Plan, within: Option<&NodeId>, pieces: &mut Vec<Dif
     let (before, after) = (by_id(old), by_id(new));
     let mut add = |change: Change| pieces.push(Difference { within: within.cloned(), change });
     let mut inner = Vec::new();
+    let mut met: HashMap<&NodeId, usize> = HashMap::new();
     for node in &new.nodes {
-        match before.get(&node.id) {
+        // Of several with one id each is compared with the one in its place.
+        let met = met.entry(&node.id).or_default();
+        let known = before.get(&node.id).and_then(|nodes| nodes.get(*met));
+        *met += 1;
+        match known {
             None => add(Change::Added(Box::new(whole(new, node)))),
             Some(known) => {
                 fields::of_node(known, node).into_iter().for_each(&mut add);
@@ -216,7 +221,14 @@ fn compare(old: &Plan, new: &Plan, within: Option<&NodeId>, pieces: &mut Vec<Dif
             }
         }
     }
-    old.nodes.iter().filter(|node| !after.contains_key(&node.id)).for_each(|node| add(Change::Removed(Box::new(whole(old, node)))));
+    let mut met: HashMap<&NodeId, usize> = HashMap::new();
+    for node in &old.nodes {
+        let met = met.entry(&node.id).or_default();
+        *met += 1;
+        if after.get(&node.id).is_none_or(|nodes| nodes.len() < *met) {
+            add(Change::Removed(Box::new(whole(old, node))));
+        }
+    }
     let common = |edge: &Edge| [&edge.from, &edge.to].into_iter().all(|id| before.contains_key(id) && after.contains_key(id));
     edges(old, new, &common).into_iter().for_each(&mut add);
     orders(old, new).into_iter().for_each(&mut add);
@@ -227,12 +239,10 @@ fn compare(old: &Plan, new: &Plan, within: Option<&NodeId>, pieces: &mut Vec<Dif
     }
 }
 
-/// Nodes by their ids; of those with the same id the first.
-fn by_id(plan: &Plan) -> HashMap<&NodeId, &Node> {
-    let mut nodes = HashMap::with_capacity(plan.nodes.len());
-    plan.nodes.iter().for_each(|node| {
-        nodes.entry(&node.id).or_insert(node);
-    });
+/// Nodes by their ids; a plan with a mistake has several of one id.
+fn by_id(plan: &Plan) -> HashMap<&NodeId, Vec<&Node>> {
+    let mut nodes: HashMap<&NodeId, Vec<&Node>> = HashMap::with_capacity(plan.nodes.len());
+    plan.nodes.iter().for_each(|node| nodes.entry(&node.id).or_default().push(node));
     nodes
 }
 

@@ -71,6 +71,13 @@ fn all(plan: &mut Plan, diff: &Diff) {
 }
 
 #[test]
+fn two_nodes_of_one_id_are_compared_each_with_the_one_in_its_place() {
+    let twice = |second: i64| read(json!({"dagdeck": 1, "goal": "g", "nodes": [{"id": "a", "value": 1}, {"id": "a", "value": second}]}));
+    assert_eq!(told(&Diff::new(&twice(2), &twice(2))), Vec::<String>::new(), "nothing differs");
+    assert_eq!(Diff::new(&twice(2), &twice(3)).pieces.len(), 1);
+}
+
+#[test]
 fn each_piece_can_be_made_alone_and_taken_back_alone() {
     let (old, new) = (old(), new());
     let diff = Diff::new(&old, &new);
