@@ -5,24 +5,21 @@ use super::{
     config::Config,
     *,
 };
-use crate::engine::{
-    Action, ActionTarget, Actor, Command, Event, Gate, GateReply, Mark, NodeFact, NodeState, Outcome, Preview, Record, RerunReach, Run,
-    RunId,
-};
+use crate::engine::{Action, ActionTarget, Command, Event, Gate, GateReply, NodeFact, NodeState, Outcome, Record, Run, RunId};
 use crate::plan::{NodeId, Plan};
 use crate::store::Store;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-struct Bed {
-    _folder: TempDir,
-    places: Folders,
-    host: LocalHost,
+pub(super) struct Bed {
+    pub(super) _folder: TempDir,
+    pub(super) places: Folders,
+    pub(super) host: LocalHost,
 }
 
 impl Bed {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let places = Folders { workspace: root.join("work"), settings: root.join("work"), home: root.join("home"), config: None };
@@ -34,15 +31,15 @@ impl Bed {
         Self { _folder: folder, places, host }
     }
 
-    fn path(&self, file: &str) -> PathBuf {
+    pub(super) fn path(&self, file: &str) -> PathBuf {
         self.places.workspace.join(file)
     }
 
-    fn read(&self, file: &str) -> Option<String> {
+    pub(super) fn read(&self, file: &str) -> Option<String> {
         std::fs::read_to_string(self.path(file)).ok()
     }
 
-    async fn headless(&self, plan: Plan, flags: Flags) -> Headless {
+    pub(super) async fn headless(&self, plan: Plan, flags: Flags) -> Headless {
         let mut kept = Vec::new();
         let sink = &mut |record: &Record| kept.push(record.clone());
         let end = self.host.run_headless(NewRun { plan, ..NewRun::default() }, &flags, &mut nobody(), sink).await.unwrap();
@@ -52,68 +49,73 @@ impl Bed {
     }
 
     /// What a process that opens the journal anew reads.
-    fn journal(&self, run: &RunId) -> Vec<Record> {
+    pub(super) fn journal(&self, run: &RunId) -> Vec<Record> {
         Store::open(&self.places.home).unwrap().records(run).unwrap()
     }
 }
 
-fn plan(nodes: Value) -> Plan {
+pub(super) fn plan(nodes: Value) -> Plan {
     serde_json::from_value(json!({ "goal": "test", "nodes": nodes })).unwrap()
 }
 
-fn copy_plan() -> Plan {
+pub(super) fn copy_plan() -> Plan {
     plan(json!([
         { "id": "read", "tool": "read_file", "args": { "path": "in.txt" } },
         { "id": "write", "tool": "write_file", "args": { "path": "out.txt", "content": "copied" }, "depends_on": ["read"] },
     ]))
 }
 
-fn flags(approve: &[&str], deny: &[&str], yes: Yes) -> Flags {
+pub(super) fn flags(approve: &[&str], deny: &[&str], yes: Yes) -> Flags {
     let own = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect();
     Flags { yes, approve: own(approve), deny: own(deny), ..Flags::default() }
 }
 
-fn settled(end: &Headless) -> Option<Outcome> {
+pub(super) fn settled(end: &Headless) -> Option<Outcome> {
     match &end.end {
         HeadlessEnd::Ended { outcome, .. } => Some(*outcome),
         HeadlessEnd::Parked(_) | HeadlessEnd::Stopped(_) | HeadlessEnd::Frozen(_) => None,
     }
 }
 
-fn state(run: &Run, node: &str) -> NodeState {
+pub(super) fn state(run: &Run, node: &str) -> NodeState {
     run.node(&NodeId::new(node)).unwrap().state
 }
 
+/// No signal ever comes.
+pub(super) fn nobody() -> RunSignals {
+    tokio::sync::mpsc::unbounded_channel().1
+}
+
 /// A client that folds what it is told.
-struct Seat {
-    connection: Connection,
-    run: Run,
-    id: Option<RunId>,
+pub(super) struct Seat {
+    pub(super) connection: Connection,
+    pub(super) run: Run,
+    pub(super) id: Option<RunId>,
 }
 
 impl Seat {
-    fn take(bed: &Bed) -> Self {
+    pub(super) fn take(bed: &Bed) -> Self {
         Self { connection: bed.host.connect(), run: Run::default(), id: None }
     }
 
-    fn ask(&self, request: Request) {
+    pub(super) fn ask(&self, request: Request) {
         self.connection.requests.send(request).unwrap();
     }
 
-    fn start(&self, plan: Plan) {
+    pub(super) fn start(&self, plan: Plan) {
         self.ask(Request::Start { plan: Box::new(plan), inputs: Map::new(), first: Vec::new(), model: None, planning: Vec::new() });
     }
 
-    fn decide(&self, gate: &Gate, decision: GateReply) {
+    pub(super) fn decide(&self, gate: &Gate, decision: GateReply) {
         self.command(Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() });
     }
 
-    fn command(&self, command: Command) {
+    pub(super) fn command(&self, command: Command) {
         self.ask(Request::Command { run: self.id.clone().unwrap(), command });
     }
 
     /// Takes notices in until this picks something.
-    async fn until<T>(&mut self, pick: impl Fn(&Run, &Notice) -> Option<T>) -> T {
+    pub(super) async fn until<T>(&mut self, pick: impl Fn(&Run, &Notice) -> Option<T>) -> T {
         loop {
             let notice = self.connection.notices.recv().await.expect("the host is there");
             if let Notice::RunOpened { run, records, .. } | Notice::Events { run, records } = &notice
@@ -128,100 +130,17 @@ impl Seat {
         }
     }
 
-    async fn gate(&mut self) -> Gate {
+    pub(super) async fn gate(&mut self) -> Gate {
         self.until(|run, _| run.open_gates().next().cloned()).await
     }
 
-    async fn end(&mut self) -> Outcome {
+    pub(super) async fn end(&mut self) -> Outcome {
         self.until(|run, _| run.outcome().map(|(outcome, _)| outcome)).await
     }
 
-    async fn problem(&mut self) -> Problem {
+    pub(super) async fn problem(&mut self) -> Problem {
         self.until(|_, notice| if let Notice::Problem(problem) = notice { Some(problem.clone()) } else { None }).await
     }
-}
-
-#[tokio::test]
-async fn real_tools_run_and_an_approved_write_happens() {
-    let bed = Bed::new(&[("in.txt", "hello")]);
-    let end = bed.headless(copy_plan(), flags(&["write"], &[], Yes::Absent)).await;
-    assert_eq!(settled(&end), Some(Outcome::Succeeded));
-    assert_eq!(bed.read("out.txt").as_deref(), Some("copied"));
-    let decided = bed.journal(&end.run).into_iter().find_map(|record| match record.event {
-        Event::GateDecided { by, .. } => Some(by),
-        _ => None,
-    });
-    let Some(Actor { who, via }) = decided else { panic!("no decision on record") };
-    assert!(who.ends_with("(--approve write)") && via == "rule", "{who} {via}");
-}
-
-#[tokio::test]
-async fn without_a_flag_the_run_is_parked_open_and_names_the_flag() {
-    let bed = Bed::new(&[("in.txt", "hello")]);
-    let end = bed.headless(copy_plan(), Flags::default()).await;
-    let HeadlessEnd::Parked(gates) = &end.end else { panic!("{:?}", end.end) };
-    assert_eq!(gates.len(), 1);
-    assert_eq!((gates[0].node.as_str(), gates[0].tool.as_deref()), ("write", Some("write_file")));
-    assert_eq!(gates[0].flag.as_deref(), Some("--approve write"));
-    assert_eq!(bed.read("out.txt"), None);
-    let runs = bed.host.shared().runs().unwrap();
-    assert_eq!((runs[0].outcome, &runs[0].driver, runs[0].waiting.as_slice()), (None, &Driver::Nobody, &[NodeId::new("write")][..]));
-}
-
-#[tokio::test]
-async fn deny_beats_approve_and_yes_and_a_rejected_call_never_runs() {
-    let bed = Bed::new(&[("in.txt", "hello")]);
-    let end = bed.headless(copy_plan(), flags(&["write"], &["write_*"], Yes::Given)).await;
-    assert_eq!(bed.read("out.txt"), None);
-    assert_eq!(state(&end.state, "read"), NodeState::Succeeded);
-    assert_eq!(state(&end.state, "write"), NodeState::Cancelled);
-    assert!(settled(&end).is_some_and(|outcome| outcome != Outcome::Succeeded));
-}
-
-#[tokio::test]
-async fn a_flag_means_a_tool_by_any_of_its_names() {
-    for denied in ["grep", "search_files", "search_*"] {
-        let bed = Bed::new(&[("in.txt", "hello")]);
-        let asked = plan(json!([{ "id": "find", "tool": "grep", "query": "hello", "approve": "before" }]));
-        let end = bed.headless(asked, flags(&[], &[denied], Yes::Given)).await;
-        assert_eq!(state(&end.state, "find"), NodeState::Cancelled, "{denied}");
-    }
-}
-
-#[tokio::test]
-async fn a_question_that_wants_words_is_never_answered_by_a_flag() {
-    let bed = Bed::new(&[]);
-    let end = bed
-        .headless(plan(json!([{ "id": "sure", "ask": { "text": "Which?", "options": ["a", "b"] } }])), flags(&["*"], &[], Yes::Given))
-        .await;
-    let HeadlessEnd::Parked(gates) = &end.end else { panic!("{:?}", end.end) };
-    assert_eq!((gates[0].node.as_str(), gates[0].flag.as_deref()), ("sure", None));
-}
-
-#[tokio::test]
-async fn a_flag_that_is_no_glob_is_refused_before_anything_starts() {
-    let bed = Bed::new(&[]);
-    let flags = flags(&["a[", "b"], &[], Yes::Absent);
-    let problem =
-        bed.host.run_headless(NewRun { plan: copy_plan(), ..NewRun::default() }, &flags, &mut nobody(), &mut |_| {}).await.unwrap_err();
-    assert!(problem.message.starts_with("--approve: `a[` is not a valid pattern"), "{}", problem.message);
-    assert!(bed.host.shared().runs().unwrap().is_empty());
-}
-
-/// No signal ever comes.
-fn nobody() -> RunSignals {
-    tokio::sync::mpsc::unbounded_channel().1
-}
-
-#[tokio::test]
-async fn a_signal_stops_a_headless_run_where_it_is() {
-    let bed = Bed::new(&[]);
-    let (tell, mut stop) = tokio::sync::mpsc::unbounded_channel();
-    tell.send(crate::engine::StopSignal::Terminate).unwrap();
-    let asks = plan(json!([{ "id": "sure", "ask": { "text": "Sure?" } }]));
-    let end = bed.host.run_headless(NewRun { plan: asks, ..NewRun::default() }, &Flags::default(), &mut stop, &mut |_| {}).await.unwrap();
-    assert!(matches!(end.end, HeadlessEnd::Stopped(crate::engine::StopSignal::Terminate) | HeadlessEnd::Parked(_)), "{:?}", end.end);
-    assert_eq!(end.state.outcome(), None);
 }
 
 #[tokio::test]
@@ -234,115 +153,6 @@ async fn a_client_is_greeted_with_the_catalog_and_how_to_connect_a_model() {
     let Some(Notice::Catalog { catalog, .. }) = seat.connection.notices.recv().await else { panic!("no catalog") };
     assert!(catalog.tools.iter().any(|tool| tool.name == "write_file"));
     assert!(!catalog.agents.is_empty());
-}
-
-#[tokio::test]
-async fn a_gate_is_previewed_edited_checked_again_and_approved() {
-    let bed = Bed::new(&[("in.txt", "hello"), ("out.txt", "old\n")]);
-    let mut seat = Seat::take(&bed);
-    seat.start(copy_plan());
-    let gate = seat.gate().await;
-    seat.ask(Request::Preview { run: seat.id.clone().unwrap(), gate: gate.id, payload: gate.payload.clone() });
-    let preview = seat.until(|_, notice| if let Notice::Preview { preview, .. } = notice { Some(preview.clone()) } else { None }).await;
-    let wanted = Preview::Diff { path: "out.txt".into(), before: Some("old\n".into()), after: "copied".into() };
-    assert_eq!(preview, wanted);
-
-    seat.decide(&gate, GateReply::Modify { payload: json!({ "path": "out.txt", "contents": "x" }) });
-    assert!(seat.problem().await.message.contains("`contents` is not known"));
-    assert_eq!(bed.read("out.txt").as_deref(), Some("old\n"));
-
-    seat.decide(&gate, GateReply::Modify { payload: json!({ "path": "out.txt", "content": "edited" }) });
-    assert_eq!(seat.end().await, Outcome::Succeeded);
-    assert_eq!(bed.read("out.txt").as_deref(), Some("edited"));
-}
-
-#[tokio::test]
-async fn an_approval_of_a_picture_that_has_changed_does_nothing_but_show_the_new_one() {
-    let bed = Bed::new(&[("in.txt", "hello"), ("out.txt", "old\n")]);
-    let mut seat = Seat::take(&bed);
-    seat.start(copy_plan());
-    let gate = seat.gate().await;
-    let picture = |_: &Run, notice: &Notice| if let Notice::Preview { preview, .. } = notice { Some(preview.clone()) } else { None };
-    seat.ask(Request::Preview { run: seat.id.clone().unwrap(), gate: gate.id, payload: gate.payload.clone() });
-    seat.until(picture).await;
-    std::fs::write(bed.path("out.txt"), "somebody's work\n").unwrap();
-
-    seat.decide(&gate, GateReply::Approve);
-    let now = seat.until(picture).await;
-    assert_eq!(now, Preview::Diff { path: "out.txt".into(), before: Some("somebody's work\n".into()), after: "copied".into() });
-    assert!(seat.problem().await.message.contains("changed since you last saw it"));
-    assert_eq!(bed.read("out.txt").as_deref(), Some("somebody's work\n"));
-
-    seat.decide(&gate, GateReply::Approve);
-    assert_eq!(seat.end().await, Outcome::Succeeded);
-    assert_eq!(bed.read("out.txt").as_deref(), Some("copied"));
-}
-
-#[tokio::test]
-async fn a_file_that_changes_between_approval_and_write_is_not_written_over() {
-    let bed = Bed::new(&[("in.txt", "hello"), ("out.txt", "old\n")]);
-    let mut seat = Seat::take(&bed);
-    seat.start(copy_plan());
-    let gate = seat.gate().await;
-    let run = seat.id.clone().unwrap();
-    seat.ask(Request::Preview { run: run.clone(), gate: gate.id, payload: gate.payload.clone() });
-    seat.until(|_, notice| matches!(notice, Notice::Preview { .. }).then_some(())).await;
-    std::fs::write(bed.path("out.txt"), "somebody's work\n").unwrap();
-
-    // Straight to the run, as an approval that was on its way before the file changed.
-    let approve = Command::Decide { gate: gate.id, decision: GateReply::Approve, hash: gate.hash.clone() };
-    let shared = bed.host.shared();
-    assert!(shared.session(&run).unwrap().command(approve, shared.actor("console")));
-    assert_ne!(seat.end().await, Outcome::Succeeded);
-    assert_eq!(bed.read("out.txt").as_deref(), Some("somebody's work\n"));
-    let error = seat.run.node(&NodeId::new("write")).unwrap().error.clone().unwrap();
-    assert!(error.message.contains("changed since the approval"), "{}", error.message);
-}
-
-#[tokio::test]
-async fn a_rejected_gate_leaves_the_world_alone_and_the_other_branch_goes_on() {
-    let bed = Bed::new(&[("in.txt", "hello")]);
-    let mut seat = Seat::take(&bed);
-    let mut nodes = serde_json::to_value(copy_plan()).unwrap()["nodes"].clone();
-    nodes.as_array_mut().unwrap().push(json!({ "id": "clock", "tool": "current_time", "args": {} }));
-    seat.start(plan(nodes));
-    let gate = seat.gate().await;
-    seat.decide(&gate, GateReply::Reject { message: "not this file".into() });
-    assert_eq!(seat.end().await, Outcome::Partial);
-    assert_eq!(bed.read("out.txt"), None);
-    assert_eq!((state(&seat.run, "write"), state(&seat.run, "clock")), (NodeState::Cancelled, NodeState::Succeeded));
-}
-
-/// Case 5, with real tools.
-#[tokio::test]
-async fn two_gates_in_parallel_branches_answered_in_either_order_go_on_by_themselves_and_nothing_else_stops() {
-    let write = |id: &str| json!({ "id": id, "tool": "write_file", "args": { "path": id, "content": "x" } });
-    let read = |id: &str, path: &str, on: &str| json!({ "id": id, "tool": "read_file", "args": { "path": path }, "depends_on": [on] });
-    let nodes = json!([
-        write("a"), write("b"), read("a2", "a", "a"), read("b2", "b", "b"),
-        { "id": "c", "tool": "current_time", "args": {} }, read("c2", "in.txt", "c"),
-    ]);
-    for order in [["a", "b"], ["b", "a"]] {
-        let bed = Bed::new(&[("in.txt", "hello")]);
-        let mut seat = Seat::take(&bed);
-        seat.start(plan(nodes.clone()));
-        let both = seat.until(|run, _| {
-            let open: Vec<Gate> = run.open_gates().cloned().collect();
-            (open.len() == 2 && state(run, "c2") == NodeState::Succeeded).then_some(open)
-        });
-        let gates = both.await;
-        for id in order {
-            let gate = gates.iter().find(|gate| gate.node.as_str() == id).unwrap();
-            seat.decide(gate, GateReply::Approve);
-            seat.until(|run, _| (state(run, &format!("{id}2")) == NodeState::Succeeded).then_some(())).await;
-            assert_eq!(bed.read(id).as_deref(), Some("x"));
-        }
-        // The last answer may have ended the run in one batch with its node.
-        if seat.run.outcome().is_none() {
-            seat.end().await;
-        }
-        assert_eq!(seat.run.outcome().unwrap().0, Outcome::Succeeded);
-    }
 }
 
 #[tokio::test]
@@ -468,93 +278,6 @@ async fn a_frozen_run_does_not_keep_its_host_from_shutting_down() {
     std::fs::remove_file(saved.trim_end_matches('`')).unwrap();
     bed.host.shutdown().await;
     assert_eq!(bed.read("out.txt"), None, "nothing that is not on record took effect");
-}
-
-#[tokio::test]
-async fn an_agent_without_a_model_is_rehearsed_and_marked() {
-    let bed = Bed::new(&[]);
-    let end = bed.headless(plan(json!([{ "id": "write", "agent": "writer", "objective": "Say hello" }])), Flags::default()).await;
-    assert_eq!(settled(&end), Some(Outcome::Rehearsed));
-    let node = end.state.node(&NodeId::new("write")).unwrap();
-    assert_eq!((node.state, node.mark.as_ref().map(Mark::as_str)), (NodeState::Rehearsed, Some("rehearsal")));
-    assert_eq!((node.lineage.spent.model_calls, node.lineage.spent.tokens.total()), (0, 0), "an estimate is not spent");
-}
-
-#[tokio::test]
-async fn a_human_agent_asks_a_person_where_there_is_no_model() {
-    let bed = Bed::new(&[]);
-    let mut seat = Seat::take(&bed);
-    seat.start(plan(json!([{ "id": "ask", "agent": "operator", "objective": "Which colour?" }])));
-    let gate = seat.gate().await;
-    seat.decide(&gate, GateReply::Answer { value: json!("blue") });
-    assert_eq!(seat.end().await, Outcome::Succeeded);
-    assert_eq!(seat.run.node(&NodeId::new("ask")).unwrap().result.as_deref(), Some(&json!("blue")));
-}
-
-#[tokio::test]
-async fn what_was_rehearsed_runs_again_for_real_with_the_model_that_a_person_chose_since() {
-    let bed = Bed::new(&[]);
-    let mut seat = Seat::take(&bed);
-    seat.start(plan(json!([{ "id": "write", "agent": "writer", "objective": "Say hello" }, { "id": "use", "value": "{{write}}", "depends_on": ["write"] }])));
-    assert_eq!(seat.end().await, Outcome::Rehearsed);
-    seat.ask(Request::UseModel { model: "operator".into(), run: None });
-    seat.command(Command::act(Action::Rerun { node: NodeId::new("write"), scope: RerunReach::Alone }));
-    let gate = seat.gate().await;
-    seat.decide(&gate, GateReply::Answer { value: json!("hello") });
-    assert_eq!(seat.end().await, Outcome::Succeeded);
-    assert_eq!(seat.run.node(&NodeId::new("use")).unwrap().result.as_deref(), Some(&json!("hello")));
-}
-
-#[tokio::test]
-async fn a_run_that_failed_for_its_model_is_healed_by_the_one_that_a_person_chose_since() {
-    let bed = Bed::new(&[]);
-    let mut seat = Seat::take(&bed);
-    let plan = plan(json!([{ "id": "write", "agent": "writer", "objective": "Say hello" }]));
-    let model = Some("gpt-4o".to_owned());
-    seat.ask(Request::Start { plan: Box::new(plan), inputs: Map::new(), first: Vec::new(), model, planning: Vec::new() });
-    assert_eq!(seat.end().await, Outcome::Failed);
-    seat.ask(Request::UseModel { model: "operator".into(), run: seat.id.clone() });
-    seat.command(Command::act(Action::Retry { node: NodeId::new("write") }));
-    let gate = seat.gate().await;
-    seat.decide(&gate, GateReply::Answer { value: json!("hello") });
-    assert_eq!(seat.end().await, Outcome::Succeeded);
-    let records = bed.journal(seat.id.as_ref().unwrap());
-    assert!(records.iter().any(|record| matches!(&record.event, Event::ModelChosen { model, .. } if model == "operator")));
-    seat.ask(Request::UseModel { model: "rehearsal".into(), run: None });
-    seat.command(Command::act(Action::Rerun { node: NodeId::new("write"), scope: RerunReach::Alone }));
-    assert!(seat.problem().await.message.contains("doesn't become a rehearsal"));
-}
-
-#[tokio::test]
-async fn a_run_that_goes_on_asks_the_model_that_a_person_chose_on_its_screen_from_the_next_node_on() {
-    let bed = Bed::new(&[]);
-    let mut seat = Seat::take(&bed);
-    let nodes = json!([
-        { "id": "look", "ask": { "text": "Go on?" } },
-        { "id": "write", "agent": "writer", "objective": "Say hello", "depends_on": ["look"] },
-    ]);
-    let model = Some("gpt-4o".to_owned());
-    seat.ask(Request::Start { plan: Box::new(plan(nodes)), inputs: Map::new(), first: Vec::new(), model, planning: Vec::new() });
-    let gate = seat.gate().await;
-    seat.ask(Request::UseModel { model: "operator".into(), run: seat.id.clone() });
-    seat.decide(&gate, GateReply::Approve);
-    let gate = seat.until(|run, _| run.open_gates().find(|gate| gate.node.as_str() == "write").cloned()).await;
-    seat.decide(&gate, GateReply::Answer { value: json!("hello") });
-    assert_eq!(seat.end().await, Outcome::Succeeded);
-}
-
-#[tokio::test]
-async fn models_are_chosen_by_name_and_the_operator_can_take_their_place() {
-    let bed = Bed::new(&[]);
-    let mut seat = Seat::take(&bed);
-    seat.ask(Request::UseModel { model: "operator".into(), run: None });
-    let status = seat.until(|_, notice| if let Notice::Model(status) = notice { Some(status.clone()) } else { None }).await;
-    assert_eq!(status, client::ModelStatus::Operator);
-    seat.start(plan(json!([{ "id": "write", "agent": "writer", "objective": "Say hello" }])));
-    let gate = seat.gate().await;
-    seat.decide(&gate, GateReply::Answer { value: json!("hello") });
-    assert_eq!(seat.end().await, Outcome::Succeeded);
-    assert_eq!(seat.run.node(&NodeId::new("write")).unwrap().result.as_deref(), Some(&json!("hello")));
 }
 
 #[tokio::test]

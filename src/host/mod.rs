@@ -7,14 +7,20 @@ mod config_text;
 mod connection;
 mod doctor;
 mod follow;
+#[cfg(test)]
+mod gate_tests;
 mod gate_with_tool;
 mod gates;
 mod headless;
+#[cfg(test)]
+mod headless_tests;
 #[cfg(test)]
 mod host_tests;
 mod jobs;
 mod link;
 mod local;
+#[cfg(test)]
+mod model_choice_tests;
 mod model_setup;
 mod models;
 mod places;
@@ -25,6 +31,8 @@ mod refusing;
 mod run_task;
 mod save;
 mod session;
+#[cfg(test)]
+mod session_journal_tests;
 #[cfg(test)]
 mod session_tests;
 mod settings;

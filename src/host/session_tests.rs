@@ -7,8 +7,8 @@ use super::{
     workers::{Assignment, JobRunner, WorkerPort},
 };
 use crate::engine::{
-    Action, ActionTarget, Actor, Command, Done, Event, GateId, GateReply, ModelCall, NodeFact, NodeState, Outcome, Record, Run, RunId,
-    RunSettings, Time, TokenUsage, WorkerFact,
+    Action, ActionTarget, Actor, Command, Done, Event, GateReply, ModelCall, NodeFact, NodeState, Outcome, Record, Run, RunId, RunSettings,
+    Time, TokenUsage, WorkerFact,
 };
 use crate::plan::{NodeId, Plan};
 use crate::store::{Durability, Journal, Ownership, StoreError};
@@ -26,7 +26,7 @@ use tokio::{sync::mpsc, time::Instant};
 
 /// What a scripted worker does.
 #[derive(Clone, Debug)]
-enum Act {
+pub(super) enum Act {
     Sleep(u64),
     /// Says so many pieces of text, one each millisecond.
     Stream(usize),
@@ -42,11 +42,11 @@ enum Act {
 }
 
 #[derive(Default)]
-struct Script {
-    acts: BTreeMap<&'static str, Act>,
-    at_work: Arc<AtomicUsize>,
+pub(super) struct Script {
+    pub(super) acts: BTreeMap<&'static str, Act>,
+    pub(super) at_work: Arc<AtomicUsize>,
     /// Workers that ever began.
-    begun: Arc<AtomicUsize>,
+    pub(super) begun: Arc<AtomicUsize>,
 }
 
 /// Counts a worker as long as its future lives.
@@ -96,11 +96,11 @@ impl JobRunner for Script {
 }
 
 #[derive(Default)]
-struct Memory {
-    records: Mutex<Vec<Record>>,
+pub(super) struct Memory {
+    pub(super) records: Mutex<Vec<Record>>,
     /// Those that outlive a loss of power by an append of their own.
-    synced: Mutex<Vec<Record>>,
-    full: AtomicBool,
+    pub(super) synced: Mutex<Vec<Record>>,
+    pub(super) full: AtomicBool,
 }
 
 #[async_trait]
@@ -133,17 +133,17 @@ impl Clock for Virtual {
     }
 }
 
-struct Stage {
-    session: RunSession,
-    notices: mpsc::UnboundedReceiver<Notice>,
-    journal: Arc<Memory>,
-    at_work: Arc<AtomicUsize>,
-    begun: Arc<AtomicUsize>,
-    rescues: tempfile::TempDir,
+pub(super) struct Stage {
+    pub(super) session: RunSession,
+    pub(super) notices: mpsc::UnboundedReceiver<Notice>,
+    pub(super) journal: Arc<Memory>,
+    pub(super) at_work: Arc<AtomicUsize>,
+    pub(super) begun: Arc<AtomicUsize>,
+    pub(super) rescues: tempfile::TempDir,
 }
 
 impl Stage {
-    async fn open(acts: &[(&'static str, Act)], nodes: Value) -> Self {
+    pub(super) async fn open(acts: &[(&'static str, Act)], nodes: Value) -> Self {
         let plan: Plan = serde_json::from_value(json!({ "goal": "test", "nodes": nodes })).unwrap();
         let script = Script { acts: acts.iter().cloned().collect(), ..Script::default() };
         let (at_work, begun, journal) = (script.at_work.clone(), script.begun.clone(), Arc::new(Memory::default()));
@@ -170,21 +170,21 @@ impl Stage {
         Self { session, notices, journal, at_work, begun, rescues }
     }
 
-    fn order(&self, command: Command) {
+    pub(super) fn order(&self, command: Command) {
         assert!(self.session.command(command, by()));
     }
 
-    async fn end(&self) -> Run {
+    pub(super) async fn end(&self) -> Run {
         self.session.ended().await;
         Run::replay(&self.records())
     }
 
-    fn records(&self) -> Vec<Record> {
+    pub(super) fn records(&self) -> Vec<Record> {
         self.journal.records.lock().unwrap().clone()
     }
 
     /// Waits for the first notice that this picks.
-    async fn until<T>(&mut self, pick: impl Fn(&Notice) -> Option<T>) -> T {
+    pub(super) async fn until<T>(&mut self, pick: impl Fn(&Notice) -> Option<T>) -> T {
         loop {
             let notice = self.notices.recv().await.expect("the run goes on");
             if let Some(found) = pick(&notice) {
@@ -247,15 +247,15 @@ async fn what_an_answer_has_taken_is_on_record_where_a_command_or_leaving_breaks
     assert_eq!(calls_on_record(&stage), taken, "one that goes on is counted once, when it ends");
 }
 
-fn by() -> Actor {
+pub(super) fn by() -> Actor {
     Actor { who: "ann".into(), via: "test".into() }
 }
 
-fn step(id: &str, after: &[&str]) -> Value {
+pub(super) fn step(id: &str, after: &[&str]) -> Value {
     json!({ "id": id, "code": "scripted", "depends_on": after })
 }
 
-fn records_of(notice: &Notice) -> &[Record] {
+pub(super) fn records_of(notice: &Notice) -> &[Record] {
     match notice {
         Notice::RunOpened { records, .. } | Notice::Events { records, .. } => records,
         _ => &[],
@@ -378,81 +378,6 @@ async fn cancelling_a_node_drops_its_work_and_the_others_finish() {
     assert_eq!(stage.at_work.load(Ordering::SeqCst), 0);
     let records = stage.records();
     assert!(records.last().unwrap().at.since(records[0].at) < 1000);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_journal_that_is_full_freezes_the_run_and_a_command_goes_on_once_there_is_room() {
-    let mut stage = Stage::open(&[("a", Act::Sleep(10))], json!([step("a", &[]), step("b", &["a"])])).await;
-    stage.journal.full.store(true, Ordering::SeqCst);
-    let problem = stage
-        .until(|notice| match notice {
-            Notice::Frozen { problem, .. } => Some(problem.clone()),
-            _ => None,
-        })
-        .await;
-    let saved = stage.rescues.path().read_dir().unwrap().next().unwrap().unwrap().path();
-    assert!(problem.message.contains("full") && problem.hint.unwrap().contains(saved.to_str().unwrap()));
-    let read = crate::store::read_run(&std::fs::read_to_string(&saved).unwrap(), "run").unwrap();
-    assert_eq!(Run::replay(&read.records).node(&NodeId::new("a")).unwrap().state, NodeState::Succeeded, "what is in memory only is kept");
-    tokio::time::sleep(Duration::from_secs(60)).await;
-    let node = |id: &str| Run::replay(&stage.records()).node(&NodeId::new(id)).unwrap().state;
-    assert_eq!((node("a"), node("b")), (NodeState::Running, NodeState::Pending), "nothing went on unrecorded");
-    assert_eq!(stage.begun.load(Ordering::SeqCst), 1, "nothing was begun that isn't on record");
-    stage.journal.full.store(false, Ordering::SeqCst);
-    stage.order(Command::Start);
-    let run = stage.end().await;
-    assert_eq!(run.outcome().unwrap().0, Outcome::Succeeded);
-    assert!(stage.records().iter().map(|record| record.seq).eq(1..=run.last_seq()));
-    assert!(!saved.exists(), "the journal has it all again");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_decision_is_on_the_disk_before_anything_follows_from_it() {
-    let mut gated = step("a", &[]);
-    gated["approve"] = json!("before");
-    let mut stage = Stage::open(&[], json!([gated])).await;
-    let gate = stage
-        .until(|notice| {
-            records_of(notice).iter().find_map(|record| match &record.event {
-                Event::ApprovalRequired { gate } => Some(gate.clone()),
-                _ => None,
-            })
-        })
-        .await;
-    stage.order(Command::Decide { gate: gate.id, decision: GateReply::Approve, hash: gate.hash });
-    stage.end().await;
-    let synced = stage.journal.synced.lock().unwrap();
-    let at = |wanted: fn(&Event) -> bool| synced.iter().position(|record| wanted(&record.event));
-    let decided = at(|event| matches!(event, Event::GateDecided { .. }));
-    assert!(decided.is_some() && decided < at(|event| matches!(event, Event::Node { fact: NodeFact::Started { .. }, .. })));
-    assert_eq!(
-        at(|event| matches!(event, Event::Node { fact: NodeFact::Completed { .. }, .. })),
-        None,
-        "what no effect follows isn't waited for"
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn whoever_only_looks_at_a_frozen_run_is_answered_and_sees_what_is_committed() {
-    let mut stage = Stage::open(&[("a", Act::Sleep(10))], json!([step("a", &[])])).await;
-    stage.journal.full.store(true, Ordering::SeqCst);
-    stage.until(|notice| matches!(notice, Notice::Frozen { .. }).then_some(())).await;
-    let (reply, gate) = tokio::sync::oneshot::channel();
-    stage.session.order(Order::Gate { gate: GateId(1), reply });
-    assert_eq!(gate.await, Ok(None), "a client that looks before it decides doesn't hang");
-    let (listener, mut notices) = mpsc::unbounded_channel();
-    stage.session.order(Order::Attach(listener));
-    let opened = notices.recv().await.unwrap();
-    assert_eq!(records_of(&opened), stage.records());
-    assert!(matches!(notices.recv().await, Some(Notice::Frozen { .. })));
-    stage.journal.full.store(false, Ordering::SeqCst);
-    stage.order(Command::Start);
-    stage.end().await;
-    let mut seen = records_of(&opened).to_vec();
-    while let Some(notice) = notices.recv().await {
-        seen.extend_from_slice(records_of(&notice));
-    }
-    assert_eq!(seen, stage.records());
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,8 @@
 
 use super::{
     breaking::point,
-    properties::{Draw, Player, build, check, drawn},
+    kept::check,
+    properties::{Draw, Player, build, drawn},
 };
 use crate::engine::Mark;
 use crate::engine::*;

@@ -4,6 +4,8 @@
 mod check;
 mod codes;
 mod decisions;
+#[cfg(test)]
+mod field_tests;
 mod fields;
 mod finding;
 mod fix;

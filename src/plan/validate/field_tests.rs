@@ -1,0 +1,86 @@
+//! Fields that are not known, not acted on, or without effect where they are written.
+
+use super::tests::{catalog, found, read};
+use super::*;
+use serde_json::{Value, json};
+
+#[test]
+fn limits_and_fields_that_are_not_acted_on() {
+    let document = json!({"defaults": {"timeout_s": 0.0}, "budget": {"tokens": 0}, "nodes": [
+        {"id": "a", "agent": "writer", "max_iterations": 21, "retry": {"attempts": 0}, "budget": {"usd": -1.0}, "output_schema": {"type": 3}},
+        {"id": "b", "value": 1, "cache": "off", "breakpoint": "later", "on_failure": "replan", "replan_when": "b", "context": "selected"},
+        {"id": "c", "code": "1", "sandbox": {"time_ms": 0}, "breakpoint": {"at": "call"}}
+    ]});
+    assert_eq!(
+        found(document),
+        [
+            "bad-limit defaults.timeout_s",
+            "bad-limit budget.tokens",
+            "not-yet budget",
+            "bad-limit nodes[0].retry.attempts",
+            "bad-limit nodes[0].max_iterations",
+            "bad-limit nodes[0].budget.usd",
+            "bad-schema nodes[0].output_schema",
+            "bad-breakpoint nodes[1].breakpoint",
+            "not-yet nodes[1].cache",
+            "not-yet nodes[1].replan_when",
+            "not-yet nodes[1].on_failure",
+            "no-effect nodes[2].breakpoint",
+            "bad-limit nodes[2].sandbox.time_ms",
+        ]
+    );
+    let agent = json!({"nodes": [{"id": "a", "agent": "writer"}]});
+    assert_eq!(found(agent), Vec::<String>::new(), "without a budget the defaults apply");
+}
+
+#[test]
+fn an_unknown_field_is_a_warning_with_the_nearest_known_name() {
+    let document = json!({"dagdeck": 1, "goal": "g", "input": {"a": 1}, "x_owner": "me", "nodes": [
+        {"id": "a", "value": 1},
+        {"id": "b", "value": 2, "depend_on": ["a"], "tags": ["x"], "args": {"a": 1}},
+    ], "edges": [{"from": "a", "to": "b", "lable": "a"}]});
+    assert_eq!(
+        found(document.clone()),
+        [
+            "unknown-field input",
+            "wrong-shape nodes[1].depend_on",
+            "unknown-field nodes[1].tags",
+            "unknown-field nodes[1].args",
+            "unknown-field edges[0].lable"
+        ]
+    );
+    let mut plan = read(document);
+    let finding = validate(&plan, &catalog()).into_iter().find(|finding| finding.path.ends_with("depend_on")).unwrap();
+    assert!(finding.message.ends_with("write the order as each node's `depends_on`; did you mean `depends_on`?"), "{}", finding.message);
+    finding.fix.unwrap().edit.apply(&mut plan).unwrap();
+    assert_eq!(plan.nodes[1].depends_on, ["a".into()]);
+}
+
+#[test]
+fn fields_without_effect_in_another_dialect_are_told_unless_they_say_nothing() {
+    let document = json!({"nodes": [
+        {"id": "a", "agent_name": "writer", "is_entry": true, "is_exit": false, "approve": "before", "skip_conditoin": "x", "position": {"x": 1}},
+        {"id": "b", "agent_name": "writer", "is_exit": true, "skip_condition": null, "tools": []},
+    ], "connections": [{"source_id": "a", "target_id": "b", "context_pased": ["x"], "condition": null, "label": "then"}]});
+    let (plan, _) = crate::plan::dialect::read(&document.to_string(), "-").unwrap();
+    let findings = validate(&plan, &catalog());
+    let told: Vec<&str> = findings.iter().filter(|f| f.code == Code::UnknownField).map(|f| f.message.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "the workflow format has no field `skip_conditoin`, so it does nothing; did you mean `skip_condition`?",
+            "the workflow format has no field `position`, so it does nothing",
+            "the workflow format doesn't use `tools`: export the plan to the native format and write it there",
+            "the workflow format has no field `context_pased`, so it does nothing; did you mean `context_passed`?",
+        ]
+    );
+}
+
+#[test]
+fn a_timeout_that_is_longer_than_what_the_code_may_run_is_said_to_have_no_effect() {
+    let found = |node: Value| validate(&serde_json::from_value(json!({ "nodes": [node] })).unwrap(), &Catalog::default());
+    let found_in = found(json!({"id": "a", "code": "return 1", "timeout_s": 60}));
+    let message = "`timeout_s` of 60 has no effect: `sandbox.time_ms` ends the code after 5000 ms";
+    assert_eq!(found_in.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>(), [message]);
+    assert_eq!(found(json!({"id": "a", "code": "return 1", "timeout_s": 60, "sandbox": {"time_ms": 60_000}})), []);
+}
