@@ -156,42 +156,37 @@ impl RunState {
         let (id, node) = (self.id_of(ix), &self.nodes[ix]);
         let reason = node.reason.message();
         let because = if reason.is_empty() { reason } else { format!(": {reason}") };
-        match &node.state {
-            NodeState::Pending if !self.progress.started => {
+        match (node.state.group(), &node.state) {
+            (StateGroup::Ahead, NodeState::Pending) if !self.progress.started => {
                 BlockerNotes::new(format!("`{id}` waits for the run to start"), Obstacle::Start)
             }
-            NodeState::Pending => self.pending(ix, &id),
-            NodeState::Ready => self.not_started(&id),
-            NodeState::Held => self.held(ix, &id, format!("`{id}` is held{because}")),
-            NodeState::Waiting { gate } => {
+            (StateGroup::Ahead, NodeState::Pending) => self.pending(ix, &id),
+            (StateGroup::Ahead, NodeState::Ready) => self.not_started(&id),
+            (StateGroup::Ahead, state) => self.held(ix, &id, format!("`{id}` is {}{because}", state.word())),
+            (StateGroup::Waiting, NodeState::Waiting { gate }) => {
                 let hold = self.later_hold(ix);
                 BlockerNotes::new(format!("`{id}` waits for a reply to gate {}{because}{hold}", gate.0), Obstacle::Gate { gate: *gate })
             }
-            NodeState::Running | NodeState::Stopping if self.count_inside(&id) > 0 => {
+            (StateGroup::Waiting, state) => {
+                BlockerNotes::new(format!("`{id}` is {}, a person must say what happened{because}", state.word()), Obstacle::Word)
+            }
+            (StateGroup::Working, state) if self.count_inside(&id) > 0 => {
                 let inside = inside_ended(node.inside.over, self.count_inside(&id));
-                let sentence = format!("`{id}` is {}: {inside}", node.state.word());
-                BlockerNotes::new(sentence, Obstacle::Nodes).by(self.open_inside(ix).collect())
+                BlockerNotes::new(format!("`{id}` is {}: {inside}", state.word()), Obstacle::Nodes).by(self.open_inside(ix).collect())
             }
-            NodeState::Running | NodeState::Stopping => {
-                BlockerNotes::new(format!("`{id}` is {}{because}", node.state.word()), Obstacle::Work)
-            }
-            NodeState::Retrying { until } => {
+            (StateGroup::Resting, NodeState::Retrying { until }) => {
                 BlockerNotes::new(format!("`{id}` will be retried at {}{because}", clock(until.0)), Obstacle::Retry { until: *until })
             }
-            NodeState::Unknown => BlockerNotes::new(format!("`{id}` is unknown, a person must say what happened{because}"), Obstacle::Word),
-            NodeState::Skipped => BlockerNotes::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(self
-                .closed_by(ix)
-                .map(|edge| self.graph.link(edge).from)
-                .into_iter()
-                .collect()),
-            NodeState::Succeeded
-            | NodeState::Rehearsed
-            | NodeState::Passed
-            | NodeState::Failed
-            | NodeState::FailedSafe
-            | NodeState::Cancelled => {
+            (StateGroup::Working | StateGroup::Resting, state) => {
+                BlockerNotes::new(format!("`{id}` is {}{because}", state.word()), Obstacle::Work)
+            }
+            (StateGroup::NotRun, NodeState::Skipped) => {
+                let closed_by = self.closed_by(ix).map(|edge| self.graph.link(edge).from);
+                BlockerNotes::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(closed_by.into_iter().collect())
+            }
+            (StateGroup::Done | StateGroup::Failed | StateGroup::NotRun, state) => {
                 let stale = node.stale.as_ref().map(|why| format!(", but its result is stale: {}", why.message())).unwrap_or_default();
-                BlockerNotes::new(format!("`{id}` {}{because}{stale}", node.state.word()), Obstacle::Nothing)
+                BlockerNotes::new(format!("`{id}` {}{because}{stale}", state.word()), Obstacle::Nothing)
             }
         }
     }
