@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Card, context::DependencyContext, tokens};
 use crate::engine::AgentJob;
+use crate::plan::limits::LONGEST_IN_PLACE;
 
 /// Most tokens of the plan's goal that every agent gets.
 const GOAL_TOKENS: u64 = 300;
@@ -90,9 +91,6 @@ fn what_is_due(job: &AgentJob, card: &Card) -> String {
         (false, false) => format!("{template}\n\nThis serves the goal of the plan: {goal}"),
     }
 }
-
-/// The longest input in characters that a card's template takes; a longer one is among the material.
-const LONGEST_IN_PLACE: usize = 200;
 
 /// Puts inputs into `{name}`; a name without an input becomes plain words (`{file_path}`: the file path).
 fn fill(template: &str, inputs: &Map<String, Value>) -> String {

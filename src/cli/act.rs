@@ -14,7 +14,7 @@ use crate::{
         Action, ActionTarget, Command, Event, Impact, Input, NodeFact, NodeImpact, NodeState, Record, RerunReach, Run, Time, WrittenValue,
     },
     host::{Clock, SystemClock, Yes},
-    plan::{NodeId, diff::Diff, edit::Edit, validate::Severity},
+    plan::{NodeId, diff::Diff, edit::Edit},
 };
 use serde_json::json;
 
@@ -179,7 +179,7 @@ pub(super) fn edits(run: &Run, document: &PlanDocument, io: &mut Io<'_>) -> Resu
     let wanted = &document.plan;
     let catalog = run.settings().map(|settings| settings.catalog.clone()).unwrap_or_default();
     let findings = source::findings(wanted, &catalog);
-    if let Some(error) = findings.iter().find(|finding| finding.severity == Severity::Error) {
+    if let Some(error) = findings.iter().find(|finding| finding.is_error()) {
         return Err(CliError::invalid(format!("the plan in the file can't run: {}", error.message))
             .hint("`dagdeck validate FILE` lists all findings"));
     }

@@ -2,7 +2,7 @@
 
 use super::{CliContext, CliError, Exit, Io, RunArgs, headless, rivals, source, validate};
 use crate::host::{LocalHost, NewRun, client::ModelStatus};
-use crate::plan::{Plan, that_need_model, validate::Severity};
+use crate::plan::{Plan, that_need_model};
 use crate::text::counted;
 use serde_json::{Map, Value};
 
@@ -40,7 +40,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let private_request = args.what == "-" && document.text.is_empty();
     let mut findings = source::findings(&document.plan, &host.catalog());
     if source::verdict(&findings) == Exit::Invalid {
-        findings.retain(|finding| finding.severity == Severity::Error);
+        findings.retain(|finding| finding.is_error());
         for placed in document.place(findings) {
             io.say(&validate::placed_line(&placed));
         }

@@ -11,7 +11,7 @@ use crate::{
     plan::{
         Catalog, Dialect, NodeKind, Plan,
         dialect::{self, ReadError, Syntax},
-        validate::{Finding, Severity},
+        validate::Finding,
     },
     planner::builtin::OpenRequest,
     text::Plain,
@@ -252,7 +252,7 @@ pub(super) fn findings(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {
 
 /// Invalid if a finding is an error.
 pub(super) fn verdict(findings: &[Finding]) -> Exit {
-    if findings.iter().any(|finding| finding.severity == Severity::Error) { Exit::Invalid } else { Exit::Success }
+    if findings.iter().any(|finding| finding.is_error()) { Exit::Invalid } else { Exit::Success }
 }
 
 #[cfg(test)]
@@ -269,7 +269,7 @@ mod tests {
         }
         let document = PlanDocument::parse(&name, outer.to_owned()).unwrap();
         let findings = findings(&document.plan, &Catalog::default());
-        let placed = document.place(findings).into_iter().filter(|placed| placed.finding.severity == Severity::Error).map(|placed| {
+        let placed = document.place(findings).into_iter().filter(|placed| placed.finding.is_error()).map(|placed| {
             let (file, line, column) = placed.at.unwrap();
             let file = Path::new(&file).strip_prefix(folder.path()).unwrap().display().to_string();
             format!("{file}:{line}:{column} {}", placed.finding.path)

@@ -59,7 +59,7 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
             io.line(&placed_line(finding))?;
         }
     }
-    let errors = findings.iter().filter(|placed| placed.finding.severity == Severity::Error).count();
+    let errors = findings.iter().filter(|placed| placed.finding.is_error()).count();
     let warnings = findings.len() - errors;
     let (would, not) = if args.diff { ("with these fixes ", "even with these fixes not ") } else { ("", "not ") };
     io.say(&match exit {

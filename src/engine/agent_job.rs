@@ -8,13 +8,10 @@ use super::{
 };
 use crate::plan::{
     AgentNode, Dialect, NodeId, Path, expr,
-    limits::{HYBRID_MODEL, MOST_ITERATIONS},
+    limits::{HYBRID_MODEL, LONGEST_IN_PLACE, MOST_ITERATIONS},
     reference,
 };
 use serde_json::Value;
-
-/// The longest result in characters that is put into the text that refers to it.
-const LONGEST_IN_PLACE: usize = 200;
 
 impl RunState {
     /// An agent's job as the plan and what is known now make it.

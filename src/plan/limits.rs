@@ -46,6 +46,8 @@ pub const MOST_ATTEMPTS: u32 = 20;
 pub const UNKNOWN_WINDOW: u64 = 32_768;
 /// The largest share that results of earlier steps take in an agent's prompt: of a limit that somebody wrote, else of the model's window.
 pub const CONTEXT_PERCENT: u64 = 40;
+/// The longest value in characters that is put into the text that refers to it; a longer one is below it.
+pub const LONGEST_IN_PLACE: usize = 200;
 /// The class that agents of hybrid plans ask for where they name no model.
 pub const HYBRID_MODEL: &str = "haiku";
 /// Memory of a script in MiB, and the most that it may ask for.

@@ -6,7 +6,7 @@ use crate::console::model::{
 };
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
-use crate::plan::{Node, NodeId, validate::Severity};
+use crate::plan::{Node, NodeId};
 use crate::text::{Plain, bytes, counted};
 
 /// Takes in a notice.
@@ -142,7 +142,7 @@ pub fn take_plan(model: &mut Model, made: MadePlan) {
     model.status = Some(match model.editor.review.errors() {
         0 => Status::good(&format!("{count}: read the plan, then press {run} to run it{remarks}")),
         1 => {
-            let error = model.editor.findings().iter().find(|finding| finding.severity == Severity::Error);
+            let error = model.editor.findings().iter().find(|finding| finding.is_error());
             let message = error.map(|error| error.message.as_str()).unwrap_or_default();
             Status::warn(&format!("{message} ({findings} shows the error){remarks}"))
         }

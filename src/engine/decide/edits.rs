@@ -124,7 +124,7 @@ impl Decider<'_> {
         }
         let errors = |plan: &Plan| {
             let findings = validate::validate(plan, &settings.catalog);
-            findings.into_iter().filter(|finding| finding.severity == validate::Severity::Error).collect::<Vec<_>>()
+            findings.into_iter().filter(|finding| finding.is_error()).collect::<Vec<_>>()
         };
         let before: BTreeSet<String> = errors(self.plan()?).into_iter().map(|finding| finding.message).collect();
         errors(plan).into_iter().find(|finding| !before.contains(&finding.message)).map(|finding| finding.message)

@@ -24,6 +24,13 @@ pub struct Finding {
     pub fix: Option<Fix>,
 }
 
+impl Finding {
+    /// Whether no run may start with it.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
 /// A change that would settle a finding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fix {

@@ -1,7 +1,7 @@
 //! Applying fixes one after the other, safe ones before guesses. A fix may uncover other findings, so each is tried on a copy and kept only if the plan is better
 //! for it. Between two steps that leave fewer findings each one is tried once, so this ends whatever the fixes are.
 
-use super::codes::{Code, Severity};
+use super::codes::Code;
 use super::finding::{Finding, Fix, FixKind};
 use super::validate;
 use crate::plan::{Catalog, NodeId, Plan};
@@ -65,7 +65,7 @@ fn name(finding: &Finding) -> (Code, Option<NodeId>, String) {
 
 /// Errors first, then everything.
 fn weight(findings: &[Finding]) -> (usize, usize) {
-    (findings.iter().filter(|finding| finding.severity == Severity::Error).count(), findings.len())
+    (findings.iter().filter(|finding| finding.is_error()).count(), findings.len())
 }
 
 /// Fewer errors; or as many, no more warnings, and at least the finding itself is settled.

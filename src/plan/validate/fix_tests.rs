@@ -70,7 +70,7 @@ fn broken() -> impl Strategy<Value = Plan> {
 
 fn counts(plan: &Plan) -> (usize, usize) {
     let findings = validate(plan, &catalog());
-    (findings.iter().filter(|finding| finding.severity == Severity::Error).count(), findings.len())
+    (findings.iter().filter(|finding| finding.is_error()).count(), findings.len())
 }
 
 proptest! {

@@ -45,11 +45,6 @@ use check::{Around, FindingPlace, PlanCheck};
 use names::Stock;
 use std::borrow::Cow;
 
-/// Whether a run may start with these findings.
-pub fn is_runnable(findings: &[Finding]) -> bool {
-    findings.iter().all(|finding| finding.severity == Severity::Warning)
-}
-
 /// Everything that is to be said about a plan: first the plan, then its nodes in order, each with what stands inside it, then its edges.
 pub fn validate(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {
     let around = Around { inputs: Cow::Borrowed(&plan.inputs), is_open: plan.dialect == Dialect::Workflow, ..Around::default() };

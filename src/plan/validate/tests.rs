@@ -352,7 +352,7 @@ proptest! {
     #[test]
     fn a_dag_that_reads_only_its_sources_has_no_errors(plan in plan(10)) {
         let findings = validate(&plan, &catalog());
-        prop_assert!(is_runnable(&findings), "{:?}", findings);
+        prop_assert!(!findings.iter().any(Finding::is_error), "{:?}", findings);
     }
 
     #[test]

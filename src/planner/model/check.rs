@@ -2,12 +2,12 @@
 
 use crate::plan::{
     Catalog, Plan,
-    validate::{Finding, Severity, validate},
+    validate::{Finding, validate},
 };
 
 /// The faults that keep a plan from running. Warnings are the operator's to weigh, not the model's.
 pub(super) fn faults(plan: &Plan, catalog: &Catalog) -> Vec<String> {
-    validate(plan, catalog).iter().filter(|finding| finding.severity == Severity::Error).map(message).collect()
+    validate(plan, catalog).iter().filter(|finding| finding.is_error()).map(message).collect()
 }
 
 fn message(finding: &Finding) -> String {

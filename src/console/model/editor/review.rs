@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::validate::{Finding, Severity, validate};
+use crate::plan::validate::{Finding, validate};
 use crate::plan::{Catalog, Edge, NodeId, Plan, nest};
 
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ impl Review {
 
     /// Findings that stop a run. They stand first.
     pub fn errors(&self) -> usize {
-        self.findings.partition_point(|finding| finding.severity == Severity::Error)
+        self.findings.partition_point(|finding| finding.is_error())
     }
 
     /// What validation says of a node, the worst first.
@@ -78,7 +78,7 @@ mod tests {
             let nodes = json!([{"id": "a", "value": 1}, {"id": "b", "value": 1}]);
             let plan: Plan = serde_json::from_value(json!({"nodes": nodes, "edges": [edge]})).unwrap();
             let review = Review::of(&plan, &Catalog::default());
-            assert!(review.of_node(&row.into()).any(|finding| finding.severity == Severity::Error), "{row}");
+            assert!(review.of_node(&row.into()).any(|finding| finding.is_error()), "{row}");
         }
     }
 }

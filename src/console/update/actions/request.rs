@@ -4,7 +4,7 @@ use super::{super::UpdateTurn, typing};
 use crate::console::model::{Confirmed, Dialog, Focus, Model, NewPlan, PickItem, PickThen, PlanScreen, Screen, Status};
 use crate::engine::calls_label;
 use crate::host::client::{MadePlan, ModelStatus, PlanWish, Request};
-use crate::plan::validate::{Severity, validate};
+use crate::plan::validate::validate;
 use crate::plan::{in_brief, kinds_in_brief, titles};
 use crate::text::{Plain, counted};
 
@@ -108,7 +108,7 @@ fn send_rivals(model: &mut Model, turn: &mut UpdateTurn) {
 /// The plans that came, to take one.
 pub fn choose_rival(model: &mut Model) {
     let item = |(number, made): &(usize, MadePlan)| {
-        let errors = validate(&made.plan, &model.session.catalog).iter().filter(|finding| finding.severity == Severity::Error).count();
+        let errors = validate(&made.plan, &model.session.catalog).iter().filter(|finding| finding.is_error()).count();
         let found = (errors > 0).then(|| counted(errors, "error"));
         let took = (!made.calls.is_empty()).then(|| format!("planning took {}", calls_label(&made.calls)));
         let detail = [found, Some(kinds_in_brief(&made.plan)), Some(titles(&made.plan)), took];
