@@ -1,17 +1,14 @@
 //! Plans that may not start, and why.
 
 use super::client::Problem;
-use crate::plan::{
-    Catalog, Plan, nest,
-    validate::{Severity, validate},
-};
+use crate::plan::{Catalog, Plan, nest, validate::validate};
 use crate::text::secret_names;
 use crate::tools::KnownSecrets;
 
 /// Errors of a plan stop it before anything is journalled.
 pub(super) fn refuse_wrong(plan: &Plan, catalog: &Catalog) -> Result<(), Problem> {
     let findings = validate(plan, catalog);
-    let mut errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let mut errors = findings.iter().filter(|finding| finding.is_error());
     let Some(first) = errors.next() else { return Ok(()) };
     let more = match errors.count() {
         0 => String::new(),
