@@ -343,10 +343,18 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Lets the nodes from `first` on that wait for nothing follow a decision.
+    /// Lets the nodes from `first` on that wait for nothing follow a decision. It leads to one node: to several by one before them.
     fn lead_to(&mut self, decide: &str, label: &str, is_default: bool, first: usize) {
+        let waits = |node: &Value| node["depends_on"].as_array().is_some_and(|sources| !sources.is_empty());
+        if self.nodes[first..].iter().filter(|node| !waits(node)).count() > 1 {
+            let start = self.add("go_on", json!({ "title": "go on", "value": label, "depends_on": [] }));
+            self.nodes[first..].rotate_right(1);
+            for node in self.nodes[first + 1..].iter_mut().filter(|node| !waits(node)) {
+                node["depends_on"] = json!([start]);
+            }
+        }
         for node in &mut self.nodes[first..] {
-            if node["depends_on"].as_array().is_some_and(|sources| !sources.is_empty()) {
+            if waits(node) {
                 continue;
             }
             let mut edge = json!({ "from": decide, "to": node["id"], "when": label });
