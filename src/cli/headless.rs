@@ -372,6 +372,9 @@ fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), CliError> {
             io.line(&format!("== {}", Plain::line(id)))?;
         }
         let text = result_text(result);
+        if text.trim().is_empty() {
+            io.say(&format!("note: the result of {} is an empty text", Plain::line(id)));
+        }
         for line in Plain::block(&text) {
             io.line(line.as_str())?;
         }

@@ -127,3 +127,9 @@ fn with_partial_what_was_understood_runs_alone() {
     assert_eq!(program.read("one.txt"), "1");
     assert!(!program.workspace().join("two.txt").exists(), "what follows a part that isn't understood may depend on it");
 }
+
+#[test]
+fn a_result_without_any_text_is_said_to_be_empty() {
+    let program = data();
+    program.run(&["run", "show the lines of a.txt that contain zebra"]).code(0).says(&["is an empty text"]);
+}

@@ -46,6 +46,9 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         if node.result.is_some() {
             doc.heading("result");
             doc.lines(Role::Text, &transcript.result);
+            if transcript.result.iter().all(|line| line.as_str().trim().is_empty()) {
+                doc.line(Role::Dim, Plain::line("an empty text"));
+            }
             doc.lines(Role::Warning, &transcript.notes);
         } else if !transcript.output.is_empty() || !transcript.thoughts.is_empty() {
             if !transcript.thoughts.is_empty() {
