@@ -156,6 +156,7 @@ fn ids_for(model: &str, provider: &str, models: &Models) -> Ids {
 /// Makes a plan for a client and tells it as it grows.
 pub(super) async fn plan(shared: Arc<Shared>, id: PlanningId, wish: PlanWish, listener: Listener) {
     let mut sink = PlanningProgress { id, listener: listener.clone() };
+    let _told = ToldOfPanic { id, listener: listener.clone() };
     let notice = match shared.plan(&wish, &mut sink).await {
         Ok(planned) => Notice::PlanReady { id, made: Box::new(planned.into()) },
         Err(problem) => Notice::PlanFailed { id, problem },
@@ -168,6 +169,22 @@ impl From<Planned> for super::client::MadePlan {
     fn from(planned: Planned) -> Self {
         let Planned { plan, origin, remarks, calls, changes, learned: _ } = planned;
         Self { plan, origin, remarks, calls, changes }
+    }
+}
+
+/// Tells a client that planning panicked, so that nobody waits for a plan that never comes.
+struct ToldOfPanic {
+    id: PlanningId,
+    listener: Listener,
+}
+
+impl Drop for ToldOfPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let problem =
+                Problem::new("planning was broken off by a fault in dagdeck").hint("say it in other words, and report the request");
+            let _ = self.listener.send(Notice::PlanFailed { id: self.id, problem });
+        }
     }
 }
 
@@ -184,5 +201,23 @@ impl PlanSink for PlanningProgress {
 
     fn node(&mut self, node: Node) {
         let _ = self.listener.send(Notice::PlanNode { id: self.id, node: Box::new(node) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn planning_that_panics_is_reported_as_failed() {
+        let (listener, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        let told = ToldOfPanic { id: PlanningId(1), listener };
+        let task = tokio::spawn(async move {
+            let _told = told;
+            panic!("a fault of the planner");
+        });
+        assert!(task.await.is_err());
+        let Some(Notice::PlanFailed { problem, .. }) = heard.recv().await else { panic!("nothing was heard") };
+        assert_eq!(problem.message, "planning was broken off by a fault in dagdeck");
     }
 }
