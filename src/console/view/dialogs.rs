@@ -109,11 +109,13 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
         pen.text(list.x, list.y, list.width, &words, Role::Dim);
     }
     let keyed = pick.items.iter().any(|item| item.key.is_some());
-    let names = pick.items.iter().map(|item| item.label.width()).max().unwrap_or(0).min(if keyed {
-        columns.saturating_sub(12)
-    } else {
-        columns * 2 / 3
-    });
+    let is_described = pick.items.iter().any(|item| !item_description(item).is_empty());
+    let most = match (keyed, is_described) {
+        (true, _) => columns.saturating_sub(12),
+        (false, true) => columns * 2 / 3,
+        (false, false) => columns,
+    };
+    let names = pick.items.iter().map(|item| item.label.width()).max().unwrap_or(0).min(most);
     pen.list(list, (top, pick.shown.len()), Some(pick.selected), true, |pen, at, line| {
         draw_item(&pick.items[pick.shown[at]], (names, keyed), pen, line);
     });
