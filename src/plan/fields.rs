@@ -2,6 +2,7 @@
 //! field that says nothing (null, false, an empty text or list) is kept too, so that it is written again; the native form drops it.
 
 use super::NodeId;
+use crate::plan::dialect::names::PartNames;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -16,16 +17,6 @@ pub struct ShapeError {
 
 fn prefix(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!("`{path}`: ") }
-}
-
-/// Names that authors write in one kind of object and that are called otherwise there.
-pub(in crate::plan) struct Slips {
-    /// What the object is, with its article: `a tools task`.
-    pub what: &'static str,
-    /// A wrong name, and the right one.
-    pub renamed: &'static [(&'static str, &'static str)],
-    /// A name of something that is said elsewhere, and how.
-    pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
 /// A JSON value's kind in words.
@@ -72,9 +63,9 @@ pub(in crate::plan) fn step(path: &str, key: &str) -> String {
 
 impl Fields {
     /// Opens an object of a dialect and refuses what is said elsewhere there.
-    pub fn open(value: Value, path: &str, slips: &Slips) -> Result<Self, ShapeError> {
-        let fields = Self { kept: Some(Map::new()), ..Self::native(value, path, slips.what)? };
-        fields.refuse(slips)?;
+    pub fn open(value: Value, path: &str, names: &PartNames) -> Result<Self, ShapeError> {
+        let fields = Self { kept: Some(Map::new()), ..Self::native(value, path, names.what)? };
+        fields.refuse(names)?;
         Ok(fields)
     }
 
@@ -87,11 +78,11 @@ impl Fields {
     }
 
     /// Refuses names of what is said elsewhere. A name whose value says nothing does no harm.
-    fn refuse(&self, slips: &Slips) -> Result<(), ShapeError> {
+    fn refuse(&self, names: &PartNames) -> Result<(), ShapeError> {
         let says = |key: &str| self.map.get(key).is_some_and(|value| !is_quiet(value));
-        for (wrong, words) in slips.elsewhere {
+        for (wrong, words) in &names.elsewhere {
             if says(wrong) {
-                return Err(self.wrong(wrong, format!("{} has no `{wrong}`; {words}", slips.what)));
+                return Err(self.wrong(wrong, format!("{} has no `{wrong}`; {words}", names.what)));
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! The JSON Schema of the native form, as `dagdeck schema plan` publishes it.
 
+use super::dialect::names::NAMES;
 use super::{
     ApprovalNode, Budget, FACTS, Moment, Policy, SandboxLimits,
     native::{FORMAT, object},
@@ -165,7 +166,7 @@ fn foreign() -> Value {
         has("nodes", names_agents),
         has("stages", json!({ "type": ["array", "object"], "description": "stages: stage_id, type" })),
     ];
-    forms.extend(super::dialect::STAGE_GRAPHS.map(|name| has(name, graph.clone())));
+    forms.extend(NAMES.stage.graphs.iter().map(|name| has(name, graph.clone())));
     json!({ "type": "object", "description": "a plan in the format of another system, recognised by its shape", "anyOf": forms })
 }
 

@@ -1,36 +1,11 @@
-//! Names that authors write for fields which are called otherwise, by form and kind of object, and words that would ask a person. A name
-//! stands here only if it has one meaning.
+//! What names and values of fields mean that authors write in their own way, and which of them would ask a person.
 
+use super::names::NAMES;
 use serde_json::{Map, Value};
-
-/// Names of a list of nodes that no form has.
-pub(super) const NODES: [&str; 11] =
-    ["steps", "task_nodes", "subtasks", "plan", "actions", "workflow_nodes", "jobs", "pipeline", "execution_plan", "action_plan", "states"];
-
-/// Fields by which an object is a step, whatever else it has.
-const STEP: [&str; 17] = [
-    "agent",
-    "agent_name",
-    "agent_id",
-    "tool",
-    "tool_name",
-    "task",
-    "action",
-    "objective",
-    "prompt",
-    "instruction",
-    "instructions",
-    "description",
-    "function",
-    "code",
-    "command",
-    "cmd",
-    "run",
-];
 
 /// Whether a value is an object that says what to do.
 pub(in crate::plan) fn is_step(value: &Value) -> bool {
-    STEP.iter().any(|name| value.get(*name).is_some_and(|value| !value.is_null()))
+    NAMES.node.work.iter().any(|name| value.get(*name).is_some_and(|value| !value.is_null()))
 }
 
 /// Whether a value is an object that says what to do by its title alone.
@@ -38,146 +13,23 @@ pub(super) fn is_titled(value: &Value) -> bool {
     ["title", "name"].iter().any(|name| value.get(*name).is_some_and(Value::is_string))
 }
 
-/// Names of the ids that a node waits for.
-pub(in crate::plan) const DEPENDS_ON: &[&str] = &[
-    "depends_on",
-    "dependencies",
-    "deps",
-    "dep",
-    "needs",
-    "after",
-    "requires",
-    "depends",
-    "depend_on",
-    "dependson",
-    "prerequisites",
-    "predecessors",
-    "upstream",
-    "parents",
-    "parent",
-    "dependency",
-    "dependent_task_ids",
-    "dependencies_ids",
-    "depends_on_steps",
-    "blocked_by",
-    "waits_for",
-    "wait_for",
-    "run_after",
-    "start_after",
-    "follows",
-    "previous",
-];
-
-/// Names of the one field of an object that stands where an id belongs.
-pub(super) const NODE_REFERENCE: [&str; 6] = ["id", "node", "task", "from", "node_id", "task_id"];
-
-/// Fields that would have a person asked.
-pub(super) const GATES: &[&str] = &[
-    "gate",
-    "gates",
-    "approval",
-    "approvals",
-    "approve_before",
-    "approval_required",
-    "requires_approval",
-    "require_approval",
-    "needs_approval",
-    "ask_approval",
-    "await_approval",
-    "wait_for_approval",
-    "manual_approval",
-    "human_approval",
-    "user_approval",
-    "approver",
-    "approvers",
-    "confirm",
-    "confirmation",
-    "confirmation_required",
-    "requires_confirmation",
-    "require_confirmation",
-    "needs_confirmation",
-    "human_in_the_loop",
-    "hitl",
-    "human_review",
-    "review_required",
-    "requires_review",
-    "needs_review",
-    "requires_human",
-    "human_required",
-    "permission",
-    "permission_required",
-    "requires_permission",
-    "ask_first",
-    "ask_before",
-    "ask_user",
-    "ask_human",
-    "approve_first",
-    "manual",
-    "manual_step",
-    "pause_for_human",
-    "sign_off",
-    "gate_before",
-];
-
-pub(super) const NATIVE_DOCUMENT: &[(&str, &str)] =
-    &[("links", "edges"), ("task_links", "edges"), ("transitions", "edges"), ("flows", "edges"), ("objective", "goal")];
-pub(super) const NATIVE_NODE: &[(&str, &str)] = &[
-    ("node_id", "id"),
-    ("task_id", "id"),
-    ("step_id", "id"),
-    ("tool_name", "tool"),
-    ("arguments", "args"),
-    ("parameters", "args"),
-    ("params", "args"),
-    ("tool_args", "args"),
-    ("tool_input", "args"),
-    ("agent_name", "agent"),
-    ("agent_id", "agent"),
-    ("prompt", "objective"),
-    ("instruction", "objective"),
-    ("instructions", "objective"),
-    ("condition", "when"),
-    ("if", "when"),
-    ("skip_condition", "skip_if"),
-    ("timeout_seconds", "timeout_s"),
-    ("question", "ask"),
-];
-pub(super) const NATIVE_EDGE: &[(&str, &str)] = &[
-    ("source", "from"),
-    ("source_id", "from"),
-    ("src", "from"),
-    ("from_id", "from"),
-    ("from_node", "from"),
-    ("target", "to"),
-    ("target_id", "to"),
-    ("dst", "to"),
-    ("to_id", "to"),
-    ("to_node", "to"),
-    ("condition", "when"),
-    ("if", "when"),
-];
-
-/// Names of a line for the shell.
-pub(super) const COMMANDS: [&str; 4] = ["command", "cmd", "run", "shell"];
-
 /// What a node's words mean that says what to do by none of the usual names.
 pub(super) fn work(node: &Map<String, Value>) -> Option<(&'static str, &'static str)> {
     let has = |names: &[&str]| names.iter().any(|name| node.get(*name).is_some_and(|value| !value.is_null()));
     let says_text = |name: &&str| node.get(*name).is_some_and(Value::is_string);
     let says = |name: &&&str| says_text(name);
-    let args = ["args", "arguments", "parameters", "params", "tool_args", "tool_input"];
     if has(&["tool", "tool_name", "code", "ask", "question", "decide", "merge", "value", "plan", "until", "over", "body", "query"])
-        || COMMANDS.iter().any(says_text)
+        || NAMES.node.command.iter().any(says_text)
     {
         return None;
     }
-    if has(&args) && !has(&["agent", "agent_name", "agent_id", "role"]) {
+    if has(&NAMES.node.args) && !has(&["agent", "agent_name", "agent_id", "role"]) {
         return ["task", "action", "function"].iter().find(says).map(|name| (*name, "tool"));
     }
     if has(&["objective", "prompt", "instruction", "instructions", "goal"]) {
         return None;
     }
-    let asks_or_tells = has(&["type", "kind", "approve"]) || GATES.iter().any(|gate| has(&[gate]));
+    let asks_or_tells = has(&["type", "kind", "approve"]) || has(&NAMES.gate.names);
     let titles: &[&str] = if asks_or_tells { &[] } else { &["title", "name"] };
     ["task", "action", "description"].iter().chain(titles).find(says).map(|name| (*name, "objective"))
 }
@@ -201,7 +53,7 @@ pub(in crate::plan) fn gate(name: &str, value: &Value, own: Option<&str>) -> Opt
     if name == "approve" && own.is_none() {
         return None;
     }
-    let is_known = own == Some(name) || GATES.iter().any(|gate| is_alike(gate, name));
+    let is_known = own == Some(name) || NAMES.gate.names.iter().any(|gate| is_alike(gate, name));
     let asked = asks(value).filter(|_| is_known || says_yes(value) && is_like_a_gate(name))?;
     Some(if asked == "before" && plain(name).ends_with("after") { "after" } else { asked })
 }
@@ -218,14 +70,12 @@ pub(super) fn inner_gate(node: &Map<String, Value>) -> Option<(String, &'static 
 fn is_like_a_gate(name: &str) -> bool {
     let name = plain(name);
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    has(&["approv", "confirm", "humanin", "humanreview", "humanrequired", "needhuman", "needshuman", "requirehuman", "interruptbefore"])
-        && !has(&["approved", "confirmed", "auto", "skip", "without", "noapprov", "noconfirm", "nohuman", "bypass"])
+    has(&NAMES.gate.like) && !has(&NAMES.gate.unlike)
 }
 
 /// Whether a value is a plain yes.
 fn says_yes(value: &Value) -> bool {
-    let words = ["true", "yes", "on", "required", "always", "mandatory", "manual", "human", "before", "after", "both"];
-    value == &Value::Bool(true) || value.as_str().is_some_and(|text| words.contains(&plain(text).as_str()))
+    value == &Value::Bool(true) || value.as_str().is_some_and(|text| NAMES.gate.yes.contains(&plain(text).as_str()))
 }
 
 /// Whether a value of `approve` is none that the field has, and may still say when it asks.
@@ -238,7 +88,7 @@ pub(super) fn is_no_choice(value: &Value) -> bool {
 pub(in crate::plan) fn asks(value: &Value) -> Option<&'static str> {
     match value {
         Value::String(text) => match plain(text).as_str() {
-            "" | "never" | "none" | "no" | "false" | "off" | "auto" | "automatic" => None,
+            text if NAMES.gate.no.contains(&text) => None,
             "after" => Some("after"),
             "both" => Some("both"),
             _ => Some("before"),

@@ -2,10 +2,11 @@
 //! obvious meaning are read that way; what the reader refuses is set aside, field by field, with the reader's own words, until it reads
 //! the rest. Each step is a `FieldReading`, so nothing is lost. Refuses only what holds nothing like nodes.
 
-use super::aliases::{self, GATES};
+use super::aliases;
 use super::coerce::{at, coerced, ends_of};
 use super::forms::DocumentShape;
 use super::locate::{PathStep, steps};
+use super::names::NAMES;
 use super::outline::{self, outline};
 use super::reading::{self, FieldReading, aside, rename_key, replace};
 use super::stages;
@@ -53,7 +54,8 @@ pub(super) fn amend(document: &mut Value, path: &str, depth: usize) -> Result<Di
 /// Every node and every edge of a document, with its place.
 fn parts(map: &mut Map<String, Value>, shape: &DocumentShape, path: &str, depth: usize) {
     if shape.dialect == Dialect::Stages
-        && let Some(graph) = stages::GRAPHS.into_iter().find(|name| map.get(*name).is_some_and(|graph| graph.get("stages").is_some()))
+        && let Some(graph) =
+            NAMES.stage.graphs.iter().copied().find(|name| map.get(*name).is_some_and(|graph| graph.get("stages").is_some()))
         && let Some(Value::Object(mut inner)) = map.get_mut(graph).map(Value::take)
     {
         let place = step(path, graph);
@@ -155,7 +157,7 @@ fn node_at(node: &mut Value, shape: &DocumentShape, path: &str, at: Option<usize
     if let Some(field) = shape.depends_on {
         dependencies(map, field, &mut notes);
     } else {
-        away(map, aliases::DEPENDS_ON, "write the order as an edge of the document", &mut notes);
+        away(map, &NAMES.node.depends_on, "write the order as an edge of the document", &mut notes);
     }
     if !shape.is_literal {
         gate(map, shape.dialect, &mut notes);
@@ -219,7 +221,7 @@ fn edge_at(edge: &mut Value, shape: &DocumentShape, path: &str) {
     }
     let Value::Object(map) = edge else { return };
     let mut notes = renamed(map, shape.edge_names);
-    away(map, GATES, "an edge asks nobody: write `approve` on a node", &mut notes);
+    away(map, &NAMES.gate.names, "an edge asks nobody: write `approve` on a node", &mut notes);
     settle(map, (shape, path), &mut notes, |value| (shape.read_edge)(value, path));
     note_all(map, notes, stands_in);
 }
@@ -245,7 +247,7 @@ fn dependencies(map: &mut Map<String, Value>, field: &str, notes: &mut Vec<Field
         Value::String(id) => Some(vec![id.clone()]),
         Value::Number(number) => Some(if number.as_f64() < Some(0.0) { Vec::new() } else { vec![number.to_string()] }),
         Value::Object(entry) => {
-            let id = aliases::NODE_REFERENCE.iter().find_map(|name| entry.get(*name)?.as_str());
+            let id = NAMES.node.reference.iter().find_map(|name| entry.get(*name)?.as_str());
             id.filter(|_| entry.len() == 1).map(|id| vec![id.to_owned()])
         }
         Value::Null => Some(Vec::new()),

@@ -1,13 +1,12 @@
 //! How the documents of each dialect are made: their lists, the ends of their edges, other names of their fields, and their readers.
 
-use super::aliases::{COMMANDS, DEPENDS_ON, NATIVE_DOCUMENT, NATIVE_EDGE, NATIVE_NODE, work};
+use super::aliases::work;
 use super::field_names::DocumentPart;
+use super::names::{NAMES, PartNames};
 use super::reading::{FieldReading, rename_key};
 use super::spread::EndNames;
-use super::stages::names as stage_names;
 use super::values::node_from_value;
 use super::{field_names, hybrid, orchestration, stages, tools, workflow};
-use crate::plan::fields::Slips;
 use crate::plan::native::{FORMAT, ShapeError, edge_from_value};
 use crate::plan::{Dialect, Edge, Node, SHELL_TOOL};
 use serde_json::{Map, Value, json};
@@ -27,15 +26,14 @@ pub(super) struct DocumentShape {
     /// The field with the ids that a node waits for.
     pub depends_on: Option<&'static str>,
     pub document_names: Names,
-    node_names: &'static [&'static Slips],
+    node_names: Vec<&'static PartNames>,
     pub edge_names: Names,
     pub read_node: fn(Value, &str) -> Result<Node, ShapeError>,
     pub read_edge: fn(Value, &str) -> Result<Edge, ShapeError>,
 }
 
-const NATIVE: Slips = Slips { what: "a node", renamed: NATIVE_NODE, elsewhere: &[] };
-
 pub(super) fn shape(dialect: Dialect) -> DocumentShape {
+    let names = NAMES.form(dialect);
     let native = DocumentShape {
         dialect,
         is_literal: false,
@@ -43,46 +41,21 @@ pub(super) fn shape(dialect: Dialect) -> DocumentShape {
         edges: Some("edges"),
         ends: ["from", "to"],
         depends_on: Some("depends_on"),
-        document_names: NATIVE_DOCUMENT,
-        node_names: &[&NATIVE],
-        edge_names: NATIVE_EDGE,
+        document_names: &names.document.renamed,
+        node_names: vec![&names.node, &names.agent],
+        edge_names: &names.edge.renamed,
         read_node: node_from_value,
         read_edge: edge_from_value,
     };
-    let document = |slips: &Slips| slips.renamed;
     match dialect {
         Dialect::Native => native,
-        Dialect::Orchestration => DocumentShape {
-            edges: None,
-            document_names: document(&field_names::ORCHESTRATION_DOCUMENT),
-            node_names: &[&field_names::ORCHESTRATION_NODE],
-            read_node: orchestration::node,
-            ..native
-        },
-        Dialect::Tools => DocumentShape {
-            nodes: "dag",
-            edges: None,
-            depends_on: Some("dependencies"),
-            document_names: document(&field_names::TOOLS_DOCUMENT),
-            node_names: &[&field_names::TOOLS_TASK],
-            read_node: tools::task,
-            ..native
-        },
-        Dialect::Hybrid => DocumentShape {
-            nodes: "tasks",
-            edges: None,
-            document_names: document(&field_names::HYBRID_DOCUMENT),
-            node_names: &[&field_names::HYBRID_TASK, &field_names::HYBRID_AGENT],
-            read_node: hybrid::task,
-            ..native
-        },
+        Dialect::Orchestration => DocumentShape { edges: None, read_node: orchestration::node, ..native },
+        Dialect::Tools => DocumentShape { nodes: "dag", edges: None, depends_on: Some("dependencies"), read_node: tools::task, ..native },
+        Dialect::Hybrid => DocumentShape { nodes: "tasks", edges: None, read_node: hybrid::task, ..native },
         Dialect::Workflow => DocumentShape {
             edges: Some("connections"),
             ends: ["source_id", "target_id"],
             depends_on: None,
-            document_names: document(&field_names::WORKFLOW_DOCUMENT),
-            node_names: &[&field_names::WORKFLOW_NODE],
-            edge_names: document(&field_names::CONNECTION),
             read_node: workflow::node,
             read_edge: workflow::connection,
             ..native
@@ -91,9 +64,6 @@ pub(super) fn shape(dialect: Dialect) -> DocumentShape {
             nodes: "stages",
             ends: ["from_stage_id", "to_stage_id"],
             depends_on: None,
-            document_names: document(&stage_names::DOCUMENT),
-            node_names: &[&stage_names::STAGE],
-            edge_names: document(&stage_names::EDGE),
             read_node: stages::stage_alone,
             read_edge: stages::edge,
             ..native
@@ -106,7 +76,7 @@ pub(in crate::plan) fn is_alias(dialect: Dialect, part: DocumentPart, name: &str
     let shape = shape(dialect);
     let names = match part {
         DocumentPart::Plan => shape.document_names,
-        DocumentPart::Node if DEPENDS_ON.contains(&name) => return true,
+        DocumentPart::Node if NAMES.node.depends_on.contains(&name) => return true,
         DocumentPart::Node => return shape.node_names.iter().any(|slips| slips.renamed.iter().any(|(alias, _)| *alias == name)),
         DocumentPart::Edge => shape.edge_names,
     };
@@ -119,7 +89,7 @@ impl DocumentShape {
         let named = document.get("dialect").and_then(Value::as_str);
         let is_literal = dialect == Dialect::Native && named.is_some_and(|name| name != Dialect::Native.name());
         let bare = shape(dialect);
-        if is_literal { Self { is_literal, document_names: &[], node_names: &[], edge_names: &[], ..bare } } else { bare }
+        if is_literal { Self { is_literal, document_names: &[], node_names: Vec::new(), edge_names: &[], ..bare } } else { bare }
     }
 
     /// The names of the ends of its edges.
@@ -133,8 +103,11 @@ impl DocumentShape {
         let is_tool = node.contains_key("tool") || node.contains_key("code");
         let sets = self.node_names.iter().take(if is_tool { 1 } else { 2 });
         let names = sets.flat_map(|slips| slips.renamed.iter().copied());
-        let sources =
-            self.depends_on.filter(|_| !self.is_literal).into_iter().flat_map(|field| DEPENDS_ON.iter().map(move |name| (*name, field)));
+        let sources = self
+            .depends_on
+            .filter(|_| !self.is_literal)
+            .into_iter()
+            .flat_map(|field| NAMES.node.depends_on.iter().map(move |name| (*name, field)));
         let work = if self.dialect == Dialect::Native && !self.is_literal { work(node) } else { None };
         names.chain(work).chain(sources.filter(|(name, field)| name != field)).collect()
     }
@@ -172,7 +145,7 @@ impl DocumentShape {
 /// A line for the shell, where a node says nothing else: a call of the tool that runs it, which asks as any such call does.
 fn command(node: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
     let kinds = ["agent", "role", "objective", "goal", "tool", "code", "decide", "merge", "value", "ask", "plan", "until", "over", "args"];
-    let Some(name) = COMMANDS.into_iter().find(|name| node.get(*name).is_some_and(Value::is_string)) else { return };
+    let Some(name) = NAMES.node.command.iter().copied().find(|name| node.get(*name).is_some_and(Value::is_string)) else { return };
     if kinds.iter().any(|field| node.get(*field).is_some_and(|value| !value.is_null())) {
         return;
     }

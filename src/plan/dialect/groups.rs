@@ -1,31 +1,26 @@
 //! Stages, phases and milestones that hold tasks: those of one start together, after those of the one before, unless the document says an
 //! order itself.
 
-use super::aliases::{self, DEPENDS_ON};
+use super::aliases;
+use super::names::NAMES;
 use super::outline::is_nodes;
 use super::reading::{FieldReading, ListForm, rename_key};
 use serde_json::{Map, Value, json};
 
-const GROUPS: [&str; 5] = ["stages", "phases", "milestones", "waves", "subprocesses"];
-const INNER: [&str; 6] = ["tasks", "steps", "nodes", "actions", "subtasks", "jobs"];
-const NAMES: [&str; 5] = ["id", "task_id", "step_id", "name", "title"];
-/// Words of a group that hold for everything in it.
-const CONDITIONS: [&str; 4] = ["when", "if", "condition", "skip_if"];
-
 /// Reads the tasks in the groups of a document as its nodes.
 pub(super) fn grouped(map: &mut Map<String, Value>) -> Option<FieldReading> {
     let inner = |group: &Value| {
-        let lists = INNER.iter().filter_map(|name| group.get(*name)?.as_array());
+        let lists = NAMES.group.inner.iter().filter_map(|name| group.get(*name)?.as_array());
         lists.into_iter().find(|list| !list.is_empty() && list.iter().all(|task| task.is_object() || task.is_string())).cloned()
     };
     if ["nodes", "dag", "tasks"].iter().any(|name| map.contains_key(*name)) {
         return None;
     }
     let is_groups = |value: &Value| is_nodes(value) && value.as_array().is_some_and(|list| list.iter().all(|group| inner(group).is_some()));
-    let name = GROUPS.into_iter().find(|name| map.get(*name).is_some_and(is_groups))?;
+    let name = NAMES.group.lists.iter().copied().find(|name| map.get(*name).is_some_and(is_groups))?;
     let written = map.get(name)?.clone();
     let groups = written.as_array()?;
-    let says_order = |task: &Value| DEPENDS_ON.iter().any(|name| task.get(*name).is_some_and(|value| !value.is_null()));
+    let says_order = |task: &Value| NAMES.node.depends_on.iter().any(|name| task.get(*name).is_some_and(|value| !value.is_null()));
     let is_told = groups.iter().filter_map(inner).flatten().any(|task| says_order(&task));
     let mut nodes: Vec<Value> = Vec::new();
     let mut ends: Vec<(Option<String>, Vec<String>)> = Vec::new();
@@ -45,7 +40,7 @@ pub(super) fn grouped(map: &mut Map<String, Value>) -> Option<FieldReading> {
             }
             nodes.push(Value::Object(task));
         }
-        ends.push((NAMES.iter().find_map(|name| group.get(*name)?.as_str()).map(str::to_owned), own));
+        ends.push((NAMES.group.name.iter().find_map(|name| group.get(*name)?.as_str()).map(str::to_owned), own));
     }
     let read = Value::Array(nodes);
     rename_key(map, name, "nodes");
@@ -65,7 +60,7 @@ pub(super) fn grouped(map: &mut Map<String, Value>) -> Option<FieldReading> {
 
 /// What comes before a group: the ends of those that it names, or of the one before it.
 fn before(group: &Value, ends: &[(Option<String>, Vec<String>)]) -> Vec<String> {
-    let Some(named) = DEPENDS_ON.iter().find_map(|name| group.get(*name)).filter(|named| !named.is_null()) else {
+    let Some(named) = NAMES.node.depends_on.iter().find_map(|name| group.get(*name)).filter(|named| !named.is_null()) else {
         return ends.last().map(|(_, ids)| ids.clone()).unwrap_or_default();
     };
     let named: Vec<&str> = named.as_str().into_iter().chain(named.as_array().into_iter().flatten().filter_map(Value::as_str)).collect();
@@ -84,7 +79,9 @@ fn task_of(task: Value, group: &Value) -> Map<String, Value> {
         Value::Object(task) => task,
         text => Map::from_iter([("objective".to_owned(), text)]),
     };
-    let holds = |name: &String, value: &Value| CONDITIONS.contains(&name.as_str()) || aliases::gate(name, value, Some("approve")).is_some();
+    let holds = |name: &String, value: &Value| {
+        NAMES.group.condition.contains(&name.as_str()) || aliases::gate(name, value, Some("approve")).is_some()
+    };
     for (name, value) in group.as_object().into_iter().flatten().filter(|(name, value)| holds(name, value)) {
         task.entry(name.clone()).or_insert_with(|| value.clone());
     }
@@ -92,7 +89,8 @@ fn task_of(task: Value, group: &Value) -> Map<String, Value> {
 }
 
 fn id_of(task: &mut Map<String, Value>, new: impl Fn() -> String) -> String {
-    let named = NAMES.iter().find_map(|name| Some((*name, task.get(*name).filter(|id| id.is_string() || id.is_number())?.clone())));
+    let named =
+        NAMES.group.name.iter().find_map(|name| Some((*name, task.get(*name).filter(|id| id.is_string() || id.is_number())?.clone())));
     let text = |id: &Value| id.as_str().map_or_else(|| id.to_string(), str::to_owned);
     match named {
         Some((name, id)) if !["name", "title"].contains(&name) => text(&id),

@@ -3,7 +3,8 @@
 
 use super::draft::Loss;
 use super::draft::{DocumentDraft, place, rename};
-use super::field_names::{AGENT_TYPE, CODE_TYPE, HYBRID_DOCUMENT, HYBRID_TASK};
+use super::field_names::{AGENT_TYPE, CODE_TYPE};
+use super::names::NAMES;
 use super::parts::{self, nodes};
 use crate::plan::fields::Fields;
 use crate::plan::fields::ShapeError;
@@ -13,13 +14,13 @@ use crate::plan::{
 use serde_json::{Map, Value, json};
 
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
-    let mut fields = Fields::open(value, "", &HYBRID_DOCUMENT)?;
+    let mut fields = Fields::open(value, "", &NAMES.form(Dialect::Hybrid).document)?;
     let nodes = nodes(&mut fields, "tasks", task)?;
     Ok(parts::plan(Dialect::Hybrid, nodes, Vec::new(), fields))
 }
 
 pub(super) fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
-    let mut fields = Fields::open(value, path, &HYBRID_TASK)?;
+    let mut fields = Fields::open(value, path, &NAMES.form(Dialect::Hybrid).node)?;
     let id = fields.need_text("id")?;
     let kind = fields.take("type");
     let mut policy = Policy::default();

@@ -2,7 +2,7 @@
 
 use super::draft::Loss;
 use super::draft::{DocumentDraft, place};
-use super::field_names::{ORCHESTRATION_DOCUMENT, ORCHESTRATION_NODE};
+use super::names::NAMES;
 use super::parts::nodes;
 use crate::plan::fields::Fields;
 use crate::plan::fields::ShapeError;
@@ -10,14 +10,14 @@ use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
 use serde_json::{Map, Value, json};
 
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
-    let mut fields = Fields::open(value, "", &ORCHESTRATION_DOCUMENT)?;
+    let mut fields = Fields::open(value, "", &NAMES.form(Dialect::Orchestration).document)?;
     let nodes = nodes(&mut fields, "nodes", node)?;
     let metadata = fields.object_if_any("metadata");
     Ok(Plan { dialect: Dialect::Orchestration, nodes, metadata, ext: fields.rest(), ..Plan::default() })
 }
 
 pub(super) fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
-    let mut fields = Fields::open(value, path, &ORCHESTRATION_NODE)?;
+    let mut fields = Fields::open(value, path, &NAMES.form(Dialect::Orchestration).node)?;
     let id = fields.need_text("id")?;
     let work =
         AgentNode { agent: Some(fields.need_text("agent")?), objective: Some(fields.need_text("objective")?), ..AgentNode::default() };

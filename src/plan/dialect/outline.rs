@@ -4,6 +4,7 @@
 use super::aliases;
 use super::forms::DocumentShape;
 use super::groups;
+use super::names::NAMES;
 use super::reading::{self, FieldReading, ListForm, aside, rename_key, replace};
 use super::stages;
 use super::values::{plan_from_value, tell};
@@ -59,7 +60,7 @@ fn wrapped(document: &mut Value) -> Option<FieldReading> {
     if ["dagdeck", "nodes", "dag", "tasks", "connections", "stages"].into_iter().any(is_plan) || other_list(map).is_some() {
         return None;
     }
-    let is_graph = |name: &str| stages::GRAPHS.contains(&name) && map[name].get("stages").is_some();
+    let is_graph = |name: &str| NAMES.stage.graphs.contains(&name) && map[name].get("stages").is_some();
     let mut plans = map.iter().filter(|(_, value)| holds_nodes(value));
     let (Some((name, plan)), None) = (plans.next(), plans.next()) else { return None };
     if is_graph(name) || map.keys().any(|key| key != name && plan.get(key).is_some()) {
@@ -99,11 +100,11 @@ fn named_list(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
 fn other_list(map: &Map<String, Value>) -> Option<String> {
     let is_graph = |name: &str| map.get(name).is_some_and(|graph| graph.get("stages").is_some());
     if ["nodes", "dag", "tasks", "stages", "connections"].iter().any(|name| map.contains_key(*name))
-        || stages::GRAPHS.into_iter().any(is_graph)
+        || NAMES.stage.graphs.iter().copied().any(is_graph)
     {
         return None;
     }
-    let usual = aliases::NODES.into_iter().find(|name| map.get(*name).is_some_and(|value| is_nodes(value) || is_by_id(value)));
+    let usual = NAMES.node.lists.iter().copied().find(|name| map.get(*name).is_some_and(|value| is_nodes(value) || is_by_id(value)));
     let is_steps = |value: &Value| is_nodes(value) && value.as_array().is_some_and(|list| list.iter().all(aliases::is_step));
     let mut steps = map.iter().filter(|(_, value)| is_steps(value)).map(|(name, _)| name.clone());
     usual.map(str::to_owned).or_else(|| steps.next().filter(|_| steps.next().is_none()))
@@ -161,7 +162,7 @@ pub(super) fn ids_by_name(map: &mut Map<String, Value>, shape: &DocumentShape) {
     let edges = shape.edges.and_then(|edges| map.get(edges)).and_then(Value::as_array).into_iter().flatten();
     let ends = shape.end_names();
     let ends = edges.flat_map(|edge| ends.iter().flatten().filter_map(|end| edge.get(*end)));
-    let sources = nodes.iter().flat_map(|node| aliases::DEPENDS_ON.iter().filter_map(|name| node.get(*name)));
+    let sources = nodes.iter().flat_map(|node| NAMES.node.depends_on.iter().filter_map(|name| node.get(*name)));
     let named: HashSet<&str> = ends.chain(sources).flat_map(|value| value.as_str().into_iter().chain(texts(value))).collect();
     let fields = ["name", "task", "title", "tool", "tool_name", "action"];
     let Some(field) = fields.into_iter().find(|field| {

@@ -1,6 +1,7 @@
 //! Places in the document that a plan was read from. Findings speak native (`nodes[0].tool`); whoever wrote another dialect looks for
 //! `tasks[0].tool`.
 
+use super::names::NAMES;
 use super::reading::{FieldReading, ListForm, readings};
 use super::source::SourceText;
 use super::{field_names, forms, spread, stages};
@@ -116,7 +117,7 @@ pub fn source_message(plan: &Plan, shape: Dialect, path: &str, message: &str) ->
     }
     let place = source_path(plan, shape, thing);
     let name = |word: &str| {
-        let is_field = NAMED.contains(&word) && plan.nodes.iter().all(|node| *node.id != *word);
+        let is_field = NAMES.unknown.native.contains(&word) && plan.nodes.iter().all(|node| *node.id != *word);
         let there = source_path(plan, shape, &format!("{thing}.{word}"));
         there.strip_prefix(&place).and_then(|field| field.strip_prefix('.')).filter(|_| is_field).map(str::to_owned)
     };
@@ -126,28 +127,6 @@ pub fn source_message(plan: &Plan, shape: Dialect, path: &str, message: &str) ->
     });
     parts.collect::<Vec<_>>().join("`")
 }
-
-/// Native fields that messages name and that other dialects have under other names.
-const NAMED: [&str; 18] = [
-    "args",
-    "query",
-    "depends_on",
-    "agent",
-    "role",
-    "goal",
-    "objective",
-    "model",
-    "timeout_s",
-    "tools",
-    "inputs",
-    "entry",
-    "exit",
-    "skip_if",
-    "from",
-    "to",
-    "when",
-    "context",
-];
 
 /// Line and column, from 1, of each of several places in a document's text, or of the nearest thing around it; `origin` is as in `read`.
 pub fn locate(text: &str, origin: &str, paths: &[String]) -> Vec<Option<(usize, usize)>> {

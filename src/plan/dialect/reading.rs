@@ -2,7 +2,7 @@
 //! reading is kept with its object as an unknown field, told by validation as long as nobody changed what was read, and undone when the
 //! document is written, so that an unrepaired document stays as it was.
 
-use super::aliases::COMMANDS;
+use super::names::NAMES;
 use crate::plan::fields::is_quiet;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -97,7 +97,7 @@ pub(in crate::plan) fn without(ext: &Map<String, Value>, at: usize) -> Map<Strin
     if let Some(Value::Array(list)) = ext.get_mut(AS_WRITTEN) {
         let gone = list.remove(at);
         // What was read with it stays with it.
-        if gone["name"].as_str().is_some_and(|name| COMMANDS.contains(&name)) {
+        if gone["name"].as_str().is_some_and(|name| NAMES.node.command.contains(&name)) {
             list.retain(|other| other["field"] != "tool");
         }
         if list.is_empty() {

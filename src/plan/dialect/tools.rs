@@ -2,7 +2,7 @@
 
 use super::draft::Loss;
 use super::draft::{DocumentDraft, place};
-use super::field_names::{TOOLS_DOCUMENT, TOOLS_TASK};
+use super::names::NAMES;
 use super::parts::{self, nodes};
 use crate::plan::fields::Fields;
 use crate::plan::fields::ShapeError;
@@ -10,13 +10,13 @@ use crate::plan::{Catalog, Dialect, Node, NodeKind, Plan, ToolInfo, ToolInput, T
 use serde_json::{Map, Value, json};
 
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
-    let mut fields = Fields::open(value, "", &TOOLS_DOCUMENT)?;
+    let mut fields = Fields::open(value, "", &NAMES.form(Dialect::Tools).document)?;
     let nodes = nodes(&mut fields, "dag", task)?;
     Ok(parts::plan(Dialect::Tools, nodes, Vec::new(), fields))
 }
 
 pub(super) fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
-    let mut fields = Fields::open(value, path, &TOOLS_TASK)?;
+    let mut fields = Fields::open(value, path, &NAMES.form(Dialect::Tools).node)?;
     let id = fields.need_text("id")?;
     let work = ToolNode { tool: fields.need_text("tool")?, input: ToolInput::Query(fields.need_text("query")?) };
     let depends_on = fields.ids("dependencies")?;

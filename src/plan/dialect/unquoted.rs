@@ -2,13 +2,10 @@
 
 use super::forms::shape;
 use super::locate::PathStep;
-use super::{aliases, stages, yaml};
+use super::names::NAMES;
+use super::{aliases, yaml};
 use crate::plan::Dialect;
 use serde_json::{Map, Value};
-
-/// Fields whose values are names, under the names that forms have for them.
-const NODE_NAMES: [&str; 9] = ["id", "stage_id", "depends_on", "dependencies", "agent", "agent_name", "agent_id", "tool", "tool_id"];
-const EDGE_NAMES: [&str; 8] = ["from", "to", "source_id", "target_id", "from_stage_id", "to_stage_id", "id", "label"];
 
 /// Puts the text of each name in the place of the number that YAML takes it for.
 pub(super) fn keep_names(value: &mut Value, text: &str) {
@@ -49,7 +46,7 @@ impl FoundNames {
     fn document(&mut self, value: &Value) {
         let Value::Object(map) = value else { return self.entries(value, Self::node) };
         let shapes = Dialect::ALL.map(shape);
-        let is_nodes = |key: &str| shapes.iter().any(|shape| shape.nodes == key) || aliases::NODES.contains(&key);
+        let is_nodes = |key: &str| shapes.iter().any(|shape| shape.nodes == key) || NAMES.node.lists.contains(&key);
         let is_edges = |key: &str| {
             let edges = shapes.iter().filter_map(|shape| Some((shape.edges?, shape.document_names)));
             edges.into_iter().any(|(edges, names)| key == edges || names.contains(&(key, edges)))
@@ -61,7 +58,7 @@ impl FoundNames {
             self.at(PathStep::Key(key.clone()), |found| match () {
                 () if is_nodes(key) => found.entries(value, Self::node),
                 () if is_edges(key) => found.entries(value, Self::edge),
-                () if stages::GRAPHS.contains(&key.as_str()) || !is_plan && value.is_object() => found.document(value),
+                () if NAMES.stage.graphs.contains(&key.as_str()) || !is_plan && value.is_object() => found.document(value),
                 () if is_ids => found.entries(value, Self::node),
                 () => {}
             });
@@ -89,7 +86,7 @@ impl FoundNames {
 
     fn node(&mut self, node: &Map<String, Value>) {
         let names = Dialect::ALL.map(|dialect| shape(dialect).node_names(node)).concat();
-        self.fields(node, &names, &NODE_NAMES);
+        self.fields(node, &names, &NAMES.node.text);
         for (key, body) in
             node.iter().filter(|(key, body)| ["plan", "body"].contains(&key.as_str()) && (body.is_object() || body.is_array()))
         {
@@ -99,7 +96,7 @@ impl FoundNames {
 
     fn edge(&mut self, edge: &Map<String, Value>) {
         let names = Dialect::ALL.map(|dialect| shape(dialect).edge_names).concat();
-        self.fields(edge, &names, &EDGE_NAMES);
+        self.fields(edge, &names, &NAMES.node.edge_text);
     }
 
     fn fields(&mut self, map: &Map<String, Value>, others: &[(&str, &str)], names: &[&str]) {
@@ -117,7 +114,7 @@ impl FoundNames {
             Value::Bool(_) | Value::Number(_) => self.places.push(self.here.clone()),
             Value::Array(list) => list.iter().enumerate().for_each(|(at, entry)| self.at(PathStep::Index(at), |found| found.name(entry))),
             Value::Object(map) => map.iter().for_each(|(key, entry)| {
-                if aliases::NODE_REFERENCE.contains(&key.as_str()) {
+                if NAMES.node.reference.contains(&key.as_str()) {
                     self.at(PathStep::Key(key.clone()), |found| found.name(entry));
                 }
             }),

@@ -1,8 +1,9 @@
 //! Plans as JSON values, read and written in any dialect. A body in a native plan may stand in the shape of another dialect, so the
 //! native form of `Plan` and `Node` is whole only here.
 
-use super::aliases::{NATIVE_NODE, is_alike};
+use super::aliases::is_alike;
 use super::draft::Loss;
+use super::names::NAMES;
 use super::{field_names, hybrid, orchestration, reading, stages, tools, workflow};
 use crate::plan::fields::is_quiet;
 use crate::plan::native::{self, ShapeError, edge_from_value, edge_to_value};
@@ -144,7 +145,7 @@ pub(super) fn tell(value: &Value) -> Result<Dialect, ShapeError> {
     if map.contains_key("dagdeck") {
         return Ok(Dialect::Native);
     }
-    let has_graph = stages::GRAPHS.iter().any(|name| map.get(*name).is_some_and(|graph| graph.get("stages").is_some()));
+    let has_graph = NAMES.stage.graphs.iter().any(|name| map.get(*name).is_some_and(|graph| graph.get("stages").is_some()));
     let shapes = [
         ("dag", Dialect::Tools, map.contains_key("dag")),
         ("tasks", Dialect::Hybrid, map.contains_key("tasks")),
@@ -177,7 +178,8 @@ fn is_orchestration_node(node: &Value) -> bool {
     let Some(map) = node.as_object().filter(|map| map.contains_key("agent") && map.contains_key("objective")) else { return false };
     // What a native node reads as a condition or a limit, an orchestration can't hold.
     let policy = ["when", "skip_if", "timeout_s"];
-    let is_policy = |name: &str| NATIVE_NODE.iter().any(|(other, field)| policy.contains(field) && is_alike(other, name));
+    let is_policy =
+        |name: &str| NAMES.form(Dialect::Native).node.renamed.iter().any(|(other, field)| policy.contains(field) && is_alike(other, name));
     if map.iter().any(|(name, value)| is_policy(name) && !(is_quiet(value) && *value != Value::Bool(false))) {
         return false;
     }

@@ -3,7 +3,7 @@
 
 use super::draft::Loss;
 use super::draft::{DocumentDraft, place, rename};
-use super::field_names::{CONNECTION, WORKFLOW_DOCUMENT, WORKFLOW_NODE};
+use super::names::NAMES;
 use super::parts::{self, nodes};
 use crate::plan::fields::Fields;
 use crate::plan::fields::ShapeError;
@@ -11,14 +11,14 @@ use crate::plan::{AgentNode, Dialect, Edge, Node, NodeKind, Plan, Policy};
 use serde_json::{Map, Value, json};
 
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
-    let mut fields = Fields::open(value, "", &WORKFLOW_DOCUMENT)?;
+    let mut fields = Fields::open(value, "", &NAMES.form(Dialect::Workflow).document)?;
     let nodes = nodes(&mut fields, "nodes", node)?;
     let edges = parts::edges(&mut fields, "connections", connection)?;
     Ok(parts::plan(Dialect::Workflow, nodes, edges, fields))
 }
 
 pub(super) fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
-    let mut fields = Fields::open(value, path, &WORKFLOW_NODE)?;
+    let mut fields = Fields::open(value, path, &NAMES.form(Dialect::Workflow).node)?;
     let id = fields.need_text("id")?;
     let work =
         AgentNode { agent: Some(fields.need_text("agent_name")?), objective: fields.some_text("objective")?, ..AgentNode::default() };
@@ -29,7 +29,7 @@ pub(super) fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
 }
 
 pub(super) fn connection(value: Value, path: &str) -> Result<Edge, ShapeError> {
-    let mut fields = Fields::open(value, path, &CONNECTION)?;
+    let mut fields = Fields::open(value, path, &NAMES.form(Dialect::Workflow).edge)?;
     let from = fields.need_text("source_id")?;
     let to = fields.need_text("target_id")?;
     let when = fields.some_text("condition")?;

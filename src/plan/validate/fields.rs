@@ -6,6 +6,7 @@ use super::codes::Code;
 use super::finding::Fix;
 use super::lost_meaning::{lost_meaning, says_nothing};
 use super::wording::{did_you_mean, legible};
+use crate::plan::dialect::names::NAMES;
 use crate::plan::dialect::{DocumentPart, is_field, known_fields, node_from_value, node_to_value, plain};
 use crate::plan::edit::Edit;
 use crate::plan::native::node_fields;
@@ -18,10 +19,6 @@ pub(super) fn check(check: &mut PlanCheck) {
     plan.nodes.iter().enumerate().for_each(|(at, node)| of_part(check, DocumentPart::Node, FindingPlace::Node(at), &node.ext));
     plan.edges.iter().enumerate().for_each(|(at, edge)| of_part(check, DocumentPart::Edge, FindingPlace::Edge(at), &edge.ext));
 }
-
-/// Fields of people and screens, which nobody expects to do anything.
-pub(super) const HARMLESS: [&str; 12] =
-    ["notes", "note", "label", "id", "name", "title", "description", "comment", "metadata", "version", "$schema", "ext"];
 
 fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: &Map<String, Value>) {
     let dialect = check.plan.dialect;
@@ -52,14 +49,14 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
             if dialect == Dialect::Native {
                 check.find(Code::UnknownField, place, name, format!("`{name}` has no effect on this kind of node"), None);
             }
-        } else if dialect != Dialect::Native && is_field(Dialect::Native, part, name) && !HARMLESS.contains(&name.as_str()) {
+        } else if dialect != Dialect::Native && is_field(Dialect::Native, part, name) && !NAMES.unknown.harmless.contains(&name.as_str()) {
             let message = format!("{form} doesn't use `{name}`: export the plan to the native format and write it there");
             check.find(Code::UnknownField, place, name, message, None);
         } else {
             let is_node = dialect == Dialect::Native && part == DocumentPart::Node;
             let known: Vec<&str> = if is_node { node_fields().collect() } else { known_fields(dialect, part).to_vec() };
             let meant = meant(name, known.into_iter());
-            if meant.is_none() && HARMLESS.contains(&name.as_str()) {
+            if meant.is_none() && NAMES.unknown.harmless.contains(&name.as_str()) {
                 continue;
             }
             let fix = meant.zip(at).filter(|_| is_node).and_then(|(meant, at)| renamed(check.plan, at, name, meant));

@@ -6,6 +6,7 @@ use super::codes::Code;
 use super::finding::{Fix, FixKind};
 use super::structure::position_in;
 use super::wording::legible;
+use crate::plan::dialect::names::NAMES;
 use crate::plan::dialect::plain;
 use crate::plan::edit::Edit;
 use crate::plan::names::is_id_byte;
@@ -14,17 +15,6 @@ use crate::plan::{Node, NodeText, NodeTextMut, Risk, TextPlace, is_legal_id, nod
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-/// Words that other systems write before the name of a node, and after it.
-pub(super) const BEFORE: [&str; 11] =
-    ["steps", "step", "nodes", "node", "tasks", "task", "outputs", "results", "output", "result", "inputs"];
-pub(super) const BEHIND: [&str; 4] = ["result", "results", "output", "outputs"];
-/// Arguments in which such spellings mean something of their own.
-const OF_THEIR_OWN: [&str; 13] =
-    ["pattern", "regex", "replace", "replacement", "with", "format", "template", "command", "cmd", "script", "code", "sql", "glob"];
-/// Fields in which authors name what a node gives.
-const NAMED_RESULT: [&str; 9] =
-    ["output", "output_key", "output_var", "output_variable", "output_name", "save_as", "store_as", "assign_to", "result_key"];
 
 /// How many of a node are told.
 const MOST_IN_NODE: usize = 50;
@@ -84,7 +74,7 @@ pub(super) fn check(check: &mut PlanCheck) {
             let mut text_of = |text: &str| {
                 for reference in foreign(text) {
                     let written = text[reference.span.clone()].to_owned();
-                    if place.key.is_some_and(|key| OF_THEIR_OWN.contains(&plain(key).as_str()))
+                    if place.key.is_some_and(|key| NAMES.foreign.of_their_own.contains(&plain(key).as_str()))
                         || seen.len() > MOST_IN_NODE
                         || seen.contains(&written)
                     {
@@ -137,7 +127,7 @@ impl NodeNames {
         let mut names = Self { plain: BTreeMap::new(), numbers: BTreeMap::new() };
         for (at, node) in check.plan.nodes.iter().enumerate() {
             add(&mut names.plain, plain(&node.id), at);
-            let results = NAMED_RESULT.iter().filter_map(|field| node.ext.get(*field)?.as_str());
+            let results = NAMES.foreign.named_result.iter().filter_map(|field| node.ext.get(*field)?.as_str());
             results.for_each(|name| add(&mut names.plain, plain(name), at));
             if let Some(number) = position_in(&node.id) {
                 add(&mut names.numbers, number, at);
@@ -280,7 +270,7 @@ fn fix(check: &PlanCheck, found: &Found, meant: &Meant) -> Option<Fix> {
 fn rewritten(node: &Node, written: &str, right: &str) -> Node {
     let mut node = node.clone();
     node_texts_mut(&mut node, |place, text| match text {
-        _ if place.key.is_some_and(|key| OF_THEIR_OWN.contains(&plain(key).as_str())) => {}
+        _ if place.key.is_some_and(|key| NAMES.foreign.of_their_own.contains(&plain(key).as_str())) => {}
         NodeTextMut::Template(text) => replace(text, written, right),
         NodeTextMut::Json(value) => replace_in(value, written, right),
         NodeTextMut::Code(_) | NodeTextMut::Expression(_) | NodeTextMut::Condition(_) | NodeTextMut::ResultCondition(_) => {}
@@ -392,11 +382,11 @@ fn path(text: &str, spelling: Spelling) -> Option<ForeignReference> {
         return None;
     }
     let mut is_result = false;
-    while parts.len() > 1 && BEFORE.contains(&plain(parts[0]).as_str()) {
+    while parts.len() > 1 && NAMES.foreign.before.contains(&plain(parts[0]).as_str()) {
         parts.remove(0);
         is_result = true;
     }
-    if parts.get(1).is_some_and(|part| BEHIND.contains(&plain(part).as_str())) {
+    if parts.get(1).is_some_and(|part| NAMES.foreign.behind.contains(&plain(part).as_str())) {
         parts.remove(1);
         is_result = true;
     }
@@ -407,7 +397,7 @@ fn path(text: &str, spelling: Spelling) -> Option<ForeignReference> {
 /// `node-0`, `step 1`, `result of step 1`, `step_1.output.url`.
 fn in_words(text: &str) -> Option<ForeignReference> {
     let words: Vec<&str> = text.split_whitespace().filter(|word| !["the", "of", "from"].contains(&plain(word).as_str())).collect();
-    let is_behind = |word: &&&str| BEHIND.contains(&plain(word).as_str());
+    let is_behind = |word: &&&str| NAMES.foreign.behind.contains(&plain(word).as_str());
     let (first, last) = (words.first().filter(is_behind), words.last().filter(is_behind));
     let inner = &words[usize::from(first.is_some())..words.len().saturating_sub(usize::from(first.is_none() && last.is_some()))];
     let name = inner.join("_");

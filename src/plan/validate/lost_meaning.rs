@@ -2,20 +2,18 @@
 //! whether, how often and after what something runs, what it is to do, and who is asked.
 
 use super::check::PlanCheck;
-use super::fields::{HARMLESS, meant};
+use super::fields::meant;
 use super::wording::legible;
+use crate::plan::dialect::names::NAMES;
 use crate::plan::dialect::{DocumentPart, asks, gate, is_alias, is_field, is_kept, is_step, known_fields, plain};
 use crate::plan::fields::is_quiet;
 use crate::plan::native::node_fields;
 use crate::plan::{Dialect, NodeId, NodeKind};
 use serde_json::{Map, Value};
 
-/// Names of conditions that other systems have.
-const CONDITIONS: [&str; 10] = ["if", "when", "condition", "runif", "onlyif", "executeif", "unless", "skipif", "skipwhen", "skipcondition"];
-
 /// What an unknown field says that must not be passed over.
 pub(super) fn lost_meaning(check: &PlanCheck, part: DocumentPart, at: Option<usize>, name: &str, value: &Value) -> Option<String> {
-    if is_field(check.plan.dialect, part, name) || value.is_null() || HARMLESS.contains(&name) {
+    if is_field(check.plan.dialect, part, name) || value.is_null() || NAMES.unknown.harmless.contains(&name) {
         return None;
     }
     match part {
@@ -71,7 +69,7 @@ fn of_edge(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
     if is_off(&word, value) {
         return Some(format!("`{shown}` says that this edge leads nowhere, but it would: remove the edge, or write a condition"));
     }
-    let is_condition = CONDITIONS.contains(&word.as_str()) || ["guard", "skip", "only"].contains(&word.as_str());
+    let is_condition = NAMES.unknown.condition.contains(&word.as_str()) || ["guard", "skip", "only"].contains(&word.as_str());
     if is_condition && (*value == Value::Bool(false) || !is_kept(dialect, DocumentPart::Edge, name, value)) {
         return Some(format!(
             "`{shown}` is no condition here, so this edge would always lead on: write `when`, or the form's own `condition`"
@@ -112,7 +110,7 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
     if is_off(&word, value) {
         return Some(format!("`{shown}` says that this doesn't run, but it would: remove the node, or write a condition"));
     }
-    if is(&CONDITIONS) {
+    if is(&NAMES.unknown.condition) {
         return Some(format!(
             "`{shown}` is no condition here, so this would always run: write `when` in a native plan, or a condition on an edge"
         ));

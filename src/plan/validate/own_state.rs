@@ -3,8 +3,8 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::Fix;
-use super::foreign;
 use crate::plan::code::is_identifier;
+use crate::plan::dialect::names::NAMES;
 use crate::plan::edit::Edit;
 use crate::plan::{Edge, Node, NodeKind, NodeTextMut, Path, Plan, Root, node_texts_mut};
 use serde_json::Value;
@@ -34,8 +34,8 @@ pub(super) fn check(check: &mut PlanCheck, place: FindingPlace, field: &str, pat
 /// A path such as `steps.a.output`, which means `a.result`.
 pub(super) fn unwrapped(check: &PlanCheck, place: FindingPlace, path: &Path) -> Option<Fix> {
     let Root::Unknown(word) = &path.root else { return None };
-    let id = path.fields.first().filter(|id| foreign::BEFORE.contains(&word.as_str()) && check.graph.position(id).is_some())?;
-    let behind = path.fields.get(1).filter(|word| foreign::BEHIND.contains(&word.as_str()));
+    let id = path.fields.first().filter(|id| NAMES.foreign.before.contains(&word.as_str()) && check.graph.position(id).is_some())?;
+    let behind = path.fields.get(1).filter(|word| NAMES.foreign.behind.contains(&word.as_str()));
     let written = behind.map_or_else(|| format!("{word}.{id}"), |behind| format!("{word}.{id}.{behind}"));
     let edit = changed(check.plan, place, &written, &format!("{id}.result"))?;
     Some(Fix::safe(format!("read `{id}.result`"), edit))

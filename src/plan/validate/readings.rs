@@ -4,7 +4,8 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::Fix;
-use crate::plan::dialect::{AS_WRITTEN, DEPENDS_ON, FieldReading, ListForm, Part, gate, held, without};
+use crate::plan::dialect::names::NAMES;
+use crate::plan::dialect::{AS_WRITTEN, FieldReading, ListForm, Part, gate, held, without};
 use crate::plan::edit::Edit;
 use crate::plan::{Dialect, Edge, Node, Plan};
 use serde_json::{Map, Value, json};
@@ -37,25 +38,10 @@ fn is_untyped(plan: &Plan, reading: &FieldReading) -> bool {
 
 /// Whether a field says who is asked, whether something runs or after what: only a person takes that out.
 fn is_decisive(reading: &FieldReading) -> bool {
-    const DECISIVE: [&str; 15] = [
-        "approve",
-        "defaults",
-        "breakpoint",
-        "when",
-        "condition",
-        "skip_if",
-        "skip_condition",
-        "join",
-        "route",
-        "until",
-        "over",
-        "edges",
-        "connections",
-        "policy",
-        "on_failure",
-    ];
     let asks = reading.written.as_ref().is_some_and(|written| gate(&reading.name, written, Some("approve")).is_some());
-    asks || [&reading.field, &reading.name].iter().any(|name| DECISIVE.contains(&name.as_str()) || DEPENDS_ON.contains(&name.as_str()))
+    asks || [&reading.field, &reading.name]
+        .iter()
+        .any(|name| NAMES.unknown.decisive.contains(&name.as_str()) || NAMES.node.depends_on.contains(&name.as_str()))
 }
 
 /// The unknown fields without any reading.

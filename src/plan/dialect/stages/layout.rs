@@ -1,7 +1,8 @@
 //! Where the stages of a document are: a list of objects, an object by id, or a list with ids of objects beside it; all of it at the
 //! top or inside of a `workflow`. What isn't the plain list is noted, so that the document is written back as it was.
 
-use super::names::{GRAPHS, LAYOUT};
+use super::super::names::NAMES;
+use super::names::LAYOUT;
 use crate::plan::fields::{ShapeError, is_quiet, kind, step};
 use serde_json::{Map, Value, json};
 
@@ -25,7 +26,7 @@ pub(super) struct Parts {
 /// Takes a document apart.
 pub(super) fn take(mut document: Map<String, Value>) -> Result<Parts, ShapeError> {
     let mut note = Map::new();
-    let graph = GRAPHS.into_iter().find(|name| document.get(*name).is_some_and(|graph| graph.get("stages").is_some()));
+    let graph = NAMES.stage.graphs.iter().copied().find(|name| document.get(*name).is_some_and(|graph| graph.get("stages").is_some()));
     let mut prefix = String::new();
     let mut graph_edges = None;
     let mut stages = None;

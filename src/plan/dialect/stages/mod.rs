@@ -7,12 +7,11 @@ mod read;
 mod write;
 
 pub(super) use layout::{beside_list, holds_one, no_object};
-pub(in crate::plan) use names::GRAPHS;
 pub(in crate::plan) use read::implied;
 pub(super) use read::{edge, read, stage_alone};
 pub(super) use write::write;
 
-use names::{AGENT, ARGS, DECIDE, OBJECTIVE, TOOL, VALUE};
+use super::names::NAMES;
 
 use crate::plan::{AgentNode, DecisionNode, Dialect, Node, NodeId, NodeKind, Plan, TransformNode};
 use serde_json::Value;
@@ -72,12 +71,12 @@ pub(super) fn field<'n>(node: &Node, native: &'n str) -> &'n str {
     match native {
         "entry" => "entrypoint",
         "exit" => "terminal",
-        "agent" => write::under(node, &AGENT),
-        "objective" => write::under(node, &OBJECTIVE),
-        "tool" => write::under(node, &TOOL),
-        "args" => write::under(node, &ARGS),
-        "decide" => write::under(node, &DECIDE),
-        "value" => write::under(node, &VALUE),
+        "agent" => write::under(node, &NAMES.stage.agent),
+        "objective" => write::under(node, &NAMES.stage.objective),
+        "tool" => write::under(node, &NAMES.stage.tool),
+        "args" => write::under(node, &NAMES.stage.args),
+        "decide" => write::under(node, &NAMES.stage.decide),
+        "value" => write::under(node, &NAMES.stage.value),
         _ => native,
     }
 }

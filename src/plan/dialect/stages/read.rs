@@ -1,8 +1,10 @@
 //! From a stage document to a plan.
 
+use super::super::names::NAMES;
 use super::layout::{self, PlacedStage};
-use super::names::{AGENT, ARGS, DECIDE, DOCUMENT, EDGE, IMPLIED, OBJECTIVE, STAGE, TOOL, VALUE};
+use super::names::IMPLIED;
 use super::{DIALECT, StageType, name_of, plain_work};
+use crate::plan::Dialect;
 use crate::plan::dialect::parts;
 use crate::plan::fields::Fields;
 use crate::plan::native::{ShapeError, kind};
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
 pub(in crate::plan) fn read(value: Value) -> Result<Plan, ShapeError> {
-    let fields = Fields::open(value, "", &DOCUMENT)?;
+    let fields = Fields::open(value, "", &NAMES.form(Dialect::Stages).document)?;
     let parts = layout::take(fields.rest())?;
     let nodes = parts.stages.into_iter().map(|PlacedStage { path, key, value }| stage(value, &path, key.as_deref()));
     let mut nodes = nodes.collect::<Result<Vec<_>, _>>()?;
@@ -34,7 +36,7 @@ pub(in crate::plan) fn read(value: Value) -> Result<Plan, ShapeError> {
     if edges.is_empty() {
         chain(&mut nodes);
     }
-    let fields = Fields::open(Value::Object(rest), "", &DOCUMENT)?;
+    let fields = Fields::open(Value::Object(rest), "", &NAMES.form(Dialect::Stages).document)?;
     let mut plan = parts::plan(DIALECT, nodes, edges, fields);
     for (at, work) in implied(&plan) {
         plan.nodes[at].kind = work;
@@ -90,7 +92,7 @@ pub(in crate::plan) fn stage_alone(value: Value, path: &str) -> Result<Node, Sha
 }
 
 fn stage(value: Value, path: &str, key: Option<&str>) -> Result<Node, ShapeError> {
-    let mut fields = Fields::open(value, path, &STAGE)?;
+    let mut fields = Fields::open(value, path, &NAMES.form(Dialect::Stages).node)?;
     let id = id(&mut fields, key)?;
     let entry = fields.flag("entrypoint")?;
     let exit = fields.flag("terminal")?;
@@ -132,7 +134,7 @@ fn stage_kind(fields: &mut Fields) -> Result<StageType, ShapeError> {
         return Ok(kind);
     }
     let says = |names: &[&str]| names.iter().any(|name| fields.has(name));
-    match (says(&TOOL), says(&AGENT)) {
+    match (says(&NAMES.stage.tool), says(&NAMES.stage.agent)) {
         (true, _) => Ok(StageType::Tool),
         (false, true) => Ok(StageType::Agent),
         (false, false) => Err(fields.wrong("type", missing)),
@@ -158,10 +160,10 @@ fn work(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
         StageType::Merge => NodeKind::Merge(MergeNode { template: fields.take("template") }),
         StageType::Transform => {
             let mut value = Value::Null;
-            match named(fields, &VALUE) {
+            match named(fields, &NAMES.stage.value) {
                 Some(name) => {
                     value = fields.take(name).unwrap_or_default();
-                    remember(fields, &VALUE, name, &value);
+                    remember(fields, &NAMES.stage.value, name, &value);
                 }
                 None => mark(fields),
             }
@@ -172,13 +174,13 @@ fn work(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
 
 /// By an expression or an agent; neither when the stage says no more than its type.
 fn decision(fields: &mut Fields) -> Result<Option<DecisionNode>, ShapeError> {
-    if let Some(name) = named(fields, &DECIDE)
+    if let Some(name) = named(fields, &NAMES.stage.decide)
         && let Some(expression) = fields.some_text(name)?
     {
-        if named(fields, &AGENT).is_some() {
+        if named(fields, &NAMES.stage.agent).is_some() {
             return Err(fields.wrong(name, "a stage decides by an expression or by an agent, not by both"));
         }
-        remember(fields, &DECIDE, name, &json!(expression));
+        remember(fields, &NAMES.stage.decide, name, &json!(expression));
         return Ok(Some(DecisionNode::Expression(expression)));
     }
     let agent = agent(fields)?;
@@ -186,10 +188,10 @@ fn decision(fields: &mut Fields) -> Result<Option<DecisionNode>, ShapeError> {
 }
 
 fn tool(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
-    let name = named(fields, &TOOL).ok_or_else(|| fields.missing(TOOL[0]))?;
+    let name = named(fields, &NAMES.stage.tool).ok_or_else(|| fields.missing(NAMES.stage.tool[0]))?;
     let tool = fields.need_text(name)?;
-    remember(fields, &TOOL, name, &json!(tool));
-    let args = ARGS.into_iter().find(|name| fields.peek(name).is_some_and(Value::is_object));
+    remember(fields, &NAMES.stage.tool, name, &json!(tool));
+    let args = NAMES.stage.args.iter().copied().find(|name| fields.peek(name).is_some_and(Value::is_object));
     let query = fields.text("query")?;
     if let (Some(_), Some(_)) = (args, &query) {
         return Err(fields.wrong("query", "a tool takes arguments or a `query`, not both"));
@@ -202,7 +204,7 @@ fn tool(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
     if args.is_empty() {
         fields.keep(name, json!({}));
     } else {
-        remember(fields, &ARGS, name, &Value::Object(args.clone()));
+        remember(fields, &NAMES.stage.args, name, &Value::Object(args.clone()));
     }
     Ok(NodeKind::Tool(ToolNode { tool, input: ToolInput::Args(args) }))
 }
@@ -216,7 +218,7 @@ fn agent(fields: &mut Fields) -> Result<AgentNode, ShapeError> {
         }
         Ok(text)
     };
-    Ok(AgentNode { agent: text(&AGENT)?, objective: text(&OBJECTIVE)?, ..AgentNode::default() })
+    Ok(AgentNode { agent: text(&NAMES.stage.agent)?, objective: text(&NAMES.stage.objective)?, ..AgentNode::default() })
 }
 
 /// The first of several names that says something.
@@ -232,7 +234,7 @@ fn remember(fields: &mut Fields, names: &[&str], name: &str, value: &Value) {
 }
 
 pub(in crate::plan) fn edge(value: Value, path: &str) -> Result<Edge, ShapeError> {
-    let mut fields = Fields::open(value, path, &EDGE)?;
+    let mut fields = Fields::open(value, path, &NAMES.form(Dialect::Stages).edge)?;
     let from = fields.need_text("from_stage_id")?;
     let to = fields.need_text("to_stage_id")?;
     let when = fields.some_text("condition")?;

@@ -3,8 +3,9 @@
 use super::super::draft::Loss;
 use super::super::draft::{DocumentDraft, rename};
 use super::super::field_names::DocumentPart;
+use super::super::names::NAMES;
 use super::layout::StagesLayout;
-use super::names::{AGENT, ARGS, DECIDE, IMPLIED, OBJECTIVE, TOOL, VALUE, is_memo};
+use super::names::{IMPLIED, is_memo};
 use super::{DIALECT, StageType, name_of, plain_work, read};
 use crate::plan::{Node, NodeId, Plan};
 use serde_json::{Map, Value, json};
@@ -116,19 +117,19 @@ fn put_kind(
         return;
     }
     match kind {
-        StageType::Agent => put_agent(fields, written, name(&AGENT), name(&OBJECTIVE)),
+        StageType::Agent => put_agent(fields, written, name(&NAMES.stage.agent), name(&NAMES.stage.objective)),
         StageType::Tool => {
-            rename(fields, "tool", written, name(&TOOL));
+            rename(fields, "tool", written, name(&NAMES.stage.tool));
             rename(fields, "query", written, "query");
-            rename(fields, "args", written, name(&ARGS));
+            rename(fields, "args", written, name(&NAMES.stage.args));
         }
         StageType::Decision => match fields.shift_remove("decide") {
             Some(Value::Object(mut agent)) => {
-                put_agent(&mut agent, written, name(&AGENT), name(&OBJECTIVE));
+                put_agent(&mut agent, written, name(&NAMES.stage.agent), name(&NAMES.stage.objective));
                 draft.lose_rest(&format!("{place}.decide"), &agent);
             }
             Some(expression) => {
-                written.insert(name(&DECIDE).into(), expression);
+                written.insert(name(&NAMES.stage.decide).into(), expression);
             }
             None => {}
         },
@@ -137,7 +138,7 @@ fn put_kind(
                 rename(&mut merge, "template", written, "template");
             }
         }
-        StageType::Transform => rename(fields, "value", written, name(&VALUE)),
+        StageType::Transform => rename(fields, "value", written, name(&NAMES.stage.value)),
     }
 }
 

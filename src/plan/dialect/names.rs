@@ -1,0 +1,175 @@
+//! The names that documents have for things, read from `names.toml`. Another name for something is a line there.
+
+use crate::plan::Dialect;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// A file that can't be read would leave every name unknown; a test reads it.
+pub(in crate::plan) static NAMES: LazyLock<WrittenNames> = LazyLock::new(|| toml::from_str(include_str!("names.toml")).unwrap_or_default());
+
+type List = Vec<&'static str>;
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct WrittenNames {
+    pub node: StepNames,
+    pub group: GroupNames,
+    pub gate: GateNames,
+    pub stage: StageNames,
+    pub foreign: ForeignNames,
+    pub unknown: UnknownNames,
+    form: FormNames,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct StepNames {
+    /// Names of a list of nodes that no form has.
+    pub lists: List,
+    /// Fields by which an object is a step, whatever else it has.
+    pub work: List,
+    /// Names of the ids that a node waits for.
+    pub depends_on: List,
+    /// Names of the one field of an object that is where an id belongs.
+    pub reference: List,
+    /// Names of a line for the shell.
+    pub command: List,
+    pub args: List,
+    /// Fields whose values are names, so that YAML's numbers and truths in them are text.
+    pub text: List,
+    /// The same of an edge.
+    pub edge_text: List,
+}
+
+/// Stages, phases and milestones that hold tasks.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct GroupNames {
+    pub lists: List,
+    pub inner: List,
+    pub name: List,
+    /// Words of a group that hold for everything in it.
+    pub condition: List,
+}
+
+/// Fields that would have a person asked.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct GateNames {
+    pub names: List,
+    /// Parts of names that speak of asking a person, though nobody has listed them.
+    pub like: List,
+    /// Parts of names that speak of something else.
+    pub unlike: List,
+    /// Values that are a plain yes.
+    pub yes: List,
+    /// Values that say that nobody is asked.
+    pub no: List,
+}
+
+/// Fields of a stage; the first name of each is the one that is written.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct StageNames {
+    /// Objects that may hold `stages` and `edges`.
+    pub graphs: List,
+    pub agent: List,
+    pub objective: List,
+    pub tool: List,
+    pub args: List,
+    pub decide: List,
+    pub value: List,
+}
+
+/// Words of other systems' references.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct ForeignNames {
+    /// Words before the name of a node.
+    pub before: List,
+    /// Words after it.
+    pub behind: List,
+    /// Arguments in which such spellings mean something of their own.
+    pub of_their_own: List,
+    /// Fields in which authors name what a node gives.
+    pub named_result: List,
+}
+
+/// What a field is about that means nothing where it is.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct UnknownNames {
+    /// Fields of people and screens, which nobody expects to do anything.
+    pub harmless: List,
+    /// Fields that say who is asked, whether something runs or after what: only a person takes these out.
+    pub decisive: List,
+    /// Names of conditions that other systems have.
+    pub condition: List,
+    /// Fields that tell a form.
+    pub shapes: List,
+    /// Native fields that messages name and that other forms have under other names.
+    pub native: List,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+struct FormNames {
+    native: PartsNames,
+    orchestration: PartsNames,
+    tools: PartsNames,
+    hybrid: PartsNames,
+    workflow: PartsNames,
+    stages: PartsNames,
+}
+
+/// The names of one form.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct PartsNames {
+    pub document: PartNames,
+    pub node: PartNames,
+    pub edge: PartNames,
+    /// Further names in a node that is an agent's.
+    pub agent: PartNames,
+}
+
+/// The names in one kind of object.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(in crate::plan) struct PartNames {
+    /// What the object is, with its article: `a tools task`.
+    pub what: &'static str,
+    /// The fields that it has; the native form's are said by its types.
+    #[serde(borrow)]
+    pub fields: Vec<&'static str>,
+    /// A name that authors write, and the right one.
+    #[serde(borrow)]
+    pub renamed: Vec<(&'static str, &'static str)>,
+    /// A name of something that is said elsewhere, and how.
+    #[serde(borrow)]
+    pub elsewhere: Vec<(&'static str, &'static str)>,
+}
+
+impl WrittenNames {
+    pub fn form(&self, dialect: Dialect) -> &PartsNames {
+        match dialect {
+            Dialect::Native => &self.form.native,
+            Dialect::Orchestration => &self.form.orchestration,
+            Dialect::Tools => &self.form.tools,
+            Dialect::Hybrid => &self.form.hybrid,
+            Dialect::Workflow => &self.form.workflow,
+            Dialect::Stages => &self.form.stages,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_can_be_read() {
+        let names: WrittenNames = toml::from_str(include_str!("names.toml")).unwrap();
+        assert!(names.node.depends_on.contains(&"needs") && names.form(Dialect::Workflow).edge.renamed.contains(&("from", "source_id")));
+    }
+}
