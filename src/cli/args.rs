@@ -413,6 +413,9 @@ pub struct ShowArgs {
     /// Show the timeline: wait time, work time, retries, the critical path
     #[arg(long, conflicts_with = "part")]
     pub timeline: bool,
+    /// Print nothing but the result of the run or node, as `run` prints it
+    #[arg(long, conflicts_with_all = ["timeline", "json"])]
+    pub result: bool,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,

@@ -7,6 +7,7 @@ use super::{
     named,
     show::{payload_lines, preview_lines},
 };
+use crate::plan::NodeId;
 use crate::{
     engine::{
         Action, ActionTarget, Command, Event, EventTrait, GateReply, NodeFact, NodeState, Record, Run, RunId, RunStatus, StopSignal, Time,
@@ -17,6 +18,7 @@ use crate::{
     store::RunFilter,
     text::{Plain, counted},
 };
+use serde_json::Value;
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
@@ -353,7 +355,7 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
             });
         }
     } else if ended.state.outcome().is_some() {
-        print_results(&ended.state, io)?;
+        print_results(&output(&ended.state), io)?;
     }
     let is_over = ended.state.outcome().is_some();
     let elapsed = if is_over { format!(", {}", elapsed(ended.state.elapsed_ms(Time::default()))) } else { String::new() };
@@ -363,9 +365,13 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
 }
 
 /// The output of the run: the results of its final nodes.
-fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), CliError> {
-    let results: Vec<_> =
-        run.nodes().filter(|(id, _)| run.is_final(id)).filter_map(|(id, node)| Some((id, node.result.as_ref()?))).collect();
+pub(super) fn output(run: &Run) -> Vec<(&NodeId, &Value)> {
+    let results = run.nodes().filter(|(id, _)| run.is_final(id));
+    results.filter_map(|(id, node)| Some((id, node.result.as_deref()?))).collect()
+}
+
+/// Prints results as they are read; several with their names.
+pub(super) fn print_results(results: &[(&NodeId, &Value)], io: &mut Io<'_>) -> Result<(), CliError> {
     let many = results.len() > 1;
     for (id, result) in results {
         if many {

@@ -1,10 +1,11 @@
 //! `dagdeck show`: one run as it stands in the journal: its nodes, its gates, what came out.
 
+use super::headless::{output, print_results};
 use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline};
 use crate::{
     engine::{
         Cause, Decided, Gate, GateKind, GateQuestion, NodeRun, Preview, Record, Run, RunId, RunStatus, Time, Totals, Transcript,
-        TranscriptEntry, calls_label, elapsed, listed, result_line, value_text, work,
+        TranscriptEntry, calls_label, elapsed, listed, result_line, result_text, value_text, work,
     },
     host::{Clock, SystemClock},
     plan::{NodeId, nest},
@@ -37,14 +38,27 @@ pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     }
     let shown = json_of(&run, &id, status);
     let Some(node) = node else {
-        if args.json {
-            io.json(&shown)?
-        } else {
-            print(&run, (&id, status), until, io)?
+        match (args.json, args.result) {
+            (true, _) => io.json(&shown)?,
+            (false, true) => only(&output(&run), || format!("run `{}` has no result", short(&id)), io)?,
+            (false, false) => {
+                print(&run, (&id, status), until, io)?;
+                let results = output(&run);
+                if run.outcome().is_some() && !results.is_empty() {
+                    io.line("")?;
+                    print_results(&results, io)?;
+                }
+            }
         }
         return Ok(Exit::Success);
     };
     let node = named::node(node, &id, &run, &records)?;
+    if args.result {
+        let result = run.node(&node).and_then(|node| node.result.as_deref());
+        let result: Vec<_> = result.map(|result| (&node, result)).into_iter().collect();
+        only(&result, || format!("`{node}` has no result"), io)?;
+        return Ok(Exit::Success);
+    }
     let known = shown["nodes"].as_array().and_then(|nodes| nodes.iter().find(|shown| shown["id"] == node.as_str()));
     let mut transcript = Transcript::default();
     records.iter().for_each(|record| transcript.fold(record));
@@ -57,6 +71,14 @@ pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
         print_node(&run, (&id, status), &node, entries, io)?
     }
     Ok(Exit::Success)
+}
+
+/// Prints results and nothing else; where there is none, that is an error, since a file may be made of it.
+fn only(results: &[(&NodeId, &Value)], none: impl FnOnce() -> String, io: &mut Io<'_>) -> Result<(), CliError> {
+    if results.is_empty() {
+        return Err(CliError::new(none()).hint("`dagdeck show` says how the run is"));
+    }
+    print_results(results, io)
 }
 
 /// The events of the run that goes by this name, and its whole name.
@@ -290,8 +312,7 @@ fn print_node(
         }
     }
     if let Some(result) = &node.result {
-        let text = result.as_str().map_or_else(|| serde_json::to_string_pretty(result).unwrap_or_default(), str::to_owned);
-        for line in Block::new(&text).lines() {
+        for line in Block::new(&result_text(result)).lines() {
             io.line(line.as_str())?;
         }
     }
