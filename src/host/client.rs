@@ -104,6 +104,12 @@ pub enum Request {
     AllowHost(String),
     /// Read the plan in a file, by its path from the workspace; answered by `PlanRead` or `Problem`.
     ReadPlan(String),
+    /// Write a text into a file, by its path from the workspace; answered by `TextSaved`, `TextThere` or `Problem`.
+    SaveText {
+        path: String,
+        text: String,
+        there: There,
+    },
     /// Write a plan into a file, by its path from the workspace; answered by `PlanSaved`, `PlanThere` or `Problem`.
     SavePlan {
         /// Its ending tells JSON (else) from YAML (`.yaml`, `.yml`).
@@ -242,6 +248,15 @@ pub enum Notice {
         /// The file has comments, which no writer keeps.
         has_comments: bool,
     },
+    /// A text was written to that path, as it was asked for.
+    TextSaved(String),
+    /// There is a file already, and nothing was written.
+    TextThere {
+        path: String,
+        text: String,
+    },
+    /// The run that something was asked of is no more: somebody deleted it.
+    RunGone(RunId),
     /// A picture of what a gate's payload would do.
     Preview {
         run: RunId,
@@ -294,6 +309,8 @@ pub struct Hello {
     pub model: ModelStatus,
     /// A person chose it: runs that are let go on ask it.
     pub is_picked: bool,
+    /// What was asked for in this workspace before, oldest first.
+    pub requests: Vec<String>,
 }
 
 /// Which model is used now.

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::engine::{Action, Command, GateId, Run, RunId};
 use crate::plan::Plan;
-use crate::store::short;
+use crate::store::{PlanningRecord, StoreError, short};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
 use tokio::{
@@ -25,6 +25,9 @@ const VIA: &str = "console";
 
 /// Notices between the host and one client's screen; a slow client is waited for beyond that, and never by a run.
 const NOTICES: usize = 256;
+
+/// Earlier requests that a client is told.
+const REQUESTS: usize = 100;
 
 impl Client for LocalHost {
     fn connect(&self) -> Connection {
@@ -90,11 +93,19 @@ impl ClientSession {
             user: self.shared.user.clone(),
             model: self.shared.model(),
             is_picked: self.shared.is_picked(),
+            requests: self.requests(),
         }));
         self.notify(self.catalog());
         if let Some(error) = self.shared.store.refusal() {
             self.notify(Notice::Problem(error.into()));
         }
+    }
+
+    /// What was asked for here before, oldest first.
+    fn requests(&self) -> Vec<String> {
+        let mut planned = PlanningRecord::all(&self.shared.places.home, &self.shared.places.workspace);
+        let first = planned.len().saturating_sub(REQUESTS);
+        planned.drain(first..).map(|record| record.request).collect()
     }
 
     fn catalog(&self) -> Notice {
@@ -143,6 +154,7 @@ impl ClientSession {
                 }
             }
             Request::ReadPlan(path) => self.read_plan(path),
+            Request::SaveText { path, text, there } => self.save_text(path, text, there),
             Request::SavePlan { path, plan, form, there } => self.save_plan(path, plan, form, there),
         }
     }
@@ -183,6 +195,7 @@ impl ClientSession {
     async fn reopen(&self, run: RunId, command: Command) {
         let state = self.shared.store.records(&run).map(|records| Run::replay(&records));
         let result = match (state, command) {
+            (Err(StoreError::NoSuchRun { .. }), _) => return self.gone(run),
             (Err(error), _) => Err(error.into()),
             (Ok(state), command @ (Command::Act { .. } | Command::Undo)) if state.outcome().is_some() => {
                 let last = FirstCommands { commands: vec![command], by: self.shared.actor(VIA) };
@@ -201,11 +214,20 @@ impl ClientSession {
         {
             return;
         }
-        let opened = self.shared.store.records(&run).map(|records| {
-            let driver = self.shared.driver(&run);
-            Notice::RunOpened { run, records, driver }
-        });
-        self.notify_with(opened.map_err(Problem::from));
+        match self.shared.store.records(&run) {
+            Ok(records) => {
+                let driver = self.shared.driver(&run);
+                self.notify(Notice::RunOpened { run, records, driver });
+            }
+            Err(StoreError::NoSuchRun { .. }) => self.gone(run),
+            Err(error) => self.notify(Notice::Problem(error.into())),
+        }
+    }
+
+    /// A run that was deleted meanwhile leaves the list too.
+    fn gone(&self, run: RunId) {
+        self.notify(Notice::RunGone(run));
+        self.notify_with(self.shared.runs().map(Notice::Runs));
     }
 
     /// A run that goes on here already is shown.
@@ -283,6 +305,19 @@ impl ClientSession {
                 Err(message) => Notice::Problem(Problem::new(format!("`{path}`: {message}"))),
             };
             // A client that has gone compares nothing.
+            let _ = listener.send(notice);
+        });
+    }
+
+    fn save_text(&mut self, path: String, text: String, there: There) {
+        let (file, listener) = (self.shared.places.workspace.join(&path), self.listener.clone());
+        self.tasks.spawn_blocking(move || {
+            let notice = match save::text(&text, &file, there) {
+                Ok(true) => Notice::TextSaved(path),
+                Ok(false) => Notice::TextThere { path, text },
+                Err(error) => Notice::Problem(Problem::new(format!("`{path}` can't be written: {error}"))),
+            };
+            // A client that has gone is told nothing; the file is there.
             let _ = listener.send(notice);
         });
     }

@@ -37,7 +37,10 @@ impl Shared {
         let catalog = self.catalog();
         match self.by_model(wish, &catalog, &facts, sink).await {
             Some(planned) => planned,
-            None => Ok(self.built_in(&wish.text, facts, catalog, sink)),
+            None => {
+                self.put_on_record(wish, None, &[]);
+                Ok(self.built_in(&wish.text, facts, catalog, sink))
+            }
         }
     }
 

@@ -27,13 +27,17 @@ pub(super) fn plan(plan: &Plan, form: Dialect, file: &Path, there: There) -> Res
     };
     // In its own dialect a plan has its tools' arguments as they are.
     let text = write_as(plan, Format::Document(form), syntax, &Catalog::default()).text;
-    let is_written = match there {
-        There::Stays => beside::write_new(file, text.as_bytes())?,
-        There::IsReplaced => beside::write(file, text.as_bytes()).map(|()| true)?,
-    };
-    match is_written {
+    match self::text(&text, file, there)? {
         true => Ok(Saved::Written),
         false => Ok(Saved::IsThere { has_comments: read_text(file, DOCUMENT).is_ok_and(|text| syntax.has_comments(&text)) }),
+    }
+}
+
+/// Writes a text into a file, whole or not at all; says whether it was written.
+pub(super) fn text(text: &str, file: &Path, there: There) -> Result<bool> {
+    match there {
+        There::Stays => beside::write_new(file, text.as_bytes()),
+        There::IsReplaced => beside::write(file, text.as_bytes()).map(|()| true),
     }
 }
 

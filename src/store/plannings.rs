@@ -11,7 +11,7 @@ pub const PLANNINGS: &str = "plannings.jsonl";
 /// The file begins anew when it is larger than this.
 const LARGEST: u64 = 1 << 20;
 
-/// One planning by a model.
+/// One planning, by a model or built in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanningRecord {
     pub at: Time,
