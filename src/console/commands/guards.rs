@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::console::model::{Confirm, Confirmed, Dialog, Model, PlanScreen, RunView, Screen};
+use crate::engine::{Action, Command};
 use crate::host::client::Driver;
 use crate::plan::{DecisionNode, NodeKind};
 use crate::text::counted;
@@ -55,6 +56,14 @@ pub fn changing(model: &Model) -> Result<(), DisabledReason> {
 pub fn changing_nodes(model: &Model) -> Result<(), DisabledReason> {
     changing(model)?;
     has_nodes(model)
+}
+
+/// The same, and the selected node may go: from a run only one that it has not begun.
+pub fn changing_removal(model: &Model) -> Result<(), DisabledReason> {
+    changing_nodes(model)?;
+    let Some((view, id)) = model.shown_run().zip(model.selected_id()) else { return Ok(()) };
+    let removal = Command::act(Action::Edit { edits: vec![model.addressed().remove(id)] });
+    view.newest().run.refusal(&removal).map_or(Ok(()), |why| Err(why.into()))
 }
 
 /// The plan is shown and has nodes.
@@ -150,7 +159,8 @@ pub fn some_run(model: &Model) -> Result<(), DisabledReason> {
 fn present(model: &Model, run: &RunView) -> Result<(), DisabledReason> {
     let Some(replay) = run.replay() else { return Ok(()) };
     let (at, all, now) = (replay.at(), run.journal().len(), model.hint("replay.last"));
-    Err(format!("this is the run after event {at} of {all}, where nothing can be done: {now} returns to now").into())
+    let branch = model.hint("replay.branch");
+    Err(format!("this is the run after event {at} of {all}: {now} returns to now, {branch} branches a new run off from here").into())
 }
 
 /// The log of the shown run has a line.
@@ -226,6 +236,12 @@ pub fn node_shown(model: &Model) -> Result<(), DisabledReason> {
     model.selected_id().map(|_| ()).ok_or(Cow::Borrowed("no node is selected"))
 }
 
+/// The selected node of a run has a result.
+pub fn has_result(model: &Model) -> Result<(), DisabledReason> {
+    node_shown(model)?;
+    model.selected_result().map(|_| ()).ok_or(Cow::Borrowed("the selected node has no result"))
+}
+
 /// A run is shown as it is now, and goes on here or is over: actions reach it.
 pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
     let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
@@ -266,6 +282,16 @@ pub fn quitting(model: &Model) -> Result<(), DisabledReason> {
     if asks { Ok(()) } else { Err("there is nothing to leave".into()) }
 }
 
+/// The same, and the plan has changes that would be lost by it.
+pub fn quitting_unsaved(model: &Model) -> Result<(), DisabledReason> {
+    let asks = matches!(
+        model.dialogs.last(),
+        Some(Dialog::Confirm(Confirm { then: Confirmed::CancelAllAndQuit | Confirmed::Leave | Confirmed::NewPlan(_), .. }))
+    );
+    let is_lost = model.editor.compare.would_be_lost(model.editor.plan());
+    if asks && is_lost { Ok(()) } else { Err("there is nothing to save".into()) }
+}
+
 /// The selected node of the shown run waits for a decision.
 pub fn node_gated(model: &Model) -> Result<(), DisabledReason> {
     run_shown(model)?;
@@ -295,7 +321,7 @@ pub fn gate_sends(model: &Model) -> Result<(), DisabledReason> {
 fn no_gate(model: &Model) -> DisabledReason {
     let attention = model.hint("tree.attention");
     if model.card_gate().is_some() {
-        return format!("the gate opened where you are: press {attention} to select it, then reply").into();
+        return format!("this gate opened on the row that you were on: press {attention} first, then reply").into();
     }
     if let Some(replay) = model.replay().filter(|_| model.place.screen != Screen::Inbox) {
         return format!("this is the run after event {}: press {} to return to now", replay.at(), model.hint("replay.last")).into();

@@ -56,7 +56,7 @@ const fn of(
 
 use KeyContext::{
     Act, Always, Breaks, Compare, Confirm, Deps, Draft, Editor, Filter, Findings, Form, Gate, Global, Graph, Inbox, Inspector, Line, Log,
-    LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why,
+    LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why, Words,
 };
 
 pub const GROUPS: &[&[ConsoleCommand]] =
@@ -140,7 +140,7 @@ const PLAN: &[ConsoleCommand] = &[
     row("plan.run", &["r"], Plan, ("Run", "run", "starts the plan; errors among the findings prevent it"), when::can_run, |model, turn| actions::run::ask_start(model, turn, Vec::new())),
     row("plan.step", &["s"], Plan, ("Run step by step", "", "starts the plan paused; each step then runs one node"), when::can_run, |model, turn| actions::run::ask_start(model, turn, vec![Action::Pause])),
     row("plan.add", &["a", "+"], Tree, ("Add a node", "add", "a new node that depends on the selected one"), when::changing, actions::plan::add),
-    row("plan.delete", &["d", "delete"], Tree, ("Delete the node", "", "with its edges; undo brings it back"), when::changing_nodes, actions::plan::delete),
+    row("plan.delete", &["d", "delete"], Tree, ("Delete the node", "", "with its edges; undo brings it back"), when::changing_removal, actions::plan::delete),
     row("plan.rename", &["R"], Tree, ("Rename the node", "", "references to it follow"), when::changing_nodes, actions::plan::rename),
     row("plan.duplicate", &["c"], Tree, ("Duplicate the node", "", "a copy with the same dependencies"), when::changing_nodes, actions::plan::duplicate),
     row("plan.edit", &["e"], Tree, ("Edit its text", "edit", "objective, arguments, code, value or question"), when::changing_nodes, actions::plan::edit),
@@ -187,6 +187,7 @@ const RUN: &[ConsoleCommand] = &[
     row("act.why", &["W"], Run, ("Why it isn't running", "why", "lists what it waits for and takes you there"), when::node_shown, actions::why::open),
     row("run.resume", &["!"], Run, ("Resume the run", "resume", "resumes a run that no process drives"), when::interrupted, actions::branch::resume),
     row("run.compare", &["="], Run, ("Compare with another run", "compare", "plans and results side by side"), when::run_shown, actions::branch::ask_other),
+    row("run.save_result", &["ctrl-s"], Run, ("Save the result to a file", "save", "the selected node's result as it is read; asks for a name"), when::has_result, actions::save::ask_result),
     row("act.undo", &["u"], Run, ("Undo the last action", "undo", "works until the action takes effect"), when::can_take_back, act::undo),
     row("run.cancel_node", &["ctrl-x"], Run, ("Cancel the node", "", "stops it now; shows first what else that ends"), when::node_live, |model, turn| act::at_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Node(node) })),
     row("run.cancel_branch", &["|"], Run, ("Cancel the branch", "cancel branch", "the node and all that only it feeds; shows them first"), when::node_live, |model, turn| act::at_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Branch(node) })),
@@ -290,6 +291,9 @@ const DIALOGS: &[ConsoleCommand] = &[
     row("line.cancel", &["esc"], Line, ("Cancel", "", "closes without a change; asks once if you wrote words"), when::always, dialogs::leave_text),
     row("editor.newline", &["enter", "alt-enter"], Editor, ("New line", "", "starts a new line"), when::always, dialogs::newline),
     row("editor.keep", &["ctrl-s"], Editor, ("OK", "", "accepts the text"), when::always, dialogs::keep_editor),
+    row("words.keep", &["enter", "ctrl-s"], Words, ("OK", "", "accepts the text"), when::always, dialogs::keep_editor),
+    row("words.newline", &["alt-enter", "ctrl-j"], Words, ("New line", "", "starts a new line"), when::always, dialogs::newline),
+    row("words.cancel", &["esc"], Words, ("Cancel", "", "closes; asks once if the text was changed"), when::always, dialogs::leave_text),
     row("editor.cancel", &["esc"], Editor, ("Cancel", "", "closes; asks once if the text was changed"), when::always, dialogs::leave_text),
     row("form.next", &["tab", "down", "enter"], Form, ("Next field", "", "to the next field"), when::always, |model, _| dialogs::field(model, 1)),
     row("form.previous", &["backtab", "up"], Form, ("Previous field", "", "to the previous field"), when::always, |model, _| dialogs::field(model, -1)),
@@ -320,6 +324,7 @@ const DIALOGS: &[ConsoleCommand] = &[
     row("why.close", &["esc", "W", "q"], Why, ("Close", "", "back to the run"), when::always, dialogs::close),
     row("confirm.yes", &["y"], Confirm, ("Yes", "", "does what the question says"), when::always, dialogs::yes),
     row("confirm.leave", &["l"], Confirm, ("Quit without cancelling", "", "runs that have not ended can be resumed"), when::quitting, actions::app::leave),
+    row("confirm.save", &["ctrl-s"], Confirm, ("Save the plan first", "", "asks for the file; then leave again"), when::quitting_unsaved, dialogs::save_first),
     row("confirm.no", &["n", "esc"], Confirm, ("No", "", "changes nothing"), when::always, dialogs::close),
     row("reader.copy", &["y"], Reader, ("Copy", "", "copies the text"), when::always, dialogs::copy_reader),
     row("reader.close", &["esc", "q", "z", "?"], Reader, ("Close", "", "one step back"), when::always, dialogs::close),

@@ -34,6 +34,10 @@ impl Offer {
         let action = match self {
             Self::Undo => return run.refusal(&Command::Undo),
             Self::Breaks => return None,
+            // Without a result it would only lose the one that it has.
+            Self::Act(Action::Override { node, value: Value::Null }) if run.node(node).is_some_and(|node| node.state.has_result()) => {
+                return Some("it is done already".into());
+            }
             Self::Act(action) => action.clone(),
             Self::Value(node) => Action::Override { node: node.clone(), value: Value::Null },
             Self::Guide(node) => Action::Guide { node: node.clone(), text: "-".into() },

@@ -41,6 +41,8 @@ pub enum Confirmed {
     NewPlan(NewPlan),
     /// Trusts that file as it was shown.
     Trust(Box<TrustItem>),
+    /// Writes the text over the file of that path.
+    ReplaceText(String, String),
     /// Writes the plan over the file of that path, in that form.
     Replace(String, Box<Plan>, Dialect),
 }

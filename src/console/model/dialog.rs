@@ -200,6 +200,8 @@ pub enum LineThen {
     Condition(Box<Edge>),
     /// The file to write the plan into.
     SaveFile,
+    /// The file to write that text into: a result as it is read.
+    SaveText(String),
     /// The form to write it in at that path, where its own can't hold everything.
     SaveForm(String),
     /// The file of a plan to compare with.
@@ -267,6 +269,17 @@ pub enum Branching {
     Text,
     Node,
     Value,
+}
+
+impl EditorDialog {
+    /// Whether it takes words, or what was one line: enter accepts them there, as wherever words are typed.
+    pub fn is_words(&self) -> bool {
+        match self.then {
+            EditThen::Answer(_) | EditThen::Guide(_) | EditThen::Feedback(..) => true,
+            EditThen::Payload(_, Some(_)) => !self.before.contains('\n'),
+            _ => false,
+        }
+    }
 }
 
 impl LineThen {
@@ -412,6 +425,7 @@ impl Dialog {
         match self {
             Self::Pick(_) => KeyContext::Pick,
             Self::Line(_) => KeyContext::Line,
+            Self::Editor(editor) if editor.is_words() => KeyContext::Words,
             Self::Editor(_) => KeyContext::Editor,
             Self::Form(_) => KeyContext::Form,
             Self::List { of: ListOf::Findings, .. } => KeyContext::Findings,

@@ -2,7 +2,7 @@
 
 use ratatui_textarea::{CursorMove, TextArea};
 
-use super::Key;
+use super::{Key, MoveBy};
 use crate::text::Plain;
 
 #[derive(Clone, Debug)]
@@ -119,6 +119,12 @@ impl TextField {
             self.area.delete_line_by_head();
         } else if key.undoes() {
             self.area.undo();
+        } else if let Some(end) = key.text_end() {
+            self.rewind();
+            if end == MoveBy::Bottom {
+                self.area.move_cursor(CursorMove::Bottom);
+                self.area.move_cursor(CursorMove::End);
+            }
         } else if !(replaced && key.deletes()) {
             self.area.input(key.event());
         }

@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, fmt};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+use super::MoveBy;
+
 /// One key with its modifiers. Shift is part of the character, except with named keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd)]
 pub struct Key {
@@ -107,6 +109,15 @@ impl Key {
         self.code == KeyCode::Char('u') && self.mods == KeyModifiers::CONTROL
     }
 
+    /// The end of a whole text that the key goes to, if it goes to one.
+    pub fn text_end(&self) -> Option<MoveBy> {
+        match self.code {
+            KeyCode::Home if self.mods == KeyModifiers::CONTROL => Some(MoveBy::Top),
+            KeyCode::End if self.mods == KeyModifiers::CONTROL => Some(MoveBy::Bottom),
+            _ => None,
+        }
+    }
+
     /// Whether the key undoes what was typed last.
     pub fn undoes(&self) -> bool {
         self.code == KeyCode::Char('u') && self.mods == KeyModifiers::ALT
@@ -203,6 +214,7 @@ contexts! {
     Compare OnItsScreen "Comparison" "in the comparison of plans",
     Line Never "One line of text" "",
     Editor Never "Text editor" "",
+    Words Never "Words of yours" "",
     Form Never "Form" "",
     Pick Never "Lists" "",
     Findings Never "Findings" "",

@@ -68,6 +68,8 @@ pub use versus::{CompareScreen, VersusRow};
 
 use std::cell::LazyCell;
 
+use serde_json::Value;
+
 use crate::engine::{Blocker, Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
 use crate::text::Plain;
@@ -286,6 +288,11 @@ impl Model {
     pub fn selected_works(&self) -> bool {
         let Some(run) = self.shown_run().filter(|run| run.goes_on()) else { return false };
         self.selected_id().and_then(|id| run.seen().run.node(id)).is_some_and(|node| !node.state.has_ended())
+    }
+
+    /// The result of the selected node of the shown run, as it is seen.
+    pub fn selected_result(&self) -> Option<&Value> {
+        self.shown_run()?.seen().run.node(self.selected_id()?)?.result.as_deref().filter(|result| !result.is_null())
     }
 
     /// The gate that the selected node of the shown run waits for.

@@ -217,7 +217,7 @@ fn a_long_list_says_what_of_it_is_in_sight_and_is_paged_through() {
         other => panic!("{other:?}"),
     };
     let all = marked(&deck).1;
-    assert!(deck.sees(&format!(" 1-17 of {all}")), "{}", deck.screen());
+    assert!(deck.sees(&format!(" 1-16 of {all}")), "{}", deck.screen());
     deck.keys("end");
     assert_eq!(marked(&deck).0, all - 1);
     assert!(deck.sees(&format!("-{all} of {all}")), "{}", deck.screen());
@@ -238,4 +238,13 @@ fn the_editor_of_a_result_says_in_a_narrow_terminal_what_the_text_is_taken_as() 
     deck.type_text("override the result: scan");
     deck.keys("enter");
     assert!(deck.sees("read as JSON if it looks like JSON, else as text"), "{}", deck.screen());
+}
+
+#[test]
+fn control_with_home_and_end_goes_to_the_ends_of_the_whole_text() {
+    let mut field = TextField::new(Lines::Many, "one\ntwo\nthree");
+    for (key, at) in [("ctrl-home", (0, 0)), ("ctrl-end", (2, 5)), ("home", (2, 0))] {
+        field.key(super::Key::parse(key).unwrap());
+        assert_eq!(field.cursor(), at, "{key}");
+    }
 }

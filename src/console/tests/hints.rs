@@ -119,7 +119,11 @@ fn entries_of_the_palette_that_are_one_do_one_thing() {
         assert_eq!(alike, 1, "{} stands in the palette more than once", item.label.as_str());
     }
     for item in &items {
-        let PickThen::Command(id) = &item.then else { panic!("{item:?}") };
+        let id = match &item.then {
+            PickThen::Command(id) => id,
+            PickThen::Act(_) => continue,
+            other => panic!("{other:?}"),
+        };
         let one = commands::find(id).unwrap();
         for other in commands::all().filter(|other| other.in_palette() && other.title == one.title && other.description == one.description)
         {
@@ -257,4 +261,32 @@ fn a_long_request_wraps_and_its_card_grows_until_all_of_it_is_in_sight() {
     assert_eq!(rows.iter().map(crate::text::Plain::as_str).collect::<String>(), request, "nothing is left out");
     assert_eq!(cursor, (rows.len() - 1, "longest.md".len()));
     assert!(rows.iter().all(|row| row.width() < 20), "the cursor has its place");
+}
+
+#[test]
+fn the_palette_finds_every_action_of_the_menu_by_its_name_with_a_run_or_without() {
+    for mut deck in [Deck::planned(120, 40), Deck::waiting(120, 40)] {
+        for name in ["override", "rewind", "rerun alone", "mark done", "stop", "branch, hold"] {
+            deck.keys(":");
+            deck.type_text(name);
+            let Some(Dialog::Pick(pick)) = deck.model.dialogs.last() else { panic!("{}", deck.screen()) };
+            let first = pick.marked().map(|item| item.label.as_str().to_owned()).unwrap_or_default();
+            assert!(first.starts_with(name), "`{name}` finds `{first}`");
+            deck.keys("esc");
+        }
+    }
+}
+
+#[test]
+fn what_was_not_understood_is_there_to_be_said_in_other_words() {
+    let mut deck = Deck::new(120, 40);
+    let ask = json!({"id": "ask", "ask": "What is meant?"});
+    deck.plan =
+        serde_json::from_value(json!({"goal": "frobnicate", "nodes": [ask], "metadata": {"open": {"not_understood": ["frobnicate"]}}}))
+            .unwrap();
+    deck.type_text("frobnicate the quux");
+    deck.keys("enter");
+    assert!(deck.sees("to say it in other words") && deck.sees("n change the request"), "{}", deck.screen());
+    deck.keys("n");
+    assert_eq!(deck.model.request.field.text(), "frobnicate the quux");
 }

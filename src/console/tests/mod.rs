@@ -92,7 +92,13 @@ impl Deck {
     /// The host says what it says first.
     pub fn greet(&mut self) {
         let model = ModelStatus::Connected { model: "test-model".into(), provider: "here".into() };
-        self.notice(Notice::Hello(Hello { workspace: "/home/ada/project".into(), user: "ada".into(), model, is_picked: false }));
+        self.notice(Notice::Hello(Hello {
+            workspace: "/home/ada/project".into(),
+            user: "ada".into(),
+            model,
+            is_picked: false,
+            requests: Vec::new(),
+        }));
         self.notice(Notice::Catalog { catalog: catalog(), problems: Vec::new() });
     }
 

@@ -3,7 +3,10 @@
 use serde_json::json;
 
 use super::Deck;
+use crate::console::update::ConsoleEffect;
 use crate::engine::{Action, Breakpoint, Command, Done, Mark, Moment, NodeError, NodeState, RunId, WorkerFact};
+use crate::host::client::{Notice, Request, There};
+use crate::plan::Plan;
 
 fn broken_at(at: Moment) -> Deck {
     let mut deck = Deck::running(200, 50);
@@ -172,4 +175,68 @@ fn the_timeline_has_ticks_at_round_times() {
     let axis: Vec<&str> = screen.lines().nth(3).unwrap_or_default().split_whitespace().collect();
     assert!(axis.len() > 2 && axis[0] == "0" && axis[1..].iter().all(|tick| tick.ends_with("00ms") || tick.ends_with('s')), "{screen}");
     assert!(!axis.iter().any(|tick| tick.contains('.')), "{screen}");
+}
+
+/// A run of this plan that has just been started.
+fn run_of(nodes: serde_json::Value) -> Deck {
+    let mut deck = Deck::new(120, 40);
+    deck.plan = serde_json::from_value::<Plan>(json!({"goal": "two ways", "nodes": nodes})).unwrap();
+    deck.type_text("go");
+    deck.keys("enter r");
+    deck
+}
+
+#[test]
+fn at_the_end_the_selection_goes_to_an_output_that_says_something_and_stays_on_one() {
+    let nodes =
+        || json!([{"id": "town", "tool": "read_file", "args": {"path": "a"}}, {"id": "slow", "tool": "read_file", "args": {"path": "b"}}]);
+    let mut deck = run_of(nodes());
+    deck.done("town", json!("Nantes"));
+    deck.done("slow", json!(""));
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("town"));
+    assert!(deck.sees("output of the run, 1 of 2: also slow"), "{}", deck.screen());
+    let mut deck = run_of(nodes());
+    deck.select("town");
+    deck.done("slow", json!("late"));
+    deck.done("town", json!("Nantes"));
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("town"));
+}
+
+#[test]
+fn what_was_rejected_is_shown_at_the_end_and_no_other_output() {
+    let mut deck = run_of(json!([
+        {"id": "send", "tool": "write_file", "args": {"path": "a", "content": "b"}, "approve": "before"},
+        {"id": "warn", "tool": "read_file", "args": {"path": "b"}},
+    ]));
+    deck.keys(". x");
+    deck.type_text("no");
+    deck.keys("enter x");
+    deck.done("warn", json!("west is low"));
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("send"));
+}
+
+#[test]
+fn the_result_of_a_node_is_saved_to_a_file_as_it_is_read_and_no_file_is_replaced_unasked() {
+    let mut deck = run_of(json!([{"id": "town", "tool": "read_file", "args": {"path": "a"}}]));
+    deck.done("town", json!("Nantes"));
+    deck.keys("ctrl-s enter");
+    let asked = |deck: &mut Deck| match deck.asked.pop() {
+        Some(ConsoleEffect::Send(Request::SaveText { path, text, there })) => (path, text, there),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(asked(&mut deck), ("town.md".into(), "Nantes\n".into(), There::Stays));
+    deck.notice(Notice::TextThere { path: "town.md".into(), text: "Nantes\n".into() });
+    assert!(deck.sees("There is already a file town.md"), "{}", deck.screen());
+    deck.keys("y");
+    assert_eq!(asked(&mut deck).2, There::IsReplaced);
+    deck.notice(Notice::TextSaved("town.md".into()));
+    assert!(deck.sees("saved to town.md"), "{}", deck.screen());
+}
+
+#[test]
+fn a_run_that_somebody_else_deleted_is_closed() {
+    let mut deck = run_of(json!([{"id": "town", "tool": "read_file", "args": {"path": "a"}}]));
+    deck.done("town", json!("Nantes"));
+    deck.notice(Notice::RunGone(RunId("run-1".into())));
+    assert!(deck.model.runs.open.is_empty() && deck.sees("it was deleted elsewhere"), "{}", deck.screen());
 }

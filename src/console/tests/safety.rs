@@ -269,7 +269,7 @@ fn a_gate_that_opens_under_the_selection_is_not_decided_by_the_key_that_was_on_i
     deck.done("count", json!("x"));
     deck.keys("a a x -");
     assert_eq!(deck.engine().open_gates().count(), 1);
-    assert!(deck.sees("it opened where you are"), "{}", deck.screen());
+    assert!(deck.sees("opened just now: . lets its keys reply"), "{}", deck.screen());
     deck.keys(". a");
     assert_eq!(deck.engine().open_gates().count(), 0, "{}", deck.screen());
 }
@@ -313,7 +313,7 @@ fn a_text_of_a_payload_is_edited_as_that_text() {
 #[test]
 fn a_path_that_was_edited_has_no_new_lines() {
     let mut deck = Deck::waiting(120, 40);
-    deck.keys(". e down enter end enter enter ctrl-s a");
+    deck.keys(". e down enter end alt-enter alt-enter enter a");
     let decided = deck.engine().gates().next().and_then(|(_, decided)| decided.cloned()).unwrap();
     let GateReply::Modify { payload } = decided.decision else { panic!("{decided:?}") };
     assert_eq!(payload["path"], "longest.md");
@@ -324,4 +324,31 @@ fn a_rejection_says_what_it_does() {
     let mut deck = Deck::waiting(120, 40);
     deck.keys(". x");
     assert!(deck.sees("write is cancelled"), "{}", deck.screen());
+}
+
+#[test]
+fn words_of_one_reply_are_not_lost_to_another() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys(". x");
+    deck.type_text("too long");
+    deck.keys("enter");
+    assert!(deck.sees("x send the rejection") && deck.sees("u discard draft") && !deck.sees("a approve"), "{}", deck.screen());
+    deck.keys("e");
+    assert!(deck.sees("you wrote a reason to reject: x sends it, u discards it"), "{}", deck.screen());
+    assert!(deck.model.dialogs.is_empty() && deck.sees("too long"));
+    deck.keys("u e down enter end");
+    deck.type_text("x");
+    deck.keys("enter x");
+    assert!(deck.sees("you edited what it asks about: a sends it, u discards it"), "{}", deck.screen());
+    assert_eq!(deck.engine().open_gates().count(), 1);
+}
+
+#[test]
+fn a_card_behind_something_open_says_when_its_keys_reply() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys(". e");
+    assert!(deck.sees("keys reply again once this is closed") && !deck.sees("not active"), "{}", deck.screen());
+    deck.keys("esc");
+    deck.later(1_000);
+    assert!(deck.sees("keys active"), "{}", deck.screen());
 }

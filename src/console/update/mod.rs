@@ -1,6 +1,7 @@
 //! Update: what a message changes in the model, and what it asks of the world. Pure: time comes in with the message.
 
 pub mod actions;
+mod ends;
 mod keys;
 mod mouse;
 mod notices;

@@ -1,10 +1,12 @@
 //! What the host says: how each notice changes the model.
 
+use super::ends::{ended, show_end};
 use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{
-    Focus, GateKey, Model, PlanOrigin, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, Tab, TreeView, Version, docs, stops, texts,
+    Focus, GateKey, Model, PlanOrigin, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, TreeView, TypedLine, Version, docs, stops,
+    texts,
 };
-use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
+use crate::engine::{Action, Event, NodeFact, NodeState, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, NodeId};
 use crate::text::{Plain, bytes, counted};
@@ -13,6 +15,7 @@ use crate::text::{Plain, bytes, counted};
 pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
     match notice {
         Notice::Hello(hello) => {
+            hello.requests.iter().for_each(|request| model.request.typed.keep(TypedLine::Request, request));
             model.session.greet(hello);
             turn.send(Request::ListRuns);
         }
@@ -60,6 +63,9 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         }
         Notice::PlanRead { path, plan } => actions::compare::with(model, &path, *plan),
         Notice::PlanSaved { path, plan } => actions::save::saved(model, &path, &plan),
+        Notice::TextSaved(path) => model.status = Some(Status::good(&format!("saved to {path}"))),
+        Notice::TextThere { path, text } => actions::save::text_is_there(model, path, text),
+        Notice::RunGone(run) => gone(model, turn, &run),
         Notice::PlanThere { path, plan, form, has_comments } => actions::save::is_there(model, path, (plan, form), has_comments),
         Notice::Models(list) => actions::app::models(model, &list),
         Notice::Providers(offers) => actions::setup::providers(model, offers),
@@ -119,6 +125,7 @@ fn rival_came(model: &mut Model, id: PlanningId, made: Option<MadePlan>) {
 pub fn take_plan(model: &mut Model, made: MadePlan) {
     let MadePlan { plan, origin, mut remarks, calls, changes } = made;
     model.session.planned_by(&calls);
+    model.inspector.scroll = Scroll::Start;
     if !calls.is_empty() {
         remarks.insert(0, format!("planning took {}", calls_label(&calls)));
     }
@@ -141,6 +148,12 @@ pub fn take_plan(model: &mut Model, made: MadePlan) {
     let remarks: String = remarks.iter().map(|remark| format!(" · {remark}")).collect();
     model.status = Some(match model.editor.review.errors() {
         0 => Status::good(&format!("{count}: read the plan, then press {run} to run it{remarks}")),
+        1 if model.editor.review.is_not_understood() => {
+            let error = model.editor.findings().iter().find(|finding| finding.is_error());
+            let message = error.and_then(|error| error.message.split(';').next()).unwrap_or_default().to_owned();
+            let rewrite = model.hint("request.focus");
+            Status::warn(&format!("{message}: press {rewrite} to say it in other words (yours are kept there){remarks}"))
+        }
         1 => {
             let error = model.editor.findings().iter().find(|finding| finding.is_error());
             let message = error.map(|error| error.message.as_str()).unwrap_or_default();
@@ -205,7 +218,7 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
         return model.status = Some(Status::note(&format!("run {at} is open: press {next} or {previous} to see it")));
     }
     model.place.shown = PlanScreen::Run(id);
-    model.editor.deps = None;
+    (model.editor.deps, model.inspector.scroll) = (None, Scroll::Start);
     if !model.types() {
         if model.place.screen != Screen::Graph {
             model.place.screen = Screen::Plan;
@@ -318,31 +331,13 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
             times => format!(" ({key} goes there, pressed {times} times)"),
         });
         let way = way.unwrap_or_default();
-        Status::warn(&format!("{}{more}{way}", docs::gate_title(oldest).as_str()))
+        // What is asked may be long; it stands in the card.
+        let room = (usize::from(model.place.size.0) * 2).saturating_sub(more.len() + way.len() + 2);
+        Status::warn(&format!("{}{more}{way}", docs::gate_title(oldest).truncate(room).as_str()))
     } else {
         return;
     };
     model.status = Some(if shown { status } else { of_another(model, id, status) });
-}
-
-/// Goes to what came out of a run, or to its failure, unless the person reads something else of it just now.
-fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
-    let is_free = model.dialogs.is_empty() && model.replay().is_none() && matches!(model.place.screen, Screen::Plan | Screen::Inbox);
-    let Some(view) = model.runs.get_mut(id).filter(|_| is_free && model.place.focus == Focus::Tree) else { return };
-    view.grow();
-    let run = &view.newest().run;
-    let nodes = run.nodes_in_order();
-    let failure = || nodes.iter().find(|(_, node)| node.state == NodeState::Failed);
-    let output = || nodes.iter().rev().find(|(id, node)| run.is_final(id) && node.result.is_some());
-    let end = match outcome {
-        Outcome::Failed | Outcome::Partial => failure().or_else(output),
-        Outcome::Succeeded | Outcome::Rehearsed => output(),
-        Outcome::Cancelled => None,
-    };
-    if let Some(node) = end.map(|(id, _)| NodeId::clone(id)) {
-        view.with_tree(|tree, plan| tree.reveal(plan, &node));
-        (model.inspector.run_tab, model.inspector.scroll) = (Tab::Output, Scroll::Start);
-    }
 }
 
 /// Goes to the node that was stepped, unless a gate or something that is open would be left by it.
@@ -389,17 +384,11 @@ fn of_another(model: &Model, id: &RunId, status: Status) -> Status {
     Status { text: Plain::line(&format!("run {at}: ")).then(&status.text), ..status }
 }
 
-/// How a run ended.
-fn ended(view: &RunView, outcome: Outcome, reason: &str) -> Status {
-    let goal = view.goal();
-    let words = if reason.is_empty() { goal.as_str() } else { reason };
-    match outcome {
-        Outcome::Succeeded => Status::good(&format!("succeeded: {}", goal.as_str())),
-        Outcome::Partial => Status::warn(&format!("partial: {words}")),
-        Outcome::Rehearsed => Status::warn(&format!("rehearsed: {words}")),
-        Outcome::Failed => Status::bad(&format!("failed: {words}")),
-        Outcome::Cancelled => Status::warn(&format!("cancelled: {words}")),
-    }
+/// Closes a run that somebody else deleted.
+fn gone(model: &mut Model, turn: &mut UpdateTurn, run: &RunId) {
+    forget(model, turn, run, 0);
+    model.runs.awaited = None;
+    model.status = Some(Status::warn(&format!("run {} is no more: it was deleted elsewhere", texts::run_name(run))));
 }
 
 /// Closes a run that is no more.

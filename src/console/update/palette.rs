@@ -1,5 +1,6 @@
 //! The list of all commands, with their keys, or why they can't be used now.
 
+use super::actions;
 use crate::console::commands;
 use crate::console::commands::ConsoleCommand;
 use crate::console::model::{Dialog, Model, PickItem, PickThen, contexts};
@@ -25,7 +26,7 @@ pub fn open(model: &mut Model) {
         let item = PickItem::new(PickThen::Command(command.id), command.title, command.description);
         items.push((command, PickItem { key, refused: refused.err().map(|why| Plain::line(&why)), ..item }));
     }
-    let items = items.into_iter().map(|(_, item)| item).collect();
+    let items = items.into_iter().map(|(_, item)| item).chain(actions::act::without_key(model)).collect();
     model.dialogs.push(Dialog::pick("commands", items));
 }
 

@@ -51,7 +51,7 @@ pub enum Parting {
 }
 
 /// Why a key doesn't decide yet.
-pub const TOO_FAST: &str = "keys came too fast: wait half a second, then press again";
+pub const TOO_FAST: &str = "not counted: this key came within half a second of another one; press it again";
 
 /// One message being worked on: when it came, and what it asks of the world.
 #[derive(Debug)]

@@ -15,15 +15,20 @@ fn first(model: &Model) -> &'static [&'static str] {
     if !matches!(model.place.screen, Screen::Plan | Screen::Graph) || model.replay().is_some() || model.types() {
         return &[];
     }
+    if rewrites(model) {
+        return &["request.focus", "plan.delete", "plan.findings", "plan.undo"];
+    }
     let Some((view, node)) = model.shown_run().zip(model.selected_id()) else { return &[] };
     let run = &view.newest().run;
     if !view.goes_on() {
         return if failed(model) { &["act.again", "plan.edit", "act.menu"] } else { &["act.menu"] };
     }
     if let Some(key) = model.card_gate() {
-        return match awaits_answer(model, &key) {
-            true => &["gate.edit", "gate.reject", "gate.skip", "tree.attention"],
-            false => &["gate.approve", "gate.edit", "gate.reject", "gate.skip", "tree.attention"],
+        return match (model.inbox.drafts.get(&key), awaits_answer(model, &key)) {
+            (Some(ReplyDraft::Words(_)), _) => &["gate.reject", "gate.drop", "gate.skip", "tree.attention"],
+            (Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)), false) => &["gate.approve", "gate.edit", "gate.drop", "tree.attention"],
+            (_, true) => &["gate.edit", "gate.reject", "gate.skip", "tree.attention"],
+            (None, false) => &["gate.approve", "gate.edit", "gate.reject", "gate.skip", "tree.attention"],
         };
     }
     if run.held_calls(node).next().is_some() {
@@ -47,14 +52,24 @@ pub fn replies(model: &Model) -> Vec<&'static str> {
     let waits = key.as_ref().is_some_and(|key| awaits_answer(model, key));
     let sends = gate.and_then(Gate::host).map(|_| "gate.allow_host");
     let approve = (!waits).then_some("gate.approve");
-    let drop = draft.map(|_| "gate.drop");
-    approve.into_iter().chain(sends).chain(["gate.edit", "gate.reject", "gate.skip"]).chain(drop).collect()
+    match draft {
+        Some(ReplyDraft::Words(_)) => vec!["gate.reject", "gate.drop", "gate.skip"],
+        Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)) => {
+            approve.into_iter().chain(["gate.edit", "gate.drop", "gate.skip"]).collect()
+        }
+        None => approve.into_iter().chain(sends).chain(["gate.edit", "gate.reject", "gate.skip"]).collect(),
+    }
 }
 
 /// Whether a gate asks a question to which no answer is written.
 fn awaits_answer(model: &Model, key: &GateKey) -> bool {
     let gate = model.runs.get(&key.run).and_then(|view| view.newest().run.gate(key.gate));
     gate.is_some_and(|(gate, _)| gate.kind.wants_answer()) && !matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Answer(_)))
+}
+
+/// Whether the plan waits for a request in other words.
+fn rewrites(model: &Model) -> bool {
+    model.place.shown == PlanScreen::Plan && model.editor.review.is_not_understood()
 }
 
 fn failed(model: &Model) -> bool {
@@ -68,7 +83,12 @@ fn is_refused(model: &Model, id: &str) -> bool {
         let step = Command::act(Action::Step { node: None });
         return model.shown_run().is_some_and(|view| view.newest().run.is_parked() && view.newest().run.refusal(&step).is_some());
     }
-    id == "gate.approve" && model.selected_gate().is_some_and(|(key, _)| awaits_answer(model, key))
+    let drafted = |key| matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Words(_)));
+    match id {
+        "gate.approve" => model.selected_gate().is_some_and(|(key, _)| awaits_answer(model, key) || drafted(key)),
+        "gate.edit" => model.selected_gate().is_some_and(|(key, _)| drafted(key)),
+        _ => false,
+    }
 }
 
 /// What a command is called as things stand; nothing where it is called as always.
@@ -80,6 +100,7 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
         "plan.edit" => failed(model).then_some("change it"),
         "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
         "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "resume" } else { "pause" }),
+        "request.focus" if rewrites(model) => Some("change the request"),
         "replay.toggle" => model.replay().map(|_| "to now"),
         "gate.edit" => {
             let gate = model.card_gate().and_then(|key| Some(model.runs.get(&key.run)?.newest().run.gate(key.gate)?.0));

@@ -6,11 +6,13 @@ use super::doc::InSight;
 use super::pen::{Pen, Shown};
 use super::request::field;
 use super::{act, doc, sentence};
+use crate::console::commands::guards;
 use crate::console::model::{
     Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, ListOf, Model, Pick, PickItem, READING,
     ReaderDialog, Reading, ScreenLayout, box_width, docs, scrolled, texts,
 };
 use crate::console::theme::Role;
+use crate::plan::validate::Code;
 use crate::text::Plain;
 
 /// Whether the topmost dialog leaves nothing of the screen below.
@@ -182,7 +184,11 @@ fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &
         None => sentence::row(&Plain::line(editor.then.about()), Role::Dim),
     };
     pen.pieces(Rect { y: inside.bottom().saturating_sub(2), height: 1, ..inside }, &note);
-    keys(model, pen, last_row(inside), &[("editor.keep", "OK"), ("editor.newline", "new line"), ("editor.cancel", "cancel")]);
+    let hints = match editor.is_words() {
+        true => [("words.keep", "OK"), ("words.newline", "new line"), ("words.cancel", "cancel")],
+        false => [("editor.keep", "OK"), ("editor.newline", "new line"), ("editor.cancel", "cancel")],
+    };
+    keys(model, pen, last_row(inside), &hints);
 }
 
 fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
@@ -226,6 +232,9 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
         pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
         let fix = match &finding.fix {
             Some(fix) => Plain::line(&format!("{}: ", fix.kind.label())).then(&Plain::summary(&fix.title)),
+            None if finding.code == Code::NotUnderstood => {
+                Plain::line(&format!("close this, then {} to say it in other words: yours are kept there", model.hint("request.focus")))
+            }
             None if finding.edge.is_some() => Plain::line("no automatic fix: edit the edge"),
             None if finding.node.is_some() => Plain::line("no automatic fix: edit the node"),
             None => Plain::line("no automatic fix: edit the plan"),
@@ -254,7 +263,8 @@ fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
     let inside = pen.dialog(width, rows, &Plain::line("please confirm"));
     pen.lines(Rect { height: inside.height.saturating_sub(2), ..inside }, &lines);
     let leaves = (confirm.then == Confirmed::CancelAllAndQuit).then_some(("confirm.leave", "quit, keep them"));
-    let hints: Vec<(&str, &str)> = [("confirm.yes", "yes")].into_iter().chain(leaves).chain([("confirm.no", "no")]).collect();
+    let saves = guards::quitting_unsaved(model).is_ok().then_some(("confirm.save", "save the plan first"));
+    let hints: Vec<(&str, &str)> = [("confirm.yes", "yes")].into_iter().chain(leaves).chain(saves).chain([("confirm.no", "no")]).collect();
     keys(model, pen, last_row(inside), &hints);
 }
 

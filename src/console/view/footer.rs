@@ -8,18 +8,37 @@ use crate::console::model::{Key, KeyContext, Model, RunView, TypedLine, contexts
 use crate::console::theme::Role;
 use crate::text::Plain;
 
-/// Draws the last rows: what happened above the keys.
+/// Draws the last rows: what happened above the keys. A dialog shows its own keys, so that what happened is on the last rows.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
-    let last = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-    if let Some(status) = &model.status {
-        let width = area.width.saturating_sub(2);
-        let lines = sentence::rows(&status.text, status.role, usize::from(width));
-        pen.lines(Rect { x: area.x + 1, width, height: area.height.saturating_sub(1), ..area }, &lines);
+    if !model.dialogs.is_empty() {
+        let rows = said(model, area.width, BELOW_DIALOG);
+        let height = u16::try_from(rows.len()).unwrap_or(0).min(area.height);
+        let area = Rect { y: area.bottom() - height, height, ..area };
+        pen.wash(area, Role::Text);
+        for y in area.top()..area.bottom() {
+            pen.text(area.x, y, area.width, &Plain::blank(usize::from(area.width)), Role::Text);
+        }
+        return pen.lines(Rect { x: area.x + 1, width: area.width.saturating_sub(2), ..area }, &rows);
     }
-    // A dialog shows its own keys.
-    if model.dialogs.is_empty() {
-        draw_hints(model, pen, last);
+    let rows = said(model, area.width, area.height.saturating_sub(1));
+    pen.lines(Rect { x: area.x + 1, width: area.width.saturating_sub(2), height: area.height.saturating_sub(1), ..area }, &rows);
+    draw_hints(model, pen, Rect { y: area.bottom().saturating_sub(1), height: 1, ..area });
+}
+
+/// Rows of what happened below a dialog.
+const BELOW_DIALOG: u16 = 2;
+
+/// What happened, on so many rows at most: a longer text ends in an ellipsis.
+fn said(model: &Model, width: u16, most: u16) -> Vec<Vec<(Plain, Role)>> {
+    let Some(status) = &model.status else { return Vec::new() };
+    let (columns, most) = (usize::from(width.saturating_sub(2)), usize::from(most));
+    let mut room = columns * most;
+    let mut rows = sentence::rows(&status.text, status.role, columns);
+    while rows.len() > most && room > 0 {
+        rows = sentence::rows(&status.text.truncate(room), status.role, columns);
+        room = room.saturating_sub(4);
     }
+    rows
 }
 
 /// A key that helps here.
@@ -108,7 +127,7 @@ const GRAPH: &str = "app.help app.back graph.open graph.fold plan.run run.gate a
     graph.next_turn plan.undo stage.next app.palette app.quit";
 const RUN_GOES_ON: &str = "app.help run.gate app.inbox act.undo act.menu act.pause stage.next act.step act.break tree.attention \
     app.graph request.focus replay.toggle app.log app.timeline app.trace run.take_plan app.palette app.quit";
-const RUN_ENDED: &str = "app.help run.resume app.inbox act.undo tree.open stage.next tree.attention replay.toggle app.timeline app.trace \
+const RUN_ENDED: &str = "app.help run.resume app.inbox act.undo run.save_result tree.open stage.next tree.attention replay.toggle app.timeline app.trace \
     app.log act.again app.graph run.take_plan request.focus app.runs app.palette app.quit";
 const REPLAY: &str = "app.help replay.back replay.forward replay.node_back replay.play replay.branch replay.find replay.next replay.last \
     app.log run.gate app.back app.quit";

@@ -102,7 +102,13 @@ fn state(model: &Model, now: Time, key: &GateKey, pen: &Pen<'_>) -> ((Plain, Rol
         return says(&format!("replay at event {}, keys inactive: press {now} to return to now", replay.at()), Role::Badge);
     }
     if model.selected_gate().is_none() {
-        return says(&format!("it opened where you are: press {} to select it", model.hint("tree.attention")), Role::Waiting);
+        return says(&format!("opened just now: {} lets its keys reply", model.hint("tree.attention")), Role::Waiting);
+    }
+    if !model.dialogs.is_empty() {
+        return says("keys reply again once this is closed", Role::Dim);
+    }
+    if model.types() {
+        return says("keys reply again once you have typed", Role::Dim);
     }
     if !model.gate_is_faced() || !model.safety.quiet(now) {
         return says("keys not active yet: wait half a second", Role::Dim);

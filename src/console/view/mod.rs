@@ -89,8 +89,9 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Versus => versus::draw(model, pen, &layout),
     }
     scrub::draw(model, pen, layout.scrub);
-    footer::draw(model, pen, layout.footer);
-    if !model.dialogs.is_empty() {
+    if model.dialogs.is_empty() {
+        footer::draw(model, pen, layout.footer);
+    } else {
         shown.gates.clear();
         shown.cursor = None;
         // A line of text for an action leaves what the action would change in sight.
@@ -98,5 +99,6 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
             act::proposal(model, proposal, pen, &layout);
         }
         dialogs::draw(model, &layout, pen, shown);
+        footer::draw(model, pen, layout.footer);
     }
 }

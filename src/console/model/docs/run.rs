@@ -44,7 +44,7 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
             doc.lines(Role::Dim, &transcript.log);
         }
         if node.result.is_some() {
-            doc.heading("result");
+            doc.heading(&result_heading(run, id));
             doc.lines(Role::Text, &transcript.result);
             if transcript.result.iter().all(|line| line.as_str().trim().is_empty()) {
                 doc.line(Role::Dim, Plain::line("an empty text"));
@@ -76,6 +76,21 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         doc.lines(Role::Code, given);
     }
     doc
+}
+
+/// What the result of a node is called: of a run that is over, whether it is the output, and where the rest of that is.
+fn result_heading(run: &RunView, id: &NodeId) -> String {
+    let seen = &run.seen().run;
+    let outputs: Vec<NodeId> =
+        seen.nodes().filter(|(id, node)| seen.is_final(id) && node.result.is_some()).map(|(id, _)| id.clone()).collect();
+    let others: Vec<&str> = outputs.iter().filter(|other| *other != id).map(|other| other.as_str()).collect();
+    match (seen.outcome(), outputs.iter().position(|output| output == id)) {
+        (Some(_), Some(at)) if !others.is_empty() => {
+            format!("output of the run, {} of {}: also {}", at + 1, outputs.len(), others.join(", "))
+        }
+        (Some(_), Some(_)) => "output of the run".to_owned(),
+        (_, _) => "result".to_owned(),
+    }
 }
 
 /// The call that is held before it happens and goes next, with exact arguments, how many wait behind it, and the keys that continue them.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::validate::{Finding, validate};
+use crate::plan::validate::{Code, Finding, validate};
 use crate::plan::{Catalog, Edge, NodeId, Plan, nest};
 
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,11 @@ impl Review {
     /// Findings that stop a run. They stand first.
     pub fn errors(&self) -> usize {
         self.findings.partition_point(|finding| finding.is_error())
+    }
+
+    /// Whether a part of the request was not understood, so that other words are wanted.
+    pub fn is_not_understood(&self) -> bool {
+        self.findings.iter().any(|finding| finding.code == Code::NotUnderstood)
     }
 
     /// What validation says of a node, the worst first.

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::super::{TOO_FAST, UpdateTurn};
+use crate::console::commands::guards::run_present;
 use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, Status, TextField, texts};
 use crate::engine::{Action, ActionTarget, Command, HeldAt, NodeState, RerunReach, Run, StateGroup, WrittenValue};
 use crate::host::client::Request;
@@ -178,14 +179,36 @@ fn of_node(node: &NodeId, again: &Action, offers: &mut Vec<(String, &'static str
     offer("branch, release", "ends the holds of the node and of what only it feeds", "", say(Action::Release { target: branch() }));
 }
 
+/// What has no key of its own, so that the list of all commands finds it too. Where no run takes actions, each says so.
+pub fn without_key(model: &Model) -> Vec<PickItem> {
+    if let Err(why) = run_present(model) {
+        let mut named = Vec::new();
+        let none = NodeId::new("node");
+        of_node(&none, &Action::Retry { node: none.clone() }, &mut named);
+        let named = named.into_iter().filter(|(_, _, key, _)| key.is_empty());
+        return named
+            .map(|(label, words, _, offer)| {
+                let label = label.split(": ").next().unwrap_or_default().to_owned();
+                PickItem { refused: Some(Plain::line(&why)), ..PickItem::new(PickThen::Act(offer), &label, words) }
+            })
+            .collect();
+    }
+    items(model).into_iter().filter(|(key, _)| key.is_empty()).map(|(_, item)| item).collect()
+}
+
+/// All offers as items, each with the command of its key.
+fn items(model: &Model) -> Vec<(&'static str, PickItem)> {
+    let Some(view) = model.shown_run() else { return Vec::new() };
+    let item = |(label, words, key, offer): (String, &'static str, &'static str, Offer)| {
+        let refused = offer.refusal(&view.newest().run).map(|why| Plain::summary(&why));
+        (key, PickItem { key: model.look.keymap.hint(key), refused, ..PickItem::new(PickThen::Act(offer), &label, words) })
+    };
+    offers(model).into_iter().map(item).collect()
+}
+
 /// Everything that can be done here; what can't be done now is last, with the reason.
 pub fn menu(model: &mut Model, _: &mut UpdateTurn) {
-    let Some(view) = model.shown_run() else { return };
-    let items = offers(model).into_iter().map(|(label, words, key, offer)| {
-        let refused = offer.refusal(&view.newest().run).map(|why| Plain::summary(&why));
-        PickItem { key: model.look.keymap.hint(key), refused, ..PickItem::new(PickThen::Act(offer), &label, words) }
-    });
-    let mut items: Vec<PickItem> = items.collect();
+    let mut items: Vec<PickItem> = items(model).into_iter().map(|(_, item)| item).collect();
     items.sort_by_key(|item| item.refused.is_some());
     model.dialogs.push(Dialog::pick("actions", items));
 }
@@ -263,8 +286,11 @@ fn ask_whom(model: &mut Model, node: NodeId) {
         let then = PickThen::Rewind(node.clone(), id.clone());
         PickItem { refused, ..PickItem::new(then, id, if *id == node { "itself" } else { "" }) }
     });
-    let pick = Dialog::pick(&format!("reject the result of `{node}`: which node works again?"), items.collect());
-    model.dialogs.push(pick);
+    let items: Vec<PickItem> = items.collect();
+    if let [PickItem { then: PickThen::Rewind(node, to), refused: None, .. }] = items.as_slice() {
+        return ask_feedback(model, node.clone(), to.clone());
+    }
+    model.dialogs.push(Dialog::pick(&format!("reject the result of `{node}`: which node works again?"), items));
 }
 
 /// Who is to do better was picked.

@@ -59,6 +59,11 @@ pub fn inbox_screen(model: &mut Model, turn: &mut UpdateTurn) {
 /// Runs of now and before.
 pub fn runs_screen(model: &mut Model, turn: &mut UpdateTurn) {
     model.place.screen = Screen::Runs;
+    if let PlanScreen::Run(shown) = &model.place.shown
+        && let Some(at) = model.runs.listing.iter().position(|summary| summary.run == *shown)
+    {
+        model.runs.place.selected = at;
+    }
     turn.send(Request::ListRuns);
 }
 
@@ -223,7 +228,7 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
 fn unsent(model: &Model) -> Vec<Plain> {
     let mut lost = Vec::new();
     if model.editor.compare.would_be_lost(model.editor.plan()) {
-        let save = model.hint("plan.save");
+        let save = model.hint("confirm.save");
         lost.push(Plain::line(&format!("The plan has changes that are neither saved nor run ({save} saves them).")));
     }
     for (key, draft) in &model.inbox.drafts {

@@ -46,6 +46,7 @@ fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &s
         LineThen::Why => act::keep_why(model, text),
         LineThen::ModelName => app::named_model(model, turn, text),
         LineThen::SaveFile => save::to_file(model, turn, text),
+        LineThen::SaveText(result) => save::text_to_file(turn, text, result),
         LineThen::Reject(gate) => gates::keep_draft(model, turn, gate, ReplyDraft::Words(text.to_owned())),
     }
     Ok(())
@@ -209,6 +210,12 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
     }
 }
 
+/// Saves the plan instead of leaving at once.
+pub fn save_first(model: &mut Model, turn: &mut UpdateTurn) {
+    model.dialogs.pop();
+    save::ask(model, turn);
+}
+
 /// Does what was asked.
 pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
     if turn.in_burst {
@@ -235,6 +242,7 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
         Confirmed::DropText => close(model, turn),
         Confirmed::Leave => app::leave(model, turn),
         Confirmed::NewPlan(by) => request::new_plan(model, turn, by),
+        Confirmed::ReplaceText(path, text) => turn.send(Request::SaveText { path, text, there: There::IsReplaced }),
         Confirmed::Replace(path, plan, form) => turn.send(Request::SavePlan { path, plan, form, there: There::IsReplaced }),
     }
 }

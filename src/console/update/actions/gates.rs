@@ -22,6 +22,9 @@ pub(in crate::console::update) fn reply(model: &mut Model, turn: &mut UpdateTurn
     if intent != Intent::Reject || matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Words(_))) {
         return decide(model, turn, intent);
     }
+    if let Some(why) = kept_first(model, "gate.reject") {
+        return model.status = Some(Status::warn(&why));
+    }
     let (keep, send) = (model.hint("line.keep"), model.hint("gate.reject"));
     let node = &gate.node;
     let then = match (goes_to_agent(model, key, gate), &gate.kind) {
@@ -32,6 +35,18 @@ pub(in crate::console::update) fn reply(model: &mut Model, turn: &mut UpdateTurn
     let (title, note) = (format!("reject {node}: why?"), format!("{then}. Not sent yet: press {keep}, then {send} to send it"));
     let line = Dialog::line(&title, TextField::line(""), &note, LineThen::Reject(key.clone()));
     model.dialogs.push(line);
+}
+
+/// Why a reply of another kind can't be written: it would take the place of one that a person wrote.
+fn kept_first(model: &Model, id: &str) -> Option<String> {
+    let (_, gate) = model.selected_gate()?;
+    let (what, send) = match (model.selected_draft()?, id) {
+        (ReplyDraft::Words(_), "gate.edit") => ("you wrote a reason to reject", "gate.reject"),
+        (ReplyDraft::Payload(_), "gate.reject") => ("you edited what it asks about", "gate.approve"),
+        (ReplyDraft::Answer(_), "gate.reject") if options_to_pick(gate).is_none() => ("you wrote an answer", "gate.approve"),
+        (ReplyDraft::Words(_) | ReplyDraft::Payload(_) | ReplyDraft::Answer(_), _) => return None,
+    };
+    Some(format!("{what}: {} sends it, {} discards it", model.hint(send), model.hint("gate.drop")))
 }
 
 /// Whether a rejection reaches an agent that goes on. A node that is nothing but what was asked about ends with it.
@@ -121,7 +136,9 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, (intent, 
 fn reply_of(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<GateReply, &'static str> {
     let asks = gate.kind.wants_answer();
     match (intent, draft) {
-        (Intent::Approve, Some(ReplyDraft::Words(_))) => Err("you wrote a reason to reject: send it, or discard it first"),
+        (Intent::Approve, Some(ReplyDraft::Words(_))) => {
+            Err("you wrote a reason to reject: send it with the key that rejects, or discard it first")
+        }
         (Intent::Approve, Some(ReplyDraft::Answer(value))) => Ok(GateReply::Answer { value: value.clone() }),
         (Intent::Approve, Some(ReplyDraft::Payload(payload))) => Ok(GateReply::Modify { payload: payload.clone() }),
         (Intent::Approve, None) if asks => Err("this is a question: write the answer, then send it with this key"),
@@ -146,6 +163,9 @@ fn past(intent: Intent, node: &NodeId) -> String {
 
 /// Edits the payload, writes the answer, or picks the next of a few. Nothing is decided by it.
 pub fn edit(model: &mut Model, turn: &mut UpdateTurn) {
+    if let Some(why) = kept_first(model, "gate.edit") {
+        return model.status = Some(Status::warn(&why));
+    }
     let Some((key, gate)) = model.selected_gate() else { return };
     let (key, draft) = (key.clone(), model.inbox.drafts.get(key));
     if let Some(options) = options_to_pick(gate) {
@@ -272,6 +292,9 @@ fn main_part(parts: &serde_json::Map<String, Value>) -> Option<String> {
 
 /// Edits the payload, or writes the answer, outside.
 pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
+    if let Some(why) = kept_first(model, "gate.edit") {
+        return model.status = Some(Status::warn(&why));
+    }
     let Some((key, gate)) = model.selected_gate() else { return };
     let draft = model.inbox.drafts.get(key);
     let key = key.clone();

@@ -5,7 +5,6 @@ use super::gates;
 use crate::console::model::{Dialog, Model, MoveBy, Reading, Scroll, Status, Tab, around, docs};
 use crate::engine::result_text;
 use crate::text::{bytes, counted};
-use serde_json::Value;
 
 /// To the tab so many further.
 pub fn tab(model: &mut Model, by: isize) {
@@ -66,14 +65,9 @@ pub fn zoom(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Copies what the inspector shows; of the output of a node, its result alone.
 pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
-    let text = result(model).map_or_else(|| docs::inspector(model).copied(), result_text);
+    let result = model.selected_result().filter(|_| model.tab() == Tab::Output && model.card_gate().is_none());
+    let text = result.map_or_else(|| docs::inspector(model).copied(), result_text);
     copy_text(model, turn, text);
-}
-
-/// The result that the inspector shows.
-fn result(model: &Model) -> Option<&Value> {
-    let run = model.shown_run().filter(|_| model.tab() == Tab::Output && model.card_gate().is_none())?;
-    run.seen().run.node(model.selected_id()?)?.result.as_deref().filter(|result| !result.is_null())
 }
 
 /// Hands text to the terminal's clipboard. Whether it takes it, it doesn't say.
@@ -82,6 +76,9 @@ pub fn copy_text(model: &mut Model, turn: &mut UpdateTurn, text: String) {
         return model.status = Some(Status::warn("nothing to copy"));
     }
     let lines = counted(text.lines().count(), "line");
-    model.status = Some(Status::good(&format!("sent to the terminal's clipboard: {lines}, {}", bytes(text.len() as u64))));
+    // Whether the terminal takes it is not known.
+    let way =
+        model.selected_result().map(|_| format!("; {} saves the result to a file", model.hint("run.save_result"))).unwrap_or_default();
+    model.status = Some(Status::good(&format!("sent to the terminal's clipboard: {lines}, {}{way}", bytes(text.len() as u64))));
     turn.effects.push(ConsoleEffect::Copy(text));
 }

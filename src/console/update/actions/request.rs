@@ -1,7 +1,7 @@
 //! The request line: typing a request, sending it, going through earlier ones, stopping the planner.
 
 use super::{super::UpdateTurn, typing};
-use crate::console::model::{Confirmed, Dialog, Focus, Model, NewPlan, PickItem, PickThen, PlanScreen, Screen, Status};
+use crate::console::model::{Confirmed, Dialog, Focus, Model, NewPlan, PickItem, PickThen, PlanScreen, Screen, Status, TypedLine};
 use crate::engine::calls_label;
 use crate::host::client::{MadePlan, ModelStatus, PlanWish, Request};
 use crate::plan::validate::validate;
@@ -13,6 +13,12 @@ const RIVALS: u64 = 3;
 
 /// To the request line.
 pub fn focus(model: &mut Model, _: &mut UpdateTurn) {
+    // What was not understood is there to be said in other words.
+    if model.request.field.is_empty() && model.place.shown == PlanScreen::Plan && model.editor.review.is_not_understood() {
+        let asked = model.request.typed.before(TypedLine::Request).last().cloned();
+        let words = asked.unwrap_or_else(|| model.editor.plan().goal.clone());
+        model.request.field.set(&words);
+    }
     model.place.screen = Screen::Plan;
     model.place.focus = Focus::Request;
 }

@@ -5,7 +5,7 @@ use serde_json::Map;
 use super::super::UpdateTurn;
 use crate::console::commands::guards::can_run;
 use crate::console::model::{
-    Confirmed, Dialog, Model, NewPlan, PickItem, PickThen, PlanOrigin, PlanScreen, Reading, RunView, Screen, Status, docs,
+    Confirmed, Dialog, Model, NewPlan, PickItem, PickThen, PlanOrigin, PlanScreen, Reading, RunView, Screen, Scroll, Status, docs,
 };
 use crate::engine::{Action, OPERATOR, REHEARSAL, RunId};
 use crate::host::client::{ModelStatus, Request};
@@ -94,7 +94,7 @@ pub fn copy_plan(model: &mut Model) {
 /// To what comes so many steps further: the plan, then each open run.
 pub fn switch(model: &mut Model, by: usize) {
     model.place.shown = model.stage_after(by);
-    model.editor.deps = None;
+    (model.editor.deps, model.inspector.scroll) = (None, Scroll::Start);
 }
 
 /// To a screen about a run, or back from it to the tree.

@@ -2,10 +2,11 @@
 
 use super::super::UpdateTurn;
 use crate::console::model::{Confirmed, Dialog, LineThen, Model, PlanOrigin, Status, TextField};
+use crate::engine::result_text;
 use crate::host::client::{Request, There};
 use crate::plan::dialect::{Format, write};
-use crate::plan::{Dialect, Plan};
-use crate::text::Plain;
+use crate::plan::{Dialect, Plan, nest};
+use crate::text::{Plain, bytes};
 
 /// Asks for the file; a plan that came from one offers that.
 pub fn ask(model: &mut Model, _: &mut UpdateTurn) {
@@ -50,6 +51,31 @@ fn send(model: &Model, turn: &mut UpdateTurn, path: &str, form: Dialect) {
 pub fn saved(model: &mut Model, path: &str, plan: &Plan) {
     model.editor.compare.keep(plan);
     model.status = Some(Status::good(&format!("saved to {path}")));
+}
+
+/// Asks for the file to write the selected node's result into, as it is read.
+pub fn ask_result(model: &mut Model, _: &mut UpdateTurn) {
+    let Some((node, result)) = model.selected_id().zip(model.selected_result()) else { return };
+    let (file, mut text) = (format!("{}.md", nest::name(node)), result_text(result));
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let title = format!("save the result of `{node}` to which file?");
+    let note = format!("a path in the workspace; {} as it is read", bytes(text.len() as u64));
+    model.dialogs.push(Dialog::line(&title, TextField::offering(&file), &note, LineThen::SaveText(text)));
+}
+
+/// The file's name was typed.
+pub fn text_to_file(turn: &mut UpdateTurn, path: &str, text: &str) {
+    if !path.is_empty() {
+        turn.send(Request::SaveText { path: path.to_owned(), text: text.to_owned(), there: There::Stays });
+    }
+}
+
+/// There is a file already: it is replaced only when the person says so.
+pub fn text_is_there(model: &mut Model, path: String, text: String) {
+    let there = Plain::line("There is already a file ").then(&Plain::summary(&path));
+    model.dialogs.push(Dialog::confirm(vec![there, Plain::line("Replace it?")], Confirmed::ReplaceText(path, text)));
 }
 
 /// There is a file already: it is replaced only when the person says so.

@@ -1,0 +1,60 @@
+//! The end of a run: where the screen goes, and what is said.
+
+use serde_json::Value;
+
+use crate::console::model::{Focus, Model, RunView, Screen, Scroll, Status, Tab};
+use crate::engine::{NodeRun, NodeState, Outcome, RunId};
+use crate::plan::NodeId;
+
+/// Goes to what came out of a run, or to its failure, unless the person reads something else of it just now. An output that is selected
+/// stays so, and one that has something to read goes before one that has not.
+pub fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
+    let is_free = model.dialogs.is_empty() && model.replay().is_none() && matches!(model.place.screen, Screen::Plan | Screen::Inbox);
+    let selected = model.selected_id().cloned();
+    let Some(view) = model.runs.get_mut(id).filter(|_| is_free && model.place.focus == Focus::Tree) else { return };
+    view.grow();
+    let run = &view.newest().run;
+    let nodes = run.nodes_in_order();
+    let failure = || nodes.iter().find(|(_, node)| node.state == NodeState::Failed);
+    // Where nothing failed, what a person rejected or cancelled is why the rest didn't run.
+    let ended = || nodes.iter().find(|(_, node)| node.state == NodeState::Cancelled);
+    let says = |node: &NodeRun| node.result.as_deref().is_some_and(|result| !is_blank(result));
+    let output = || {
+        let outputs = || nodes.iter().rev().filter(|(id, node)| run.is_final(id) && node.result.is_some());
+        let here = outputs().find(|(id, node)| Some(*id) == selected.as_ref() && says(node));
+        here.or_else(|| outputs().find(|(_, node)| says(node))).or_else(|| outputs().next())
+    };
+    let end = match outcome {
+        Outcome::Failed | Outcome::Partial => failure().or_else(ended).or_else(output),
+        Outcome::Succeeded | Outcome::Rehearsed => output(),
+        Outcome::Cancelled => None,
+    };
+    if let Some(node) = end.map(|(id, _)| NodeId::clone(id)) {
+        view.with_tree(|tree, plan| tree.reveal(plan, &node));
+        (model.inspector.run_tab, model.inspector.scroll) = (Tab::Output, Scroll::Start);
+    }
+}
+
+/// Whether a result has nothing to read.
+fn is_blank(result: &Value) -> bool {
+    match result {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// How a run ended.
+pub fn ended(view: &RunView, outcome: Outcome, reason: &str) -> Status {
+    let goal = view.goal();
+    let words = if reason.is_empty() { goal.as_str() } else { reason };
+    match outcome {
+        Outcome::Succeeded => Status::good(&format!("succeeded: {}", goal.as_str())),
+        Outcome::Partial => Status::warn(&format!("partial: {words}")),
+        Outcome::Rehearsed => Status::warn(&format!("rehearsed: {words}")),
+        Outcome::Failed => Status::bad(&format!("failed: {words}")),
+        Outcome::Cancelled => Status::warn(&format!("cancelled: {words}")),
+    }
+}
