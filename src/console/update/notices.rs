@@ -40,13 +40,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             (model.session.model, model.session.is_picked) = (Some(status), true);
             model.status = Some(Status::note(&words));
         }
-        Notice::PlanProgress { id, text } => {
-            let number = model.request.rivals.number(id);
-            if let Some(planning) = model.request.planning.as_mut().filter(|planning| planning.id == id || number.is_some()) {
-                let which = number.map(|number| format!("plan {number}: ")).unwrap_or_default();
-                planning.progress = Plain::summary(&format!("{which}{text}"));
-            }
-        }
+        Notice::PlanProgress { id, text } => plan_progress(model, id, &text),
         Notice::PlanNode { id, node } => plan_node(model, id, *node),
         Notice::PlanReady { id, made } => plan_ready(model, id, *made),
         Notice::PlanFailed { id, problem } => plan_failed(model, id, &problem),
@@ -94,6 +88,14 @@ fn bad(problem: &Problem) -> Status {
     match &problem.hint {
         Some(hint) => Status::bad(&format!("{} (hint: {hint})", problem.message)),
         None => Status::bad(&problem.message),
+    }
+}
+
+fn plan_progress(model: &mut Model, id: PlanningId, text: &str) {
+    let number = model.request.rivals.number(id);
+    if let Some(planning) = model.request.planning.as_mut().filter(|planning| planning.id == id || number.is_some()) {
+        let which = number.map(|number| format!("plan {number}: ")).unwrap_or_default();
+        planning.progress = Plain::summary(&format!("{which}{text}"));
     }
 }
 
