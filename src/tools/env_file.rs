@@ -17,7 +17,7 @@ pub(super) struct EnvFile {
 pub(super) struct EnvVariable {
     pub(super) name: String,
     pub(super) value: String,
-    /// How else the file's text has the value: readers of `.env` don't agree on quotes, escapes and comments.
+    /// How else the file's text has the value: readers of `.env` don't agree on escapes and variables.
     pub(super) spellings: Vec<String>,
 }
 
@@ -80,7 +80,9 @@ impl EnvFile {
             let inner = quote.and_then(|quote| written.strip_prefix(quote)).unwrap_or(written);
             let plain = unescaped(inner);
             let expanded = file.expanded(&plain);
-            let spellings = [written, inner, value.trim(), &plain].map(str::to_owned).into();
+            // What has the value in it, such as its quotes, is no spelling of its own: they stay where they are.
+            let is_own = |spelling: &&str| !spelling.contains(&expanded);
+            let spellings = [written, inner, value.trim(), &plain].into_iter().filter(is_own).map(str::to_owned).collect();
             file.variables.push(EnvVariable { name: name.to_owned(), value: expanded, spellings });
             rest = next;
         }

@@ -21,8 +21,8 @@ const SHORTEST_PIECE: usize = 4;
 struct KnownSecret {
     name: String,
     value: String,
-    /// Another way to write a secret; it is never what is put in.
-    is_spelling: bool,
+    /// Stands for bytes that are no text, so it is never put in.
+    is_lossy: bool,
 }
 
 /// The secrets of one host. What was known once stays known.
@@ -48,7 +48,7 @@ impl KnownSecrets {
         for variable in EnvFile::read(&self.workspace).unwrap_or_default().variables {
             if is_secret(&variable.name) && variable.value.trim().len() >= SHORTEST {
                 self.learn(&variable.name, &variable.value);
-                variable.spellings.iter().for_each(|spelling| self.know(&variable.name, spelling, true));
+                self.know_spellings(&variable.name, "in .env", &variable.spellings);
             }
         }
     }
@@ -60,26 +60,35 @@ impl KnownSecrets {
     /// Knows a value from now on, with the ways in which programs write it; too short ones and those that are known stay as they are.
     pub fn learn(&self, name: &str, value: &str) {
         let value = value.trim();
-        // What stands for bytes that are no text is never put in.
-        self.know(name, value, value.contains(char::REPLACEMENT_CHARACTER));
+        self.know(name, value);
         if value.len() >= SHORTEST {
             let spelled = percent_encoded(value);
-            self.know(name, &spelled, true);
-            self.know(name, &spelled.replace("%20", "+"), true);
-            self.know(name, base64(value.as_bytes()).trim_end_matches('='), true);
-            json_spellings(value).iter().for_each(|spelling| self.know(name, spelling, true));
+            let plus = spelled.replace("%20", "+");
+            self.know_spellings(name, "in an address", &[spelled, plus]);
+            self.know_spellings(name, "in Base64", &[base64(value.as_bytes()).trim_end_matches('=').to_owned()]);
+            self.know_spellings(name, "in JSON", &json_spellings(value));
             // A tool may give one line of it.
-            value.lines().filter(|line| *line != value).for_each(|line| self.know(name, line.trim(), true));
+            let lines: Vec<String> = value.lines().map(|line| line.trim().to_owned()).filter(|line| line != value).collect();
+            self.know_spellings(name, "line", &lines);
         }
     }
 
-    fn know(&self, name: &str, value: &str, is_spelling: bool) {
+    /// Other ways to write a secret. Each has a name of its own, so that what is put in is what stood there.
+    fn know_spellings(&self, name: &str, how: &str, spellings: &[String]) {
+        for (at, spelling) in spellings.iter().enumerate() {
+            let number = if at == 0 && how != "line" { String::new() } else { format!(" {}", at + 1) };
+            self.know(&format!("{name}, {how}{number}"), spelling);
+        }
+    }
+
+    fn know(&self, name: &str, value: &str) {
         if value.len() < SHORTEST || self.lock().iter().any(|secret| secret.value == value) {
             return;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         let at = known.partition_point(|secret| secret.value.len() >= value.len());
-        known.insert(at, KnownSecret { name: without_marks(name).into_owned(), value: value.to_owned(), is_spelling });
+        let is_lossy = value.contains(char::REPLACEMENT_CHARACTER);
+        known.insert(at, KnownSecret { name: without_marks(name).into_owned(), value: value.to_owned(), is_lossy });
     }
 
     /// Data of this program with its secrets marked.
@@ -157,13 +166,13 @@ impl KnownSecrets {
     pub fn put_in(&self, args: &Value) -> Result<Value, ToolError> {
         let names = names_in(args);
         let known = self.lock();
-        if let Some(missing) = names.iter().find(|name| known.iter().all(|secret| secret.is_spelling || secret.name != **name)) {
+        if let Some(missing) = names.iter().find(|name| known.iter().all(|secret| secret.is_lossy || secret.name != **name)) {
             return Err(ToolError::refused(format!("the secret `{missing}` is not known here"))
                 .hint("set the variable, or write it into the workspace's .env"));
         }
         let mut filled = args.clone();
         for_each_text(&mut filled, &|text| {
-            for secret in known.iter().filter(|secret| !secret.is_spelling && names.contains(&secret.name)) {
+            for secret in known.iter().filter(|secret| !secret.is_lossy && names.contains(&secret.name)) {
                 *text = text.replace(&secret_mark(&secret.name), &secret.value);
             }
         });
@@ -328,7 +337,24 @@ mod tests {
         for written in [r#"{"p": "pä/ss\nw\"ord\\x"}"#, r#"p\u00e4/ss\nw\"ord\\x"#, r#"p\u00E4\/ss\nw\"ord\\x"#] {
             let mut text = written.to_owned();
             secrets.mask_text(&mut text);
-            assert!(!text.contains("ss") && text.contains(&secret_mark("P_PASSWORD")), "{text}");
+            assert!(!text.contains("ss") && secret_names(&text).any(|name| name.starts_with("P_PASSWORD")), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_from_an_env_file_and_put_in_again_is_the_same_text() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "F_KEY=a1b2c3d4e5 # comment\nDB_PASSWORD=\"p@ss w0rd9\"\nE_SECRET='es\\\"caped\\\\x'\nX_KEY=${F_KEY}-abcdef\n\
+            OPEN_KEY=\"never-closed\nM_KEY=\"first-line\nsecond-line\"\n";
+        std::fs::write(folder.path().join(".env"), text).unwrap();
+        let secrets = KnownSecrets::new(folder.path(), []);
+        let encoded = percent_encoded("p@ss w0rd9");
+        for text in [text, &text.replace('\n', "\r\n"), "second-line", &encoded, &Value::from("es\"caped\\x").to_string()] {
+            let mut value = json!(text);
+            secrets.seal(&mut value);
+            let marked = value.as_str().unwrap().to_owned();
+            assert!(!["a1b2c3", "w0rd9", "caped", "abcdef", "never", "second"].iter().any(|piece| marked.contains(piece)), "{marked}");
+            assert_eq!(secrets.put_in(&value).unwrap(), json!(text), "{marked}");
         }
     }
 

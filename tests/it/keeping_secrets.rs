@@ -178,3 +178,20 @@ fn a_plan_whose_node_is_called_as_a_secret_is_refused_with_the_reason() {
     let plan = planned(&program, json!([{"id": "customer_id", "value": 1}]));
     program.run(&["run", &plan]).code(1).says(&["the value of the secret PRIMARY_KEY is in the name of a node", "rename the node"]);
 }
+
+#[test]
+fn a_file_of_secrets_that_is_read_and_written_keeps_its_quotes_and_comments() {
+    let program = program();
+    let text = format!("F_KEY=a1b2c3d4e5 # comment\nDB_PASSWORD=\"p@ss w0rd9\"\nE_SECRET=\"es\\\"caped-x\"\nAPI_KEY='{SECRET}'\n");
+    program.file(".env", &text);
+    let plan = planned(
+        &program,
+        json!([
+            {"id": "a", "tool": "read_file", "args": {"path": ".env"}},
+            {"id": "w", "tool": "write_file", "args": {"path": "o.env", "content": "{{a}}"}, "depends_on": ["a"]},
+        ]),
+    );
+    program.run(&["run", &plan, "--yes"]).code(0);
+    assert_eq!(program.read("o.env"), text);
+    assert_eq!(leaks(&program.home().join("state")), Vec::<String>::new());
+}
