@@ -1,36 +1,8 @@
 //! `Secrets`: takes what looks like a secret out of text that leaves the machine: known values, keys by their beginnings, private keys,
 //! bearer tokens, passwords by the name before them, and passwords in addresses. Each one is counted.
 
+use crate::text::{KEY_BEGINNINGS, KEY_LENGTH, REDACTED};
 use serde_json::{Map, Value};
-
-/// What stands in a secret's place.
-const GONE: &str = "[redacted]";
-
-/// Beginnings of keys, as those who give them out make them.
-const BEGINNINGS: [&str; 20] = [
-    "sk-",
-    "sk_live_",
-    "rk_live_",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "ghu_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "xoxa-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "hf_",
-    "npm_",
-    "pypi-",
-    "dop_v1_",
-    "eyJ",
-];
-/// A key is at least this long.
-const KEY_LENGTH: usize = 20;
 
 /// Names that a secret stands behind, in small letters, with `-` written as `_`.
 const NAMES: [&str; 16] = [
@@ -121,13 +93,13 @@ impl Secrets {
         for known in &self.known {
             let found = text.matches(known.as_str()).count();
             if found > 0 {
-                *text = text.replace(known.as_str(), GONE);
+                *text = text.replace(known.as_str(), REDACTED);
                 count += found as u64;
             }
         }
         let spans = spans(text);
         for span in spans.iter().rev() {
-            text.replace_range(span.clone(), GONE);
+            text.replace_range(span.clone(), REDACTED);
         }
         count + spans.len() as u64
     }
@@ -136,8 +108,8 @@ impl Secrets {
 /// Takes every text out of what stands behind a secret's name.
 fn empty(value: &mut Value) -> u64 {
     match value {
-        Value::String(text) if text.len() >= VALUE_LENGTH && text != GONE && !is_reference(text) => {
-            GONE.clone_into(text);
+        Value::String(text) if text.len() >= VALUE_LENGTH && text != REDACTED && !is_reference(text) => {
+            REDACTED.clone_into(text);
             1
         }
         Value::Array(items) => items.iter_mut().map(empty).sum(),
@@ -168,7 +140,7 @@ fn spans(text: &str) -> Vec<std::ops::Range<usize>> {
     for word in words(text) {
         let found = secret_word(text, before.as_ref(), &word).or_else(|| named_value(text, &word));
         before = Some(word);
-        if let Some(found) = found.filter(|found| !text[found.start..].starts_with(GONE)) {
+        if let Some(found) = found.filter(|found| !text[found.start..].starts_with(REDACTED)) {
             spans.push(found);
         }
     }
@@ -215,7 +187,7 @@ fn words(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
 /// A word that is a secret by itself, or by the one before it.
 fn secret_word(text: &str, before: Option<&std::ops::Range<usize>>, word: &std::ops::Range<usize>) -> Option<std::ops::Range<usize>> {
     let own = &text[word.clone()];
-    if own.len() >= KEY_LENGTH && BEGINNINGS.iter().any(|beginning| own.starts_with(beginning)) {
+    if own.len() >= KEY_LENGTH && KEY_BEGINNINGS.iter().any(|beginning| own.starts_with(beginning)) {
         return Some(word.clone());
     }
     let before = before?;
@@ -351,7 +323,7 @@ mod tests {
         assert_eq!(Secrets::default().clean(&mut value), 3);
         assert_eq!(
             value,
-            json!({"password": [GONE], "secret": {"value": GONE}, "token": {"type": "string", "description": "a token"},
+            json!({"password": [REDACTED], "secret": {"value": REDACTED}, "token": {"type": "string", "description": "a token"},
             "[redacted]": 1, "args": {"password": "{{inputs.word}}"}})
         );
     }

@@ -4,7 +4,7 @@
 //! that can't be seen (zero-width, tags, fillers) becomes `\u{hex}`. What only dresses an emoji (one variation selector,
 //! a skin tone, joiners between emoji) is left out, because terminals disagree on its width and nothing can hide in it.
 
-use super::secret::{SECRET_END, SECRET_START};
+use super::secret::{REDACTED, SECRET_END, SECRET_START, is_key, is_key_letter};
 use std::{borrow::Cow, fmt::Write as _};
 use unicode_width::UnicodeWidthChar;
 
@@ -45,9 +45,30 @@ pub(super) struct Escaper {
     hidden: u32,
     /// A carriage return or an emoji's joiner, shown only if what follows doesn't explain it.
     held: Option<char>,
+    /// Whether keys are shown as they are.
+    is_typed: bool,
+    word: KeyWord,
+}
+
+/// The letters of a key that came last, if what is shown ends with such letters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum KeyWord {
+    #[default]
+    None,
+    /// Where in what is shown it begins.
+    Open(usize),
+    /// It is none.
+    Ordinary,
+    /// The rest of it isn't shown either.
+    Key,
 }
 
 impl Escaper {
+    /// Shows text that a person types just as it is.
+    pub(super) fn of_typed() -> Self {
+        Self { is_typed: true, ..Self::default() }
+    }
+
     /// Takes one raw character and appends what is shown of it.
     pub(super) fn push(&mut self, c: char, out: &mut String) -> EscapeStep {
         match self.held.take() {
@@ -56,6 +77,11 @@ impl Escaper {
             Some(held) => self.escape(held, out),
             None => {}
         }
+        if is_key_letter(c) {
+            self.letter(c, out);
+            return EscapeStep::Within;
+        }
+        self.word = KeyWord::None;
         match c {
             '\n' => return EscapeStep::LineEnd,
             '\r' => self.held = Some(c),
@@ -98,6 +124,28 @@ impl Escaper {
         }
         self.column += width;
         out.push(c);
+    }
+
+    /// A letter that a key may have. What looks like one isn't shown.
+    fn letter(&mut self, c: char, out: &mut String) {
+        if self.word == KeyWord::Key {
+            return;
+        }
+        let start = if let KeyWord::Open(start) = self.word { start } else { out.len() };
+        self.show(c, out);
+        if self.word == KeyWord::Ordinary || self.is_typed {
+            return;
+        }
+        self.word = match is_key(&out[start..]) {
+            None => KeyWord::Open(start),
+            Some(false) => KeyWord::Ordinary,
+            Some(true) => {
+                self.column = (self.column + REDACTED.len()).saturating_sub(out.len() - start);
+                out.truncate(start);
+                out.push_str(REDACTED);
+                KeyWord::Key
+            }
+        };
     }
 
     fn show_words(&mut self, words: &str, out: &mut String) {

@@ -18,4 +18,6 @@ pub use escape::safe_json;
 pub use figures::{ago, bytes, clock, cost, count, counted, duration, thousands, timestamp, tokens};
 pub use glyphs::{Glyph, GlyphSet, ascii_of};
 pub use plain::Plain;
-pub use secret::{SECRET_END, SECRET_START, TEXT_CUT, secret_mark, secret_names, without_marks};
+pub use secret::{
+    KEY_BEGINNINGS, KEY_LENGTH, REDACTED, SECRET_END, SECRET_START, TEXT_CUT, has_key, secret_mark, secret_names, without_marks,
+};

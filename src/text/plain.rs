@@ -18,9 +18,17 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// Raw text as one line; line ends show as `⏎`.
+    /// Raw text as one line; line ends show as `⏎`, and what looks like a key isn't shown.
     pub fn line(raw: &str) -> Self {
-        let mut escaper = Escaper::default();
+        Self::made(raw, Escaper::default())
+    }
+
+    /// What a person types, with its keys.
+    pub fn typed(raw: &str) -> Self {
+        Self::made(raw, Escaper::of_typed())
+    }
+
+    fn made(raw: &str, mut escaper: Escaper) -> Self {
         let mut text = String::with_capacity(raw.len());
         for c in raw.chars() {
             if escaper.push(c, &mut text) == EscapeStep::LineEnd {

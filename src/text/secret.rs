@@ -3,6 +3,58 @@
 
 use std::borrow::Cow;
 
+/// Beginnings of keys, as those who give them out make them.
+pub const KEY_BEGINNINGS: [&str; 20] = [
+    "sk-",
+    "sk_live_",
+    "rk_live_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "hf_",
+    "npm_",
+    "pypi-",
+    "dop_v1_",
+    "eyJ",
+];
+/// A key is at least this long.
+pub const KEY_LENGTH: usize = 20;
+/// What stands in the place of a key that nobody named.
+pub const REDACTED: &str = "[redacted]";
+/// Letters without a separator, a digit among them, that a key has and a name made of words has not.
+const KEY_RUN: usize = 10;
+
+/// What a key is made of: nothing that could say more than the key itself, as it is hidden in what people approve.
+pub(super) fn is_key_letter(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_')
+}
+
+/// Whether the letters so far are a key, or may become one.
+pub(super) fn is_key(word: &str) -> Option<bool> {
+    if word.len() < KEY_LENGTH {
+        return None;
+    }
+    if !KEY_BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)) {
+        return Some(false);
+    }
+    let mut runs = word.split(['-', '_']);
+    runs.any(|run| run.len() >= KEY_RUN && run.contains(|c: char| c.is_ascii_digit())).then_some(true)
+}
+
+/// Whether a text has a key that is not shown.
+pub fn has_key(text: &str) -> bool {
+    text.split(|c| !is_key_letter(c)).any(|word| is_key(word) == Some(true))
+}
+
 /// Begins a marked piece.
 pub const SECRET_START: char = '\u{fdd0}';
 /// Ends a marked piece.

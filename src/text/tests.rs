@@ -236,3 +236,31 @@ fn figures_read_as_a_person_writes_them() {
     assert_eq!(clock(1_795_261_102_000).as_str(), "11:38:22Z");
     assert_eq!(timestamp(u64::MAX).as_str(), "unknown time");
 }
+
+#[test]
+fn what_looks_like_a_key_is_shown_nowhere_and_in_no_piece_of_a_stream() {
+    let keys = [
+        "AKIAIOSFODNN7EXAMPLE",
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "sk-abcdefghijklmnopqrstuvwxyz123456",
+        "sk-ant-api03-aB3dE6gH9jK2-x_y",
+    ];
+    for key in keys {
+        let text = format!("key={key}; then {key}.");
+        let shown = "key=[redacted]; then".to_owned();
+        assert!(Plain::line(&text).as_str().starts_with(&shown), "{}", Plain::line(&text));
+        assert!(!Plain::summary(&text).as_str().contains(&key[8..]) && has_key(&text), "{text}");
+        let mut block = Block::default();
+        text.chars().for_each(|c| block.push(c.encode_utf8(&mut [0; 4])));
+        assert_eq!(block.into_lines(), [Plain::line(&text)], "however it is cut");
+        assert_eq!(Plain::typed(&text).as_str(), text, "{text}");
+    }
+    for text in [
+        "sk-learn-pipeline-version-2-of-all",
+        "a_long_name_of_a_file_2026.txt",
+        "rm ghp_abc/../../etc/passwd1234567",
+        "AKIA is not a key of any size",
+    ] {
+        assert_eq!((Plain::line(text).as_str(), has_key(text)), (text, false));
+    }
+}

@@ -178,7 +178,7 @@ impl TextField {
     /// Lines as they may be drawn.
     pub fn shown(&self) -> impl Iterator<Item = Plain> + '_ {
         let drawn = |line: &String| {
-            if self.hidden && !line.starts_with(['$', '!']) { Plain::line(&"*".repeat(line.chars().count())) } else { Plain::line(line) }
+            if self.hidden && !line.starts_with(['$', '!']) { Plain::line(&"*".repeat(line.chars().count())) } else { Plain::typed(line) }
         };
         self.area.lines().iter().map(drawn)
     }
@@ -208,7 +208,7 @@ impl TextField {
         let at = self.area.cursor();
         let (row, column) = (at.0, at.1);
         let before: String = self.area.lines().get(row).map(|line| line.chars().take(column).collect()).unwrap_or_default();
-        (row, if self.hidden && !before.starts_with(['$', '!']) { column } else { Plain::line(&before).width() })
+        (row, if self.hidden && !before.starts_with(['$', '!']) { column } else { Plain::typed(&before).width() })
     }
 
     fn admitted(&self, text: &str) -> String {
