@@ -68,15 +68,11 @@ impl PlanDocument {
     /// Reads the text of a plan; `name` is its file, or `-` for stdin.
     ///
     /// # Errors
-    /// When it is no plan, or one that it names by file is none.
+    /// When it is no plan.
     pub fn parse(name: &str, text: String) -> Result<Self, ReadError> {
         let origin = if name == "-" { "stdin" } else { name };
         let (mut plan, shape) = dialect::read(&text, origin)?;
-        let linked = link(&mut plan, origin, folder_of(name).unwrap_or(Path::new("."))).map_err(|error| {
-            let path = dialect::source_path(&plan, shape, &error.path);
-            let at = dialect::locate(&text, origin, std::slice::from_ref(&path)).into_iter().flatten().next();
-            ReadError { at, path, shape: Some(shape), ..error }
-        })?;
+        let linked = link(&mut plan, origin, folder_of(name).unwrap_or(Path::new(".")));
         Ok(Self { plan, shape, text, origin: origin.to_owned(), linked, planning: Vec::new() })
     }
 

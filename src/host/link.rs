@@ -3,8 +3,7 @@
 
 use crate::files;
 use crate::plan::{
-    Dialect, NodeKind, Plan, SubplanNode,
-    dialect::{self, ReadError},
+    Dialect, NodeKind, Plan, SubplanNode, dialect,
     native::{MAX_DEPTH, MAX_NODES},
 };
 use std::collections::{HashMap, hash_map::Entry};
@@ -24,15 +23,13 @@ pub struct Linked {
 }
 
 /// Loads every plan that `plan` names by file, at any depth, and gives the files that were read. `origin` is the plan's own file, as people
-/// call it, and `folder` where it is.
-///
-/// # Errors
-/// The first file that can't be read or is no plan, unreadable from the outermost file inwards; plans loaded until then stay.
-pub fn link(plan: &mut Plan, origin: &str, folder: &Path) -> Result<Vec<Linked>, ReadError> {
+/// call it, and `folder` where it is. A node whose file can't be read or is no plan says so, for validation to tell; the others are loaded.
+pub fn link(plan: &mut Plan, origin: &str, folder: &Path) -> Vec<Linked> {
     let own = Path::new(origin).file_name().map(PathBuf::from);
-    let mut linker = Linker { root: folder, open: own.into_iter().collect(), linked: Vec::new(), read: HashMap::new(), nodes: 0 };
-    linker.within(plan, origin, PlanPath { whole: "", own: "" })?;
-    Ok(linker.linked)
+    let mut linker =
+        Linker { root: folder, open: own.into_iter().collect(), linked: Vec::new(), read: HashMap::new(), nodes: 0, is_full: false };
+    linker.within(plan, "");
+    linker.linked
 }
 
 struct Linker<'r> {
@@ -44,34 +41,27 @@ struct Linker<'r> {
     read: HashMap<(PathBuf, String), (String, Plan, Dialect)>,
     /// Nodes of all plans so far: a file that is named in several places counts in each.
     nodes: usize,
-}
-
-/// What stands before the places of a plan's nodes: from the outermost plan on, and within the file that the plan stands in.
-#[derive(Clone, Copy)]
-struct PlanPath<'p> {
-    whole: &'p str,
-    own: &'p str,
+    /// They were too many, which is told once; what is named after that is not read.
+    is_full: bool,
 }
 
 impl Linker<'_> {
-    /// `origin` is the file that the plan stands in.
-    fn within(&mut self, plan: &mut Plan, origin: &str, place: PlanPath<'_>) -> Result<(), ReadError> {
+    /// `place` is what stands before the places of the plan's nodes, from the outermost plan on.
+    fn within(&mut self, plan: &mut Plan, place: &str) {
         self.nodes += plan.nodes.len();
-        if self.nodes > MAX_NODES && !place.whole.is_empty() {
-            let message = format!("with the plans in its files it has more than {MAX_NODES} nodes");
-            return Err(ReadError { origin: origin.to_owned(), at: None, path: String::new(), shape: None, message });
-        }
         for (i, node) in plan.nodes.iter_mut().enumerate() {
-            let (whole, own) = (format!("{}nodes[{i}]", place.whole), format!("{}nodes[{i}]", place.own));
+            let whole = format!("{place}nodes[{i}]");
             let field = if matches!(node.kind, NodeKind::Subplan(_)) { "plan" } else { "body" };
+            if self.is_full {
+                return;
+            }
             if let NodeKind::Subplan(SubplanNode::File { path, loaded }) = &mut node.kind {
-                let refuse = |message| ReadError { origin: origin.to_owned(), at: None, path: format!("{own}.plan"), shape: None, message };
-                self.file(path, loaded, &whole).map_err(refuse)?;
+                let problem = self.file(path, loaded, &whole).err();
+                dialect::note_unread(node, problem);
             } else if let Some(body) = node.kind.body_mut() {
-                self.within(body, origin, PlanPath { whole: &format!("{whole}.{field}."), own: &format!("{own}.{field}.") })?;
+                self.within(body, &format!("{whole}.{field}."));
             }
         }
-        Ok(())
     }
 
     /// `place` is the node that names the file.
@@ -97,14 +87,18 @@ impl Linker<'_> {
                     new.insert((text, body, shape)).clone()
                 }
             };
+            if self.nodes + body.nodes.len() > MAX_NODES {
+                self.is_full = true;
+                return Err(format!("{path}: with the plans in its files the plan has more than {MAX_NODES} nodes"));
+            }
             *loaded = Some(Box::new(body));
             self.linked.push(Linked { place: place.to_owned(), file: file.clone(), text, shape });
         }
         let Some(body) = loaded else { return Ok(()) };
         self.open.push(file);
-        let inner = self.within(body, path, PlanPath { whole: &format!("{place}.plan."), own: "" });
+        self.within(body, &format!("{place}.plan."));
         self.open.pop();
-        inner.map_err(|error| error.to_string())
+        Ok(())
     }
 }
 
@@ -132,7 +126,7 @@ pub(super) fn open(file: &Path) -> Result<Plan, String> {
     let text = read(folder, Path::new(name))?;
     let name = name.to_string_lossy();
     let (mut plan, _) = dialect::read(&text, &name).map_err(|error| error.to_string())?;
-    link(&mut plan, &name, folder).map_err(|error| error.to_string())?;
+    link(&mut plan, &name, folder);
     Ok(plan)
 }
 
@@ -149,6 +143,8 @@ fn read(root: &Path, file: &Path) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Catalog;
+    use crate::plan::validate::{Code, validate};
 
     fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -160,9 +156,15 @@ mod tests {
         folder
     }
 
-    fn linked(folder: &tempfile::TempDir, plan: &str) -> Result<Plan, String> {
+    fn linked(folder: &tempfile::TempDir, plan: &str) -> Plan {
         let (mut plan, _) = dialect::read(plan, "plan.json").unwrap();
-        link(&mut plan, "plan.json", folder.path()).map(|_| plan).map_err(|error| error.to_string())
+        link(&mut plan, "plan.json", folder.path());
+        plan
+    }
+
+    fn told(plan: &Plan) -> Vec<String> {
+        let errors = validate(plan, &Catalog::default()).into_iter().filter(|finding| finding.code == Code::WrongShape);
+        errors.map(|finding| format!("{}: {}", finding.path, finding.message)).collect()
     }
 
     #[test]
@@ -171,7 +173,7 @@ mod tests {
             ("sub/a.json", r#"{"nodes": [{"id": "b", "plan": "deep/c.json"}]}"#),
             ("sub/deep/c.json", r#"{"nodes": [{"id": "d", "value": 1}]}"#),
         ]);
-        let plan = linked(&folder, r#"{"nodes": [{"id": "a", "plan": "sub/a.json"}]}"#).unwrap();
+        let plan = linked(&folder, r#"{"nodes": [{"id": "a", "plan": "sub/a.json"}]}"#);
         let flat = crate::plan::nest::outline(&plan);
         assert_eq!(flat.nodes.iter().map(|node| node.id.as_str()).collect::<Vec<_>>(), ["a", "a/b", "a/b/d"]);
         let written = serde_json::to_value(&plan).unwrap();
@@ -186,18 +188,29 @@ mod tests {
             ("bad.json", "{\n  \"nodes\": 3}"),
             ("sub/far.json", r#"{"nodes": [{"id": "a", "value": 1}, {"id": "b", "plan": "none.json"}]}"#),
         ]);
-        let error = |path: &str| linked(&folder, &format!(r#"{{"nodes": [{{"id": "a", "plan": "{path}"}}]}}"#)).unwrap_err();
-        assert!(error("none.json").starts_with("plan.json: `nodes[0].plan`: none.json: can't be read"), "{}", error("none.json"));
+        let error = |path: &str| told(&linked(&folder, &format!(r#"{{"nodes": [{{"id": "a", "plan": "{path}"}}]}}"#))).join("; ");
+        assert!(error("none.json").starts_with("nodes[0].plan: none.json: can't be read"), "{}", error("none.json"));
         let outside = "the file must be in the same folder as the plan";
-        assert_eq!(error("../x.json"), format!("plan.json: `nodes[0].plan`: ../x.json: {outside}"));
-        assert_eq!(error("/etc/passwd"), format!("plan.json: `nodes[0].plan`: /etc/passwd: {outside}"));
-        assert_eq!(error("bad.json"), "plan.json: `nodes[0].plan`: bad.json:2:12: `nodes`: must be a list, not a number");
+        assert_eq!(error("../x.json"), format!("nodes[0].plan: ../x.json: {outside}"));
+        assert_eq!(error("/etc/passwd"), format!("nodes[0].plan: /etc/passwd: {outside}"));
+        assert_eq!(error("bad.json"), "nodes[0].plan: bad.json:2:12: `nodes`: must be a list, not a number");
         let itself = "the plan contains itself";
-        assert_eq!(error("self.json"), format!("plan.json: `nodes[0].plan`: self.json: `nodes[0].plan`: {itself}"));
-        assert_eq!(error("plan.json"), format!("plan.json: `nodes[0].plan`: {itself}"));
+        assert_eq!(error("self.json"), format!("nodes[0].plan.nodes[0].plan: in `self.json`: {itself}"));
+        assert_eq!(error("plan.json"), format!("nodes[0].plan: {itself}"));
         let way = "the plan contains itself: plan.json → sub/back.json → plan.json";
-        assert_eq!(error("sub/back.json"), format!("plan.json: `nodes[0].plan`: sub/back.json: `nodes[0].plan`: {way}"));
+        assert_eq!(error("sub/back.json"), format!("nodes[0].plan.nodes[0].plan: in `sub/back.json`: {way}"));
         let far = error("sub/far.json");
-        assert!(far.starts_with("plan.json: `nodes[0].plan`: sub/far.json: `nodes[1].plan`: none.json: can't be read"), "{far}");
+        assert!(far.starts_with("nodes[0].plan.nodes[1].plan: in `sub/far.json`: none.json: can't be read"), "{far}");
+    }
+
+    #[test]
+    fn a_file_that_can_not_be_used_hides_no_other_finding() {
+        let folder = folder(&[("good.json", r#"{"nodes": [{"id": "x", "value": 1}]}"#)]);
+        let plan = linked(
+            &folder,
+            r#"{"nodes": [{"id": "a", "plan": "nope.json"}, {"id": "b", "plan": "good.json"}, {"id": "c", "plan": "../x"}]}"#,
+        );
+        assert_eq!(told(&plan).len(), 2, "{:?}", told(&plan));
+        assert!(plan.nodes[1].kind.body().is_some());
     }
 }

@@ -200,7 +200,7 @@ impl Shared {
         let NewRun { mut plan, private_inputs, private_request, first, model, planning } = new;
         let model = model.or_else(|| self.chosen());
         let catalog = self.kit.catalog(model.as_deref());
-        link(&mut plan, "the plan", &self.places.workspace)?;
+        link(&mut plan, "the plan", &self.places.workspace);
         let plan = nest::inlined(plan);
         refuse_secret_names(&plan, &self.kit.secrets)?;
         let plan = self.kit.secrets.sealed(plan);

@@ -400,3 +400,54 @@ fn whether_how_often_or_after_what_a_node_runs_is_never_passed_over_with_a_warni
     let document = json!({"nodes": [{"id": "a", "value": 1, "enabled": true, "skip": false, "next": "nobody", "tags": ["x"]}]});
     assert_eq!(told(&program, &document).0, 0, "what says nothing of that is no error");
 }
+
+#[test]
+fn a_doubled_key_and_a_missing_file_hide_no_other_finding() {
+    let program = Program::new();
+    let json = r#"{"dagdeck": 1, "nodes": [
+        {"id": "a", "plan": "nope.json"}, {"id": "b", "tool": "read_file", "tool": "write_file", "args": {"path": "x"}}, {"id": "c", "bogus": 1}]}"#;
+    let yaml = "dagdeck: 1\nnodes:\n  - {id: a, plan: nope.json}\n  - id: b\n    tool: read_file\n    tool: write_file\n    args: {path: x}\n\
+        \x20 - {id: c, bogus: 1}\n";
+    for (name, text) in [("p.json", json), ("p.yaml", yaml)] {
+        let file = program.file(name, text);
+        let ended = program.run(&["validate", &file]).code(3);
+        for words in ["nope.json: can't be read", "`tool` appears twice in one object", "bogus"] {
+            assert!(ended.out.contains(words), "{words}\n{ended}");
+        }
+        program.run(&["validate", &file, "--fix"]).says(&["`tool` appears twice in one object"]);
+        assert!(program.read(name).matches("tool").count() == 2, "nothing of it is lost: {}", program.read(name));
+    }
+}
+
+#[test]
+fn a_number_of_more_digits_than_are_kept_is_told() {
+    let program = Program::new();
+    let file = program.file(
+        "p.json",
+        r#"{"dagdeck": 1, "nodes": [{"id": "a", "value": 12345678901234567890123}, {"id": "b", "value": 12345678901234567890}]}"#,
+    );
+    let ended = program.run(&["validate", &file]).code(0);
+    assert!(ended.out.contains("nodes[0].value: a number this large is not kept digit by digit"), "{ended}");
+    assert!(!ended.out.contains("nodes[1]"), "{ended}");
+}
+
+#[test]
+fn an_order_that_a_node_names_as_one_text_is_never_dropped() {
+    let program = Program::new();
+    for name in ["before", "goto", "to", "precedes"] {
+        let document = json!({"dagdeck": 1, "nodes": [{"id": "a", "value": 1, name: "b"}, {"id": "b", "value": 2}]});
+        assert_eq!(told(&program, &document), (3, vec![format!("wrong-shape nodes[0].{name}")]), "{document}");
+    }
+}
+
+#[test]
+fn a_fix_writes_what_its_words_say() {
+    let program = Program::new();
+    let file = program.file(
+        "p.json",
+        r#"{"dagdeck": 1, "nodes": [{"id": "a", "value": 1, "retry": "3"}, {"id": "b", "value": 1, "policy": {"approve": true}}]}"#,
+    );
+    program.run(&["validate", &file, "--fix"]).code(0).says(&["fixed nodes[0].retry", "0 warnings"]);
+    let fixed: Value = serde_json::from_str(&program.read("p.json")).unwrap();
+    assert_eq!((&fixed["nodes"][0]["retry"], &fixed["nodes"][1]["approve"]), (&json!({"attempts": 3}), &json!("before")));
+}

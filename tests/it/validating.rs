@@ -163,5 +163,6 @@ fn plans_that_name_each_other_many_times_over_are_capped_while_they_are_read() {
         program.file(&format!("level{level}.json"), json!({"dagdeck": 1, "goal": "many", "nodes": nodes}).to_string());
     }
     program.file("level6.json", json!({"dagdeck": 1, "goal": "one", "nodes": [{"id": "a", "value": 1}]}).to_string());
-    program.run(&["validate", "level0.json"]).code(3).says(&["more than 100000 nodes"]);
+    let ended = program.run(&["validate", "level0.json"]).code(3);
+    assert_eq!(ended.out.matches("more than 100000 nodes").count(), 1, "{ended}");
 }

@@ -24,6 +24,7 @@ pub(super) fn ends_of(edge: &Value) -> Option<(String, String)> {
 pub(super) fn coerced(map: &Map<String, Value>, field: &str, way: &[PathStep]) -> Vec<Map<String, Value>> {
     let Some(value) = map.get(field).and_then(|value| at(value, way)) else { return Vec::new() };
     let meant: Vec<Value> = match value {
+        Value::Number(_) | Value::String(_) if field == "retry" && way.is_empty() => attempts(value).into_iter().collect(),
         Value::Number(number) => vec![json!(number.to_string())],
         Value::Bool(flag) => vec![json!(flag.to_string())],
         Value::String(text) => {
@@ -53,6 +54,12 @@ pub(super) fn coerced(map: &Map<String, Value>, field: &str, way: &[PathStep]) -
         Some(map)
     });
     changed.collect()
+}
+
+/// A retry that says no more than how often.
+fn attempts(value: &Value) -> Option<Value> {
+    let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())?;
+    Some(json!({ "attempts": number }))
 }
 
 /// The name of arguments that have none.

@@ -53,7 +53,7 @@ fn is_whole(text: &str, bare: &str, is_json: bool) -> bool {
         return serde_json::from_str::<IgnoredAny>(text).is_ok() || loose::read(text).is_some();
     }
     let says_more = ["```", "<think", "{\"", "[{", "{\n", "[\n"].iter().any(|mark| text.contains(mark));
-    !says_more || !is_json && yaml::read(text).is_ok_and(|value| value.is_object() || value.is_array())
+    !says_more || !is_json && yaml::read(text).is_ok_and(|(value, _)| value.is_object() || value.is_array())
 }
 
 /// The blocks of Markdown code of a text.

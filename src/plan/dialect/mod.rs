@@ -44,7 +44,8 @@ pub(in crate::plan) use field_names::{DocumentPart, fields as known_fields, is_f
 pub(in crate::plan) use forms::is_alias;
 pub use place::{locate, source_message, source_path, written_path};
 pub use read::read;
-pub(in crate::plan) use reading::{AS_WRITTEN, FieldReading, ListForm, is_stand_in, without};
+pub use reading::note_unread;
+pub(in crate::plan) use reading::{AS_WRITTEN, FieldReading, ListForm, is_noted_unread, is_stand_in, without};
 pub use source::{ReadError, Syntax};
 pub(in crate::plan) use stages::implied as implied_stages;
 pub use values::{body_from_value, body_to_value, node_from_value, node_to_value, plan_from_value, plan_to_value};

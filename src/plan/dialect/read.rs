@@ -33,7 +33,13 @@ pub(super) fn amended(value: &mut Value, source: &SourceText<'_>) -> Result<Dial
     if let Value::Object(map) = value {
         let surplus =
             |message: &String| FieldReading { message: message.clone(), list: Some(ListForm::Surplus), ..FieldReading::default() };
-        note(map, source.surplus().iter().map(surplus).collect());
+        let lost = source.lost().iter().map(|lost| FieldReading {
+            name: lost.path.clone(),
+            message: lost.message.clone(),
+            wrong: lost.is_doubled,
+            ..FieldReading::default()
+        });
+        note(map, source.surplus().iter().map(surplus).chain(lost).collect());
     }
     Ok(shape)
 }

@@ -4,6 +4,7 @@
 
 use super::names::NAMES;
 use crate::plan::fields::is_quiet;
+use crate::plan::{Node, NodeKind, SubplanNode};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
@@ -63,6 +64,11 @@ pub(in crate::plan) enum ListForm {
 }
 
 impl FieldReading {
+    /// Whether it is about something that the text has and the value has not.
+    pub fn is_lost(&self) -> bool {
+        self.field.is_empty() && self.read.is_none() && self.list.is_none()
+    }
+
     /// Whether an object, as it is written now, still says what was read.
     pub fn holds(&self, object: &Map<String, Value>) -> bool {
         if self.list.is_some() {
@@ -117,6 +123,23 @@ pub(super) fn note(object: &mut Map<String, Value>, readings: Vec<FieldReading>)
         Some(Value::Array(list)) => list.extend(listed),
         _ => drop(object.insert(AS_WRITTEN.to_owned(), listed.collect())),
     }
+}
+
+/// Notes why the file that a node names for its plan can't be used, in place of what was noted before.
+pub fn note_unread(node: &mut Node, problem: Option<String>) {
+    let noted = readings(&node.ext).iter().position(|reading| reading.field == "plan" && reading.wrong);
+    if let Some(at) = noted {
+        node.ext = without(&node.ext, at);
+    }
+    let (NodeKind::Subplan(SubplanNode::File { path, .. }), Some(message)) = (&node.kind, problem) else { return };
+    let (field, read) = ("plan".to_owned(), Some(Value::from(path.as_str())));
+    let reading = FieldReading { name: field.clone(), field, written: read.clone(), read, message, wrong: true, ..FieldReading::default() };
+    note(&mut node.ext, vec![reading]);
+}
+
+/// Whether a node has such a note.
+pub(in crate::plan) fn is_noted_unread(node: &Node) -> bool {
+    readings(&node.ext).iter().any(|reading| reading.field == "plan" && reading.wrong)
 }
 
 /// Puts what is read in the place of what is written, and notes that.

@@ -1,7 +1,7 @@
 //! The text of a document: which syntax it is in, its value, and where a path of it is.
 
 use super::excerpt::{Excerpt, excerpt};
-use super::json::Strict;
+use super::json::{self, Lost};
 use super::{locate, loose, unquoted, yaml};
 use crate::plan::Dialect;
 use crate::plan::fields::ShapeError;
@@ -72,6 +72,8 @@ pub(super) struct SourceText<'t> {
     lines_before: usize,
     /// What is read past.
     past: Vec<String>,
+    /// What the value doesn't hold of the text.
+    lost: Vec<Lost>,
 }
 
 impl<'t> SourceText<'t> {
@@ -103,7 +105,7 @@ impl<'t> SourceText<'t> {
         } else {
             Syntax::Yaml
         };
-        let source = Self { text: Cow::Borrowed(text), origin, syntax, lines_before: 0, past: Vec::new() };
+        let source = Self { text: Cow::Borrowed(text), origin, syntax, lines_before: 0, past: Vec::new(), lost: Vec::new() };
         if text.trim().is_empty() {
             let line = text.matches('\n').count() + 1;
             let column = text.rsplit('\n').next().map_or(0, str::len).max(1);
@@ -119,15 +121,15 @@ impl<'t> SourceText<'t> {
     pub fn parse(mut self) -> Result<(Value, Self), ReadError> {
         if self.syntax == Syntax::Yaml {
             return match yaml::read(&self.text) {
-                Ok(mut value) => {
+                Ok((mut value, lost)) => {
                     unquoted::keep_names(&mut value, &self.text);
-                    Ok((value, self))
+                    Ok((value, Self { lost, ..self }))
                 }
                 Err((message, at)) => Err(self.error_at(at, message)),
             };
         }
-        let error = match serde_json::from_str::<Strict>(&self.text) {
-            Ok(value) => return Ok((value.0, self)),
+        let error = match json::read(&self.text) {
+            Ok((value, lost)) => return Ok((value, Self { lost, ..self })),
             Err(error) => error,
         };
         if error.is_syntax()
@@ -168,6 +170,11 @@ impl<'t> SourceText<'t> {
     /// What is read past in the text.
     pub fn surplus(&self) -> &[String] {
         &self.past
+    }
+
+    /// What the value doesn't hold of the text.
+    pub fn lost(&self) -> &[Lost] {
+        &self.lost
     }
 
     /// An error at a line and column of the text.

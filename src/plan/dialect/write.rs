@@ -89,7 +89,9 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
         Format::Tree => return ExportedPlan { text: diagram::tree(plan), lost: Vec::new() },
         Format::Text => return ExportedPlan { text: drawing::text(plan, GlyphSet::Unicode), lost: Vec::new() },
     };
-    let (value, lost) = document(plan, shape, catalog);
+    let (value, mut lost) = document(plan, shape, catalog);
+    let doubled = held(plan, &Part::Plan).into_iter().filter(|(_, reading)| reading.is_lost() && reading.wrong);
+    lost.extend(doubled.map(|(_, reading)| Loss { path: reading.name, reason: reading.message }));
     let value = match source(plan, shape) {
         Some((source, read)) if shaped(shape, read.clone()).as_ref() == Ok(plan) => source,
         Some((_, read)) => {

@@ -1,12 +1,13 @@
 //! YAML beside JSON: a text read into JSON's values, the place of a path in it, and a value written as YAML. Booleans are `true` and
-//! `false` only (YAML 1.2), a key may occur once, and aliases can't blow a small text up.
+//! `false` only (YAML 1.2), and aliases can't blow a small text up.
 
+use super::json::{Lost, value_of};
 use super::locate::{PathStep, steps};
 use crate::text::safe_json;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::{Error, Options, Spanned};
+use serde_saphyr::{DuplicateKeyPolicy, Error, Options, Spanned};
 use std::fmt::{self, Write as _};
 
 /// Why a text is no YAML: the message, and line and column from 1.
@@ -16,12 +17,11 @@ pub(super) type YamlFault = (String, Option<(usize, usize)>);
 ///
 /// # Errors
 /// When it is no YAML, or YAML that isn't taken: several documents, too deep, too many aliases.
-pub(super) fn read(text: &str) -> Result<Value, YamlFault> {
-    let value: super::json::Strict = serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
+pub(super) fn read(text: &str) -> Result<(Value, Vec<Lost>), YamlFault> {
+    serde_saphyr::with_deserializer_from_str_with_options(text, options(), |yaml| value_of(yaml)).map_err(|error| {
         let at = error.location().and_then(|at| place(at.line(), at.column()));
         (message(error.without_snippet()), at)
-    })?;
-    Ok(value.0)
+    })
 }
 
 /// What is wrong, without the place.
@@ -35,7 +35,6 @@ fn message(error: &Error) -> String {
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. } => "its aliases expand to more than a plan needs".into(),
-        Error::DuplicateMappingKey { key: Some(key), .. } => format!("`{key}` appears twice in one object; keep one of them"),
         Error::NullIntoString { .. } | Error::Unexpected { expected: "string scalar", .. } => "a key must be text".into(),
         Error::RecursiveReferencesRequireWeakTypes { .. } => "an alias refers to itself".into(),
         Error::NonFiniteFloat { .. } => "a number must be finite".into(),
@@ -56,6 +55,7 @@ fn options() -> Options {
     // A hundred thousand nodes are a plan; a text that its aliases swell is none.
     serde_saphyr::options! {
         strict_booleans: true,
+        duplicate_keys: DuplicateKeyPolicy::PassThrough,
         budget: serde_saphyr::budget! {
             max_events: 20_000_000,
             max_nodes: 10_000_000,

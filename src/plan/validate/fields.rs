@@ -7,7 +7,7 @@ use super::finding::Fix;
 use super::lost_meaning::{lost_meaning, says_nothing};
 use super::wording::{did_you_mean, legible};
 use crate::plan::dialect::names::NAMES;
-use crate::plan::dialect::{DocumentPart, is_field, known_fields, node_from_value, node_to_value, plain};
+use crate::plan::dialect::{DocumentPart, gate, is_field, known_fields, node_from_value, node_to_value, plain};
 use crate::plan::edit::Edit;
 use crate::plan::native::node_fields;
 use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
@@ -57,6 +57,12 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
             let known: Vec<&str> = if is_node { node_fields().collect() } else { known_fields(dialect, part).to_vec() };
             let meant = meant(name, known.into_iter());
             if meant.is_none() && NAMES.unknown.harmless.contains(&name.as_str()) {
+                continue;
+            }
+            let gates =
+                value.as_object().map(|map| map.iter().filter(|(name, value)| gate(name, value, Some("approve")).is_some()).count());
+            // Its gate was read, and told as that.
+            if at.is_some() && gates.is_some_and(|gates| gates > 0) && gates == value.as_object().map(Map::len) {
                 continue;
             }
             let fix = meant.zip(at).filter(|_| is_node).and_then(|(meant, at)| renamed(check.plan, at, name, meant));

@@ -140,8 +140,32 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
     let is_whole = value.as_array().map(Vec::len).or(value.as_object().map(Map::len)).is_none_or(|count| count == ids.len());
     let own = check.graph.id(at).as_str();
     let are_nodes = is_whole && !ids.is_empty() && ids.iter().all(|id| *id != own && check.graph.position(&NodeId::new(*id)).is_some());
-    let forward =
-        ["next", "then", "onsuccess", "successors", "successor", "downstream", "leadsto", "blocks", "triggers", "children", "inputfrom"];
+    let forward = [
+        "next",
+        "nextnode",
+        "nextstep",
+        "then",
+        "to",
+        "goto",
+        "jumpto",
+        "before",
+        "runbefore",
+        "precedes",
+        "onsuccess",
+        "successors",
+        "successor",
+        "downstream",
+        "leadsto",
+        "feeds",
+        "feedsinto",
+        "blocks",
+        "triggers",
+        "children",
+        "target",
+        "source",
+        "from",
+        "inputfrom",
+    ];
     // A slip of another field's name is told as that.
     let is_slip = meant(name, node_fields()).is_some_and(|near| near != "depends_on");
     let is_order = value.is_array() && !is_slip || is(&forward);

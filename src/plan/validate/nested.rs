@@ -6,6 +6,7 @@ use super::codes::Code;
 use super::finding::{Fix, FixKind};
 use super::wording::legible;
 use super::{everything, in_order, policy, texts};
+use crate::plan::dialect::is_noted_unread;
 use crate::plan::limits::LOOP_ITERATIONS;
 use crate::plan::native::{MAX_DEPTH, kind};
 use crate::plan::{Dialect, LoopNode, MapNode, Node, NodeKind, Plan, Policy, SubplanNode, expr};
@@ -26,7 +27,9 @@ pub(super) fn check(check: &mut PlanCheck) {
             | NodeKind::Transform(_)
             | NodeKind::Approval(_) => continue,
             NodeKind::Subplan(work) => {
-                if let SubplanNode::File { path, loaded: None } = work {
+                if let SubplanNode::File { path, loaded: None } = work
+                    && !is_noted_unread(node)
+                {
                     let message = format!("`{}` was not read yet: it is read when the run starts", legible(path));
                     check.find(Code::NotLoaded, FindingPlace::Node(at), "plan", message, None);
                 }

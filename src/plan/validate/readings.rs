@@ -55,12 +55,13 @@ fn find(check: &mut PlanCheck, place: FindingPlace, reading: FieldReading, edit:
     }
     let is_gate = ["approve", "defaults"].contains(&reading.field.as_str());
     let (code, fix) = match (reading.wrong, &reading.read) {
-        (true, None) if is_decisive(&reading) => (Code::WrongShape, None),
+        (true, None) if reading.is_lost() || is_decisive(&reading) => (Code::WrongShape, None),
         (true, None) => (Code::WrongShape, Some(Fix::guess(format!("remove `{}`", reading.name), edit))),
         (true, Some(_)) if is_untyped(check.plan, &reading) => {
             (Code::WrongShape, Some(Fix::guess("make it an agent that works by its name", edit)))
         }
         (true, Some(_)) => (Code::WrongShape, None),
+        (false, _) if reading.is_lost() => (Code::ReadAs, None),
         // No other form has such a field.
         (false, _) if is_gate && check.plan.dialect != Dialect::Native => (Code::ReadAs, None),
         (false, _) if reading.list == Some(ListForm::Surplus) => (Code::ReadAs, Some(Fix::safe("remove them", edit))),
