@@ -10,15 +10,14 @@ use super::{
 use crate::plan::NodeId;
 use crate::{
     engine::{
-        Action, ActionTarget, Command, Event, EventTrait, GateReply, NodeFact, NodeState, Record, Run, RunId, RunStatus, StopSignal, Time,
-        elapsed, result_notes, result_text,
+        Action, ActionTarget, Command, Event, EventTrait, GateReply, NodeFact, NodeRun, NodeState, Record, Run, RunId, RunStatus,
+        StopSignal, Time, elapsed, result_notes, result_text,
     },
     host::{Flags, Headless, HeadlessEnd, LocalHost, PreviewSeen, ResumeFrom, RunSignals, Yes},
     plan::{Catalog, Plan},
     store::RunFilter,
-    text::{Plain, counted},
+    text::{Plain, counted, has_key},
 };
-use serde_json::Value;
 use serde_json::json;
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
@@ -252,9 +251,10 @@ fn message(event: &Event, run: &Run) -> Option<String> {
     if !event.has(EventTrait::Printed) {
         return None;
     }
-    if let Event::Node { node_id, fact: NodeFact::Failed { error, .. }, .. } = event {
+    if let Event::Node { node_id, fact: NodeFact::Failed { error, safe, .. }, .. } = event {
+        let state = if *safe { NodeState::FailedSafe } else { NodeState::Failed };
         let hint = error.hint.as_ref().map(|hint| format!("\nhint: {}", Plain::line(hint))).unwrap_or_default();
-        return Some(format!("{}: failed: {}{hint}", Plain::line(node_id), Plain::line(&error.message)));
+        return Some(format!("{}: {}: {}{hint}", Plain::line(node_id), state.word(), Plain::line(&error.message)));
     }
     if let Event::Refused { what, why, .. } = event {
         return Some(format!("refused: {}: {}", Plain::line(what), Plain::line(why)));
@@ -355,7 +355,7 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
             });
         }
     } else if ended.state.outcome().is_some() {
-        print_results(&output(&ended.state), io)?;
+        print_results(&output(&ended.state), ShownKeys::None, io)?;
     }
     let is_over = ended.state.outcome().is_some();
     let elapsed = if is_over { format!(", {}", elapsed(ended.state.elapsed_ms(Time::default()))) } else { String::new() };
@@ -365,28 +365,47 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
 }
 
 /// The output of the run: the results of its final nodes.
-pub(super) fn output(run: &Run) -> Vec<(&NodeId, &Value)> {
-    let results = run.nodes().filter(|(id, _)| run.is_final(id));
-    results.filter_map(|(id, node)| Some((id, node.result.as_deref()?))).collect()
+/// The final nodes that have a result.
+pub(super) fn output(run: &Run) -> Vec<(&NodeId, &NodeRun)> {
+    run.nodes().filter(|(id, node)| run.is_final(id) && node.result.is_some()).collect()
 }
 
-/// Prints results as they are read; several with their names.
-pub(super) fn print_results(results: &[(&NodeId, &Value)], io: &mut Io<'_>) -> Result<(), CliError> {
+/// Prints results as they are read; several with their names. A result that is no plain one never looks like one.
+pub(super) fn print_results(results: &[(&NodeId, &NodeRun)], keys: ShownKeys, io: &mut Io<'_>) -> Result<(), CliError> {
     let many = results.len() > 1;
-    for (id, result) in results {
+    for (id, node) in results {
+        let Some(result) = node.result.as_deref() else { continue };
+        let state = Some(node.state.word().to_owned()).filter(|_| node.state.has_failed() || node.state == NodeState::Rehearsed);
+        let mark = state.or_else(|| node.mark_label());
         if many {
-            io.line(&format!("== {}", Plain::line(id)))?;
+            let mark = mark.iter().map(|mark| format!(" ({mark})")).collect::<String>();
+            io.line(&format!("== {}{}", Plain::line(id), Plain::line(&mark)))?;
+        } else if let Some(mark) = mark {
+            io.say(&format!("note: the result of {} is marked: {mark}", Plain::line(id)));
         }
         let text = result_text(result);
         if text.trim().is_empty() {
             io.say(&format!("note: the result of {} is an empty text", Plain::line(id)));
         }
-        for line in Plain::block(&text) {
-            io.line(line.as_str())?;
+        match keys {
+            ShownKeys::None => Plain::block(&text).iter().try_for_each(|line| io.line(line.as_str()))?,
+            ShownKeys::All => text.lines().map(Plain::typed).try_for_each(|line| io.line(line.as_str()))?,
+        }
+        if keys == ShownKeys::None && has_key(&text) {
+            let id = Plain::line(id);
+            io.say(&format!("note: what looks like a key in the result of {id} isn't shown; `dagdeck show --result > FILE` keeps it"));
         }
         for note in result_notes(result) {
             io.say(&format!("note: {}", Plain::line(note)));
         }
     }
     Ok(())
+}
+
+/// Whether keys in a result are printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ShownKeys {
+    None,
+    /// It goes to a file or a program, and the person asked for just that.
+    All,
 }

@@ -30,7 +30,7 @@ pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
         }
     }
     for problem in survey.card_problems() {
-        io.say(&CliError::from(problem).to_string());
+        io.say(CliError::from(problem).to_string().replacen("error:", "warning:", 1).as_str());
     }
     Ok(Exit::Success)
 }

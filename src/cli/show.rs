@@ -1,13 +1,13 @@
 //! `dagdeck show`: one run as it stands in the journal: its nodes, its gates, what came out.
 
-use super::headless::{output, print_results};
+use super::headless::{ShownKeys, output, print_results};
 use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline};
 use crate::{
     engine::{
-        Cause, Decided, Gate, GateKind, GateQuestion, NodeRun, Preview, Record, Run, RunId, RunStatus, Time, Totals, Transcript,
+        Cause, Decided, Gate, GateId, GateKind, GateQuestion, NodeRun, Preview, Record, Run, RunId, RunStatus, Time, Totals, Transcript,
         TranscriptEntry, calls_label, elapsed, listed, result_line, result_text, value_text, work,
     },
-    host::{Clock, SystemClock},
+    host::{Clock, GateLook, SystemClock},
     plan::{NodeId, nest},
     store::RunFilter,
     text::{Block, Plain, clock, counted, duration, timestamp},
@@ -25,7 +25,7 @@ const RESULT_COLUMNS: usize = 60;
 ///
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
-pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+pub async fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let (name, node) = named::run_and_node(&args.of, place)?;
     let (id, records) = records(&name, place)?;
     let run = Run::replay(&records);
@@ -42,11 +42,12 @@ pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
             (true, _) => io.json(&shown)?,
             (false, true) => only(&output(&run), || format!("run `{}` has no result", short(&id)), io)?,
             (false, false) => {
-                print(&run, (&id, status), until, io)?;
+                let looks = looks(&run, &id, |_| true, place).await;
+                print(&run, (&id, status), until, &looks, io)?;
                 let results = output(&run);
                 if run.outcome().is_some() && !results.is_empty() {
                     io.line("")?;
-                    print_results(&results, io)?;
+                    print_results(&results, ShownKeys::None, io)?;
                 }
             }
         }
@@ -54,8 +55,8 @@ pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     };
     let node = named::node(node, &id, &run, &records)?;
     if args.result {
-        let result = run.node(&node).and_then(|node| node.result.as_deref());
-        let result: Vec<_> = result.map(|result| (&node, result)).into_iter().collect();
+        let result = run.node(&node).filter(|found| found.result.is_some());
+        let result: Vec<_> = result.map(|found| (&node, found)).into_iter().collect();
         only(&result, || format!("`{node}` has no result"), io)?;
         return Ok(Exit::Success);
     }
@@ -68,17 +69,28 @@ pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
         (known["log"], known["messages"]) = (log_json(entries), messages_json(entries));
         io.json(&known)?
     } else {
-        print_node(&run, (&id, status), &node, entries, io)?
+        let looks = looks(&run, &id, |gate| gate.node == node, place).await;
+        print_node(&run, (&id, status), &node, (entries, &looks), io)?
     }
     Ok(Exit::Success)
 }
 
+/// What the calls of open gates would do now, as far as this process can say.
+async fn looks(run: &Run, id: &str, wanted: impl Fn(&Gate) -> bool, place: &CliContext) -> Vec<GateLook> {
+    let gates: Vec<GateId> = run.open_gates().filter(|gate| wanted(gate)).map(|gate| gate.id).collect();
+    match place.host_to_look() {
+        Ok(host) if !gates.is_empty() => host.look_at(&RunId(id.to_owned()), run, gates).await,
+        Ok(_) | Err(_) => Vec::new(),
+    }
+}
+
 /// Prints results and nothing else; where there is none, that is an error, since a file may be made of it.
-fn only(results: &[(&NodeId, &Value)], none: impl FnOnce() -> String, io: &mut Io<'_>) -> Result<(), CliError> {
+fn only(results: &[(&NodeId, &NodeRun)], none: impl FnOnce() -> String, io: &mut Io<'_>) -> Result<(), CliError> {
     if results.is_empty() {
         return Err(CliError::new(none()).hint("`dagdeck show` says how the run is"));
     }
-    print_results(results, io)
+    let keys = if io.columns.is_some() { ShownKeys::None } else { ShownKeys::All };
+    print_results(results, keys, io)
 }
 
 /// The events of the run that goes by this name, and its whole name.
@@ -91,8 +103,13 @@ pub(super) fn records(name: &str, place: &CliContext) -> Result<(String, Vec<Rec
 
 /// How a run is, by who drives it.
 pub(super) fn status(run: &Run, id: &str, place: &CliContext) -> Result<RunStatus, CliError> {
-    let driver = place.store()?.driver(&RunId(id.to_owned()));
-    Ok(if driver.is_some() { run.status() } else { run.status_without_driver() })
+    let (store, id) = (place.store()?, RunId(id.to_owned()));
+    Ok(match store.driver(&id) {
+        Some(_) => run.status(),
+        // It goes on nowhere.
+        None if run.outcome().is_none() && store.is_imported(&id)? => RunStatus::NotUnderWay,
+        None => run.status_without_driver(),
+    })
 }
 
 /// A run as one JSON document.
@@ -159,14 +176,14 @@ fn messages_json(entries: &[TranscriptEntry]) -> Value {
 
 fn gate_json(run: &Run, gate: &Gate, decided: Option<&Decided>) -> Value {
     json!({
-        "gate_id": gate.id, "node_id": gate.node, "kind": gate.kind, "why": gate.why, "payload": gate.payload, "hash": gate.hash,
+        "gate_id": gate.id, "node_id": gate.node, "kind": gate.kind, "tool": run.tool_of_gate(gate), "why": gate.why, "payload": gate.payload, "hash": gate.hash,
         "opened_at": gate.opened, "decision": decided.map(|decided| &decided.decision),
         "by": decided.map(|decided| &decided.by), "decided_at": decided.map(|decided| decided.at), "void": run.voided(gate.id).map(Cause::message),
     })
 }
 
 /// Elapsed time counts to `now` where the run is open.
-pub(super) fn print(run: &Run, (id, status): (&str, RunStatus), now: Time, io: &mut Io<'_>) -> Result<(), CliError> {
+pub(super) fn print(run: &Run, (id, status): (&str, RunStatus), now: Time, looks: &[GateLook], io: &mut Io<'_>) -> Result<(), CliError> {
     let goal = run.plan().map_or("", |plan| plan.goal.as_str());
     let counts = run.counts(status).label();
     let goal = if goal.trim().is_empty() { Plain::default() } else { Plain::line(": ").then(&Plain::summary(goal)) };
@@ -189,10 +206,16 @@ pub(super) fn print(run: &Run, (id, status): (&str, RunStatus), now: Time, io: &
     for (gate, decided) in run.gates() {
         io.line(&gate_line(run, gate, decided))?;
         if decided.is_none() && run.voided(gate.id).is_none() {
-            payload_lines(gate).iter().try_for_each(|line| io.line(&format!("    {line}")))?;
+            asked_lines(gate, looks).iter().try_for_each(|line| io.line(&format!("    {line}")))?;
         }
     }
     Ok(())
+}
+
+/// What a gate asks about, and what a yes would change.
+fn asked_lines(gate: &Gate, looks: &[GateLook]) -> Vec<Plain> {
+    let look = looks.iter().filter(|look| look.gate == gate.id);
+    payload_lines(gate).into_iter().chain(look.flat_map(|look| preview_lines(&look.preview))).collect()
 }
 
 /// What a gate asks about, whole: a question with what can be answered, or the exact payload.
@@ -268,7 +291,7 @@ fn print_node(
     run: &Run,
     (name, status): (&str, RunStatus),
     id: &NodeId,
-    entries: &[TranscriptEntry],
+    (entries, looks): (&[TranscriptEntry], &[GateLook]),
     io: &mut Io<'_>,
 ) -> Result<(), CliError> {
     let Some(node) = run.node(id) else { return Ok(()) };
@@ -282,11 +305,11 @@ fn print_node(
         io.line(&format!("  note: {}", Plain::line(&note.text)))?;
     }
     if let Some(why) = &node.stale {
-        io.line(&format!("  stale: {}; this uses its earlier result", Plain::line(&why.message())))?;
+        io.line(&format!("  stale: {}", Plain::line(&why.message())))?;
         io.line(&format!("  hint: `dagdeck rerun {} {}` runs it again with all after it", short(name), Plain::line(id)))?;
     }
     for gate in run.open_gates().filter(|gate| gate.node == *id) {
-        payload_lines(gate).iter().try_for_each(|line| io.line(&format!("    {line}")))?;
+        asked_lines(gate, looks).iter().try_for_each(|line| io.line(&format!("    {line}")))?;
     }
     if let Some(error) = &node.error {
         io.line(&format!("  error: {}", Plain::line(&error.message)))?;

@@ -84,6 +84,9 @@ pub enum Cause {
         /// What the edge to this node has as label or condition.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         needs: Option<String>,
+        /// Whether it was rehearsed, so that nobody knows what it really takes.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        rehearsed: bool,
     },
     /// A source ended in this state.
     Source {
@@ -97,12 +100,21 @@ pub enum Cause {
     },
     Skipped {
         by: String,
+        /// In their own text; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
     },
     Cancelled {
         by: String,
+        /// In their own text; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
     },
     RunCancelled {
         by: String,
+        /// In their own text; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
     },
     /// What had not started when somebody stopped it.
     Stopped {
@@ -115,6 +127,9 @@ pub enum Cause {
     WorkerStopped,
     Rejected {
         message: String,
+        /// Nobody in earlier journals.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        by: String,
     },
     /// It is inside a node that ended.
     PartOf {
@@ -156,6 +171,10 @@ pub enum Cause {
     RunStopped {
         by: String,
     },
+    /// A person had a node wrap up, and its result is what it had by then.
+    EndedEarly {
+        node: NodeId,
+    },
     /// Every final node was routed away.
     NothingDue,
     /// So many nodes failed or were cancelled.
@@ -164,6 +183,9 @@ pub enum Cause {
         /// The first of them; of none in earlier journals.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         named: Vec<NodeId>,
+        /// How each of these ended; nothing in earlier journals.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ends: Vec<BadEnd>,
     },
     /// A person skipped what was due.
     Forgone,
@@ -179,6 +201,21 @@ pub enum Cause {
     NoEnd {
         why: Box<Cause>,
     },
+}
+
+/// How a node ended that kept its plan from ending well.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BadEnd {
+    Failed,
+    FailedSafe,
+    Cancelled,
+    /// A person said no; who, where that is known.
+    Rejected {
+        by: String,
+    },
+    /// It has a result, and something inside it went wrong.
+    InPart,
 }
 
 impl Cause {

@@ -294,6 +294,8 @@ pub(super) struct Flow {
     pub phase: Phase,
     pub tally: EdgeCounts,
     pub worker: Option<Box<Worker>>,
+    /// Attempts of this generation that failed and were followed by another one; what broke off is none of them.
+    pub failures: u32,
     pub locked: bool,
     /// What runs inside it.
     pub bodies: Option<Box<Bodies>>,

@@ -156,6 +156,15 @@ impl RunState {
         self.settings().map_or(name, |settings| settings.catalog.canonical(name))
     }
 
+    /// The tool that a gate asks about, by its own name, if a call is what it asks about.
+    pub fn tool_of_gate<'a>(&'a self, gate: &'a Gate) -> Option<&'a str> {
+        match &gate.kind {
+            GateKind::Permission { tool, .. } => Some(self.tool_name(tool)),
+            GateKind::Approval => self.node_doc(&gate.node).and_then(|node| node.kind.tool()).map(|work| self.tool_name(&work.tool)),
+            GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => None,
+        }
+    }
+
     pub(super) fn tool_reach(&self, name: &str) -> ToolReach {
         self.settings().map_or_else(|| Catalog::default().reach(name), |settings| settings.catalog.reach(name))
     }

@@ -38,7 +38,7 @@ mod wire;
 
 pub use crate::plan::{Breakpoint, Moment};
 pub use action::{Action, ActionTarget, BreakId, HeldAt, RerunReach, WrittenValue, WrittenValueError};
-pub use cause::Cause;
+pub use cause::{BadEnd, Cause};
 pub use event::{Event, NodeFact};
 pub use event_traits::{EventTrait, SearchMark, Topic};
 pub use evolve::Run;

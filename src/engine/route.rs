@@ -164,7 +164,7 @@ impl RunState {
 /// The route in an answer: the first of `condition`, `route`, `next`; an answer that isn't an object is the route itself.
 fn named_route(answer: &Value) -> Option<String> {
     let value = match answer {
-        Value::Object(map) => ["condition", "route", "next"].iter().find_map(|key| map.get(*key))?,
+        Value::Object(map) => ["condition", "route", "next"].iter().find_map(|key| map.get(*key).filter(|value| !value.is_null()))?,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => answer,
     };
     match value {

@@ -52,6 +52,8 @@ pub(super) struct RunGates {
 pub(super) struct RunProgress {
     pub started: bool,
     pub cancelled_by: Option<Actor>,
+    /// Why, in their own text; may be empty.
+    pub why: String,
     /// Who wanted everything to wrap up.
     pub stopped_by: Option<String>,
     pub outcome: Option<(Outcome, Cause)>,

@@ -24,14 +24,7 @@ impl GateWithTool {
     /// A gate of a run.
     pub(super) fn of(run: &Run, id: GateId) -> Option<Self> {
         let (gate, _) = run.gate(id)?;
-        let tool = match &gate.kind {
-            GateKind::Permission { tool, .. } => Some(tool.clone()),
-            GateKind::Approval => run.node_doc(&gate.node).and_then(|node| node.kind.tool()).map(|work| {
-                let own = run.settings().map_or(&*work.tool, |settings| settings.catalog.canonical(&work.tool));
-                own.to_owned()
-            }),
-            GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => None,
-        };
+        let tool = run.tool_of_gate(gate).map(str::to_owned);
         let others = run.settings().into_iter().flat_map(|settings| &settings.catalog.aliases);
         let aliases = others.filter(|(_, own)| Some(*own) == tool.as_ref()).map(|(alias, _)| alias.clone()).collect();
         Some(Self { gate: gate.clone(), tool, aliases })

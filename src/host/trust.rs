@@ -253,7 +253,11 @@ fn meaning(path: &str, text: &str) -> Vec<String> {
 
 /// The settings of a table, one line each.
 fn settings(path: &str, value: &toml::Value) -> Vec<String> {
-    let toml::Value::Table(table) = value else { return vec![format!("sets `{path}` to {value}")] };
+    let toml::Value::Table(table) = value else {
+        let widens = path.starts_with("permissions.") && value.as_str() == Some("allow");
+        let note = if widens { ", which allows nothing: a project can only restrict" } else { "" };
+        return vec![format!("sets `{path}` to {value}{note}")];
+    };
     let inner = |name: &String| if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
     table.iter().flat_map(|(name, value)| settings(&inner(name), value)).collect()
 }

@@ -80,7 +80,7 @@ fn yes_approves_what_is_no_question_and_deny_beats_it_and_who_decided_is_on_reco
     program
         .run(&["run", &gated(&program), "--yes", "--approve", "sure", "--deny", "write_*"])
         .code(4)
-        .says(&["note: cancelled: rejected: --deny write_*"]);
+        .says(&["note: cancelled: rejected by tester (--deny write_*)"]);
     assert!(!program.workspace().join("note.txt").exists());
 
     program.run(&["run", &gated(&program), "--approve", "n*"]).code(7);

@@ -26,6 +26,7 @@ mod model_plans;
 mod opening;
 mod pages;
 mod past_runs;
+mod reasons;
 mod refusals;
 mod rehearsing;
 mod requests;

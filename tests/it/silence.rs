@@ -147,7 +147,7 @@ fn a_flag_that_can_decide_nothing_is_told_before_the_run() {
     let run = program.run(&["run", &file, "--yes", "--deny", "rm", "--deny", "m[*]/x", "--approve", "m[7]/x"]).says(&[told]);
     assert!(run.err.find(told).unwrap() < run.err.find("started").unwrap(), "{run}");
     assert!(!run.err.contains("`--deny m[*]/x` matches") && !run.err.contains("`--approve m[7]/x` matches"), "{run}");
-    run.says(&["m[0]/x: cancelled: rejected: --deny m[*]/x", "m[1]/x: cancelled: rejected: --deny m[*]/x"]);
+    run.says(&["m[0]/x: cancelled: rejected by tester (--deny m[*]/x)", "m[1]/x: cancelled: rejected by tester (--deny m[*]/x)"]);
 }
 
 #[test]

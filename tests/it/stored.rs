@@ -194,8 +194,8 @@ fn a_result_made_of_one_that_ran_again_alone_is_told_as_stale_until_it_is_made_a
     };
     says(&["rerun", "last", "first", "--alone", "--dry-run"], &["runs again: first", "leaves stale: second"]);
     program.run(&["rerun", "last", "first", "--alone"]).code(0);
-    says(&["show", "last"], &["2  (stale: `first` ran again since)"]);
-    let why = "stale: `first` ran again since; this uses its earlier result";
+    says(&["show", "last"], &["2  (stale: made of an earlier result of `first`)"]);
+    let why = "stale: made of an earlier result of `first`";
     says(&["show", "last", "second"], &[why, " second` runs it again with all after it"]);
     program.run(&["rerun", "last", "second"]).code(0);
     let shown = program.run(&["show", "last"]).code(0).out;

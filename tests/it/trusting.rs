@@ -141,6 +141,11 @@ fn a_gate_and_a_rule_go_by_the_tool_and_never_by_an_alias() {
         "warning: `--approve read_notes` matches no node and no tool of this run; that is another name of `run_command`",
     ]);
     assert!(!program.workspace().join("made").exists());
+    let real = "`run_command`, which the plan calls `read_notes`, asks before it runs";
+    for shown in [&["show", "last"][..], &["why", "last", "a"]] {
+        assert!(program.run(shown).out.contains(real), "{}", program.run(shown));
+    }
+    assert_eq!(program.json(&["show", "last", "--json"])["gates"][0]["tool"], "run_command");
     program.run(&["run", &plan, "--approve", "run_command"]).code(0);
     assert!(program.workspace().join("made").exists());
 }

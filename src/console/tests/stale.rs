@@ -39,7 +39,11 @@ fn a_stale_result_is_marked_in_tree_header_timeline_trace_and_graph() {
     assert!(!row(&mut deck, "scan").contains("stale"), "{}", deck.screen());
     assert!(deck.screen().lines().nth(1).unwrap().contains("1 stale"), "{}", deck.screen());
     deck.keys("6");
-    assert!(row(&mut deck, "count").contains('↻') && deck.sees("↻ stale") && deck.sees("list ran again since"), "{}", deck.screen());
+    assert!(
+        row(&mut deck, "count").contains('↻') && deck.sees("↻ stale") && deck.sees("made of an earlier result of list"),
+        "{}",
+        deck.screen()
+    );
     deck.keys("7");
     assert!(deck.sees("succeeded, stale"), "{}", deck.screen());
     deck.keys("4");
@@ -49,7 +53,11 @@ fn a_stale_result_is_marked_in_tree_header_timeline_trace_and_graph() {
 #[test]
 fn the_inspector_says_why_a_result_is_stale_and_its_key_makes_it_anew() {
     let mut deck = stale(120, 40);
-    assert!(deck.sees("↻ stale: list ran again since") && deck.sees("r runs this and all after it again"), "{}", deck.screen());
+    assert!(
+        deck.sees("↻ stale: made of an earlier result of list") && deck.sees("r runs this and all after it again"),
+        "{}",
+        deck.screen()
+    );
     deck.keys("m");
     let Some(Dialog::Pick(pick)) = deck.model.dialogs.last() else { panic!() };
     let keyed = pick.items.iter().find(|item| item.key.as_deref() == Some("r")).unwrap();
@@ -71,7 +79,7 @@ fn the_next_node_that_needs_somebody_may_be_a_stale_one() {
 fn a_replay_says_what_was_stale_and_offers_nothing() {
     let mut deck = stale(120, 40);
     deck.keys("H");
-    assert!(deck.sees("↻ stale: list") && !deck.sees("runs this again"), "{}", deck.screen());
+    assert!(deck.sees("↻ stale: made of an earlier result of list") && !deck.sees("runs this again"), "{}", deck.screen());
     deck.keys("0");
     assert!(!deck.sees("stale"), "{}", deck.screen());
 }

@@ -74,6 +74,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             if let Some(view) = model.runs.get_mut(&run) {
                 view.driver = driver;
             }
+            actions::branch::forget_interrupted(model, &run);
         }
         Notice::Frozen { run, problem } => {
             model.status = Some(bad(&problem));
@@ -245,6 +246,7 @@ fn events(model: &mut Model, turn: &mut UpdateTurn, id: &RunId, records: &[Recor
     let (gates, own) = (view.apply(records), view.driver.is_here());
     // What comes is in the journal, so that it can be written again.
     view.frozen = None;
+    actions::branch::forget_interrupted(model, id);
     // Of several gates that open at once, the last tells of all.
     let opens = |record: &Record| matches!(record.event, Event::ApprovalRequired { .. });
     let last = records.iter().rposition(opens);

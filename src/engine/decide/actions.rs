@@ -14,9 +14,9 @@ impl Decider<'_> {
         let nodes = affected.iter().map(|&ix| self.id_of(ix)).collect();
         let acted = Event::Acted { action: Box::new(action.clone()), nodes, by: by.clone(), why: why.to_string() };
         if self.resets(action) {
-            return self.decide_again(action, &affected, acted, by);
+            return self.decide_again(action, &affected, acted, (why, by));
         }
-        [acted].into_iter().chain(self.consequences(action, by)).collect()
+        [acted].into_iter().chain(self.consequences(action, why, by)).collect()
     }
 
     /// Nodes that an action changes by itself.
@@ -41,8 +41,9 @@ impl Decider<'_> {
         }
     }
 
-    pub(super) fn consequences(&self, action: &Action, by: &Actor) -> Vec<Event> {
-        let cancelled = Cause::Cancelled { by: by.who.clone() };
+    pub(super) fn consequences(&self, action: &Action, why: &str, by: &Actor) -> Vec<Event> {
+        let (who, why) = (by.who.clone(), why.to_string());
+        let cancelled = Cause::Cancelled { by: who.clone(), why: why.clone() };
         let find = |node: &NodeId| self.graph.find(node);
         match action {
             Action::Cancel { target: ActionTarget::Node(node) } => find(node).map(|ix| self.cancel(ix, &cancelled)).unwrap_or_default(),
@@ -51,12 +52,13 @@ impl Decider<'_> {
             }
             Action::Cancel { target: ActionTarget::Run } => {
                 let open = self.members(&ActionTarget::Run).into_iter().filter(|&ix| !self.is_over(ix));
-                let cancels = open.flat_map(|ix| self.cancel(ix, &Cause::RunCancelled { by: by.who.clone() }));
+                let reason = Cause::RunCancelled { by: who, why };
+                let cancels = open.flat_map(|ix| self.cancel(ix, &reason));
                 [Event::RunCancelled { by: by.clone() }].into_iter().chain(cancels).collect()
             }
-            Action::Skip { node } => find(node)
-                .map(|ix| self.instead(ix, self.skip(ix, SkippedBy::Person, Cause::Skipped { by: by.who.clone() })))
-                .unwrap_or_default(),
+            Action::Skip { node } => {
+                find(node).map(|ix| self.instead(ix, self.skip(ix, SkippedBy::Person, Cause::Skipped { by: who, why }))).unwrap_or_default()
+            }
             Action::Override { node, value } => {
                 find(node).map(|ix| self.instead(ix, self.complete(ix, value.clone(), Some(Mark::Overridden)))).unwrap_or_default()
             }

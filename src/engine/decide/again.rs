@@ -24,7 +24,7 @@ impl Decider<'_> {
     }
 
     /// The action, opening a run that is over first; then void questions, then what follows from the state that the action leaves.
-    pub(super) fn decide_again(&self, action: &Action, nodes: &[NodeIx], acted: Event, by: &Actor) -> Vec<Event> {
+    pub(super) fn decide_again(&self, action: &Action, nodes: &[NodeIx], acted: Event, (why, by): (&str, &Actor)) -> Vec<Event> {
         let mut after = self.state.clone();
         after.steer.shadow = None;
         let mut events: Vec<Event> = self.reopened(by).into_iter().chain([acted]).collect();
@@ -34,7 +34,7 @@ impl Decider<'_> {
         let reason = action.voids_with().unwrap_or_default();
         let gates = nodes.iter().flat_map(|&ix| self.questions_of(ix));
         events.extend(gates.map(|gate| Event::GateVoided { gate, reason: reason.clone() }));
-        events.extend(Decider { state: &after }.consequences(action, by));
+        events.extend(Decider { state: &after }.consequences(action, why, by));
         events
     }
 

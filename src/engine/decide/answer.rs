@@ -15,9 +15,11 @@ impl Decider<'_> {
     pub(super) fn follow_answer(&self, ix: NodeIx, id: GateId, now: Time) -> Vec<Event> {
         let Some((gate, decided)) = self.decided(id) else { return Vec::new() };
         match &decided.decision {
-            GateReply::Skip => return self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone() }),
-            GateReply::CancelBranch => return self.cancel_branch(ix, &Cause::Cancelled { by: decided.by.who.clone() }),
-            GateReply::Reject { message } => return self.cancel(ix, &Cause::Rejected { message: message.clone() }),
+            GateReply::Skip => return self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone(), why: String::new() }),
+            GateReply::CancelBranch => return self.cancel_branch(ix, &Cause::Cancelled { by: decided.by.who.clone(), why: String::new() }),
+            GateReply::Reject { message } => {
+                return self.cancel(ix, &Cause::Rejected { message: message.clone(), by: decided.by.who.clone() });
+            }
             GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => {}
         }
         match &gate.kind {
@@ -50,7 +52,9 @@ impl Decider<'_> {
         match &decided.decision {
             GateReply::Lost { choice: LostChoice::Again } => vec![self.ready_event(ix)],
             GateReply::Lost { choice: LostChoice::Done } => self.complete(ix, Value::Null, Some(Mark::Overridden)),
-            GateReply::Lost { choice: LostChoice::Skip } => self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone() }),
+            GateReply::Lost { choice: LostChoice::Skip } => {
+                self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone(), why: String::new() })
+            }
             GateReply::Modify { payload } => self.complete(ix, payload.clone(), Some(Mark::Overridden)),
             GateReply::Answer { .. } | GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => {
                 self.skip(ix, SkippedBy::Person, Cause::Unanswered)
@@ -66,10 +70,14 @@ impl Decider<'_> {
         for pending in worker.pending.iter().filter(|pending| pending.decided) {
             let Some((gate, decided)) = pending.gate().and_then(|gate| self.decided(gate)) else { continue };
             match &decided.decision {
-                GateReply::Skip => return self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone() }),
-                GateReply::CancelBranch => return self.cancel_branch(ix, &Cause::Cancelled { by: decided.by.who.clone() }),
+                GateReply::Skip => {
+                    return self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone(), why: String::new() });
+                }
+                GateReply::CancelBranch => {
+                    return self.cancel_branch(ix, &Cause::Cancelled { by: decided.by.who.clone(), why: String::new() });
+                }
                 GateReply::Reject { message } if self.doc(ix).and_then(tool_of).is_some() => {
-                    return self.cancel(ix, &Cause::Rejected { message: message.clone() });
+                    return self.cancel(ix, &Cause::Rejected { message: message.clone(), by: decided.by.who.clone() });
                 }
                 GateReply::Approve
                 | GateReply::Modify { .. }
@@ -95,7 +103,7 @@ impl Decider<'_> {
                 let message = if message.is_empty() {
                     "the operator said no".to_string()
                 } else {
-                    Cause::Rejected { message: message.clone() }.message()
+                    Cause::Rejected { message: message.clone(), by: String::new() }.message()
                 };
                 Event::Node { node_id, generation, fact: NodeFact::ToolRefused { call, message } }
             }

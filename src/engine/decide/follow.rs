@@ -3,7 +3,7 @@
 use super::end::plan_error;
 use crate::engine::run::{Decider, Starts};
 use crate::engine::{
-    Cause, ErrorKind, Event, GateKind, LostChoice, NodeError, NodeFact, Outcome, SkippedBy, Time,
+    BadEnd, Cause, ErrorKind, Event, GateKind, LostChoice, Mark, NodeError, NodeFact, NodeState, Outcome, SkippedBy, StateGroup, Time,
     ends::PlanEnd,
     flow::Phase,
     graph::{NodeIx, tool_of, verdict},
@@ -67,7 +67,9 @@ impl Decider<'_> {
     /// Asks what became of a node, with the call that was under way when its process ended, or with all that it was to do.
     fn lost_question(&self, ix: NodeIx, now: Time) -> Event {
         let calls = self.nodes[ix].lineage.tools.iter().filter(|(_, report)| report.is_none()).map(|(call, _)| call);
-        let calls: Vec<Value> = calls.map(|call| json!({"tool": call.tool, "arguments": call.args})).collect();
+        // One that was under way in several attempts is one question.
+        let mut calls: Vec<Value> = calls.map(|call| json!({"tool": call.tool, "arguments": call.args})).collect();
+        calls.dedup();
         let tools: Vec<String> = calls.iter().filter_map(|call| Some(format!("`{}`", call["tool"].as_str()?))).collect();
         let id = self.id_of(ix);
         let text = match tools.len() {
@@ -132,7 +134,7 @@ impl Decider<'_> {
         match state.end() {
             EndKind::Gives | EndKind::HandsOn => {
                 let (took, needs) = self.other_way(edge);
-                Cause::OtherWay { node, took, needs }
+                Cause::OtherWay { node, took, needs, rehearsed: *state == NodeState::Rehearsed }
             }
             EndKind::Closes => Cause::Source { node, state: *state },
             EndKind::Open => Cause::DeadEdge { node },
@@ -141,9 +143,19 @@ impl Decider<'_> {
 
     pub(super) fn before_reason(&self, ix: NodeIx) -> String {
         let asked = self.policy(ix).and_then(|policy| policy.get(|policy| policy.approve));
-        match (asked, self.doc(ix).and_then(tool_of)) {
-            (Some(Approve::Before | Approve::Both), _) => "the plan asks before this node starts".to_string(),
-            (Some(Approve::Never | Approve::After) | None, Some(tool)) => format!("`{tool}` asks before it runs"),
+        let tool = self.doc(ix).and_then(tool_of);
+        // A gate shows the real tool, whatever the plan calls it.
+        let own = tool.map(|tool| self.tool_name(tool));
+        let alias = tool.zip(own).filter(|(tool, own)| tool != own);
+        match (asked, own) {
+            (Some(Approve::Before | Approve::Both), _) => {
+                let alias = alias.map(|(tool, own)| format!("; `{tool}` is another name of the tool `{own}`")).unwrap_or_default();
+                format!("the plan asks before this node starts{alias}")
+            }
+            (Some(Approve::Never | Approve::After) | None, Some(own)) => {
+                let alias = alias.map(|(tool, _)| format!(", which the plan calls `{tool}`,")).unwrap_or_default();
+                format!("`{own}`{alias} asks before it runs")
+            }
             (Some(Approve::Never | Approve::After) | None, None) => "its card asks before it starts".to_string(),
         }
     }
@@ -204,13 +216,17 @@ impl Decider<'_> {
         let end = self.plan_end(InnerRunIx(0));
         let why = self.went_wrong(&end);
         let (outcome, reason) = match (&self.progress.cancelled_by, &self.progress.stopped_by) {
-            (Some(by), _) => (Outcome::Cancelled, Cause::Cancelled { by: by.who.clone() }),
+            (Some(by), _) => (Outcome::Cancelled, Cause::Cancelled { by: by.who.clone(), why: self.progress.why.clone() }),
             (None, Some(by)) if end.failed > 0 => (Outcome::Cancelled, Cause::RunStopped { by: by.clone() }),
             (None, _) if end.has_failed() => (Outcome::Failed, Cause::NoEnd { why: Box::new(why) }),
             (None, _) if end.is_partial() => (Outcome::Partial, why),
             (None, _) if end.rehearsed > 0 => (Outcome::Rehearsed, Cause::Rehearsed),
             (None, _) if end.had_nothing_due() => (Outcome::Succeeded, Cause::NothingDue),
-            (None, _) => (Outcome::Succeeded, Cause::Done),
+            (None, Some(by)) => (Outcome::Succeeded, Cause::RunStopped { by: by.clone() }),
+            (None, None) => {
+                let early = self.own_nodes().find(|(_, node)| node.mark == Some(Mark::Stopped));
+                (Outcome::Succeeded, early.map_or(Cause::Done, |(node, _)| Cause::EndedEarly { node: node.clone() }))
+            }
         };
         Event::RunEnded { outcome, reason }
     }
@@ -221,7 +237,24 @@ impl Decider<'_> {
             (0, Some(stage), _) => Cause::WalkStopped { node: self.id_of(stage) },
             (0, None, Some(node)) => Cause::Unmet { node: self.id_of(node) },
             (0, None, None) => Cause::Forgone,
-            (nodes, _, _) => Cause::Bad { nodes, named: end.bad.iter().map(|&ix| self.id_of(ix)).collect() },
+            (nodes, _, _) => Cause::Bad {
+                nodes,
+                named: end.bad.iter().map(|&ix| self.id_of(ix)).collect(),
+                ends: end.bad.iter().map(|&ix| self.bad_end(ix)).collect(),
+            },
+        }
+    }
+
+    fn bad_end(&self, ix: NodeIx) -> BadEnd {
+        let node = &self.nodes[ix];
+        match (node.state.group(), &node.reason) {
+            (StateGroup::Done, _) => BadEnd::InPart,
+            (_, Cause::Rejected { by, .. }) => BadEnd::Rejected { by: by.clone() },
+            (StateGroup::Failed, _) if node.state == NodeState::FailedSafe => BadEnd::FailedSafe,
+            (StateGroup::Failed, _) => BadEnd::Failed,
+            (StateGroup::NotRun | StateGroup::Ahead | StateGroup::Waiting | StateGroup::Working | StateGroup::Resting, _) => {
+                BadEnd::Cancelled
+            }
         }
     }
 }

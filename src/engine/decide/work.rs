@@ -76,11 +76,11 @@ impl Decider<'_> {
             ErrorKind::Transient => true,
             ErrorKind::Timeout | ErrorKind::Limit | ErrorKind::Plan | ErrorKind::Rejected | ErrorKind::Permanent => false,
         };
-        let (retry, attempt) = (self.retry(ix), self.nodes[ix].attempt);
-        if !passes || attempt >= retry.attempts || self.is_wrapping_up(ix) {
+        let (retry, attempt, failures) = (self.retry(ix), self.nodes[ix].attempt, self.flows[ix].failures + 1);
+        if !passes || failures >= retry.attempts || self.is_wrapping_up(ix) {
             return self.fail(ix, error, None);
         }
-        let until = now.plus(tries::pause(&retry, attempt, &self.seed(ix)).max(error.retry_after_ms.unwrap_or(0)));
+        let until = now.plus(tries::pause(&retry, failures, &self.seed(ix)).max(error.retry_after_ms.unwrap_or(0)));
         let retrying = self.fact(ix, NodeFact::Retrying { attempt, error, until });
         self.voids(ix, &Cause::AttemptOver).into_iter().chain([retrying]).collect()
     }

@@ -100,7 +100,7 @@ impl RunState {
                 self.close_gate(*gate, GateEnd::Voided(reason.clone()));
                 self.forget_gate(*gate);
             }
-            Event::Acted { action, nodes, by, .. } => self.acted(action, nodes, &by.who),
+            Event::Acted { action, nodes, by, why } => self.acted(action, nodes, (&by.who, why)),
             Event::Undone { action, .. } => self.undone(*action, record.seq),
             Event::Node { node_id, fact, .. } => {
                 if let Some(ix) = self.graph.find(node_id) {
@@ -345,6 +345,7 @@ impl RunState {
         }
         let flow = &mut self.flows[ix];
         flow.locked = true;
+        flow.failures = if attempt == 1 { 0 } else { flow.failures };
         match job {
             Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => {
                 flow.worker = Some(Box::new(Worker { since: Some(at), heard: flow.guidance.texts.len(), ..Worker::default() }));
@@ -372,6 +373,7 @@ impl RunState {
         self.drop_locks(ix);
         // A new try after a failure is looked at like the first one.
         self.forget_calls(ix);
+        self.flows[ix].failures += 1;
         self.nodes[ix].error = Some(error.clone());
         self.show(ix, NodeState::Retrying { until }, error.message.clone().into());
         self.enter(ix, Phase::Resting);

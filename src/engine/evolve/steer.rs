@@ -100,7 +100,7 @@ impl RunState {
     }
 
     /// The part of an action that is a change of its own; all else follows as events.
-    pub(super) fn acted(&mut self, action: &Action, nodes: &[NodeId], who: &str) {
+    pub(super) fn acted(&mut self, action: &Action, nodes: &[NodeId], (who, why): (&str, &str)) {
         let found: Vec<NodeIx> = nodes.iter().filter_map(|id| self.graph.find(id)).collect();
         match action {
             Action::Hold { .. } => found.into_iter().for_each(|ix| self.hold_back(ix, who)),
@@ -139,6 +139,7 @@ impl RunState {
                 found.into_iter().for_each(|ix| self.wind_up(ix, who));
             }
             Action::Guide { text, .. } => found.into_iter().for_each(|ix| self.flows[ix].guidance.texts.push(text.clone())),
+            Action::Cancel { target: ActionTarget::Run } => why.clone_into(&mut self.progress.why),
             Action::Cancel { .. } | Action::Skip { .. } => {}
         }
     }

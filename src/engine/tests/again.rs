@@ -97,7 +97,7 @@ fn a_rerun_alone_keeps_its_edges_and_marks_its_consumers_stale() {
     );
     world.act(rerun("a", RerunReach::Alone));
     assert_eq!(world.states(), "a running, b succeeded, c running, d pending");
-    assert_eq!(world.node("b").stale.as_ref().map(Cause::message).as_deref(), Some("`a` ran again since"));
+    assert_eq!(world.node("b").stale.as_ref().map(Cause::message).as_deref(), Some("made of an earlier result of `a`"));
     world.done("c", json!(1));
     assert_eq!((world.state("d"), world.node("d").stale.is_some()), ("running", false), "`d` reads nothing of `a`");
     world.done("a", json!("new"));

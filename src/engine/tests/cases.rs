@@ -58,7 +58,7 @@ fn rejecting_the_first_of_three_gates_leaves_the_other_two_undecided() {
     let mut world = World::new(plan(vec![gated("a", &[]), gated("b", &[]), gated("c", &[])]));
     world.decide(1, reject("no"));
     assert_eq!(world.states(), "a cancelled, b waiting, c waiting");
-    assert_eq!(world.reason("a"), "rejected: no");
+    assert_eq!(world.reason("a"), "rejected by anna: no");
     assert_eq!(world.open(), [2, 3]);
 }
 

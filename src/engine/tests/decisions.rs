@@ -36,7 +36,7 @@ fn rejecting_the_one_call_of_a_tool_node_ends_it_as_rejected_even_where_failures
     assert_eq!(world.states(), "r waiting, b pending, busy running");
     world.decide(1, reject("not that one"));
     assert_eq!(world.states(), "r cancelled, b skipped, busy running", "a no needs no slot");
-    assert_eq!(world.reason("r"), "rejected: not that one");
+    assert_eq!(world.reason("r"), "rejected by anna: not that one");
     assert!(matches!(world.effects.last(), Some(Effect::Abort { node, .. }) if &**node == "r"));
     assert!(world.answers().is_empty());
 }

@@ -245,3 +245,33 @@ fn journals_of_before_the_rule_say_nothing_of_who_skipped() {
     assert!(matches!(event, Event::Node { fact: NodeFact::Skipped { by: SkippedBy::Plan, .. }, .. }));
     assert_eq!(serde_json::to_value(&event).unwrap(), old);
 }
+
+#[test]
+fn a_run_names_what_kept_it_from_ending_well_as_it_is() {
+    let body = plan(vec![agent("x", &[])]);
+    let map = node("m", NodeKind::Map(MapNode { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None }), &[]);
+    let mut asks = agent("r", &[]);
+    asks.policy.approve = Some(Approve::Before);
+    let mut world = World::new(plan(vec![map, asks, agent("f", &[]), agent("c", &[])]));
+    world.fail("m[0]/x", ErrorKind::Permanent);
+    world.done("m[1]/x", json!(1));
+    world.decide(1, reject("too risky"));
+    world.fail("f", ErrorKind::Permanent);
+    world.command(Command::Act { action: Box::new(Action::Cancel { target: ActionTarget::Node("c".into()) }), why: "too slow".into() });
+    assert_eq!((world.reason("r").as_str(), world.reason("c").as_str()), ("rejected by anna: too risky", "cancelled by anna: too slow"));
+    let why = "`m` succeeded only in part; `r` was rejected by anna; `f` failed; `c` was cancelled";
+    assert_eq!(world.ended_by().as_deref(), Some(why));
+}
+
+#[test]
+fn a_run_whose_loop_was_stopped_says_so() {
+    let body = plan(vec![agent("x", &[])]);
+    let mut turns = node("l", NodeKind::Loop(LoopNode { until: "x > 9".into(), body: Box::new(body) }), &[]);
+    turns.policy.max_iterations = Some(5);
+    let mut world = World::new(plan(vec![turns]));
+    world.done("l[1]/x", json!(1));
+    world.act(Action::Stop { target: ActionTarget::Node("l".into()) });
+    world.done("l[2]/x", json!(2));
+    assert_eq!((world.outcome(), world.state("l")), (Some(Outcome::Succeeded), "succeeded"));
+    assert_eq!(world.ended_by().as_deref(), Some("`l` was stopped early; its result is what it had by then"));
+}

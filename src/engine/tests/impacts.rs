@@ -261,3 +261,17 @@ fn a_hold_of_the_run_names_the_node_that_waits_at_a_gate_and_says_when_it_is_hel
     world.act(hold);
     assert!(world.run.reason(&"build".into()).ends_with(", then held by anna"), "{}", world.run.reason(&"build".into()));
 }
+
+#[test]
+fn an_action_says_that_the_open_gate_after_it_closes_and_asks_again() {
+    let mut asks = agent("b", &["a"]);
+    asks.policy.approve = Some(Approve::Before);
+    let mut world = World::new(plan(vec![agent("a", &[]), asks]));
+    world.done("a", json!(1));
+    let given = Action::Override { node: "a".into(), value: json!(2) };
+    assert_eq!(lines(&world, &given)[..2], ["asks again: b", "closes gates of: b"]);
+    let again = Action::Rerun { node: "a".into(), scope: RerunReach::Downstream };
+    assert_eq!(lines(&world, &again)[..3], ["may ask again if reached: b", "runs again: a", "closes gates of: b"]);
+    world.act(given);
+    assert_eq!((world.state("b"), world.open()), ("waiting", vec![2]));
+}

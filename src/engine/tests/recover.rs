@@ -374,3 +374,20 @@ fn what_was_approved_in_a_run_is_asked_again_in_its_branch() {
         assert_eq!((branch.state("s"), branch.open()), ("waiting", vec![2]), "a yes is for one run");
     }
 }
+
+#[test]
+fn waiting_at_a_gate_inside_a_call_uses_up_no_attempt() {
+    let mut world = World::new(plan(vec![tool("r", "read", json!({"path": "x"}), &[])]));
+    for _ in 0..3 {
+        world.ask("r", "1", "read", json!({"path": "x"}), Verdict::Ask);
+        assert_eq!(world.state("r"), "waiting");
+        world.crash();
+    }
+    for failures in 1..=2 {
+        world.fail("r", ErrorKind::NothingBegan);
+        assert_eq!(world.state("r"), "retrying", "{failures} of 3 attempts have failed");
+        world.due("r", TimerKind::Retry);
+    }
+    world.fail("r", ErrorKind::NothingBegan);
+    assert_eq!(world.state("r"), "failed");
+}

@@ -70,7 +70,7 @@ fn a_reason_is_its_data_where_that_is_known_and_else_the_sentence_as_it_was_stor
         let Event::Node { fact: NodeFact::Cancelled { reason }, .. } = record.event else { panic!("{record:?}") };
         reason
     };
-    assert_eq!(read(r#","cause":{"kind":"cancelled","by":"anna"}"#), Cause::Cancelled { by: "anna".into() });
+    assert_eq!(read(r#","cause":{"kind":"cancelled","by":"anna"}"#), Cause::Cancelled { by: "anna".into(), why: String::new() });
     for unknown in ["", r#","cause":{"kind":"of_another_version","by":1}"#, r#","cause":null"#] {
         assert_eq!(read(unknown), Cause::Text { text: "for a whim".into() });
     }

@@ -163,7 +163,9 @@ impl RunState {
         if after.nodes[ix].state == NodeState::Pending {
             impact.later.insert(id.clone());
         }
+        let asks_again = kind == NodeImpact::Reruns && self.has_asked(ix) && (self.asks(ix) || after.graph.nodes[ix].gates.before);
         match kind {
+            _ if asks_again && !self.has_begun(ix) => return impact.add(NodeImpact::AsksAgain, id),
             NodeImpact::Reruns if self.has_acted(ix) => impact.add(NodeImpact::ActsAgain, id.clone()),
             NodeImpact::Reruns if self.nodes[ix].state == NodeState::Rehearsed && after.rehearses(ix) => {
                 impact.add(NodeImpact::RehearsesAgain, id.clone());
@@ -174,7 +176,7 @@ impl RunState {
                 }
                 return;
             }
-            NodeImpact::Reruns if self.asks(ix) && self.has_asked(ix) => impact.add(NodeImpact::AsksAgain, id.clone()),
+            NodeImpact::Reruns if asks_again => impact.add(NodeImpact::AsksAgain, id.clone()),
             NodeImpact::Reruns if !self.has_started(ix) => impact.add(NodeImpact::Runs, id.clone()),
             _ => {}
         }

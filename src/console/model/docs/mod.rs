@@ -64,7 +64,7 @@ fn stale(model: &Model, run: &RunView, node: &NodeId) -> Doc<'static> {
     let mut doc = Doc::default();
     let Some(why) = run.seen().run.node(node).and_then(|node| node.stale.as_ref()) else { return doc };
     let mark = Plain::line(&format!("{} stale: ", model.look.theme.glyph(Glyph::Stale)));
-    doc.line(Role::Stale, mark.then(&Plain::summary(&format!("{why}; this uses its earlier result"))));
+    doc.line(Role::Stale, mark.then(&Plain::summary(&why.message())));
     let key = model.look.keymap.hint("act.again").filter(|_| run.replay().is_none() && run.driver.is_here());
     if let Some(key) = key {
         doc.line(Role::Stale, Plain::line(&format!("  {key} runs this and all after it again, and first shows what that changes")));

@@ -235,6 +235,14 @@ pub fn opened(model: &mut Model, id: &RunId) -> bool {
     true
 }
 
+/// What was said of a run that nobody drove is no longer so: somebody drives it, or it has ended.
+pub fn forget_interrupted(model: &mut Model, id: &RunId) {
+    let goes_on = model.runs.get(id).is_some_and(|view| view.driver != Driver::Nobody || view.newest().run.outcome().is_some());
+    let hint = format!("press {} to resume it", model.hint("run.resume"));
+    let is_shown = model.shown_run().is_some_and(|view| view.id == *id);
+    model.status.take_if(|status| goes_on && is_shown && status.text.as_str().ends_with(&hint));
+}
+
 /// What to say when a run is opened that nobody drives.
 pub fn say_interrupted(model: &mut Model, id: &RunId) {
     let Some(view) = model.runs.get(id) else { return };

@@ -1,6 +1,6 @@
 //! Each cause in a sentence, lower-case and without a full stop. Nowhere else.
 
-use crate::engine::{Cause, NodeState};
+use crate::engine::{BadEnd, Cause, NodeState};
 use crate::plan::NodeId;
 use crate::text::clock;
 
@@ -41,18 +41,20 @@ impl Cause {
             Self::Condition { when } => format!("its condition doesn't hold: {when}"),
             Self::SkipIf { condition } => format!("passed through: {condition}"),
             Self::Walk { entry } => format!("this plan starts at `{entry}` only"),
-            Self::OtherWay { node, took, needs } => other_way(node, took, needs.as_deref()),
+            Self::OtherWay { node, took, needs, rehearsed: false } => other_way(node, took, needs.as_deref()),
+            Self::OtherWay { node, took, needs, rehearsed: true } => {
+                format!("{} (rehearsed: nobody knows what it would choose)", other_way(node, took, needs.as_deref()))
+            }
             Self::Source { node, state: NodeState::Failed } => format!("`{node}` failed"),
             Self::Source { node, state } => format!("`{node}` was {}", state.word()),
             Self::DeadEdge { node } => format!("the edge from `{node}` is dead"),
-            Self::Skipped { by } => format!("skipped by {by}"),
-            Self::Cancelled { by } => format!("cancelled by {by}"),
-            Self::RunCancelled { by } => format!("the run was cancelled by {by}"),
+            Self::Skipped { by, why } => because(format!("skipped by {by}"), why),
+            Self::Cancelled { by, why } => because(format!("cancelled by {by}"), why),
+            Self::RunCancelled { by, why } => because(format!("the run was cancelled by {by}"), why),
             Self::Stopped { by } => format!("stopped by {by}"),
             Self::Stopping { by } => format!("stopped by {by}; it returns what it has"),
             Self::WorkerStopped => "its worker was stopped".to_string(),
-            Self::Rejected { message } if message.is_empty() => "rejected".to_string(),
-            Self::Rejected { message } => format!("rejected: {message}"),
+            Self::Rejected { message, by } => because(rejected(by), if by.ends_with(&format!("({message})")) { "" } else { message }),
             Self::PartOf { node } => format!("cancelled with `{node}`, which it is a part of"),
             Self::Branch { node } => format!("cancelled with the branch at `{node}`"),
             Self::DriverEnded => "the process that drove the run ended".to_string(),
@@ -68,13 +70,15 @@ impl Cause {
             Self::Edited => "the plan was edited, so it asks again".to_string(),
             Self::Feedback { node, to } => format!("the result of `{node}` was rejected with feedback to `{to}`"),
             Self::Undone => "the action that led to it was undone".to_string(),
-            Self::Outdated { node } => format!("`{node}` ran again since"),
+            Self::Outdated { node } => format!("made of an earlier result of `{node}`"),
             Self::Done => "all nodes that had to run are done".to_string(),
             Self::RunStopped { by } => format!("stopped by {by}; what was done by then is kept"),
+            Self::EndedEarly { node } => format!("`{node}` was stopped early; its result is what it had by then"),
             Self::NothingDue => "no node had to run".to_string(),
-            Self::Bad { nodes: 1, named } if named.is_empty() => "one node failed or was cancelled".to_string(),
-            Self::Bad { nodes, named } if named.is_empty() => format!("{nodes} nodes failed or were cancelled"),
-            Self::Bad { nodes, named } => {
+            Self::Bad { nodes, named, ends } if !ends.is_empty() => bad_ends(*nodes, named, ends),
+            Self::Bad { nodes: 1, named, .. } if named.is_empty() => "one node failed or was cancelled".to_string(),
+            Self::Bad { nodes, named, .. } if named.is_empty() => format!("{nodes} nodes failed or were cancelled"),
+            Self::Bad { nodes, named, .. } => {
                 let names: Vec<String> = named.iter().map(|node| format!("`{node}`")).collect();
                 let more = *nodes as usize - names.len().min(*nodes as usize);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
@@ -87,6 +91,42 @@ impl Cause {
             Self::NoEnd { why } => format!("{why}, and no final node has a result"),
         }
     }
+}
+
+/// What a person gave as the reason, behind what they did.
+fn because(done: String, why: &str) -> String {
+    if why.is_empty() { done } else { format!("{done}: {why}") }
+}
+
+fn rejected(by: &str) -> String {
+    if by.is_empty() { "rejected".to_string() } else { format!("rejected by {by}") }
+}
+
+impl BadEnd {
+    fn message(&self) -> String {
+        match self {
+            Self::Failed => "failed".to_string(),
+            Self::FailedSafe => "failed safely".to_string(),
+            Self::Cancelled => "was cancelled".to_string(),
+            Self::Rejected { by } => format!("was {}", rejected(by)),
+            Self::InPart => "succeeded only in part".to_string(),
+        }
+    }
+}
+
+/// How the nodes ended, each end once with its nodes.
+fn bad_ends(nodes: u32, named: &[NodeId], ends: &[BadEnd]) -> String {
+    let mut told: Vec<(&BadEnd, Vec<String>)> = Vec::new();
+    for (node, end) in named.iter().zip(ends) {
+        let node = format!("`{node}`");
+        match told.iter_mut().find(|(known, _)| *known == end) {
+            Some((_, nodes)) => nodes.push(node),
+            None => told.push((end, vec![node])),
+        }
+    }
+    let more = nodes as usize - named.len().min(nodes as usize);
+    let more = (more > 0).then(|| format!("{more} more didn't end well"));
+    told.iter().map(|(end, nodes)| format!("{} {}", nodes.join(", "), end.message())).chain(more).collect::<Vec<_>>().join("; ")
 }
 
 /// What a source took instead of the edge to this node, and what that edge needs.

@@ -1,0 +1,104 @@
+//! What is said of a run is what happened to it: reasons, marks and states, in the real program.
+
+use super::support::program::{Ended, Program};
+use serde_json::{Value, json};
+
+fn plan(program: &Program, nodes: Value) -> String {
+    program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": nodes}).to_string())
+}
+
+fn says(program: &Program, args: &[&str], words: &[&str]) -> Ended {
+    let ended = program.run(args);
+    for words in words {
+        assert!(ended.out.contains(words) || ended.err.contains(words), "{words}\n{ended}");
+    }
+    ended
+}
+
+#[test]
+fn a_rejection_is_told_as_one_and_a_cancel_with_its_reason() {
+    let program = Program::new();
+    let nodes = json!([{"id": "w", "tool": "write_file", "args": {"path": "n.txt", "content": "x"}}]);
+    let plan = plan(&program, nodes);
+    program.run(&["run", &plan]).code(7);
+    let ended = says(&program, &["reject", "last", "w", "-m", "not there"], &["failed", ": `w` was rejected by "]).code(5);
+    assert!(!ended.err.contains("failed or was cancelled"), "{ended}");
+    says(&program, &["show", "last"], &["`w` was rejected by ", ", and no final node has a result", "rejected by ", ": not there"]);
+    program.run(&["run", &plan]).code(7);
+    program.run(&["cancel", "last", "-m", "too slow"]).code(0);
+    says(&program, &["show", "last"], &["cancelled by ", ": too slow"]);
+    says(&program, &["why", "last", "w"], &["cancelled by ", ": too slow"]);
+}
+
+#[test]
+fn a_node_that_failed_safe_is_not_called_failed() {
+    let program = Program::new();
+    let nodes = json!([
+        {"id": "s", "tool": "read_file", "args": {"path": "none.txt"}, "on_failure": "safe"},
+        {"id": "t", "value": "{{s.failed_safe}}", "depends_on": ["s"]},
+    ]);
+    let ended = program.run(&["run", &plan(&program, nodes)]).code(0);
+    assert!(ended.err.contains("s: failed_safe: ") && !ended.err.contains("s: failed: "), "{ended}");
+}
+
+#[test]
+fn results_that_are_no_plain_ones_are_marked_where_they_are_printed() {
+    let program = Program::new();
+    let nodes = json!([
+        {"id": "w", "tool": "write_file", "args": {"path": "n.txt", "content": "x"}},
+        {"id": "y", "value": "got {{w}}", "depends_on": ["w"]},
+        {"id": "n", "value": 3},
+        {"id": "l", "until": "x > 9", "body": {"nodes": [{"id": "x", "code": "return 3"}]}, "max_iterations": 2},
+    ]);
+    let ended = program.run(&["run", &plan(&program, nodes), "--rehearse"]);
+    assert!(ended.out.contains("== y (rehearsed)\n") && ended.out.contains("== n\n3\n"), "{ended}");
+    assert!(ended.out.contains("== l (failed)\n3\n"), "{ended}");
+    let nodes = json!([{"id": "w", "tool": "write_file", "args": {"path": "n.txt", "content": "x"}}]);
+    program.run(&["run", &plan(&program, nodes), "--rehearse"]).code(8).says(&["note: the result of w is marked: rehearsed"]);
+}
+
+#[test]
+fn an_imported_run_with_an_open_gate_is_the_same_in_the_list_and_where_it_is_shown() {
+    let program = Program::new();
+    program.run(&["run", &plan(&program, json!([{"id": "w", "tool": "write_file", "args": {"path": "n.txt", "content": "x"}}]))]).code(7);
+    program.run(&["export", "last", "--run-file", "run.jsonl"]).code(0);
+    let elsewhere = Program::new();
+    let file = elsewhere.file("run.jsonl", program.read("run.jsonl"));
+    elsewhere.run(&["import", &file]).code(0);
+    let listed = elsewhere.json(&["ls", "--json"]);
+    assert_eq!(
+        (&listed[0]["status"], elsewhere.json(&["show", "last", "--json"])["status"].clone()),
+        (&json!("not_under_way"), json!("not_under_way"))
+    );
+}
+
+#[test]
+fn what_looks_like_a_key_is_not_printed_and_that_is_said() {
+    let program = Program::new();
+    let (key, token) = ("AKIAIOSFODNN7EXAMPLE", "ghp_abcdefghijklmnopqrstuvwxyz0123456789");
+    let plan = plan(&program, json!([{"id": "k", "tool": "run_command", "args": {"command": format!("echo {key} {token}")}}]));
+    let asked = program.run(&["run", &plan]).code(7);
+    let ended = program.run(&["resume", "--yes"]).code(0).says(&["note: what looks like a key in the result of k isn't shown"]);
+    let shown = [asked, ended, program.run(&["show", "last"]), program.run(&["show", "last", "k"]), program.run(&["trace", "last", "k"])];
+    for ended in shown {
+        assert!(!ended.out.contains(key) && !ended.err.contains(key), "{ended}");
+        assert!(!ended.out.contains(token) && !ended.err.contains(token), "{ended}");
+    }
+    let result = program.run(&["show", "last", "--result"]).code(0);
+    assert!(result.out.contains(key) && result.out.contains(token), "for a file by the person's own wish: {result}");
+}
+
+#[test]
+fn a_shown_run_says_what_its_open_gates_would_change() {
+    let program = Program::new();
+    program.file("d.txt", "old words\n");
+    let nodes = json!([{"id": "e", "tool": "edit_file", "args": {"path": "d.txt", "old": "old", "new": "new"}}]);
+    program.run(&["run", &plan(&program, nodes)]).code(7);
+    for shown in [&["show", "last"][..], &["show", "last", "e"]] {
+        says(&program, shown, &["-old words", "+new words"]);
+    }
+    program.file("d.txt", "old other words\n");
+    says(&program, &["show", "last"], &["+new other words"]);
+    program.run(&["resume", "--yes"]).code(0);
+    assert_eq!(program.read("d.txt"), "new other words\n", "the change was shown before the yes");
+}
