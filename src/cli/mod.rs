@@ -185,7 +185,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Diff(args)) => diff::diff(args, &place()?, io),
         Some(Subcommand::Ls(args)) => ls::ls(args, &place()?, io),
         Some(Subcommand::Prune(args)) => prune::prune(args, &place()?, io),
-        Some(Subcommand::Show(args)) => show::show(args, &place()?, io).await,
+        Some(Subcommand::Show(args)) => block_on(show::show(args, &place()?, io))?,
         Some(Subcommand::Why(args)) => why::why(args, &place()?, io),
         Some(Subcommand::Trace(args)) => trace::trace(args, &place()?, io),
         Some(Subcommand::Agents(args)) => list::agents(args, &place()?, io),

@@ -32,7 +32,7 @@ pub fn replay(args: &ReplayArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     }
     let last = kept.last().map_or(Time::default(), |record| record.at);
     io.line(&format!("event {seq} of {}, {}", records.len(), timestamp(last.0)))?;
-    show::print(&run, (&id.0, run.status()), last, io)?;
+    show::print(&run, (&id.0, run.status()), last, &[], io)?;
     Ok(Exit::Success)
 }
 

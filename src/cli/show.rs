@@ -78,9 +78,12 @@ pub async fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
 /// What the calls of open gates would do now, as far as this process can say.
 async fn looks(run: &Run, id: &str, wanted: impl Fn(&Gate) -> bool, place: &CliContext) -> Vec<GateLook> {
     let gates: Vec<GateId> = run.open_gates().filter(|gate| wanted(gate)).map(|gate| gate.id).collect();
+    if gates.is_empty() {
+        return Vec::new();
+    }
     match place.host_to_look() {
-        Ok(host) if !gates.is_empty() => host.look_at(&RunId(id.to_owned()), run, gates).await,
-        Ok(_) | Err(_) => Vec::new(),
+        Ok(host) => host.look_at(&RunId(id.to_owned()), run, gates).await,
+        Err(_) => Vec::new(),
     }
 }
 

@@ -92,7 +92,7 @@ fn what_looks_like_a_key_is_not_printed_and_that_is_said() {
 fn a_shown_run_says_what_its_open_gates_would_change() {
     let program = Program::new();
     program.file("d.txt", "old words\n");
-    let nodes = json!([{"id": "e", "tool": "edit_file", "args": {"path": "d.txt", "old": "old", "new": "new"}}]);
+    let nodes = json!([{"id": "e", "tool": "edit_file", "args": {"path": "d.txt", "old_string": "old", "new_string": "new"}}]);
     program.run(&["run", &plan(&program, nodes)]).code(7);
     for shown in [&["show", "last"][..], &["show", "last", "e"]] {
         says(&program, shown, &["-old words", "+new words"]);

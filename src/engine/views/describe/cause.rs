@@ -41,10 +41,7 @@ impl Cause {
             Self::Condition { when } => format!("its condition doesn't hold: {when}"),
             Self::SkipIf { condition } => format!("passed through: {condition}"),
             Self::Walk { entry } => format!("this plan starts at `{entry}` only"),
-            Self::OtherWay { node, took, needs, rehearsed: false } => other_way(node, took, needs.as_deref()),
-            Self::OtherWay { node, took, needs, rehearsed: true } => {
-                format!("{} (rehearsed: nobody knows what it would choose)", other_way(node, took, needs.as_deref()))
-            }
+            Self::OtherWay { node, took, needs, rehearsed } => other_way(node, took, needs.as_deref(), *rehearsed),
             Self::Source { node, state: NodeState::Failed } => format!("`{node}` failed"),
             Self::Source { node, state } => format!("`{node}` was {}", state.word()),
             Self::DeadEdge { node } => format!("the edge from `{node}` is dead"),
@@ -130,14 +127,15 @@ fn bad_ends(nodes: u32, named: &[NodeId], ends: &[BadEnd]) -> String {
 }
 
 /// What a source took instead of the edge to this node, and what that edge needs.
-fn other_way(node: &NodeId, took: &[String], needs: Option<&str>) -> String {
+fn other_way(node: &NodeId, took: &[String], needs: Option<&str>, is_rehearsed: bool) -> String {
     let chose = took.iter().map(|way| format!("`{way}`")).collect::<Vec<_>>().join(" and ");
-    match (chose.is_empty(), needs) {
+    let way = match (chose.is_empty(), needs) {
         (true, None) => format!("`{node}` led elsewhere"),
         (true, Some(needs)) => format!("`{node}` led elsewhere; this node needs `{needs}`"),
         (false, None) => format!("`{node}` chose {chose}, not this node"),
         (false, Some(needs)) => format!("`{node}` chose {chose}; this node needs `{needs}`"),
-    }
+    };
+    if is_rehearsed { format!("{way} (rehearsed: nobody knows what it would choose)") } else { way }
 }
 
 impl std::fmt::Display for Cause {
