@@ -154,8 +154,7 @@ pub enum Subcommand {
 }
 
 pub(super) fn moments() -> impl TypedValueParser<Value = Moment> {
-    PossibleValuesParser::new(Moment::ALL.map(Moment::word))
-        .try_map(|name| Moment::ALL.into_iter().find(|moment| moment.word() == name).ok_or("not a moment"))
+    PossibleValuesParser::new(Moment::ALL.map(Moment::word)).try_map(|name| name.parse::<Moment>())
 }
 
 impl Subcommand {
@@ -215,8 +214,7 @@ fn formats() -> impl TypedValueParser<Value = Format> {
 }
 
 fn unknowns() -> impl TypedValueParser<Value = LostChoice> {
-    PossibleValuesParser::new(LostChoice::ALL.map(LostChoice::word))
-        .try_map(|name| LostChoice::ALL.into_iter().find(|unknown| unknown.word() == name).ok_or("not a value of `--unknown`"))
+    PossibleValuesParser::new(LostChoice::ALL.map(LostChoice::word)).try_map(|name| name.parse::<LostChoice>())
 }
 
 #[derive(Clone, Debug, Default, Args)]

@@ -16,8 +16,23 @@ use serde_json::{Map, Value};
 pub const FACTS: [&str; 10] = ["node", "tool", "model", "args", "output", "error", "cost_usd", "tokens", "attempt", "first_use"];
 
 /// When a breakpoint looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    strum::EnumString,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Moment {
     /// Before a node starts, before its gate.
     Before,
@@ -56,12 +71,7 @@ impl Moment {
 
     /// As plans write it.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Before => "before",
-            Self::After => "after",
-            Self::Failure => "failure",
-            Self::Call => "call",
-        }
+        self.into()
     }
 }
 
@@ -200,8 +210,7 @@ impl NameScope for Facts {
 }
 
 fn moment(word: &str) -> Result<Moment, BreakpointError> {
-    let found = Moment::ALL.into_iter().find(|moment| moment.word() == word);
-    found.ok_or_else(|| BreakpointError::Moment(word.to_owned()))
+    word.parse().map_err(|_| BreakpointError::Moment(word.to_owned()))
 }
 
 /// Whether a glob fits an id: one row of the usual table at a time, so that no pattern takes long.

@@ -73,9 +73,10 @@ impl PartialEq for PlanSource {
 }
 
 /// By whose rules a plan is read: which shape it came in, how tokens walk, which findings it can have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[cfg_attr(test, derive(strum::EnumIter))]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Dialect {
     /// dagdeck's own.
     #[default]
@@ -98,14 +99,7 @@ impl Dialect {
 
     /// Its name on the command line and in the native form.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Orchestration => "orchestration",
-            Self::Tools => "tools",
-            Self::Hybrid => "hybrid",
-            Self::Workflow => "workflow",
-            Self::Stages => "stages",
-        }
+        self.into()
     }
 
     /// Whether a document of it can hold such a node.

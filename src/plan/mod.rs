@@ -47,4 +47,6 @@ pub use node::{
     NodeKind, OnFailure, Policy, Retry, Route, SandboxLimits, SubplanNode, ToolInput, ToolNode, TransformNode,
 };
 pub use schema::schema;
-pub use texts::{NodeText, NodeTextMut, TextPlace, inputs_read, node_texts, node_texts_mut, reads, takes_results};
+pub use texts::{
+    NodeText, NodeTextMut, TextPlace, each_text_mut, inputs_read, node_texts, node_texts_mut, reads, takes_results, value_text,
+};

@@ -27,12 +27,7 @@ pub fn unfold(node: &Node, prefix: &str, flat: &mut Plan) {
 
 /// A node under a prefix such as `outer/`.
 pub fn node_under(prefix: &str, node: &Node) -> Node {
-    let mut node = node.clone();
-    if !prefix.is_empty() {
-        node.id = under(prefix, &node.id);
-        node.depends_on.iter_mut().for_each(|source| *source = under(prefix, source));
-    }
-    node
+    readdressed(node, |id| under(prefix, id))
 }
 
 /// An edge under a prefix such as `outer/`.
@@ -42,10 +37,11 @@ pub fn edge_under(prefix: &str, edge: &Edge) -> Edge {
 
 /// A node of the plan at `prefix` as it is there: the opposite of `node_under`.
 pub fn node_within(prefix: &str, node: &Node) -> Node {
-    let mut node = node.clone();
-    node.id = within(prefix, &node.id);
-    node.depends_on.iter_mut().for_each(|source| *source = within(prefix, source));
-    node
+    readdressed(node, |id| within(prefix, id))
+}
+
+fn readdressed(node: &Node, id: impl Fn(&NodeId) -> NodeId) -> Node {
+    Node { id: id(&node.id), depends_on: node.depends_on.iter().map(id).collect(), ..node.clone() }
 }
 
 /// An edge of the plan at `prefix` as it is there: the opposite of `edge_under`.

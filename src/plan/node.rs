@@ -57,7 +57,8 @@ fn first_sentence(text: &str) -> &str {
 }
 
 /// What a node does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum NodeKind {
     /// Runs an agent card, or an inline role.
     Agent(AgentNode),
@@ -74,6 +75,7 @@ pub enum NodeKind {
     /// A question to a person as a node of its own.
     Approval(ApprovalNode),
     /// A sub-plan as a node.
+    #[strum(serialize = "plan")]
     Subplan(SubplanNode),
     /// Repeats its body until a condition holds.
     Loop(LoopNode),
@@ -84,18 +86,7 @@ pub enum NodeKind {
 impl NodeKind {
     /// The sort of work in one word, as people are shown it.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Agent(_) => "agent",
-            Self::Tool(_) => "tool",
-            Self::Code(_) => "code",
-            Self::Decision(_) => "decision",
-            Self::Merge(_) => "merge",
-            Self::Transform(_) => "transform",
-            Self::Approval(_) => "approval",
-            Self::Subplan(_) => "plan",
-            Self::Loop(_) => "loop",
-            Self::Map(_) => "map",
-        }
+        self.into()
     }
 
     /// The plan inside: of a sub-plan whose file was loaded, a loop, or a map.

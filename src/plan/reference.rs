@@ -8,6 +8,7 @@
 use super::expr::{Expr, ExprError, MAX_TEXT, OnMissing, plain};
 use super::names::{NameLookup, NameScope, Path, Root, is_id_byte, longest_known, rehearsed};
 use super::shell;
+use super::texts::each_text_mut;
 use serde_json::{Map, Value};
 use std::{borrow::Cow, ops::Range};
 
@@ -237,13 +238,11 @@ fn rename_inner(inner: &str, old: &str, new: &str, scope: &dyn NameScope) -> Str
 
 /// Changes a node's name in the references of a JSON value's texts.
 pub fn rename_value(value: &mut Value, old: &str, new: &str, scope: &dyn NameScope) {
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        Value::String(text) if text.contains(old) => *text = rename_text(text, old, new, scope),
-        Value::String(_) => {}
-        Value::Array(list) => list.iter_mut().for_each(|value| rename_value(value, old, new, scope)),
-        Value::Object(map) => map.values_mut().for_each(|value| rename_value(value, old, new, scope)),
-    }
+    each_text_mut(value, &mut |text| {
+        if text.contains(old) {
+            *text = rename_text(text, old, new, scope);
+        }
+    });
 }
 
 /// What is between braces.

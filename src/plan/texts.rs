@@ -105,6 +105,21 @@ node_texts!(
     mut
 );
 
+/// Text as it is, else compact JSON.
+pub fn value_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Goes through the texts inside a JSON value, to change them.
+pub fn each_text_mut(value: &mut Value, change: &mut impl FnMut(&mut String)) {
+    match value {
+        Value::String(text) => change(text),
+        Value::Array(list) => list.iter_mut().for_each(|value| each_text_mut(value, change)),
+        Value::Object(map) => map.values_mut().for_each(|value| each_text_mut(value, change)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
 impl NodeText<'_> {
     /// The paths that it reads; none where it can't be read.
     pub fn paths(&self, scope: &dyn NameScope) -> Vec<Path> {

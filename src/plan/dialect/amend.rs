@@ -8,7 +8,7 @@ use super::forms::DocumentShape;
 use super::locate::{PathStep, steps};
 use super::names::NAMES;
 use super::outline::{self, outline};
-use super::reading::{self, FieldReading, aside, rename_key, replace};
+use super::reading::{self, FieldReading, aside, read_as, rename_key, replace};
 use super::stages;
 use super::values::{node_from_value, node_to_value, shaped, tell};
 use crate::plan::Dialect;
@@ -86,19 +86,11 @@ fn stage_ids(map: &mut Map<String, Value>, outer: (&mut Map<String, Value>, &str
     }
     for entry in &mut list {
         let Some(id) = entry.as_str().filter(|id| !found.iter().any(|found| found == id)).map(str::to_owned) else { continue };
-        let (field, read) = ("type".to_owned(), json!("AGENT"));
-        let mut object = Map::from_iter([("stage_id".to_owned(), json!(id)), (field.clone(), read.clone())]);
+        let mut object = Map::from_iter([("stage_id".to_owned(), json!(id)), ("type".to_owned(), json!("AGENT"))]);
         // Two readings, so that the object is still missing when its id was changed.
         let whole = FieldReading { read: Some(Value::Object(object.clone())), written: Some(entry.take()), ..FieldReading::default() };
-        let kind = FieldReading {
-            name: field.clone(),
-            field,
-            read: Some(read),
-            inside: Some(String::new()),
-            message: stages::no_object(&id),
-            wrong: true,
-            ..FieldReading::default()
-        };
+        let kind = FieldReading::of("type", json!("AGENT"), stages::no_object(&id));
+        let kind = FieldReading { inside: Some(String::new()), wrong: true, ..kind };
         reading::note(&mut object, vec![whole, kind]);
         *entry = Value::Object(object);
     }
@@ -171,14 +163,7 @@ fn node_at(node: &mut Value, shape: &DocumentShape, path: &str, at: Option<usize
         let id = format!("node_{}", at + 1);
         let message = format!("has no `{field}`: read as `{id}`");
         map.shift_insert(here, field.to_owned(), json!(id));
-        notes.push(FieldReading {
-            field: field.into(),
-            read: Some(json!(id)),
-            name: field.into(),
-            written,
-            message,
-            ..FieldReading::default()
-        });
+        notes.push(FieldReading { written, ..FieldReading::of(field, json!(id), message) });
     }
     if shape.dialect == Dialect::Native {
         for field in ["plan", "body"] {
@@ -273,7 +258,6 @@ fn gate(map: &mut Map<String, Value>, dialect: Dialect, notes: &mut Vec<FieldRea
     let names: Vec<String> = map.keys().cloned().collect();
     for name in names {
         let Some(asked) = map.get(&name).and_then(|value| aliases::gate(&name, value, own)) else { continue };
-        let written = map.get(&name).cloned();
         if name != "approve" && map.get("approve").is_some_and(|approve| !approve.is_null()) {
             if map.get("approve") != Some(&json!(asked)) {
                 aside(map, &name, format!("`{name}` means `approve`, which is there too: keep one of them"), notes);
@@ -281,9 +265,7 @@ fn gate(map: &mut Map<String, Value>, dialect: Dialect, notes: &mut Vec<FieldRea
             continue;
         }
         let message = format!("`{name}` is read as `approve: {asked}`");
-        rename_key(map, &name, "approve");
-        map.insert("approve".into(), json!(asked));
-        notes.push(FieldReading { field: "approve".into(), read: Some(json!(asked)), name, written, message, ..FieldReading::default() });
+        read_as(map, (&name, "approve"), json!(asked), message, notes);
     }
     if let Some((name, asked)) = aliases::inner_gate(map).filter(|_| !map.contains_key("approve")) {
         let message = format!("`{name}` is read as `approve: {asked}`");
@@ -311,11 +293,8 @@ fn document_names(map: &mut Map<String, Value>, shape: &DocumentShape) -> Vec<Fi
             aside(map, &name, format!("`{name}` would ask for every node: write `approve` into `defaults`"), &mut notes);
             continue;
         }
-        let (written, read) = (map.get(&name).cloned(), json!({ "approve": asked }));
-        rename_key(map, &name, "defaults");
-        map.insert("defaults".into(), read.clone());
         let message = format!("`{name}` is read as `approve: {asked}` for every node");
-        notes.push(FieldReading { field: "defaults".into(), read: Some(read), name, written, message, ..FieldReading::default() });
+        read_as(map, (&name, "defaults"), json!({ "approve": asked }), message, &mut notes);
     }
     defaults_gate(map, shape.dialect, &mut notes);
     notes
@@ -397,15 +376,12 @@ fn settle<T>(
             map.shift_insert(here.min(map.len()), field.clone(), stand_in.clone());
             match notes.iter().position(|note| note.field == *field) {
                 Some(at) => notes[at].read = Some(stand_in),
-                None => notes.push(FieldReading {
-                    field: field.clone(),
-                    read: Some(stand_in),
-                    name: field.clone(),
+                None => {
                     // What kind a node is of was missed already.
-                    message: if notes.iter().any(|note| note.field == "type" && note.wrong) { String::new() } else { error.message },
-                    wrong: true,
-                    ..FieldReading::default()
-                }),
+                    let is_missed = notes.iter().any(|note| note.field == "type" && note.wrong);
+                    let message = if is_missed { String::new() } else { error.message };
+                    notes.push(FieldReading { wrong: true, ..FieldReading::of(field, stand_in, message) });
+                }
             }
             continue;
         }

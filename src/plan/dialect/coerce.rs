@@ -83,7 +83,7 @@ pub(super) fn at<'v>(value: &'v Value, way: &[PathStep]) -> Option<&'v Value> {
     })
 }
 
-fn at_mut<'v>(value: &'v mut Value, way: &[PathStep]) -> Option<&'v mut Value> {
+pub(super) fn at_mut<'v>(value: &'v mut Value, way: &[PathStep]) -> Option<&'v mut Value> {
     way.iter().try_fold(value, |value, step| match step {
         PathStep::Key(key) => value.get_mut(key),
         PathStep::Index(index) => value.get_mut(*index),

@@ -45,6 +45,20 @@ impl<'p> DocumentDraft<'p> {
         draft
     }
 
+    /// A document that is a list of nodes, which name the sources of their edges.
+    pub fn whole(
+        mut self,
+        list: &str,
+        known: &[&str],
+        put: impl FnMut(&mut Self, (usize, &'p Node), &mut Map<String, Value>, &mut Map<String, Value>),
+    ) -> (Value, Vec<Loss>) {
+        let mut document = Map::from_iter([(list.to_owned(), Value::Null)]);
+        self.head(&mut document, known);
+        self.lose_edges();
+        self.put_nodes(&mut document, list, put);
+        (Value::Object(document), self.finish())
+    }
+
     /// The target in words.
     fn name(&self) -> String {
         format!("the {} format", self.target.name())

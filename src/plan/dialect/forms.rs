@@ -3,7 +3,7 @@
 use super::aliases::work;
 use super::field_names::DocumentPart;
 use super::names::{NAMES, PartNames};
-use super::reading::{FieldReading, rename_key};
+use super::reading::{FieldReading, read_as};
 use super::spread::EndNames;
 use super::values::node_from_value;
 use super::{field_names, hybrid, orchestration, stages, tools, workflow};
@@ -138,7 +138,7 @@ impl DocumentShape {
         };
         node.insert("type".into(), json!(kind));
         let message = format!("has no `type`: read as `{kind}`");
-        notes.push(FieldReading { field: "type".into(), read: Some(json!(kind)), name: "type".into(), message, ..FieldReading::default() });
+        notes.push(FieldReading::of("type", json!(kind), message));
     }
 }
 
@@ -149,12 +149,8 @@ fn command(node: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
     if kinds.iter().any(|field| node.get(*field).is_some_and(|value| !value.is_null())) {
         return;
     }
-    let (tool, args) = (json!(SHELL_TOOL), json!({ "command": node[name] }));
-    let written = node.get(name).cloned();
-    rename_key(node, name, "args");
-    node.insert("args".into(), args.clone());
-    node.insert("tool".into(), tool.clone());
-    let message = format!("`{name}` is read as a call of `run_command`");
-    notes.push(FieldReading { field: "args".into(), read: Some(args), name: name.into(), written, message, ..FieldReading::default() });
-    notes.push(FieldReading { field: "tool".into(), read: Some(tool), name: "tool".into(), ..FieldReading::default() });
+    let args = json!({ "command": node[name] });
+    read_as(node, (name, "args"), args, format!("`{name}` is read as a call of `run_command`"), notes);
+    node.insert("tool".into(), json!(SHELL_TOOL));
+    notes.push(FieldReading::of("tool", json!(SHELL_TOOL), String::new()));
 }

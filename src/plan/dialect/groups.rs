@@ -47,15 +47,8 @@ pub(super) fn grouped(map: &mut Map<String, Value>) -> Option<FieldReading> {
     map.insert("nodes".to_owned(), read.clone());
     let order = if is_told { "in the order that those say" } else { "each after those of the entry before" };
     let message = format!("what the entries of `{name}` hold is read as the nodes, {order}");
-    Some(FieldReading {
-        field: "nodes".into(),
-        read: Some(read),
-        name: name.into(),
-        written: Some(written),
-        message,
-        list: Some(ListForm::Spread),
-        ..FieldReading::default()
-    })
+    let reading = FieldReading::of("nodes", read, message);
+    Some(FieldReading { name: name.into(), written: Some(written), list: Some(ListForm::Spread), ..reading })
 }
 
 /// What comes before a group: the ends of those that it names, or of the one before it.

@@ -94,17 +94,11 @@ fn agent(fields: &mut Fields, policy: &mut Policy) -> Result<NodeKind, ShapeErro
 }
 
 pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
-    let mut draft = DocumentDraft::new(plan, Dialect::Hybrid);
-    let mut document = Map::new();
-    document.insert("tasks".into(), Value::Null);
-    draft.head(&mut document, &[]);
-    draft.lose_edges();
-    draft.put_nodes(&mut document, "tasks", |draft, (at, node), fields, written| {
+    DocumentDraft::new(plan, Dialect::Hybrid).whole("tasks", &[], |draft, (at, node), fields, written| {
         put_kind(draft, &place(at), (node, catalog), fields, written);
         draft.put_sources(at, "depends_on", written, false);
         put_policy(draft, &place(at), node, fields, written);
-    });
-    (Value::Object(document), draft.finish())
+    })
 }
 
 fn put_kind(

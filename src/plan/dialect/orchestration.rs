@@ -7,7 +7,7 @@ use super::parts::nodes;
 use crate::plan::fields::Fields;
 use crate::plan::fields::ShapeError;
 use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
     let mut fields = Fields::open(value, "", &NAMES.form(Dialect::Orchestration).document)?;
@@ -26,12 +26,7 @@ pub(super) fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
 }
 
 pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
-    let mut draft = DocumentDraft::new(plan, Dialect::Orchestration);
-    let mut document = Map::new();
-    document.insert("nodes".into(), Value::Null);
-    draft.head(&mut document, &["metadata"]);
-    draft.lose_edges();
-    draft.put_nodes(&mut document, "nodes", |draft, (at, node), fields, written| {
+    DocumentDraft::new(plan, Dialect::Orchestration).whole("nodes", &["metadata"], |draft, (at, node), fields, written| {
         written.insert("agent".into(), draft.agent_name(&place(at), node, fields));
         let objective = fields.shift_remove("objective").unwrap_or_else(|| match fields.shift_remove("goal") {
             Some(goal) => {
@@ -45,6 +40,5 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         });
         written.insert("objective".into(), objective);
         draft.put_sources(at, "depends_on", written, !draft.is_same());
-    });
-    (Value::Object(document), draft.finish())
+    })
 }

@@ -121,8 +121,8 @@ fn take_list(map: &mut Map<String, Value>, name: &str, field: &str, notes: &mut 
                 && !node.contains_key("id")
             {
                 node.shift_insert(0, "id".to_owned(), json!(key));
-                let id = FieldReading { field: "id".into(), read: Some(json!(key)), name: reading::KEY.into(), ..FieldReading::default() };
-                reading::note(node, vec![FieldReading { written: Some(json!(key)), ..id }]);
+                let id = FieldReading::of("id", json!(key), String::new());
+                reading::note(node, vec![FieldReading { name: reading::KEY.into(), written: Some(json!(key)), ..id }]);
             }
             node
         });
@@ -176,8 +176,7 @@ pub(super) fn ids_by_name(map: &mut Map<String, Value>, shape: &DocumentShape) {
         let Some(id) = node.get(field).cloned() else { continue };
         let message = format!("has no `id`: read as {id}, its `{field}`, by which others name it");
         node.shift_insert(0, "id".to_owned(), id.clone());
-        let reading = FieldReading { field: "id".into(), read: Some(id), name: "id".into(), message, ..FieldReading::default() };
-        reading::note(node, vec![reading]);
+        reading::note(node, vec![FieldReading::of("id", id, message)]);
     }
 }
 

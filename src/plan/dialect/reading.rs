@@ -69,6 +69,11 @@ impl FieldReading {
         self.field.is_empty() && self.read.is_none() && self.list.is_none()
     }
 
+    /// What was read for a field under its own name.
+    pub fn of(field: &str, read: Value, message: String) -> Self {
+        Self { field: field.to_owned(), read: Some(read), name: field.to_owned(), message, ..Self::default() }
+    }
+
     /// Whether an object, as it is written now, still says what was read.
     pub fn holds(&self, object: &Map<String, Value>) -> bool {
         if self.list.is_some() {
@@ -151,8 +156,21 @@ pub(super) fn replace(map: &mut Map<String, Value>, field: &str, read: Value, me
         note.message = format!("{}; {message}", note.message);
         return;
     }
-    let (field, name) = (field.to_owned(), field.to_owned());
-    notes.push(FieldReading { field, read: Some(read), name, written: Some(written), message, wrong, ..FieldReading::default() });
+    notes.push(FieldReading { written: Some(written), wrong, ..FieldReading::of(field, read, message) });
+}
+
+/// Reads a field as another one with a value of its own, and notes that.
+pub(super) fn read_as(
+    map: &mut Map<String, Value>,
+    (name, field): (&str, &str),
+    read: Value,
+    message: String,
+    notes: &mut Vec<FieldReading>,
+) {
+    let written = map.get(name).cloned();
+    rename_key(map, name, field);
+    map.insert(field.to_owned(), read.clone());
+    notes.push(FieldReading { name: name.to_owned(), written, ..FieldReading::of(field, read, message) });
 }
 
 /// Takes a field out that can't be read.

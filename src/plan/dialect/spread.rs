@@ -24,16 +24,8 @@ pub(super) fn spread(document: &mut Map<String, Value>, list: &str, ends: &EndNa
             places.iter().map(|at| format!("`{at}`")).collect::<Vec<_>>().join(", ")
         ),
     };
-    Some(FieldReading {
-        field: list.into(),
-        read: Some(read),
-        name: list.into(),
-        inside: Some(first),
-        written: Some(written),
-        message,
-        list: Some(ListForm::Spread),
-        ..FieldReading::default()
-    })
+    let reading = FieldReading::of(list, read, message);
+    Some(FieldReading { inside: Some(first), written: Some(written), list: Some(ListForm::Spread), ..reading })
 }
 
 /// Where the edge of a plan at this position stands in the document.

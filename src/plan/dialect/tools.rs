@@ -7,7 +7,7 @@ use super::parts::{self, nodes};
 use crate::plan::fields::Fields;
 use crate::plan::fields::ShapeError;
 use crate::plan::{Catalog, Dialect, Node, NodeKind, Plan, ToolInfo, ToolInput, ToolNode};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
     let mut fields = Fields::open(value, "", &NAMES.form(Dialect::Tools).document)?;
@@ -24,12 +24,7 @@ pub(super) fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
 }
 
 pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
-    let mut draft = DocumentDraft::new(plan, Dialect::Tools);
-    let mut document = Map::new();
-    document.insert("dag".into(), Value::Null);
-    draft.head(&mut document, &[]);
-    draft.lose_edges();
-    draft.put_nodes(&mut document, "dag", |draft, (at, node), fields, written| {
+    DocumentDraft::new(plan, Dialect::Tools).whole("dag", &[], |draft, (at, node), fields, written| {
         written.insert("tool".into(), fields.shift_remove("tool").unwrap_or_default());
         let args = fields.shift_remove("args");
         let tool = node.kind.tool().and_then(|work| catalog.tool(&work.tool));
@@ -37,8 +32,7 @@ pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
         let query = fields.shift_remove("query").unwrap_or_else(|| query(draft, &place(at), parameter, args));
         written.insert("query".into(), query);
         draft.put_sources(at, "dependencies", written, !draft.is_same());
-    });
-    (Value::Object(document), draft.finish())
+    })
 }
 
 /// The one text that can stand for arguments; nothing is lost where it is that of the parameter which a query fills.

@@ -1,5 +1,6 @@
 //! Names without quotes that YAML takes for numbers or flags: where a document names a node, `01` and `1.10` are what is written.
 
+use super::coerce::at_mut;
 use super::forms::shape;
 use super::locate::PathStep;
 use super::names::NAMES;
@@ -15,11 +16,7 @@ pub(super) fn keep_names(value: &mut Value, text: &str) {
         return;
     }
     for (place, written) in found.places.iter().zip(yaml::scalars(text, &found.places)) {
-        let named = place.iter().try_fold(&mut *value, |value, step| match step {
-            PathStep::Key(key) => value.get_mut(key),
-            PathStep::Index(index) => value.get_mut(*index),
-        });
-        let (Some(named), Some(written)) = (named, written) else { continue };
+        let (Some(named), Some(written)) = (at_mut(value, place), written) else { continue };
         let usual = named.to_string();
         // A number that is written as numbers are is amended with everything else.
         if usual != written {

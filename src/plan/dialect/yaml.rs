@@ -126,6 +126,14 @@ impl<'de> Deserialize<'de> for YamlTree {
 
 struct TreeVisitor;
 
+macro_rules! leaves {
+    ($($visit:ident($($value:ty)?)),+) => {
+        $(fn $visit<E>(self $(, _: $value)?) -> Result<YamlTree, E> {
+            Ok(YamlTree::Leaf)
+        })+
+    };
+}
+
 impl<'de> Visitor<'de> for TreeVisitor {
     type Value = YamlTree;
 
@@ -153,33 +161,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
         IgnoredAny::deserialize(deserializer).map(|_| YamlTree::Leaf)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<YamlTree, E> {
-        Ok(YamlTree::Leaf)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<YamlTree, E> {
-        Ok(YamlTree::Leaf)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<YamlTree, E> {
-        Ok(YamlTree::Leaf)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<YamlTree, E> {
-        Ok(YamlTree::Leaf)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<YamlTree, E> {
-        Ok(YamlTree::Leaf)
-    }
-
-    fn visit_unit<E>(self) -> Result<YamlTree, E> {
-        Ok(YamlTree::Leaf)
-    }
-
-    fn visit_none<E>(self) -> Result<YamlTree, E> {
-        Ok(YamlTree::Leaf)
-    }
+    leaves!(visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64), visit_str(&str), visit_unit(), visit_none());
 }
 
 /// Columns of a line up to which a list of plain values is written in one.

@@ -51,13 +51,6 @@ pub enum FixKind {
 }
 
 impl FixKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Safe => "safe",
-            Self::Guess => "guess",
-        }
-    }
-
     /// In front of a fix's title.
     pub fn label(self) -> &'static str {
         match self {

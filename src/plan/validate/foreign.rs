@@ -11,7 +11,7 @@ use crate::plan::dialect::plain;
 use crate::plan::edit::Edit;
 use crate::plan::names::is_id_byte;
 use crate::plan::reference::fields;
-use crate::plan::{Node, NodeText, NodeTextMut, Risk, TextPlace, is_legal_id, node_texts, node_texts_mut};
+use crate::plan::{Node, NodeText, NodeTextMut, Risk, TextPlace, each_text_mut, is_legal_id, node_texts, node_texts_mut};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -272,19 +272,10 @@ fn rewritten(node: &Node, written: &str, right: &str) -> Node {
     node_texts_mut(&mut node, |place, text| match text {
         _ if place.key.is_some_and(|key| NAMES.foreign.of_their_own.contains(&plain(key).as_str())) => {}
         NodeTextMut::Template(text) => replace(text, written, right),
-        NodeTextMut::Json(value) => replace_in(value, written, right),
+        NodeTextMut::Json(value) => each_text_mut(value, &mut |text| replace(text, written, right)),
         NodeTextMut::Code(_) | NodeTextMut::Expression(_) | NodeTextMut::Condition(_) | NodeTextMut::ResultCondition(_) => {}
     });
     node
-}
-
-fn replace_in(value: &mut Value, written: &str, right: &str) {
-    match value {
-        Value::String(text) => replace(text, written, right),
-        Value::Array(list) => list.iter_mut().for_each(|value| replace_in(value, written, right)),
-        Value::Object(map) => map.values_mut().for_each(|value| replace_in(value, written, right)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }
 
 fn replace(text: &mut String, written: &str, right: &str) {

@@ -8,7 +8,9 @@ use super::wording::{did_you_mean, kind_of};
 use crate::plan::dialect::{is_stand_in, plain};
 use crate::plan::edit::Edit;
 use crate::plan::reference::has_references;
-use crate::plan::{AgentNode, Approve, Catalog, DecisionNode, Dialect, Node, NodeKind, Plan, Risk, ToolInfo, ToolInput, ToolNode, Verdict};
+use crate::plan::{
+    AgentNode, Approve, Catalog, DecisionNode, Dialect, Node, NodeKind, Plan, Risk, ToolInfo, ToolInput, ToolNode, Verdict, value_text,
+};
 use globset::GlobMatcher;
 use jsonschema::{Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value};
@@ -175,10 +177,9 @@ fn in_words(node: &Node, work: &ToolNode) -> String {
     let args = match &work.input {
         ToolInput::Query(query) => vec![query.clone()],
         ToolInput::Args(args) => {
-            let one = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let text = |value: &Value| match value {
-                Value::Array(list) => list.iter().map(one).collect::<Vec<_>>().join(", "),
-                value => one(value),
+                Value::Array(list) => list.iter().map(value_text).collect::<Vec<_>>().join(", "),
+                value => value_text(value),
             };
             args.iter().map(|(name, value)| format!("{name}: {}", text(value))).collect()
         }

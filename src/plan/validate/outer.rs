@@ -6,7 +6,7 @@ use super::codes::Code;
 use super::finding::Fix;
 use crate::plan::edit::Edit;
 use crate::plan::reference::references_in_text;
-use crate::plan::{NodeId, NodeKind, NodeTextMut, Plan, PlanNames, Root, SubplanNode, expr, node_texts_mut};
+use crate::plan::{NodeId, NodeKind, NodeTextMut, Plan, PlanNames, Root, SubplanNode, each_text_mut, expr, node_texts_mut};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 
@@ -111,12 +111,7 @@ fn rewrite(text: &mut String, id: &str, how: fn(&str, &str) -> String) {
 }
 
 fn rewrite_json(value: &mut Value, id: &str) {
-    match value {
-        Value::String(text) => rewrite(text, id, template),
-        Value::Array(list) => list.iter_mut().for_each(|value| rewrite_json(value, id)),
-        Value::Object(map) => map.values_mut().for_each(|value| rewrite_json(value, id)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
+    each_text_mut(value, &mut |text| rewrite(text, id, template));
 }
 
 fn template(text: &str, id: &str) -> String {

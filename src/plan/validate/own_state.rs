@@ -6,8 +6,7 @@ use super::finding::Fix;
 use crate::plan::code::is_identifier;
 use crate::plan::dialect::names::NAMES;
 use crate::plan::edit::Edit;
-use crate::plan::{Edge, Node, NodeKind, NodeTextMut, Path, Plan, Root, node_texts_mut};
-use serde_json::Value;
+use crate::plan::{Edge, Node, NodeKind, NodeTextMut, Path, Plan, Root, each_text_mut, node_texts_mut};
 
 /// Looks at one path that a text reads; `source` is the node that it begins with.
 pub(super) fn check(check: &mut PlanCheck, place: FindingPlace, field: &str, path: &Path, source: usize) {
@@ -63,7 +62,7 @@ pub(super) fn changed(plan: &Plan, place: FindingPlace, from: &str, to: &str) ->
             let mut node = plan.nodes[at].clone();
             node_texts_mut(&mut node, |_, text| match text {
                 NodeTextMut::Template(text) => *text = in_template(text, from, to),
-                NodeTextMut::Json(value) => in_value(value, from, to),
+                NodeTextMut::Json(value) => each_text_mut(value, &mut |text| *text = in_template(text, from, to)),
                 NodeTextMut::Expression(text) | NodeTextMut::Condition(text) | NodeTextMut::ResultCondition(text) => {
                     *text = in_expression(text, from, to);
                 }
@@ -77,15 +76,6 @@ pub(super) fn changed(plan: &Plan, place: FindingPlace, from: &str, to: &str) ->
             Some(Edit::SpliceEdges { at, remove: 1, insert: vec![Edge { when: Some(when), ..edge.clone() }] })
         }
         FindingPlace::Owner | FindingPlace::Plan => None,
-    }
-}
-
-fn in_value(value: &mut Value, from: &str, to: &str) {
-    match value {
-        Value::String(text) => *text = in_template(text, from, to),
-        Value::Array(list) => list.iter_mut().for_each(|value| in_value(value, from, to)),
-        Value::Object(map) => map.values_mut().for_each(|value| in_value(value, from, to)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

@@ -107,8 +107,7 @@ fn read(text: &str) -> Result<Breakpoint, String> {
     };
     let mut words = head.split_whitespace();
     let word = words.next().unwrap_or_default();
-    let at = Moment::ALL.into_iter().find(|at| at.word() == word);
-    let at = at.ok_or_else(|| format!("start with before, after, failure or call, not with `{word}`"))?;
+    let at = word.parse::<Moment>().map_err(|_| format!("start with before, after, failure or call, not with `{word}`"))?;
     let node = words.next().filter(|node| *node != "*").map(str::to_owned);
     if let Some(word) = words.next() {
         return Err(format!("`{word}` is one word too many: start a condition with `when`"));

@@ -17,7 +17,8 @@ use crate::plan::{AgentNode, DecisionNode, Dialect, Node, NodeId, NodeKind, Plan
 use serde_json::Value;
 
 /// The type of a stage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantNames)]
+#[strum(serialize_all = "UPPERCASE", ascii_case_insensitive)]
 enum StageType {
     Agent,
     Tool,
@@ -27,21 +28,13 @@ enum StageType {
 }
 
 impl StageType {
-    const ALL: [(Self, &str); 5] = [
-        (Self::Agent, "AGENT"),
-        (Self::Tool, "TOOL"),
-        (Self::Decision, "DECISION"),
-        (Self::Merge, "MERGE"),
-        (Self::Transform, "TRANSFORM"),
-    ];
-
     /// By its name in any case.
     fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|(_, known)| name.eq_ignore_ascii_case(known)).map(|(kind, _)| kind)
+        name.parse().ok()
     }
 
     fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
+        self.into()
     }
 
     fn of(work: &NodeKind) -> Option<Self> {

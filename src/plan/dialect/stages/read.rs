@@ -117,7 +117,7 @@ fn id(fields: &mut Fields, key: Option<&str>) -> Result<String, ShapeError> {
 }
 
 fn stage_kind(fields: &mut Fields) -> Result<StageType, ShapeError> {
-    let names = StageType::ALL.map(|(_, name)| name).join(", ");
+    let names = <StageType as strum::VariantNames>::VARIANTS.join(", ");
     let missing = format!("a stage needs a `type`: one of {names}");
     if fields.peek("type").is_some_and(Value::is_null) {
         return Err(fields.wrong("type", missing));
