@@ -95,6 +95,13 @@ pub struct ToolOutput {
     pub sources: Vec<DataSource>,
 }
 
+impl ToolOutput {
+    /// The result of work on files alone.
+    fn of(value: Value, files: Vec<FileAccess>) -> Self {
+        Self { value, files, sources: Vec::new() }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {

@@ -1,15 +1,13 @@
 //! `append_file`: text at the end of a file, on lines of its own unless the call wants it exact. The file is written whole, as `write_file` does.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::Read as _;
 
-use super::{access, arguments, blocking, describe, write_file};
-use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo, ToolReach};
-use crate::tools::{Assessment, Located, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+use super::{FileTool, access, describe, write_file};
+use crate::plan::{Risk, ToolReach};
+use crate::tools::{Assessment, Located, Tool, ToolError, ToolOutput, Workspace};
 
 /// Largest file in bytes.
 const CAP: u64 = 64 << 20;
@@ -27,37 +25,18 @@ struct AppendFileArgs {
     exact: bool,
 }
 
-pub(super) struct AppendFile(ToolInfo);
-
-impl AppendFile {
-    pub(super) fn new() -> Self {
-        let description = "Add text at the end of a file of the workspace, on lines of its own. Gives {path, bytes, created}.";
-        Self(describe::<AppendFileArgs>("append_file", description, Risk::Write, ToolReach::Private))
-    }
-}
-
-#[async_trait]
-impl Tool for AppendFile {
-    fn info(&self) -> &ToolInfo {
-        &self.0
-    }
-
-    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
-        Assessment::local(Risk::Write, format!("adds to `{}`", args["path"].as_str().unwrap_or_default()))
-    }
-
-    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: AppendFileArgs = arguments(args)?;
-        let root = context.workspace.clone();
-        blocking(move |_| append(&Workspace::new(&root)?, &args)).await
-    }
-
-    fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
-        let args: AppendFileArgs = arguments(args.clone()).ok()?;
-        Some(write_file::preview(context, &args.path, |before| {
-            let before = before.unwrap_or_default();
-            Ok(format!("{before}{}", added(before.as_bytes(), &args)))
-        }))
+pub(super) fn tool() -> impl Tool {
+    let description = "Add text at the end of a file of the workspace, on lines of its own. Gives {path, bytes, created}.";
+    FileTool {
+        info: describe::<AppendFileArgs>("append_file", description, Risk::Write, ToolReach::Private),
+        assess: |args| Assessment::local(Risk::Write, format!("adds to `{}`", args["path"].as_str().unwrap_or_default())),
+        work: |workspace, args, _| append(workspace, args),
+        preview: Some(|context, args| {
+            write_file::preview(context, &args.path, |before| {
+                let before = before.unwrap_or_default();
+                Ok(format!("{before}{}", added(before.as_bytes(), args)))
+            })
+        }),
     }
 }
 
@@ -77,11 +56,8 @@ fn append(workspace: &Workspace, args: &AppendFileArgs) -> Result<ToolOutput, To
     let text = added(&bytes, args);
     bytes.extend_from_slice(text.as_bytes());
     workspace.write(&at, &bytes)?;
-    Ok(ToolOutput {
-        value: json!({"path": shown, "bytes": text.len(), "created": created}),
-        files: vec![access(shown, "write", Some(&text))],
-        sources: Vec::new(),
-    })
+    let value = json!({"path": shown, "bytes": text.len(), "created": created});
+    Ok(ToolOutput::of(value, vec![access(shown, "write", Some(&text))]))
 }
 
 /// What is added to a file that holds `before`.

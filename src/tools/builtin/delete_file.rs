@@ -1,18 +1,16 @@
 //! `delete_file`: files, links and folders go. What a folder holds goes only when the call says so; a link goes itself, never what it leads to.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
-    arguments, blocking, describe,
+    AbandonFlag, FileTool, arguments, describe,
     paths::{Amount, Paths, listed, paths_schema, touched},
 };
-use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo, ToolReach};
+use crate::plan::{Risk, ToolReach};
 use crate::text::bytes;
-use crate::tools::{Assessment, Entry, EntryKind, Located, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+use crate::tools::{Assessment, Entry, EntryKind, Located, Tool, ToolError, ToolOutput, Workspace};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -25,61 +23,41 @@ struct DeleteFileArgs {
     recursive: bool,
 }
 
-pub(super) struct DeleteFile(ToolInfo);
-
-impl DeleteFile {
-    pub(super) fn new() -> Self {
-        let description = "Delete files and directories of the workspace. A directory that isn't empty needs `recursive`. \
+pub(super) fn tool() -> impl Tool {
+    let description = "Delete files and directories of the workspace. A directory that isn't empty needs `recursive`. \
                      Gives {deleted: [path], files, directories, bytes}.";
-        Self(describe::<DeleteFileArgs>("delete_file", description, Risk::Write, ToolReach::Private))
+    FileTool {
+        info: describe::<DeleteFileArgs>("delete_file", description, Risk::Write, ToolReach::Private),
+        assess: |args| {
+            let paths = arguments::<DeleteFileArgs>(args.clone()).map(|args| args.path.label()).unwrap_or_default();
+            Assessment::local(Risk::Write, format!("deletes {paths}"))
+        },
+        work: delete,
+        preview: Some(|context, args| {
+            listed(context, |workspace| {
+                let doomed = doomed(workspace, args)?;
+                let entries = || doomed.iter().flat_map(|(_, entries)| entries);
+                let line = |entry: &Entry| match entry.kind {
+                    EntryKind::File => format!("- {}  ({})", entry.at.display(), bytes(entry.bytes)),
+                    EntryKind::Directory => format!("- {}/", entry.at.display()),
+                    EntryKind::Link => format!("- {}  (link)", entry.at.display()),
+                };
+                Ok((format!("delete {}", Amount::of(entries()).label()), entries().map(line).collect()))
+            })
+        }),
     }
 }
 
-#[async_trait]
-impl Tool for DeleteFile {
-    fn info(&self) -> &ToolInfo {
-        &self.0
+fn delete(workspace: &Workspace, args: &DeleteFileArgs, stop: &AbandonFlag) -> Result<ToolOutput, ToolError> {
+    let doomed = doomed(workspace, args)?;
+    for (at, _) in &doomed {
+        stop.check()?;
+        workspace.remove(at)?;
     }
-
-    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
-        let paths = arguments::<DeleteFileArgs>(args.clone()).map(|args| args.path.label()).unwrap_or_default();
-        Assessment::local(Risk::Write, format!("deletes {paths}"))
-    }
-
-    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: DeleteFileArgs = arguments(args)?;
-        let root = context.workspace.clone();
-        blocking(move |stop| {
-            let workspace = Workspace::new(&root)?;
-            let doomed = doomed(&workspace, &args)?;
-            for (at, _) in &doomed {
-                stop.check()?;
-                workspace.remove(at)?;
-            }
-            let amount = Amount::of(doomed.iter().flat_map(|(_, entries)| entries));
-            let deleted: Vec<String> = doomed.iter().map(|(at, _)| at.display()).collect();
-            Ok(ToolOutput {
-                value: json!({"deleted": deleted, "files": amount.files, "directories": amount.directories, "bytes": amount.bytes}),
-                files: doomed.iter().flat_map(|(_, entries)| touched(entries, "delete")).collect(),
-                sources: Vec::new(),
-            })
-        })
-        .await
-    }
-
-    fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
-        let args: DeleteFileArgs = arguments(args.clone()).ok()?;
-        Some(listed(context, |workspace| {
-            let doomed = doomed(workspace, &args)?;
-            let entries = || doomed.iter().flat_map(|(_, entries)| entries);
-            let line = |entry: &Entry| match entry.kind {
-                EntryKind::File => format!("- {}  ({})", entry.at.display(), bytes(entry.bytes)),
-                EntryKind::Directory => format!("- {}/", entry.at.display()),
-                EntryKind::Link => format!("- {}  (link)", entry.at.display()),
-            };
-            Ok((format!("delete {}", Amount::of(entries()).label()), entries().map(line).collect()))
-        }))
-    }
+    let amount = Amount::of(doomed.iter().flat_map(|(_, entries)| entries));
+    let deleted: Vec<String> = doomed.iter().map(|(at, _)| at.display()).collect();
+    let value = json!({"deleted": deleted, "files": amount.files, "directories": amount.directories, "bytes": amount.bytes});
+    Ok(ToolOutput::of(value, doomed.iter().flat_map(|(_, entries)| touched(entries, "delete")).collect()))
 }
 
 /// What goes, with all below it, checked; a path below another one goes with that.

@@ -1,15 +1,13 @@
 //! `edit_file`: replaces an exact text of a file that occurs once, or every occurrence of it.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::io::Read as _;
 
-use super::{access, arguments, blocking, describe, write_file};
-use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo, ToolReach};
-use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+use super::{FileTool, access, describe, write_file};
+use crate::plan::{Risk, ToolReach};
+use crate::tools::{Assessment, Tool, ToolError, ToolOutput, Workspace};
 
 /// Largest file in bytes.
 const CAP: u64 = 16 << 20;
@@ -29,38 +27,19 @@ struct EditFileArgs {
     replace_all: bool,
 }
 
-pub(super) struct EditFile(ToolInfo);
-
-impl EditFile {
-    pub(super) fn new() -> Self {
-        let description =
-            "Change a part of a text file of the workspace: replaces `old_string`, which must occur exactly once, by `new_string`.";
-        Self(describe::<EditFileArgs>("edit_file", description, Risk::Write, ToolReach::Private))
-    }
-}
-
-#[async_trait]
-impl Tool for EditFile {
-    fn info(&self) -> &ToolInfo {
-        &self.0
-    }
-
-    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
-        Assessment::local(Risk::Write, format!("changes `{}`", args["path"].as_str().unwrap_or_default()))
-    }
-
-    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: EditFileArgs = arguments(args)?;
-        let root = context.workspace.clone();
-        blocking(move |_| edit(&Workspace::new(&root)?, &args)).await
-    }
-
-    fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
-        let args: EditFileArgs = arguments(args.clone()).ok()?;
-        Some(write_file::preview(context, &args.path, |before| {
-            let before = before.ok_or_else(|| ToolError::refused(format!("there is no file `{}`", args.path)))?;
-            replace(before, &args).map(|(after, _)| after)
-        }))
+pub(super) fn tool() -> impl Tool {
+    let description =
+        "Change a part of a text file of the workspace: replaces `old_string`, which must occur exactly once, by `new_string`.";
+    FileTool {
+        info: describe::<EditFileArgs>("edit_file", description, Risk::Write, ToolReach::Private),
+        assess: |args| Assessment::local(Risk::Write, format!("changes `{}`", args["path"].as_str().unwrap_or_default())),
+        work: |workspace, args, _| edit(workspace, args),
+        preview: Some(|context, args| {
+            write_file::preview(context, &args.path, |before| {
+                let before = before.ok_or_else(|| ToolError::refused(format!("there is no file `{}`", args.path)))?;
+                replace(before, args).map(|(after, _)| after)
+            })
+        }),
     }
 }
 
@@ -78,11 +57,8 @@ fn edit(workspace: &Workspace, args: &EditFileArgs) -> Result<ToolOutput, ToolEr
     let before = String::from_utf8(bytes).map_err(|_| ToolError::refused(format!("`{shown}` is not UTF-8 text")))?;
     let (after, replacements) = replace(&before, args)?;
     workspace.write(&at, after.as_bytes())?;
-    Ok(ToolOutput {
-        value: json!({"path": shown, "replacements": replacements}),
-        files: vec![access(shown.clone(), "read", Some(&before)), access(shown, "write", Some(&after))],
-        sources: Vec::new(),
-    })
+    let value = json!({"path": shown, "replacements": replacements});
+    Ok(ToolOutput::of(value, vec![access(shown.clone(), "read", Some(&before)), access(shown, "write", Some(&after))]))
 }
 
 /// The new text and the number of replacements.

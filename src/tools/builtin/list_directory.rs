@@ -1,7 +1,6 @@
 //! `list_directory`: entries of a directory as a list of objects, so that plans can sort, filter and count them. Leaves out what
 //! `.gitignore` and its like leave out. Never follows links.
 
-use async_trait::async_trait;
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 use schemars::JsonSchema;
@@ -12,9 +11,9 @@ use std::{
     path::Path,
 };
 
-use super::{AbandonFlag, access, arguments, blocking, describe};
-use crate::plan::{Risk, ToolInfo, ToolReach};
-use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+use super::{AbandonFlag, FileTool, access, describe};
+use crate::plan::{Risk, ToolReach};
+use crate::tools::{Assessment, Tool, ToolError, ToolOutput, Workspace};
 
 /// Most entries of one answer.
 const CAP: usize = 10_000;
@@ -40,29 +39,13 @@ struct ListDirectoryArgs {
     all: bool,
 }
 
-pub(super) struct ListDirectory(ToolInfo);
-
-impl ListDirectory {
-    pub(super) fn new() -> Self {
-        let description = "List a directory of the workspace. Gives a list of {path, type, size, modified}, with `lines` when they are counted, sorted by path.";
-        Self(describe::<ListDirectoryArgs>("list_directory", description, Risk::Read, ToolReach::Private))
-    }
-}
-
-#[async_trait]
-impl Tool for ListDirectory {
-    fn info(&self) -> &ToolInfo {
-        &self.0
-    }
-
-    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
-        Assessment::read(format!("lists `{}`", args["path"].as_str().unwrap_or(".")))
-    }
-
-    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: ListDirectoryArgs = arguments(args)?;
-        let root = context.workspace.clone();
-        blocking(move |stop| list(&Workspace::new(&root)?, &args, stop)).await
+pub(super) fn tool() -> impl Tool {
+    let description = "List a directory of the workspace. Gives a list of {path, type, size, modified}, with `lines` when they are counted, sorted by path.";
+    FileTool {
+        info: describe::<ListDirectoryArgs>("list_directory", description, Risk::Read, ToolReach::Private),
+        assess: |args| Assessment::read(format!("lists `{}`", args["path"].as_str().unwrap_or("."))),
+        work: list,
+        preview: None,
     }
 }
 
@@ -123,7 +106,7 @@ fn list(workspace: &Workspace, args: &ListDirectoryArgs, stop: &AbandonFlag) -> 
         }
         entries.push(describe_entry(workspace, &entry, args.count_lines));
     }
-    Ok(ToolOutput { value: Value::Array(entries), files: vec![access(shown, "search", None)], sources: Vec::new() })
+    Ok(ToolOutput::of(Value::Array(entries), vec![access(shown, "search", None)]))
 }
 
 fn describe_entry(workspace: &Workspace, entry: &ignore::DirEntry, count_lines: bool) -> Value {

@@ -1,17 +1,15 @@
 //! `make_directory`: folders, with those above them. One that is there already is no error.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
-    access, arguments, blocking, describe,
+    FileTool, access, arguments, describe,
     paths::{Paths, listed, paths_schema},
 };
-use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo, ToolReach};
-use crate::tools::{Assessment, EntryKind, Located, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+use crate::plan::{Risk, ToolReach};
+use crate::tools::{Assessment, EntryKind, Located, Tool, ToolError, ToolOutput, Workspace};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -21,51 +19,34 @@ struct MakeDirectoryArgs {
     path: Paths,
 }
 
-pub(super) struct MakeDirectory(ToolInfo);
-
-impl MakeDirectory {
-    pub(super) fn new() -> Self {
-        let description = "Make directories in the workspace. Gives {created: [path]}: those that were not there.";
-        Self(describe::<MakeDirectoryArgs>("make_directory", description, Risk::Write, ToolReach::Private))
+pub(super) fn tool() -> impl Tool {
+    let description = "Make directories in the workspace. Gives {created: [path]}: those that were not there.";
+    FileTool {
+        info: describe::<MakeDirectoryArgs>("make_directory", description, Risk::Write, ToolReach::Private),
+        assess: |args| {
+            let paths = arguments::<MakeDirectoryArgs>(args.clone()).map(|args| args.path.label()).unwrap_or_default();
+            Assessment::local(Risk::Write, format!("makes {paths}"))
+        },
+        work: |workspace, args, _| make(workspace, args),
+        preview: Some(|context, args| {
+            listed(context, |workspace| {
+                let line = |at: &Located| {
+                    let there = if workspace.kind(at).is_some() { "  (is there already)" } else { "" };
+                    format!("+ {}/{there}", at.display())
+                };
+                Ok(("make directories".into(), places(workspace, args)?.iter().map(line).collect()))
+            })
+        }),
     }
 }
 
-#[async_trait]
-impl Tool for MakeDirectory {
-    fn info(&self) -> &ToolInfo {
-        &self.0
+fn make(workspace: &Workspace, args: &MakeDirectoryArgs) -> Result<ToolOutput, ToolError> {
+    let mut created = Vec::new();
+    for at in places(workspace, args)? {
+        created.extend(workspace.make(&at)?.iter().map(Located::display));
     }
-
-    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
-        let paths = arguments::<MakeDirectoryArgs>(args.clone()).map(|args| args.path.label()).unwrap_or_default();
-        Assessment::local(Risk::Write, format!("makes {paths}"))
-    }
-
-    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: MakeDirectoryArgs = arguments(args)?;
-        let root = context.workspace.clone();
-        blocking(move |_| {
-            let workspace = Workspace::new(&root)?;
-            let mut created = Vec::new();
-            for at in places(&workspace, &args)? {
-                created.extend(workspace.make(&at)?.iter().map(Located::display));
-            }
-            let files = created.iter().map(|path| access(path.clone(), "write", None)).collect();
-            Ok(ToolOutput { value: json!({"created": created}), files, sources: Vec::new() })
-        })
-        .await
-    }
-
-    fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
-        let args: MakeDirectoryArgs = arguments(args.clone()).ok()?;
-        Some(listed(context, |workspace| {
-            let line = |at: &Located| {
-                let there = if workspace.kind(at).is_some() { "  (is there already)" } else { "" };
-                format!("+ {}/{there}", at.display())
-            };
-            Ok(("make directories".into(), places(workspace, &args)?.iter().map(line).collect()))
-        }))
-    }
+    let files = created.iter().map(|path| access(path.clone(), "write", None)).collect();
+    Ok(ToolOutput::of(json!({"created": created}), files))
 }
 
 fn places(workspace: &Workspace, args: &MakeDirectoryArgs) -> Result<Vec<Located>, ToolError> {

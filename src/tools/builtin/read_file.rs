@@ -1,15 +1,14 @@
 //! `read_file`: text of a file, whole or some lines of it. Never cut silently: what is too large is refused with the way to read a part.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 
-use super::{access, arguments, blocking, decode, describe};
+use super::{FileTool, access, decode, describe};
 use crate::engine::DataSource;
-use crate::plan::{Risk, ToolInfo, ToolReach};
-use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+use crate::plan::{Risk, ToolReach};
+use crate::tools::{Assessment, Tool, ToolError, ToolOutput, Workspace};
 
 /// Longest text in bytes.
 const CAP: u64 = 1 << 20;
@@ -30,30 +29,14 @@ struct ReadFileArgs {
     last: Option<usize>,
 }
 
-pub(super) struct ReadFile(ToolInfo);
-
-impl ReadFile {
-    pub(super) fn new() -> Self {
-        let description =
-            "Read a text file of the workspace. Gives its text. Files over 1 MiB must be read in parts by `from`, `to` or `last`.";
-        Self(describe::<ReadFileArgs>("read_file", description, Risk::Read, ToolReach::Private))
-    }
-}
-
-#[async_trait]
-impl Tool for ReadFile {
-    fn info(&self) -> &ToolInfo {
-        &self.0
-    }
-
-    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
-        Assessment::read(format!("reads `{}`", args["path"].as_str().unwrap_or_default()))
-    }
-
-    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: ReadFileArgs = arguments(args)?;
-        let root = context.workspace.clone();
-        blocking(move |_| read(&Workspace::new(&root)?, &args)).await
+pub(super) fn tool() -> impl Tool {
+    let description =
+        "Read a text file of the workspace. Gives its text. Files over 1 MiB must be read in parts by `from`, `to` or `last`.";
+    FileTool {
+        info: describe::<ReadFileArgs>("read_file", description, Risk::Read, ToolReach::Private),
+        assess: |args| Assessment::read(format!("reads `{}`", args["path"].as_str().unwrap_or_default())),
+        work: |workspace, args, _| read(workspace, args),
+        preview: None,
     }
 }
 

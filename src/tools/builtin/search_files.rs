@@ -1,16 +1,15 @@
 //! `search_files`: lines that match, by regular expression or literally, in files that version control would see.
 
-use async_trait::async_trait;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks::Lossy};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{AbandonFlag, access, arguments, beginning, blocking, describe, list_directory};
+use super::{AbandonFlag, FileTool, access, beginning, describe, list_directory};
 use crate::engine::DataSource;
-use crate::plan::{Risk, ToolInfo, ToolReach};
-use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+use crate::plan::{Risk, ToolReach};
+use crate::tools::{Assessment, Tool, ToolError, ToolOutput, Workspace};
 
 /// Longest shown part of a line in characters.
 const LINE: usize = 400;
@@ -36,30 +35,14 @@ struct SearchFilesArgs {
     max_results: Option<usize>,
 }
 
-pub(super) struct SearchFiles(ToolInfo);
-
-impl SearchFiles {
-    pub(super) fn new() -> Self {
-        let description =
-            "Search the text of files in the workspace. Gives {matches: [{path, line, text}], truncated}, sorted by path and line.";
-        Self(describe::<SearchFilesArgs>("search_files", description, Risk::Read, ToolReach::Private))
-    }
-}
-
-#[async_trait]
-impl Tool for SearchFiles {
-    fn info(&self) -> &ToolInfo {
-        &self.0
-    }
-
-    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
-        Assessment::read(format!("searches `{}`", args["path"].as_str().unwrap_or(".")))
-    }
-
-    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: SearchFilesArgs = arguments(args)?;
-        let root = context.workspace.clone();
-        blocking(move |stop| search(&Workspace::new(&root)?, &args, stop)).await
+pub(super) fn tool() -> impl Tool {
+    let description =
+        "Search the text of files in the workspace. Gives {matches: [{path, line, text}], truncated}, sorted by path and line.";
+    FileTool {
+        info: describe::<SearchFilesArgs>("search_files", description, Risk::Read, ToolReach::Private),
+        assess: |args| Assessment::read(format!("searches `{}`", args["path"].as_str().unwrap_or("."))),
+        work: search,
+        preview: None,
     }
 }
 

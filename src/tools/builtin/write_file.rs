@@ -1,14 +1,13 @@
 //! `write_file`: a whole file, all of it or nothing.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::Read as _;
 
-use super::{access, arguments, blocking, decode, describe};
+use super::{FileTool, access, decode, describe};
 use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo, ToolReach};
+use crate::plan::{Risk, ToolReach};
 use crate::tools::{Assessment, Located, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
 /// Longest text that a preview shows in bytes.
@@ -24,47 +23,23 @@ struct WriteFileArgs {
     content: Value,
 }
 
-pub(super) struct WriteFile(ToolInfo);
-
-impl WriteFile {
-    pub(super) fn new() -> Self {
-        let description = "Write a whole file of the workspace. Replaces the file if it exists. To change a part, use edit_file.";
-        Self(describe::<WriteFileArgs>("write_file", description, Risk::Write, ToolReach::Private))
+pub(super) fn tool() -> impl Tool {
+    let description = "Write a whole file of the workspace. Replaces the file if it exists. To change a part, use edit_file.";
+    FileTool {
+        info: describe::<WriteFileArgs>("write_file", description, Risk::Write, ToolReach::Private),
+        assess: |args| Assessment::local(Risk::Write, format!("writes `{}`", args["path"].as_str().unwrap_or_default())),
+        work: |workspace, args, _| write(workspace, args),
+        preview: Some(|context, args| preview(context, &args.path, |_| Ok(text(&args.content)))),
     }
 }
 
-#[async_trait]
-impl Tool for WriteFile {
-    fn info(&self) -> &ToolInfo {
-        &self.0
-    }
-
-    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
-        Assessment::local(Risk::Write, format!("writes `{}`", args["path"].as_str().unwrap_or_default()))
-    }
-
-    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: WriteFileArgs = arguments(args)?;
-        let root = context.workspace.clone();
-        blocking(move |_| {
-            let workspace = Workspace::new(&root)?;
-            let at = workspace.locate_for_writing(&args.path)?;
-            let text = text(&args.content);
-            let created = !workspace.absolute(&at).exists();
-            workspace.write(&at, text.as_bytes())?;
-            Ok(ToolOutput {
-                value: json!({"path": at.display(), "bytes": text.len(), "created": created}),
-                files: vec![access(at.display(), "write", Some(&text))],
-                sources: Vec::new(),
-            })
-        })
-        .await
-    }
-
-    fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
-        let args: WriteFileArgs = arguments(args.clone()).ok()?;
-        Some(preview(context, &args.path, |_| Ok(text(&args.content))))
-    }
+fn write(workspace: &Workspace, args: &WriteFileArgs) -> Result<ToolOutput, ToolError> {
+    let at = workspace.locate_for_writing(&args.path)?;
+    let text = text(&args.content);
+    let created = !workspace.absolute(&at).exists();
+    workspace.write(&at, text.as_bytes())?;
+    let value = json!({"path": at.display(), "bytes": text.len(), "created": created});
+    Ok(ToolOutput::of(value, vec![access(at.display(), "write", Some(&text))]))
 }
 
 /// The text that a value is written as.
