@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Port, prompt};
+use super::Port;
 use crate::engine::{AgentJob, NodeError};
 use crate::models::OutputSchema;
+use crate::plan::value_text;
 
 /// Findings that the model or a person gets; more would not help either.
 const MOST_FINDINGS: usize = 5;
@@ -91,7 +92,7 @@ impl ResultCheck {
 
     /// The route that a word means: quotes, a full stop and capitals make no difference.
     fn route(&self, answer: &Value) -> Option<String> {
-        let answer = prompt::plain(answer);
+        let answer = value_text(answer);
         let bare = answer.trim().trim_matches(|c: char| c.is_whitespace() || "\"'`*.".contains(c));
         let is = |name: &str| self.routes.iter().find(|route| route.as_str() == name).cloned();
         is(answer.trim()).or_else(|| is(bare)).or_else(|| self.routes.iter().find(|route| route.eq_ignore_ascii_case(bare)).cloned())

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 
 use super::attempt::call_id;
 use super::offers::{ASK_OPERATOR, Offers, RETURN_RESULT};
-use super::{Port, Question, ToolReply, answer, prompt};
+use super::{Port, Question, ToolReply, answer};
 use crate::engine::ToolCall;
 use crate::models::CallRequest;
-use crate::plan::Risk;
+use crate::plan::{Risk, value_text};
 
 /// What came of one call.
 pub(super) enum CallOutcome {
@@ -89,11 +89,11 @@ async fn carry_out_one(wanted: WantedCall, port: &dyn Port) -> CallOutcome {
         WantedCall::Invalid(message) => CallOutcome::Wrong(format!("error: {message}")),
         WantedCall::Result(value) => CallOutcome::Result(value),
         WantedCall::Ask(question) => match port.ask(question).await {
-            Ok(answer) => CallOutcome::Reply(prompt::plain(&answer)),
+            Ok(answer) => CallOutcome::Reply(value_text(&answer)),
             Err(message) => CallOutcome::Wrong(format!("refused: {message}")),
         },
         WantedCall::Tool(call, _) => match port.tool(call).await {
-            ToolReply::Value(value) => CallOutcome::Reply(prompt::plain(&value)),
+            ToolReply::Value(value) => CallOutcome::Reply(value_text(&value)),
             ToolReply::Failed(message) => CallOutcome::Wrong(format!("error: {message}")),
             ToolReply::Refused(message) => CallOutcome::Wrong(format!("refused: {message}")),
         },
@@ -149,6 +149,6 @@ fn question(args: &Map<String, Value>) -> WantedCall {
     let Some(text) = args.get("question").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) else {
         return WantedCall::Invalid("`ask_operator` needs the argument `question`, a text".to_owned());
     };
-    let options = args.get("options").and_then(Value::as_array).map(|list| list.iter().map(prompt::plain).collect()).unwrap_or_default();
+    let options = args.get("options").and_then(Value::as_array).map(|list| list.iter().map(value_text).collect()).unwrap_or_default();
     WantedCall::Ask(Question { call: call_id(), text: text.to_owned(), options, fields: Vec::new(), payload: Value::Null })
 }

@@ -2,7 +2,6 @@
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
-use std::fmt;
 
 use crate::plan::{AgentInfo, AgentKind, Approve, Catalog, Risk, ToolInfo, Verdict, is_agent_name, limits::MOST_ITERATIONS};
 
@@ -66,6 +65,7 @@ pub struct CardLimits {
 
 /// A card that can't be used, and where it is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}{}: {message}", line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct CardError {
     /// The file as people know it.
     pub file: String,
@@ -74,15 +74,6 @@ pub struct CardError {
     /// What is wrong, lower-case start.
     pub message: String,
     pub hint: Option<String>,
-}
-
-impl fmt::Display for CardError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
-            None => write!(f, "{}: {}", self.file, self.message),
-        }
-    }
 }
 
 /// Longest card file that is read.

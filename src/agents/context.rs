@@ -9,9 +9,9 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
 use self::fit::{MaterialPart, SizedPiece, fit};
-use super::{prompt::plain, tokens};
+use super::tokens;
 use crate::engine::{AgentJob, DataSource, Dep, FileAccess, NodeState};
-use crate::plan::{NodeId, limits::CONTEXT_PERCENT};
+use crate::plan::{NodeId, limits::CONTEXT_PERCENT, value_text};
 
 /// What the material may take of the `space` that there is for prompts and answers, where people may have configured the most.
 pub(super) fn room(configured: Option<u64>, space: u64) -> u64 {
@@ -195,7 +195,7 @@ impl MaterialPiece<'_> {
         match (self.error(), form) {
             (Some(error), Form::Text) => error,
             (Some(error), Form::Json) => Value::from(error).to_string(),
-            (None, Form::Text) => plain(&self.value),
+            (None, Form::Text) => value_text(&self.value),
             (None, Form::Json) => self.value.to_string(),
         }
     }

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, MessageRole, ModelCall, NodeError, OPERATOR, REHEARSED, TokenUsage};
 use crate::models::{ChatModel, ModelSettings, rehearsal};
-use crate::plan::{ContextMode, ToolInfo, limits::CONTEXT_PERCENT};
+use crate::plan::{ContextMode, ToolInfo, limits::CONTEXT_PERCENT, value_text};
 
 /// With what an agent is run.
 #[derive(Clone)]
@@ -139,7 +139,7 @@ async fn ask_person(prompt: &Prompt, job: &AgentJob, check: &ResultCheck, port: 
     let text = prompt.objective.clone();
     let question = Question { call: call_id(), text, options: check.routes().to_vec(), fields: Vec::new(), payload };
     let result = answered(port.ask(question).await)?;
-    port.message(MessageRole::Assistant, &prompt::plain(&result));
+    port.message(MessageRole::Assistant, &value_text(&result));
     let result = match check.judge(&result) {
         Err(fault @ ResultFault::Route(_)) => fault.settle(result, port)?,
         Err(ResultFault::Schema(_)) => result,
@@ -170,7 +170,7 @@ async fn stand_in(prompt: &Prompt, check: &ResultCheck, tools: &[ToolInfo], port
             duration_ms: millis(started.elapsed()),
             finish: "stop".to_owned(),
         });
-        port.message(MessageRole::Assistant, &prompt::plain(&result));
+        port.message(MessageRole::Assistant, &value_text(&result));
         let fault = match check.judge(&result) {
             Ok(result) => return Ok(Done { result, mark: None }),
             Err(fault) => fault,

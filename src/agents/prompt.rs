@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Card, context::DependencyContext, tokens};
 use crate::engine::AgentJob;
-use crate::plan::limits::LONGEST_IN_PLACE;
+use crate::plan::{limits::LONGEST_IN_PLACE, value_text};
 
 /// Most tokens of the plan's goal that every agent gets.
 const GOAL_TOKENS: u64 = 300;
@@ -73,7 +73,7 @@ pub(super) fn objective(job: &AgentJob, card: &Card) -> String {
     }
     if let Some(rejected) = &job.rejected {
         let most = if job.max_tokens == 0 { REJECTED_TOKENS } else { REJECTED_TOKENS.min(job.max_tokens / 4) };
-        text.push_str(&format!("\n\nYour own earlier result, which was rejected:\n{}", tokens::cut(&plain(rejected), most)));
+        text.push_str(&format!("\n\nYour own earlier result, which was rejected:\n{}", tokens::cut(&value_text(rejected), most)));
     }
     text
 }
@@ -100,23 +100,15 @@ fn fill(template: &str, inputs: &Map<String, Value>) -> String {
         let Some((name, tail)) = after.split_once('}') else { break };
         text.push_str(before);
         match inputs.get(name.trim()) {
-            Some(value) if plain(value).chars().nth(LONGEST_IN_PLACE).is_some() => {
+            Some(value) if value_text(value).chars().nth(LONGEST_IN_PLACE).is_some() => {
                 text.push_str(&format!("the input `{}`, below", name.trim()));
             }
-            Some(value) => text.push_str(&plain(value)),
+            Some(value) => text.push_str(&value_text(value)),
             None => text.push_str(&format!("the {}", name.trim().replace('_', " "))),
         }
         rest = tail;
     }
     text + rest
-}
-
-/// A value as text for a model: strings without quotes.
-pub(super) fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use super::{CliContext, CliError, DiffArgs, Exit, Io, export, ls::short, show};
 use crate::{
-    engine::{Comparison, ResultChange, Run, Side, listed, value_text},
+    engine::{Comparison, ResultChange, Run, Side, listed},
     plan::{
         Plan,
         diff::{Diff, Difference, DifferenceMark},
-        nest,
+        nest, value_text,
     },
     text::{Plain, counted},
 };

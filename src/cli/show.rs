@@ -5,10 +5,10 @@ use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline
 use crate::{
     engine::{
         Cause, Decided, Gate, GateId, GateKind, GateQuestion, NodeRun, Preview, Record, Run, RunId, RunStatus, Time, Totals, Transcript,
-        TranscriptEntry, calls_label, elapsed, listed, result_line, result_text, value_text, work,
+        TranscriptEntry, calls_label, elapsed, listed, result_line, result_text, work,
     },
     host::{Clock, GateLook, SystemClock},
-    plan::{NodeId, nest},
+    plan::{NodeId, nest, value_text},
     store::RunFilter,
     text::{Block, Plain, clock, counted, duration, timestamp},
 };

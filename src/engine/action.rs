@@ -1,7 +1,7 @@
 //! `Action`: what people ask of a run beside answering its gates, as plain data. One action is one event, with who and why.
 
 use super::{Mark, NodeError};
-use crate::plan::{Breakpoint, NodeId, edit::Edit};
+use crate::plan::{Breakpoint, NodeId, edit::Edit, value_text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -136,7 +136,7 @@ impl HeldAt {
     pub fn label(&self) -> Option<String> {
         match self {
             Self::Start => None,
-            Self::Result { result, .. } => Some(format!("its result is {}", on_a_line(result))),
+            Self::Result { result, .. } => Some(format!("its result is {}", value_text(result))),
             Self::Failure { error, .. } => Some(format!("it failed: {}", error.message)),
         }
     }
@@ -171,11 +171,6 @@ fn edits_label(edits: &[Edit]) -> String {
         [edit] => edit_label(edit),
         _ => format!("edit the plan in {} places", edits.len()),
     }
-}
-
-/// A value on a line: text as it is, the rest as JSON.
-fn on_a_line(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// A value as a person writes it.

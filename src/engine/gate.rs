@@ -75,7 +75,8 @@ pub enum GateKind {
 }
 
 /// What becomes of a node of which nobody knows whether it took effect. Journals of version 3 have the words of its label.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum LostChoice {
     #[serde(alias = "run again")]
@@ -100,11 +101,7 @@ impl LostChoice {
 
     /// The word of the flag and of the journal.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Again => "again",
-            Self::Done => "done",
-            Self::Skip => "skip",
-        }
+        self.into()
     }
 
     /// All labels, as a list.

@@ -64,7 +64,7 @@ pub use tries::{FailedTry, next_try};
 pub use views::compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
 pub use views::describe::{
     CountedNodes, EventKind, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, calls_label, elapsed, inside_ended,
-    listed, result_line, result_notes, result_text, value_text, work,
+    listed, result_line, result_notes, result_text, work,
 };
 pub use views::impact::{Impact, NodeImpact};
 pub use views::outline::WayOut;

@@ -83,7 +83,8 @@ impl TokenUsage {
 }
 
 /// Whose message of an agent's conversation it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
     System,
@@ -96,13 +97,7 @@ pub enum MessageRole {
 
 impl MessageRole {
     pub fn word(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-            Self::Reasoning => "reasoning",
-        }
+        self.into()
     }
 }
 
@@ -169,9 +164,13 @@ pub struct NodeError {
 }
 
 impl NodeError {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: None, retry_after_ms: None }
+    }
+
     /// An error that a retry would not fix.
     pub fn permanent(message: impl Into<String>) -> Self {
-        Self { kind: ErrorKind::Permanent, message: message.into(), hint: None, retry_after_ms: None }
+        Self::new(ErrorKind::Permanent, message)
     }
 
     /// The same error with a hint.

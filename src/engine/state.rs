@@ -219,7 +219,8 @@ impl NodeRun {
 }
 
 /// Whether an edge let its target go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum EdgeState {
     #[default]
     Undecided,
@@ -230,11 +231,7 @@ pub enum EdgeState {
 impl EdgeState {
     /// The word in JSON.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Undecided => "undecided",
-            Self::Taken => "taken",
-            Self::Dead => "dead",
-        }
+        self.into()
     }
 }
 

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 pub enum StopSignal {
     /// The terminal was closed.
     #[serde(rename = "SIGHUP")]
-    HangUp,
+    HangUp = 1,
     #[serde(rename = "SIGINT")]
-    Interrupt,
+    Interrupt = 2,
     #[serde(rename = "SIGTERM")]
-    Terminate,
+    Terminate = 15,
 }
 
 impl StopSignal {
@@ -24,10 +24,6 @@ impl StopSignal {
     }
 
     pub fn number(self) -> u8 {
-        match self {
-            Self::HangUp => 1,
-            Self::Interrupt => 2,
-            Self::Terminate => 15,
-        }
+        self as u8
     }
 }

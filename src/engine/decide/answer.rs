@@ -97,29 +97,26 @@ impl Decider<'_> {
         if let Some(refused) = self.refused_by_stop(ix, call).filter(|_| starts) {
             return refused;
         }
-        let (node_id, generation, call) = (self.id_of(ix), self.generation(ix), call.to_string());
-        match (&gate.kind, decision) {
+        let call = call.to_string();
+        let fact = match (&gate.kind, decision) {
             (_, GateReply::Reject { message }) => {
                 let message = if message.is_empty() {
                     "the operator said no".to_string()
                 } else {
                     Cause::Rejected { message: message.clone(), by: String::new() }.message()
                 };
-                Event::Node { node_id, generation, fact: NodeFact::ToolRefused { call, message } }
+                NodeFact::ToolRefused { call, message }
             }
-            (GateKind::Permission { .. }, GateReply::Answer { value }) => {
-                Event::Node { node_id, generation, fact: NodeFact::ToolAnswered { call, value: value.clone() } }
-            }
+            (GateKind::Permission { .. }, GateReply::Answer { value }) => NodeFact::ToolAnswered { call, value: value.clone() },
             (GateKind::Permission { tool, .. }, _) => {
                 let args = edited(decision, &gate.payload).clone();
-                Event::Node { node_id, generation, fact: NodeFact::ToolStarted { call: ToolCall { id: call, tool: tool.clone(), args } } }
+                NodeFact::ToolStarted { call: ToolCall { id: call, tool: tool.clone(), args } }
             }
-            (GateKind::Question { .. } | GateKind::UnknownEffect { .. } | GateKind::Approval | GateKind::Review, _) => Event::Node {
-                node_id,
-                generation,
-                fact: NodeFact::QuestionAnswered { call, value: edited(decision, &gate.payload).clone() },
-            },
-        }
+            (GateKind::Question { .. } | GateKind::UnknownEffect { .. } | GateKind::Approval | GateKind::Review, _) => {
+                NodeFact::QuestionAnswered { call, value: edited(decision, &gate.payload).clone() }
+            }
+        };
+        self.fact(ix, fact)
     }
 
     fn decided(&self, id: GateId) -> Option<(&Gate, &Decided)> {

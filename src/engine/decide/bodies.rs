@@ -36,12 +36,9 @@ impl Decider<'_> {
 
     /// So many nodes more than there are would be too many.
     pub(super) fn too_many(&self, more: usize) -> NodeError {
-        NodeError {
-            kind: ErrorKind::Limit,
-            message: format!("{} nodes run inside others; with {more} more they would pass the limit of {MOST_NODES}", self.nodes_inside()),
-            hint: Some("make the lists shorter, or the inner plans smaller".to_string()),
-            retry_after_ms: None,
-        }
+        let inside = self.nodes_inside();
+        let message = format!("{inside} nodes run inside others; with {more} more they would pass the limit of {MOST_NODES}");
+        NodeError::new(ErrorKind::Limit, message).hint("make the lists shorter, or the inner plans smaller")
     }
 
     /// The next body begins, unless the run would grow too large by it.
@@ -82,13 +79,8 @@ impl Decider<'_> {
             }
             Ok(_) if turn < most as usize => self.begin(ix, bodies),
             Ok(_) => {
-                let error = NodeError {
-                    kind: ErrorKind::Limit,
-                    message: format!("after {turn} iterations `{}` is not true", work.until),
-                    hint: Some("raise `max_iterations` of the loop, or fix what it repeats".to_string()),
-                    retry_after_ms: None,
-                };
-                self.fail(ix, error, Some(result))
+                let error = NodeError::new(ErrorKind::Limit, format!("after {turn} iterations `{}` is not true", work.until));
+                self.fail(ix, error.hint("raise `max_iterations` of the loop, or fix what it repeats"), Some(result))
             }
         }
     }
@@ -122,10 +114,5 @@ impl Decider<'_> {
 }
 
 fn body_failed(message: &str) -> NodeError {
-    NodeError {
-        kind: ErrorKind::Permanent,
-        message: message.to_string(),
-        hint: Some("look at the nodes of the inner plan".to_string()),
-        retry_after_ms: None,
-    }
+    NodeError::permanent(message).hint("look at the nodes of the inner plan")
 }

@@ -87,14 +87,9 @@ impl Decider<'_> {
         if let Some(refused) = self.refused_by_stop(ix, &call.id) {
             return refused;
         }
-        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         let rejected = self.rejections(ix, &call.tool, &call.args);
-        let refuse = |message: String| Event::Node {
-            node_id: node_id.clone(),
-            generation,
-            fact: NodeFact::ToolRefused { call: call.id.clone(), message },
-        };
-        let start = || Event::Node { node_id: node_id.clone(), generation, fact: NodeFact::ToolStarted { call: call.clone() } };
+        let refuse = |message: String| self.fact(ix, NodeFact::ToolRefused { call: call.id.clone(), message });
+        let start = || self.fact(ix, NodeFact::ToolStarted { call: call.clone() });
         match verdict {
             Verdict::Deny => refuse(format!("`{}` is denied by the permission rules: {why}", call.tool)),
             Verdict::Allow | Verdict::Ask if rejected >= REJECTIONS_BEFORE_SILENCE => {

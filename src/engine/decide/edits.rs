@@ -145,12 +145,7 @@ impl Decider<'_> {
                 self.late_routes(ix).map_err(|why| format!("a new edge out of `{}` can't be decided: {why}", self.id_of(ix)))?;
             routes.taken.retain(|&edge| self.edge_state(edge) == EdgeState::Undecided);
             routes.dead.retain(|&edge| self.edge_state(edge) == EdgeState::Undecided);
-            let (node_id, generation) = (self.id_of(ix), self.generation(ix));
-            events.push(Event::Node {
-                node_id,
-                generation,
-                fact: NodeFact::Routed { taken: routes.taken, dead: routes.dead, why: routes.why },
-            });
+            events.push(self.fact(ix, NodeFact::Routed { taken: routes.taken, dead: routes.dead, why: routes.why }));
         }
         Ok(events)
     }

@@ -34,11 +34,10 @@ impl Decider<'_> {
     /// The node has its result; its routes are evaluated before that is recorded.
     pub(super) fn complete(&self, ix: NodeIx, result: Value, mark: Option<Mark>) -> Vec<Event> {
         let mut events = self.voids(ix, &Cause::HasResult);
-        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         match self.routes(Ending { node: ix, state: Mark::state(mark.as_ref()), result: Some(&result), error: None }) {
             Ok(routes) => {
                 events.extend(self.routed(ix, routes));
-                events.push(Event::Node { node_id, generation, fact: NodeFact::Completed { result, mark } });
+                events.push(self.fact(ix, NodeFact::Completed { result, mark }));
                 events.extend(self.stage_over(ix));
                 events
             }
@@ -53,7 +52,6 @@ impl Decider<'_> {
             events.push(hit);
             return events;
         }
-        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         let safe = match self.policy(ix).and_then(|policy| policy.get(|policy| policy.on_failure)) {
             Some(OnFailure::Safe) => {
                 let result = safe_result(&error);
@@ -64,9 +62,9 @@ impl Decider<'_> {
         match safe {
             Some(routes) => {
                 events.extend(self.routed(ix, routes));
-                events.push(Event::Node { node_id, generation, fact: NodeFact::Failed { error, safe: true, result } });
+                events.push(self.fact(ix, NodeFact::Failed { error, safe: true, result }));
             }
-            None => events.push(Event::Node { node_id, generation, fact: NodeFact::Failed { error, safe: false, result } }),
+            None => events.push(self.fact(ix, NodeFact::Failed { error, safe: false, result })),
         }
         if self.nodes[ix].attempt > 0 {
             events.extend(self.stage_over(ix));
@@ -76,13 +74,8 @@ impl Decider<'_> {
 
     /// The routes of a node's end; a decision of a stages plan that names none of them is noted in its log.
     fn routed(&self, ix: NodeIx, routes: Routes) -> impl Iterator<Item = Event> + use<> {
-        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
-        let log = routes.astray.then(|| Event::LogLine { node_id: node_id.clone(), text: routes.why.clone() });
-        log.into_iter().chain([Event::Node {
-            node_id,
-            generation,
-            fact: NodeFact::Routed { taken: routes.taken, dead: routes.dead, why: routes.why },
-        }])
+        let log = routes.astray.then(|| Event::LogLine { node_id: self.id_of(ix), text: routes.why.clone() });
+        log.into_iter().chain([self.fact(ix, NodeFact::Routed { taken: routes.taken, dead: routes.dead, why: routes.why })])
     }
 
     /// What a stages plan reports when a stage that started is over (seed 004: a checkpoint after the results, then the end).
@@ -100,9 +93,8 @@ impl Decider<'_> {
 
     /// `skip_if` held: routing goes on from here without a result.
     pub(super) fn pass(&self, ix: NodeIx, reason: Cause) -> Vec<Event> {
-        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         match self.routes(Ending { node: ix, state: NodeState::Passed, result: None, error: None }) {
-            Ok(routes) => self.routed(ix, routes).chain([Event::Node { node_id, generation, fact: NodeFact::Passed { reason } }]).collect(),
+            Ok(routes) => self.routed(ix, routes).chain([self.fact(ix, NodeFact::Passed { reason })]).collect(),
             Err(message) => self.fail(ix, plan_error(message), None),
         }
     }
@@ -143,5 +135,5 @@ impl Decider<'_> {
 
 /// A reference or expression of the plan is wrong.
 pub(super) fn plan_error(message: String) -> NodeError {
-    NodeError { kind: ErrorKind::Plan, message, hint: None, retry_after_ms: None }
+    NodeError::new(ErrorKind::Plan, message)
 }

@@ -113,12 +113,10 @@ impl Decider<'_> {
     fn denied(&self, node: &Node) -> Option<NodeError> {
         let tool = tool_of(node)?;
         match verdict(&self.settings()?.catalog, tool) {
-            Verdict::Deny => Some(NodeError {
-                kind: ErrorKind::Rejected,
-                message: format!("`{tool}` is denied by the permission rules"),
-                hint: Some("allow it in the configuration, or take another tool".to_string()),
-                retry_after_ms: None,
-            }),
+            Verdict::Deny => {
+                let error = NodeError::new(ErrorKind::Rejected, format!("`{tool}` is denied by the permission rules"));
+                Some(error.hint("allow it in the configuration, or take another tool"))
+            }
             Verdict::Allow | Verdict::Ask => None,
         }
     }
@@ -172,10 +170,9 @@ impl Decider<'_> {
 
     /// The start of a node that has a slot, unless it waits for a lock.
     pub(super) fn start(&self, ix: NodeIx) -> Vec<Event> {
-        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         if let Some((lock, holder)) = self.queue.taken(&self.graph.nodes[ix].locks) {
             let reason = Cause::Lock { lock: self.graph.locks[lock as usize].clone(), holder: self.id_of(holder) };
-            return vec![Event::Node { node_id, generation, fact: NodeFact::Held { reason } }];
+            return vec![self.fact(ix, NodeFact::Held { reason })];
         }
         if self.nodes_inside() >= MOST_NODES && self.doc(ix).is_some_and(|node| node.kind.is_composite()) {
             return self.fail(ix, self.too_many(0), None);
@@ -185,9 +182,9 @@ impl Decider<'_> {
             Err(message) => return self.fail(ix, plan_error(message), None),
         };
         let attempt = self.nodes[ix].attempt + 1;
-        let stage = (attempt == 1 && self.is_stage(ix)).then(|| Event::StageStarted { node_id: node_id.clone() });
+        let stage = (attempt == 1 && self.is_stage(ix)).then(|| Event::StageStarted { node_id: self.id_of(ix) });
         let fact = NodeFact::Started { attempt, job: Box::new(job), private: self.is_reached(ix) };
-        [Event::Node { node_id, generation, fact }].into_iter().chain(stage).collect()
+        [self.fact(ix, fact)].into_iter().chain(stage).collect()
     }
 
     /// Work that the engine does itself.

@@ -16,7 +16,7 @@ mod stop;
 mod work;
 
 use super::{
-    Actor, Command, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind, UnfinishedAnswer,
+    Actor, Command, ErrorKind, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind, UnfinishedAnswer,
     evolve::bodies::unfit,
     flow::Phase,
     graph::NodeIx,
@@ -107,12 +107,8 @@ impl Decider<'_> {
         if worker.since.is_none() || worker.worked_until(now) < limit {
             return Vec::new();
         }
-        let error = NodeError {
-            kind: super::ErrorKind::Timeout,
-            message: format!("it worked for {} s, which is its limit", limit as f64 / 1000.0),
-            hint: Some("raise `timeout_s` of the node, or of [limits] for all".to_string()),
-            retry_after_ms: None,
-        };
+        let message = format!("it worked for {} s, which is its limit", limit as f64 / 1000.0);
+        let error = NodeError::new(ErrorKind::Timeout, message).hint("raise `timeout_s` of the node, or of [limits] for all");
         let called = unfinished.map(|answer| self.fact(ix, NodeFact::ModelCalled { call: answer.call.clone() }));
         let said = unfinished.map(|answer| answer.text.as_str()).filter(|text| !text.trim().is_empty());
         called.into_iter().chain(self.fail(ix, error, said.map(Into::into))).collect()

@@ -73,13 +73,12 @@ impl Decider<'_> {
         if let Some(result) = self.returned_by_tool(ix) {
             return self.finish(ix, result.clone(), None, now);
         }
-        let (node_id, generation, attempt) = (self.id_of(ix), self.generation(ix), self.nodes[ix].attempt);
         let next = if self.may_have_acted(ix) {
-            Event::Node { node_id, generation, fact: NodeFact::Unknown { reason: Cause::Doubt { after: Box::new(why) } } }
+            NodeFact::Unknown { reason: Cause::Doubt { after: Box::new(why) } }
         } else {
-            Event::Node { node_id, generation, fact: NodeFact::Interrupted { attempt, reason: why } }
+            NodeFact::Interrupted { attempt: self.nodes[ix].attempt, reason: why }
         };
-        self.voids(ix, &Cause::AttemptOver).into_iter().chain([next]).collect()
+        self.voids(ix, &Cause::AttemptOver).into_iter().chain([self.fact(ix, next)]).collect()
     }
 
     /// What the one call of a tool node gave, when it ended well and only the node's own end is missing.

@@ -7,7 +7,6 @@ use crate::plan::{NodeId, Retry};
 
 impl Decider<'_> {
     pub(super) fn decide_work(&self, ix: NodeIx, fact: &WorkerFact, now: Time) -> Vec<Event> {
-        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         match fact {
             WorkerFact::Done(done) => self.finish(ix, done.result.clone(), done.mark.clone(), now),
             WorkerFact::Failed(error) => self.decide_failure(ix, error.clone(), now),
@@ -26,17 +25,15 @@ impl Decider<'_> {
                 self.decide_tool(ix, call, JudgedCall { verdict: *verdict, why, leaves: leaves.as_deref() }, now)
             }
             WorkerFact::ToolDone { call, report } => {
-                vec![Event::Node { node_id, generation, fact: NodeFact::ToolFinished { call: call.clone(), report: report.clone() } }]
+                vec![self.fact(ix, NodeFact::ToolFinished { call: call.clone(), report: report.clone() })]
             }
             WorkerFact::QuestionAsked { .. } => self.decide_question(ix, fact, now),
-            WorkerFact::ModelCalled(call) => vec![Event::Node { node_id, generation, fact: NodeFact::ModelCalled { call: call.clone() } }],
-            WorkerFact::Message { role, content } => {
-                vec![Event::Node { node_id, generation, fact: NodeFact::Message { role: *role, content: content.clone() } }]
-            }
-            WorkerFact::Output(text) => vec![Event::Node { node_id, generation, fact: NodeFact::Output { text: text.clone() } }],
-            WorkerFact::Thought(text) => vec![Event::Node { node_id, generation, fact: NodeFact::Thought { text: text.clone() } }],
+            WorkerFact::ModelCalled(call) => vec![self.fact(ix, NodeFact::ModelCalled { call: call.clone() })],
+            WorkerFact::Message { role, content } => vec![self.fact(ix, NodeFact::Message { role: *role, content: content.clone() })],
+            WorkerFact::Output(text) => vec![self.fact(ix, NodeFact::Output { text: text.clone() })],
+            WorkerFact::Thought(text) => vec![self.fact(ix, NodeFact::Thought { text: text.clone() })],
             WorkerFact::Noted { label, text } => vec![self.fact(ix, NodeFact::Noted { label: label.clone(), text: text.clone() })],
-            WorkerFact::Log(text) => vec![Event::LogLine { node_id, text: text.clone() }],
+            WorkerFact::Log(text) => vec![Event::LogLine { node_id: self.id_of(ix), text: text.clone() }],
         }
     }
 

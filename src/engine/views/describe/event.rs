@@ -5,7 +5,7 @@ use crate::engine::{
     Action, Actor, Event, FailedTry, GateId, GateReply, HeldCall, Job, Mark, ModelCall, NextCall, NodeFact, NodeState, Outcome, RunState,
     RunStatus, Time, Topic,
 };
-use crate::plan::NodeId;
+use crate::plan::{NodeId, value_text};
 use crate::text::{Plain, clock, count, counted, duration};
 use EventKind as Kind;
 use EventTone::State;
@@ -25,7 +25,8 @@ pub struct EventLine {
 }
 
 /// What an event is of, by which a filter finds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum EventKind {
     Run,
     Node,
@@ -40,17 +41,7 @@ pub enum EventKind {
 
 impl EventKind {
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Node => "node",
-            Self::Model => "model",
-            Self::Tool => "tool",
-            Self::Text => "text",
-            Self::Gate => "gate",
-            Self::Action => "action",
-            Self::Refused => "refused",
-            Self::Engine => "engine",
-        }
+        self.into()
     }
 }
 
@@ -297,11 +288,6 @@ fn routed(taken: usize, dead: usize) -> String {
         (taken, 0) => format!("{} taken", counted(taken, "edge")),
         (taken, dead) => format!("{} taken, {dead} dead", counted(taken, "edge")),
     }
-}
-
-/// Text as it is, else compact JSON.
-pub fn value_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn job_label(job: &Job) -> String {

@@ -12,7 +12,7 @@ mod times;
 mod totals;
 
 pub use counts::{CountedNodes, NodeCounts, inside_ended};
-pub use event::{EventKind, EventLine, EventTone, arguments, value_text};
+pub use event::{EventKind, EventLine, EventTone, arguments};
 pub use impact::ImpactLine;
 pub use result::{result_line, result_notes, result_text};
 pub use status::RunStatus;

@@ -5,7 +5,8 @@ use crate::text::Glyph;
 use serde::{Deserialize, Serialize};
 
 /// How a run is. Match without a wildcard arm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     #[default]
@@ -20,6 +21,7 @@ pub enum RunStatus {
     /// The process that drove it ended in the middle of work.
     Interrupted,
     /// No process drives it, and none ended in the middle of work: what is left starts once somebody resumes it.
+    #[strum(serialize = "not under way")]
     NotUnderWay,
     /// Its journal can't be written, so nothing of it goes on.
     Frozen,
@@ -45,21 +47,7 @@ impl From<Outcome> for RunStatus {
 impl RunStatus {
     /// The word on screens and in JSON.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Pausing => "pausing",
-            Self::Paused => "paused",
-            Self::Waiting => "waiting",
-            Self::Held => "held",
-            Self::Interrupted => "interrupted",
-            Self::NotUnderWay => "not under way",
-            Self::Frozen => "frozen",
-            Self::Succeeded => "succeeded",
-            Self::Partial => "partial",
-            Self::Rehearsed => "rehearsed",
-            Self::Failed => "failed",
-            Self::Cancelled => "cancelled",
-        }
+        self.into()
     }
 
     /// The word, and for one that was interrupted the signal that did it, where that is known.

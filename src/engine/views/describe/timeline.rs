@@ -6,44 +6,31 @@ use crate::text::Glyph;
 impl Doing {
     pub const ALL: [Self; 8] = [Self::Inputs, Self::Slot, Self::Held, Self::Gate, Self::Model, Self::Working, Self::Resting, Self::Unknown];
 
-    pub fn glyph(self) -> Glyph {
+    /// Its glyph, label and description.
+    fn shown(self) -> (Glyph, &'static str, &'static str) {
         match self {
-            Self::Inputs => Glyph::Pending,
-            Self::Slot => Glyph::Ready,
-            Self::Held => Glyph::Held,
-            Self::Gate => Glyph::Gate,
-            Self::Model => Glyph::BarEmpty,
-            Self::Working => Glyph::BarFull,
-            Self::Resting => Glyph::Retrying,
-            Self::Unknown => Glyph::Unknown,
+            Self::Inputs => (Glyph::Pending, "inputs", "waits for its inputs"),
+            Self::Slot => (Glyph::Ready, "slot", "waits for a slot"),
+            Self::Held => (Glyph::Held, "held", "is held"),
+            Self::Gate => (Glyph::Gate, "gate", "waits at a gate"),
+            Self::Model => (Glyph::BarEmpty, "model", "waits for its model"),
+            Self::Working => (Glyph::BarFull, "work", "works"),
+            Self::Resting => (Glyph::Retrying, "retry", "waits for its next attempt"),
+            Self::Unknown => (Glyph::Unknown, "unknown", "waits for a person to say what happened"),
         }
+    }
+
+    pub fn glyph(self) -> Glyph {
+        self.shown().0
     }
 
     /// In a word, for legends.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Inputs => "inputs",
-            Self::Slot => "slot",
-            Self::Held => "held",
-            Self::Gate => "gate",
-            Self::Model => "model",
-            Self::Working => "work",
-            Self::Resting => "retry",
-            Self::Unknown => "unknown",
-        }
+        self.shown().1
     }
 
     pub fn description(self) -> &'static str {
-        match self {
-            Self::Inputs => "waits for its inputs",
-            Self::Slot => "waits for a slot",
-            Self::Held => "is held",
-            Self::Gate => "waits at a gate",
-            Self::Model => "waits for its model",
-            Self::Working => "works",
-            Self::Resting => "waits for its next attempt",
-            Self::Unknown => "waits for a person to say what happened",
-        }
+        self.shown().2
     }
 }
 
