@@ -5,8 +5,9 @@ pub mod beside;
 
 use rustix::fs::{Mode, OFlags};
 use std::{
-    fs::File,
+    fs::{DirBuilder, File},
     io::{Error, ErrorKind, Read},
+    os::unix::fs::DirBuilderExt,
     path::Path,
 };
 
@@ -15,6 +16,14 @@ pub const DOCUMENT: u64 = 16 << 20;
 
 /// The largest run file, in bytes.
 pub const RUN_FILE: u64 = 512 << 20;
+
+/// Makes a folder, and those above it, that only the user can look into; one that is there stays as it is.
+///
+/// # Errors
+/// When it can't be made.
+pub fn private_folder(folder: &Path) -> Result<(), Error> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
 
 /// The text of a regular file of at most `most` bytes.
 ///

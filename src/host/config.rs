@@ -327,14 +327,6 @@ fn is_file(theme: &str) -> bool {
     theme.contains('/') || theme.ends_with(".toml")
 }
 
-fn holds(table: &Table, path: &[&str]) -> bool {
-    match path {
-        [] => true,
-        [last] => table.contains_key(*last),
-        [first, rest @ ..] => table.get(*first).and_then(Value::as_table).is_some_and(|inner| holds(inner, rest)),
-    }
-}
-
 fn merge(under: &mut Table, over: Table) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {
@@ -348,8 +340,9 @@ fn merge(under: &mut Table, over: Table) {
 
 /// The stricter of both, for what the project's file says at all.
 fn narrowed(user: PermissionConfig, project: &PermissionConfig, project_table: &Table) -> PermissionConfig {
+    let permissions = project_table.get("permissions").and_then(Value::as_table);
     let stricter = |key: &str, own: Verdict, other: Verdict| {
-        if holds(project_table, &["permissions", key]) && severity(other) > severity(own) { other } else { own }
+        if permissions.is_some_and(|table| table.contains_key(key)) { own.max(other) } else { own }
     };
     PermissionConfig {
         read: stricter("read", user.read, project.read),
@@ -359,14 +352,6 @@ fn narrowed(user: PermissionConfig, project: &PermissionConfig, project_table: &
         allow: user.allow,
         ask: [user.ask, project.ask.clone()].concat(),
         deny: [user.deny, project.deny.clone()].concat(),
-    }
-}
-
-fn severity(verdict: Verdict) -> u8 {
-    match verdict {
-        Verdict::Allow => 0,
-        Verdict::Ask => 1,
-        Verdict::Deny => 2,
     }
 }
 

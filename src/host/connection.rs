@@ -125,7 +125,8 @@ impl ClientSession {
             }
             Request::Start { mut plan, inputs, first, model, planning } => {
                 plan.inputs.extend(inputs);
-                self.start(NewRun { plan: *plan, first, model, planning, ..NewRun::default() }).await;
+                let new = NewRun { plan: *plan, first, model, planning, ..NewRun::default() };
+                self.tell(self.shared.start(new, VIA, Some(self.listener.clone())).await);
             }
             Request::Command { run, command } => self.command(run, command).await,
             Request::ListRuns => self.notify_with(self.shared.runs().map(Notice::Runs)),
@@ -149,19 +150,11 @@ impl ClientSession {
             Request::ListTrust => self.list_trust(),
             Request::Trust(item) => self.trust(&item),
             Request::AllowHost(host) => {
-                if let Err(problem) = self.shared.places.kept_trust().allow_host(&host) {
-                    self.notify(Notice::Problem(problem));
-                }
+                self.tell(self.shared.places.kept_trust().allow_host(&host));
             }
             Request::ReadPlan(path) => self.read_plan(path),
             Request::SaveText { path, text, there } => self.save_text(path, text, there),
             Request::SavePlan { path, plan, form, there } => self.save_plan(path, plan, form, there),
-        }
-    }
-
-    async fn start(&self, new: NewRun) {
-        if let Err(problem) = self.shared.start(new, VIA, Some(self.listener.clone())).await {
-            self.notify(Notice::Problem(problem));
         }
     }
 
@@ -203,9 +196,7 @@ impl ClientSession {
             }
             (Ok(state), command) => Err(state.refusal(&command).map_or_else(|| not_live(&run), Problem::new)),
         };
-        if let Err(problem) = result {
-            self.notify(Notice::Problem(problem));
-        }
+        self.tell(result);
     }
 
     fn open(&self, run: RunId) {
@@ -236,16 +227,12 @@ impl ClientSession {
             return self.open(run);
         }
         let last = FirstCommands { commands: Vec::new(), by: self.shared.actor(VIA) };
-        if let Err(problem) = self.shared.resume(run, last, Some(self.listener.clone())).await {
-            self.notify(Notice::Problem(problem));
-        }
+        self.tell(self.shared.resume(run, last, Some(self.listener.clone())).await);
     }
 
     async fn branch(&self, run: RunId, seq: u64, actions: Vec<Action>) {
         let last = FirstCommands { commands: actions.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA) };
-        if let Err(problem) = self.shared.branch(run, seq, last, Some(self.listener.clone())).await {
-            self.notify(Notice::Problem(problem));
-        }
+        self.tell(self.shared.branch(run, seq, last, Some(self.listener.clone())).await);
     }
 
     fn preview(&mut self, run: RunId, gate: GateId, payload: Value) {
@@ -342,6 +329,13 @@ impl ClientSession {
     fn notify(&self, notice: Notice) {
         // The pump ends only together with this session.
         let _ = self.listener.send(notice);
+    }
+
+    /// Tells what went wrong, if anything did.
+    fn tell<T>(&self, done: Result<T, Problem>) {
+        if let Err(problem) = done {
+            self.notify(Notice::Problem(problem));
+        }
     }
 
     fn notify_with(&self, notice: Result<Notice, Problem>) {

@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 use similar::{ChangeTag, TextDiff};
 use std::{
     collections::BTreeSet,
-    fs::{self, DirBuilder, OpenOptions},
+    fs::{self, OpenOptions},
     io::{self, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -175,7 +175,7 @@ impl Trust {
     fn write(&self, path: &str, text: &str) -> Result<(), Problem> {
         let to = self.kept.join(path);
         let write = || {
-            DirBuilder::new().recursive(true).mode(0o700).create(to.parent().unwrap_or(&self.kept))?;
+            files::private_folder(to.parent().unwrap_or(&self.kept))?;
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&to)?.write_all(text.as_bytes())
         };
         write().map_err(|error: io::Error| Problem::new(format!("`{}` can't be written: {error}", to.display())))

@@ -1,15 +1,18 @@
 //! `Store`: the handle that the rest of dagdeck holds. Appends go to the writer thread, reads to a connection of their own.
 
 use super::{
-    Ownership, RunFilter, RunRow, StoreError, prune,
-    reader::StoreReader,
+    Ownership, StoreError, prune,
     row::{Headline, StoredRow, signed},
     schema::{self, Tuning},
     writer::{Append, StoreWriter},
 };
 use crate::engine::{Actor, Record, RunId, Time};
 use async_trait::async_trait;
-use std::path::{Path, PathBuf};
+use rusqlite::Connection;
+use std::{
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
 
 /// What must not be able to lose an event before its effects begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,10 +48,11 @@ pub trait Journal: Send + Sync {
 /// The journal of all runs of one home folder. Dropping it writes out what was handed in and closes the file.
 #[derive(Debug)]
 pub struct Store {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// None where the journal can only be looked at.
     writer: Option<StoreWriter>,
-    reader: StoreReader,
+    /// Only reads.
+    pub(super) db: Mutex<Connection>,
 }
 
 impl Store {
@@ -78,7 +82,7 @@ impl Store {
         };
         let path = Self::file(home);
         match schema::open_to_look(&path, tuning) {
-            Ok(db) => Ok(Self { reader: StoreReader::new(db, path.clone()), path, writer: None }),
+            Ok(db) => Ok(Self { path, writer: None, db: Mutex::new(db) }),
             Err(StoreError::Unusable { .. } | StoreError::ReadOnly { .. }) => Err(refused),
             Err(error) => Err(error),
         }
@@ -96,29 +100,13 @@ impl Store {
     pub(super) fn open_with(home: &Path, tuning: Tuning) -> Result<Self, StoreError> {
         let path = Self::file(home);
         let writer = Some(StoreWriter::start(schema::open(&path, tuning)?, path.clone())?);
-        let reader = StoreReader::new(schema::open(&path, tuning)?, path.clone());
-        Ok(Self { path, writer, reader })
+        let db = Mutex::new(schema::open(&path, tuning)?);
+        Ok(Self { path, writer, db })
     }
 
     /// Where the journal is kept.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Runs, newest first.
-    ///
-    /// # Errors
-    /// When the journal can't be read.
-    pub fn runs(&self, scope: RunFilter<'_>) -> Result<Vec<RunRow>, StoreError> {
-        self.reader.runs(scope)
-    }
-
-    /// The run that a person means: `last`, a whole name, or the only one that begins or ends so.
-    ///
-    /// # Errors
-    /// When none or several fit.
-    pub fn resolve(&self, name: &str, scope: RunFilter<'_>) -> Result<RunId, StoreError> {
-        self.reader.resolve(name, scope)
     }
 
     /// Takes in a run that was read from a file, all or nothing, for the list of this workspace.
@@ -144,14 +132,6 @@ impl Store {
         done.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    /// About how many bytes of the journal a run takes.
-    ///
-    /// # Errors
-    /// When the journal can't be read.
-    pub fn size(&self, run: &RunId) -> Result<u64, StoreError> {
-        self.reader.size(run)
-    }
-
     /// Deletes runs for good, all or none.
     ///
     /// # Errors
@@ -172,14 +152,6 @@ impl Store {
         prune::compact(&path)
     }
 
-    /// Whether a run was read from a file.
-    ///
-    /// # Errors
-    /// When the journal can't be read.
-    pub fn is_imported(&self, run: &RunId) -> Result<bool, StoreError> {
-        self.reader.is_imported(run)
-    }
-
     /// The version of a journal that this program writes.
     pub fn version() -> i64 {
         schema::newest()
@@ -192,30 +164,6 @@ impl Store {
 
     fn locks(&self) -> PathBuf {
         self.path.with_file_name("locks")
-    }
-
-    /// All committed events of a run, in order.
-    ///
-    /// # Errors
-    /// When the run is unknown or the journal can't be read.
-    pub fn records(&self, run: &RunId) -> Result<Vec<Record>, StoreError> {
-        self.reader.records(run)
-    }
-
-    /// Those behind the event `after`, as far as they can be read.
-    ///
-    /// # Errors
-    /// When the journal can't be read.
-    pub fn records_after(&self, run: &RunId, after: u64) -> Result<Vec<Record>, StoreError> {
-        self.reader.records_after(run, after)
-    }
-
-    /// The same of a run that is damaged behind the event `at`: what stands before that, in whole steps.
-    ///
-    /// # Errors
-    /// When the run is unknown, the damage is at that event or before it, or the journal can't be read.
-    pub fn records_to(&self, run: &RunId, at: u64) -> Result<Vec<Record>, StoreError> {
-        self.reader.records_to(run, at)
     }
 }
 

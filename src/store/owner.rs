@@ -3,9 +3,11 @@
 
 use super::StoreError;
 use crate::engine::{Actor, RunId};
+use crate::files;
 use std::{
-    fs::{DirBuilder, File, OpenOptions, TryLockError},
+    fs::{File, OpenOptions, TryLockError},
     io::{Read, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -30,7 +32,7 @@ impl Ownership {
     pub(super) fn take(folder: &Path, run: &RunId, by: &Actor) -> Result<Self, StoreError> {
         let path = file_of(folder, run);
         let wrap = |error: std::io::Error| StoreError::io(&path, &error);
-        make_folder(folder).map_err(wrap)?;
+        files::private_folder(folder).map_err(wrap)?;
         for _ in 0..TRIES {
             let mut file = open(&path).map_err(wrap)?;
             match file.try_lock() {
@@ -75,18 +77,8 @@ fn file_of(folder: &Path, run: &RunId) -> PathBuf {
     folder.join(format!("{name}.lock"))
 }
 
-fn make_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
 fn open(path: &Path) -> std::io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 /// Whether the path still names the file that was opened.

@@ -1,15 +1,15 @@
-//! `StoreReader`: a connection that only reads: the list of runs, one run's events, and which run a person means.
+//! What is read from the journal: the list of runs, one run's events, and which run a person means.
 
 use super::{
-    StoreError,
-    row::{StoredRow, outcome_of, signed, unsigned},
+    Store, StoreError,
+    row::{StoredRow, signed, unsigned},
 };
 use crate::engine::{Outcome, Record, Run, RunId, RunStatus, StopSignal, Time};
 use crate::plan::NodeId;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::{
-    path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    path::Path,
+    sync::{MutexGuard, PoisonError},
 };
 
 /// Which runs are meant.
@@ -60,18 +60,12 @@ impl RunRow {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct StoreReader {
-    db: Mutex<Connection>,
-    path: PathBuf,
-}
-
-impl StoreReader {
-    pub(super) fn new(db: Connection, path: PathBuf) -> Self {
-        Self { db: Mutex::new(db), path }
-    }
-
-    pub(super) fn runs(&self, scope: RunFilter<'_>) -> Result<Vec<RunRow>, StoreError> {
+impl Store {
+    /// Runs, newest first.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn runs(&self, scope: RunFilter<'_>) -> Result<Vec<RunRow>, StoreError> {
         let db = self.lock();
         let mut runs = list(&db, scope).map_err(|error| self.wrap(&error))?;
         for run in runs.iter_mut().filter(|run| run.outcome.is_none()) {
@@ -88,7 +82,11 @@ impl StoreReader {
         Ok(runs)
     }
 
-    pub(super) fn resolve(&self, name: &str, scope: RunFilter<'_>) -> Result<RunId, StoreError> {
+    /// The run that a person means: `last`, a whole name, or the only one that begins or ends so.
+    ///
+    /// # Errors
+    /// When none or several fit.
+    pub fn resolve(&self, name: &str, scope: RunFilter<'_>) -> Result<RunId, StoreError> {
         let db = self.lock();
         if name == "last" {
             let newest = newest(&db, scope).map_err(|error| self.wrap(&error))?;
@@ -106,19 +104,30 @@ impl StoreReader {
         }
     }
 
-    pub(super) fn records(&self, run: &RunId) -> Result<Vec<Record>, StoreError> {
+    /// All committed events of a run, in order.
+    ///
+    /// # Errors
+    /// When the run is unknown or the journal can't be read.
+    pub fn records(&self, run: &RunId) -> Result<Vec<Record>, StoreError> {
         self.all(&self.lock(), run)
     }
 
-    /// The events up to `at`, and as many more as are whole: what stands before a damaged event can be looked at.
-    pub(super) fn records_to(&self, run: &RunId, at: u64) -> Result<Vec<Record>, StoreError> {
+    /// The same of a run that is damaged behind the event `at`: what stands before that, in whole steps.
+    ///
+    /// # Errors
+    /// When the run is unknown, the damage is at that event or before it, or the journal can't be read.
+    pub fn records_to(&self, run: &RunId, at: u64) -> Result<Vec<Record>, StoreError> {
         match self.sound(&self.lock(), run)? {
             (records, Some(damage)) if at > records.len() as u64 => Err(damage),
             (records, _) => Ok(records),
         }
     }
 
-    pub(super) fn records_after(&self, run: &RunId, after: u64) -> Result<Vec<Record>, StoreError> {
+    /// Those behind the event `after`, as far as they can be read.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn records_after(&self, run: &RunId, after: u64) -> Result<Vec<Record>, StoreError> {
         let rows = rows(&self.lock(), run, after).map_err(|error| self.wrap(&error))?;
         Ok(rows.iter().map_while(|row| row.record().ok()).collect())
     }
@@ -151,14 +160,21 @@ impl StoreReader {
         Ok((records, None))
     }
 
-    pub(super) fn size(&self, run: &RunId) -> Result<u64, StoreError> {
+    /// About how many bytes of the journal a run takes.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn size(&self, run: &RunId) -> Result<u64, StoreError> {
         let all = "SELECT coalesce(sum(length(CAST(json AS BLOB)) + length(kind)), 0) FROM events WHERE run = ?1";
         let size = self.lock().query_row(all, params![run.0], |row| row.get::<_, i64>(0));
         size.map(unsigned).map_err(|error| self.wrap(&error))
     }
 
-    /// Whether the run was read from a file.
-    pub(super) fn is_imported(&self, run: &RunId) -> Result<bool, StoreError> {
+    /// Whether a run was read from a file.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn is_imported(&self, run: &RunId) -> Result<bool, StoreError> {
         let found =
             self.lock().query_row("SELECT imported IS NOT NULL FROM runs WHERE id = ?1", params![run.0], |row| row.get(0)).optional();
         found.map(Option::unwrap_or_default).map_err(|error| self.wrap(&error))
@@ -180,7 +196,7 @@ fn list(db: &Connection, scope: RunFilter<'_>) -> rusqlite::Result<Vec<RunRow>> 
          WHERE ?1 IS NULL OR workspace = ?1 ORDER BY coalesce(imported, created) DESC, id DESC",
     )?;
     let runs = query.query_map(params![workspace(scope)], |row| {
-        let outcome = row.get::<_, Option<String>>(5)?.and_then(|word| outcome_of(&word));
+        let outcome = row.get::<_, Option<String>>(5)?.and_then(|word| word.parse::<Outcome>().ok());
         let status = outcome.map(RunStatus::from).unwrap_or_default();
         Ok(RunRow {
             run: RunId(row.get(0)?),

@@ -1,6 +1,6 @@
 //! `StoredRow` and `Headline`: an event as the database keeps it, and what it changes in the list of runs.
 
-use crate::engine::{Event, Outcome, Record, Time};
+use crate::engine::{Event, Record, Time};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -81,10 +81,6 @@ impl Headline {
         }
         matches!(record.event, Event::RunReopened { .. }).then_some(Self::Reopened)
     }
-}
-
-pub(super) fn outcome_of(word: &str) -> Option<Outcome> {
-    Outcome::ALL.into_iter().find(|outcome| outcome.word() == word)
 }
 
 // SQLite's integers are signed; a time or count beyond its range can't occur before the year 292 million.

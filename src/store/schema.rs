@@ -1,10 +1,12 @@
 //! Opening the database: private files, pragmas, migrations by `user_version`. A step that has shipped is never edited.
 
 use super::StoreError;
+use crate::files;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::{
     cmp::Ordering,
-    fs::{DirBuilder, OpenOptions},
+    fs::OpenOptions,
+    os::unix::fs::OpenOptionsExt,
     path::Path,
     time::{Duration, Instant},
 };
@@ -117,22 +119,12 @@ fn look(path: &Path, how: &str) -> rusqlite::Result<Connection> {
 }
 
 fn make_private(path: &Path) -> std::io::Result<()> {
-    let mut folder = DirBuilder::new();
-    folder.recursive(true);
-    let mut file = OpenOptions::new();
-    file.create_new(true).append(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-        folder.mode(0o700);
-        file.mode(0o600);
-    }
     if let Some(parent) = path.parent() {
-        folder.create(parent)?;
+        files::private_folder(parent)?;
     }
     // Made once and not opened again: closing a file drops this process's locks on it. SQLite gives the write-ahead files the
     // permissions of the database file.
-    match file.open(path) {
+    match OpenOptions::new().create_new(true).append(true).mode(0o600).open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
         made => made.map(drop),
     }
