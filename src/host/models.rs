@@ -10,7 +10,7 @@ use crate::engine::{ModelSlots, NodeError, OPERATOR, REHEARSAL};
 use crate::models::{
     ChatModel, ModelErrorKind,
     client::{Knowledge, Learned},
-    config::{AUTO, CLASSES, Connected, Lookup, ModelChoice, ModelsConfig, NotConnected},
+    config::{AUTO, CLASSES, Connected, Lookup, ModelsConfig, NotConnected},
     prices::Prices,
     servers::Servers,
 };
@@ -52,10 +52,9 @@ impl Models {
 
     /// The choice that holds until somebody makes one: what was wanted on the command line, else the configured model.
     pub(super) fn preset(&self, wanted: Option<&str>) -> Option<String> {
-        match wanted.map(ModelChoice::parse) {
-            Some(ModelChoice::Rehearsal) => Some(REHEARSAL.into()),
-            Some(ModelChoice::Operator) => Some(OPERATOR.into()),
-            Some(ModelChoice::Real { model }) => Some(self.config.resolve(&model)),
+        match wanted.map(str::trim) {
+            Some(name @ (REHEARSAL | OPERATOR)) => Some(name.to_owned()),
+            Some(model) => Some(self.config.resolve(model)),
             None => match self.servers.connect(self.servers.usual()) {
                 Ok(_) => Some(self.servers.usual().to_owned()),
                 Err(not) => (!not.is_absent).then(|| self.servers.usual().to_owned()),

@@ -371,12 +371,7 @@ impl ModelClient {
 
     /// Takes the key out of words that a server may have repeated it in.
     fn clean(&self, mut error: ModelError) -> ModelError {
-        let key = match &self.key {
-            ApiKey::None => None,
-            ApiKey::Given(key) => Some(key),
-            ApiKey::Command { printed, .. } => printed.get(),
-        };
-        if let Some(key) = key.map(|key| key.expose_secret()).filter(|key| key.len() >= SHORTEST_SECRET) {
+        if let Some(key) = self.key().map(|key| key.expose_secret()).filter(|key| key.len() >= SHORTEST_SECRET) {
             error.message = error.message.replace(key, "[key]");
         }
         error

@@ -87,31 +87,6 @@ impl Default for TimeoutsConfig {
     }
 }
 
-/// What answers where a model is needed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ModelChoice {
-    /// Nobody.
-    Rehearsal,
-    /// The operator, asked by the agent loop.
-    Operator,
-    /// A real model.
-    Real {
-        /// Its name.
-        model: String,
-    },
-}
-
-impl ModelChoice {
-    /// Reads `rehearsal`, `operator`, or else a model's name.
-    pub fn parse(name: &str) -> Self {
-        match name.trim() {
-            "rehearsal" => Self::Rehearsal,
-            "operator" => Self::Operator,
-            model => Self::Real { model: model.to_owned() },
-        }
-    }
-}
-
 /// A model that can be asked.
 pub struct Connected {
     /// The client.
@@ -132,6 +107,13 @@ pub struct NotConnected {
     pub how: String,
     /// Nothing is configured; else something is that can't work.
     pub is_absent: bool,
+}
+
+impl NotConnected {
+    /// Something is configured that can't work.
+    pub(super) fn new(why: impl Into<String>, how: impl Into<String>) -> Self {
+        Self { why: why.into(), how: how.into(), is_absent: false }
+    }
 }
 
 /// Looks a variable up.
@@ -167,11 +149,10 @@ impl ModelsConfig {
 
 pub(super) fn limits(config: &TimeoutsConfig) -> Result<CallLimits, NotConnected> {
     let duration = |name: &str, seconds: f64| {
-        Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero()).ok_or_else(|| NotConnected {
-            why: format!("`models.timeouts.{name}` is {seconds}"),
-            how: "set it to a number of seconds above 0".to_owned(),
-            is_absent: false,
-        })
+        Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|limit| !limit.is_zero())
+            .ok_or_else(|| NotConnected::new(format!("`models.timeouts.{name}` is {seconds}"), "set it to a number of seconds above 0"))
     };
     Ok(CallLimits {
         connect: duration("connect_s", config.connect_s)?,
@@ -197,13 +178,6 @@ mod tests {
         let some = |name: &str| Some(name.to_owned());
         assert_eq!(classes, [("haiku", some("mini-1")), ("opus", some("big-1")), ("review", some("big-2")), ("sonnet", None)]);
         assert!(config.is_open_class("sonnet") && !config.is_open_class("haiku") && !config.is_open_class("gpt-4o"));
-    }
-
-    #[test]
-    fn a_choice_is_read_from_its_name() {
-        assert_eq!(ModelChoice::parse("rehearsal"), ModelChoice::Rehearsal);
-        assert_eq!(ModelChoice::parse("operator"), ModelChoice::Operator);
-        assert_eq!(ModelChoice::parse("gpt-4o"), ModelChoice::Real { model: "gpt-4o".into() });
     }
 
     #[test]

@@ -139,11 +139,10 @@ fn by_environment(provider: &'static KnownProvider, env: Lookup<'_>) -> Option<R
         (None, Some(address), Some(_)) => (address.clone(), provider.address_env.first().map_or("providers", String::as_str)),
         (None, None, Some((_, variable))) => {
             let wanted = provider.address_env.first().map(String::as_str).unwrap_or_default();
-            return Some(Err(NotConnected {
-                why: format!("{variable} is set, but the address of {} is missing", provider.title),
-                how: format!("set {wanted}, for example to http://localhost:4000"),
-                is_absent: false,
-            }));
+            return Some(Err(NotConnected::new(
+                format!("{variable} is set, but the address of {} is missing", provider.title),
+                format!("set {wanted}, for example to http://localhost:4000"),
+            )));
         }
         (None, _, None) => return None,
     };
@@ -210,11 +209,7 @@ fn found_by(
     env: Lookup<'_>,
 ) -> Result<FoundServer, NotConnected> {
     let Some(address) = own.base_url.clone().or_else(|| provider?.address.clone()) else {
-        return Err(NotConnected {
-            why: format!("{table} has no address"),
-            how: format!("write base_url under {table} in config.toml"),
-            is_absent: false,
-        });
+        return Err(NotConnected::new(format!("{table} has no address"), format!("write base_url under {table} in config.toml")));
     };
     let base = address_of(&address, from, provider)?;
     let provider = at(&base).or(provider);
@@ -223,10 +218,11 @@ fn found_by(
     } else if let Some(line) = &own.api_key_command {
         (ApiKey::Command { line: line.clone(), printed: OnceCell::new() }, format!("api_key_command of {table}"))
     } else if let Some(variable) = &own.api_key_env {
-        let key = set(env, variable).ok_or_else(|| NotConnected {
-            why: format!("{variable} should hold the key (api_key_env of {table}), but it isn't set"),
-            how: format!("set {variable}, or change api_key_env under {table} in config.toml"),
-            is_absent: false,
+        let key = set(env, variable).ok_or_else(|| {
+            NotConnected::new(
+                format!("{variable} should hold the key (api_key_env of {table}), but it isn't set"),
+                format!("set {variable}, or change api_key_env under {table} in config.toml"),
+            )
         })?;
         (ApiKey::Given(SecretString::from(key)), variable.clone())
     } else {
@@ -271,11 +267,7 @@ fn found_at(
 
 /// The key in a file, which nobody else may read.
 fn key_in(file: &Path, table: &str) -> Result<SecretString, NotConnected> {
-    let not = |why: String, how: &str| NotConnected {
-        why: format!("the file of the key (api_key_file of {table}) {why}"),
-        how: how.to_owned(),
-        is_absent: false,
-    };
+    let not = |why: String, how: &str| NotConnected::new(format!("the file of the key (api_key_file of {table}) {why}"), how);
     let unreadable = |error: std::io::Error| not(format!("can't be read: {error}"), "give the key again: `dagdeck models setup`");
     let text = files::read_text(file, KEY_FILE).map_err(unreadable)?;
     let mode = std::fs::metadata(file).map_err(unreadable)?.permissions().mode();
@@ -308,11 +300,10 @@ fn at(base: &Url) -> Option<&'static KnownProvider> {
 pub fn name_for(address: &str, config: &ModelsConfig) -> Result<String, NotConnected> {
     if !address.contains(['.', ':', '/']) && address.trim() != "localhost" {
         let known = known().iter().map(|provider| provider.name.as_str()).collect::<Vec<_>>().join(", ");
-        return Err(NotConnected {
-            why: format!("`{}` is neither a provider that dagdeck knows ({known}) nor an address", address.trim()),
-            how: "write an address like http://localhost:8080/v1".to_owned(),
-            is_absent: false,
-        });
+        return Err(NotConnected::new(
+            format!("`{}` is neither a provider that dagdeck knows ({known}) nor an address", address.trim()),
+            "write an address like http://localhost:8080/v1",
+        ));
     }
     let base = address_of(address, "what you gave", None)?;
     if let Some(provider) = at(&base) {
@@ -332,11 +323,8 @@ pub fn name_for(address: &str, config: &ModelsConfig) -> Result<String, NotConne
 }
 
 fn address_of(address: &str, from: &str, provider: Option<&KnownProvider>) -> Result<Url, NotConnected> {
-    parse_address(address, provider).map_err(|why| NotConnected {
-        why: format!("the address in {from} is wrong: {why}"),
-        how: "write it like http://localhost:8080/v1".to_owned(),
-        is_absent: false,
-    })
+    parse_address(address, provider)
+        .map_err(|why| NotConnected::new(format!("the address in {from} is wrong: {why}"), "write it like http://localhost:8080/v1"))
 }
 
 /// A variable that is set and not blank.

@@ -186,7 +186,7 @@ impl Servers {
         let FoundServer { base, address_from, key, key_from, traits, provider, .. } = found;
         let small = provider.and_then(|provider| provider.default.clone());
         let server = Server { base, address_from, key, key_from, limits: self.limits.clone(), traits, small };
-        let broken = |error: ModelError| NotConnected { why: error.message, how: error.hint.unwrap_or_default(), is_absent: false };
+        let broken = |error: ModelError| NotConnected::new(error.message, error.hint.unwrap_or_default());
         Ok(Arc::new(ModelClient::new(server, self.knowledge.clone()).map_err(broken)?))
     }
 }
@@ -217,20 +217,18 @@ fn usual_model(config: &ModelsConfig, first: Option<&FoundServer>, env: Lookup<'
 
 fn not_configured(provider: &KnownProvider, model: &str) -> NotConnected {
     let variable = provider.key_env.first().or(provider.address_env.first()).map(String::as_str).unwrap_or_default();
-    NotConnected {
-        why: format!("`{model}` is a model of {}, which is not set up", provider.title),
-        how: format!("set {variable}, or write [models.providers.{}] in config.toml", provider.name),
-        is_absent: false,
-    }
+    NotConnected::new(
+        format!("`{model}` is a model of {}, which is not set up", provider.title),
+        format!("set {variable}, or write [models.providers.{}] in config.toml", provider.name),
+    )
 }
 
 fn unnamed(provider: &KnownProvider) -> NotConnected {
     let variable = provider.model_env.as_deref().unwrap_or("OPENAI_MODEL");
-    NotConnected {
-        why: format!("{} is asked by the name of a deployment of yours, and none is named", provider.title),
-        how: format!("set {variable} to its name, or --model, or `dagdeck models setup {}`", provider.name),
-        is_absent: false,
-    }
+    NotConnected::new(
+        format!("{} is asked by the name of a deployment of yours, and none is named", provider.title),
+        format!("set {variable} to its name, or --model, or `dagdeck models setup {}`", provider.name),
+    )
 }
 
 fn absent() -> NotConnected {

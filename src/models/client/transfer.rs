@@ -128,26 +128,30 @@ impl ModelClient {
     /// The first bytes that aren't white space.
     async fn first_piece(&self, response: &mut Response) -> Result<Vec<u8>, TryFailure> {
         let mut first = Vec::new();
-        while first.iter().all(u8::is_ascii_whitespace) && first.len() < MAX_ERROR {
-            match timeout(self.first_limit(), response.chunk()).await {
-                Err(_elapsed) => return Err(failure::silent(&self.endpoint, self.first_limit(), Begun::No)),
-                Ok(Err(error)) => return Err(failure::of_transport(&self.endpoint, error, Begun::Yes)),
-                Ok(Ok(None)) => break,
-                Ok(Ok(Some(bytes))) => first.extend_from_slice(&bytes),
-            }
+        while first.iter().all(u8::is_ascii_whitespace)
+            && first.len() < MAX_ERROR
+            && let Some(piece) = self.next_piece(response, self.first_limit(), Begun::No).await?
+        {
+            first.extend(piece);
         }
         Ok(first)
     }
 
+    /// The next bytes of a body; none at its end.
+    async fn next_piece(&self, response: &mut Response, limit: Duration, begun: Begun) -> Result<Option<Vec<u8>>, TryFailure> {
+        match timeout(limit, response.chunk()).await {
+            Err(_elapsed) => Err(failure::silent(&self.endpoint, limit, begun)),
+            Ok(Err(error)) => Err(failure::of_transport(&self.endpoint, error, Begun::Yes)),
+            Ok(Ok(piece)) => Ok(piece.map(Vec::from)),
+        }
+    }
+
     /// The rest of a body as text, up to a limit.
     async fn rest(&self, mut response: Response, mut bytes: Vec<u8>, limit: usize) -> Result<String, TryFailure> {
-        while bytes.len() < limit {
-            match timeout(self.limits.between, response.chunk()).await {
-                Err(_elapsed) => return Err(failure::silent(&self.endpoint, self.limits.between, Begun::Yes)),
-                Ok(Err(error)) => return Err(failure::of_transport(&self.endpoint, error, Begun::Yes)),
-                Ok(Ok(None)) => break,
-                Ok(Ok(Some(piece))) => bytes.extend_from_slice(&piece),
-            }
+        while bytes.len() < limit
+            && let Some(piece) = self.next_piece(&mut response, self.limits.between, Begun::Yes).await?
+        {
+            bytes.extend(piece);
         }
         bytes.truncate(limit);
         Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -183,14 +187,12 @@ impl ModelClient {
                 (false, true) => self.first_limit(),
                 (false, false) => self.limits.between,
             };
-            let next = timeout(wait, response.chunk()).await;
             // The answer is whole once the server said why it stopped; only the usage may be missing.
-            piece = match next {
-                Ok(Ok(Some(bytes))) => bytes.to_vec(),
-                Err(_) | Ok(Err(_)) if finished => return Ok(()),
-                Err(_elapsed) => return Err(failure::silent(&self.endpoint, wait, begun(reading.assembly))),
-                Ok(Err(error)) => return Err(failure::of_transport(&self.endpoint, error, Begun::Yes)),
-                Ok(Ok(None)) => return self.end_of_stream(&mut decoder, reading),
+            piece = match self.next_piece(&mut response, wait, begun(reading.assembly)).await {
+                Ok(Some(bytes)) => bytes,
+                Err(_) if finished => return Ok(()),
+                Err(failure) => return Err(failure),
+                Ok(None) => return self.end_of_stream(&mut decoder, reading),
             };
         }
     }
