@@ -145,7 +145,7 @@ fn check_names(layer: &Layer, layers: &[Layer]) -> Result<(), ThemeError> {
         }
     }
     for (name, style) in &layer.document.roles {
-        if Role::named(name).is_none() {
+        if name.parse::<Role>().is_err() {
             let known = Role::ALL.iter().map(|role| role.name()).collect::<Vec<_>>().join(", ");
             return Err(layer.error(style, format!("there is no role `{name}`"), format!("roles are {known}")));
         }

@@ -45,16 +45,7 @@ impl<'a> Addressed<'a> {
     /// All edges into a node; plain dependencies as edges without a condition.
     pub fn edges_into(self, id: &NodeId) -> Vec<Edge> {
         let plain = self.node(id).map(|node| node.depends_on.as_slice()).unwrap_or_default();
-        let plain = plain.iter().map(|from| Edge {
-            from: from.clone(),
-            to: id.clone(),
-            when: None,
-            context: None,
-            default: false,
-            id: None,
-            label: None,
-            ext: serde_json::Map::new(),
-        });
+        let plain = plain.iter().map(|from| Edge::new(from.clone(), id.clone()));
         self.shown.edges.iter().filter(|edge| edge.to == *id).cloned().chain(plain).collect()
     }
 
