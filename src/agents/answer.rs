@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Port;
 use crate::engine::{AgentJob, NodeError};
 use crate::models::OutputSchema;
-use crate::plan::value_text;
+use crate::plan::{schema_faults, value_text};
 
 /// Findings that the model or a person gets; more would not help either.
 const MOST_FINDINGS: usize = 5;
@@ -71,7 +71,7 @@ impl ResultCheck {
 
     /// The result with its route as the plan spells it, or the first thing that is wrong with it.
     pub fn judge(&self, result: &Value) -> Result<Value, ResultFault> {
-        if let Some(found) = self.schema.as_ref().and_then(|(_, validator)| faults(validator, result)) {
+        if let Some(found) = self.schema.as_ref().and_then(|(_, validator)| schema_faults(validator, result, MOST_FINDINGS)) {
             return Err(ResultFault::Schema(found));
         }
         if self.routes.is_empty() {
@@ -129,19 +129,7 @@ impl ResultFault {
 
 /// What is wrong with a tool's arguments. A schema that is none itself lets everything pass: the tool has the last word.
 pub(super) fn argument_faults(schema: &Value, args: &Value) -> Option<String> {
-    faults(&jsonschema::validator_for(schema).ok()?, args)
-}
-
-fn faults(validator: &jsonschema::Validator, value: &Value) -> Option<String> {
-    let found: Vec<String> = validator
-        .iter_errors(value)
-        .take(MOST_FINDINGS)
-        .map(|error| {
-            let path = error.instance_path().to_string();
-            if path.is_empty() { error.to_string() } else { format!("at {path}: {error}") }
-        })
-        .collect();
-    (!found.is_empty()).then(|| found.join("; "))
+    schema_faults(&jsonschema::validator_for(schema).ok()?, args, MOST_FINDINGS)
 }
 
 #[cfg(test)]

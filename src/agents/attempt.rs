@@ -31,9 +31,7 @@ impl AttemptLimits {
             window: window.unwrap_or(UNKNOWN_WINDOW),
         }
     }
-}
 
-impl AttemptLimits {
     /// Tokens that a prompt and its answer have to fit into.
     pub fn space(&self) -> u64 {
         self.tokens.map_or(self.window, |limit| limit.min(self.window))

@@ -90,12 +90,7 @@ impl CliContext {
     /// # Errors
     /// When the configuration or the journal can't be used.
     pub fn host(&self) -> Result<LocalHost, CliError> {
-        let host = LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), env)?;
-        if self.is_picked {
-            host.pick();
-        }
-        log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
-        Ok(host)
+        Ok(self.begun(LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), env)?))
     }
 
     /// The same, also where the journal can only be read.
@@ -103,12 +98,15 @@ impl CliContext {
     /// # Errors
     /// When the configuration can't be used, or the journal can't be read.
     pub fn host_to_look(&self) -> Result<LocalHost, CliError> {
-        let host = LocalHost::open_to_look(self.places.clone(), self.config()?, self.model.as_deref(), env)?;
+        Ok(self.begun(LocalHost::open_to_look(self.places.clone(), self.config()?, self.model.as_deref(), env)?))
+    }
+
+    fn begun(&self, host: LocalHost) -> LocalHost {
         if self.is_picked {
             host.pick();
         }
         log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
-        Ok(host)
+        host
     }
 }
 

@@ -1,7 +1,7 @@
 //! Exit codes and the errors that carry them.
 
 use crate::engine::{Outcome, StopSignal};
-use std::{fmt, process::ExitCode};
+use std::process::ExitCode;
 
 /// How the program ends. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,8 @@ impl From<Outcome> for Exit {
 }
 
 /// Why a subcommand could not do its work: what is wrong and where, then what to do.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("error: {message}{}", hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default())]
 pub struct CliError {
     pub exit: Exit,
     /// The cause; starts in lower case.
@@ -91,16 +92,6 @@ impl CliError {
     }
 }
 
-impl fmt::Display for CliError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
-        match &self.hint {
-            Some(hint) => write!(f, "\nhint: {hint}"),
-            None => Ok(()),
-        }
-    }
-}
-
 impl From<crate::host::client::Problem> for CliError {
     fn from(problem: crate::host::client::Problem) -> Self {
         Self { exit: Exit::Error, message: problem.message, hint: problem.hint }
@@ -115,10 +106,6 @@ impl From<std::io::Error> for CliError {
 
 impl From<crate::store::StoreError> for CliError {
     fn from(error: crate::store::StoreError) -> Self {
-        let failure = Self::new(error.to_string());
-        match error.hint() {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
+        Self { hint: error.hint().map(Into::into), ..Self::new(error.to_string()) }
     }
 }

@@ -16,13 +16,8 @@ use serde_json::json;
 pub async fn import(args: &ImportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let text = io.read_up_to(&args.file, files::RUN_FILE)?;
     let name = if args.file == "-" { "stdin" } else { &args.file };
-    let read = read_run(&text, name).map_err(|error| {
-        let failure = CliError::invalid(error.to_string());
-        match error.hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        }
-    })?;
+    let read = read_run(&text, name)
+        .map_err(|error| CliError { hint: error.hint.as_ref().map(ToString::to_string), ..CliError::invalid(error.to_string()) })?;
     let store = place.store()?;
     match store.import(&read.run, &read.records, &place.places.workspace, SystemClock.now()).await {
         Err(StoreError::Conflict { run }) => {

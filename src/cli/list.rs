@@ -1,11 +1,7 @@
 //! `dagdeck agents`, `tools`, `models`: what there is to plan with.
 
 use super::{CliContext, CliError, Exit, Io, ListArgs};
-use crate::{
-    host::client::ModelStatus,
-    plan::{AgentKind, Risk, Verdict},
-    text::Plain,
-};
+use crate::{host::client::ModelStatus, plan::AgentKind, text::Plain};
 use serde_json::json;
 
 /// Lists agent cards.
@@ -48,18 +44,8 @@ pub fn tools(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exi
     }
     let width = catalog.tools.iter().map(|tool| Plain::line(&tool.name).width()).max().unwrap_or(0);
     for tool in &catalog.tools {
-        let risk = match tool.risk {
-            Risk::Read => "read",
-            Risk::Network => "network",
-            Risk::Write => "write",
-            Risk::Execute => "execute",
-        };
-        let verdict = match tool.verdict {
-            _ if !survey.has_tool(&tool.name) => "off",
-            Verdict::Allow => "allow",
-            Verdict::Ask => "ask",
-            Verdict::Deny => "deny",
-        };
+        let risk: &str = tool.risk.into();
+        let verdict = if survey.has_tool(&tool.name) { tool.verdict.into() } else { "off" };
         let name = Plain::line(&tool.name).pad(width);
         io.row(&name.then(&Plain::line(&format!("  {risk:<7}  {verdict:<5}  "))), &Plain::summary(&tool.description), usize::MAX)?;
     }

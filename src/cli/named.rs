@@ -6,6 +6,7 @@ use crate::{
     engine::{Record, Renames, Run, RunId, carry},
     plan::{NodeId, validate::nearest},
     store::{RunFilter, Store, StoreError},
+    text::some_of,
 };
 use std::collections::BTreeMap;
 
@@ -76,10 +77,7 @@ fn no_such_node(name: &str, id: &str, run: &Run, records: &[Record]) -> CliError
         (None, Some(near)) => format!("did you mean `{near}`? "),
         (None, None) => String::new(),
     };
-    let named: Vec<&str> = ids().take(NAMED).collect();
-    let more = ids().count().saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    CliError::new(format!("run `{}` has no node `{name}`", short(id))).hint(format!("{near}its nodes are: {}{more}", named.join(", ")))
+    CliError::new(format!("run `{}` has no node `{name}`", short(id))).hint(format!("{near}its nodes are: {}", some_of(ids(), NAMED)))
 }
 
 /// What a node is called today that once had this name.

@@ -90,7 +90,7 @@ fn not_a_plan(message: &str, path: &str, at: Option<(usize, usize)>) -> Value {
 
 /// With its place in the text, if that is known.
 fn placed_json(placed: &LocatedFinding) -> Value {
-    let mut json = as_json(&placed.finding);
+    let mut json = json!(placed.finding);
     if let (Some((file, line, column)), Some(map)) = (&placed.at, json.as_object_mut()) {
         map.insert("file".into(), json!(file));
         map.insert("line".into(), json!(line));
@@ -107,18 +107,12 @@ pub(super) fn placed_line(placed: &LocatedFinding) -> String {
     }
 }
 
-pub(super) fn as_json(finding: &Finding) -> Value {
-    json!(finding)
-}
-
 pub(super) fn finding_line(finding: &Finding) -> String {
     let severity = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
     let fix = finding.fix.as_ref().map(|fix| format!("; {}: {}", fix.kind.label(), fix.title)).unwrap_or_default();
-    let code = json!(finding.code);
-    let code = code.as_str().unwrap_or_default();
     let place = if finding.path.is_empty() { "the document" } else { &finding.path };
-    Plain::line(&format!("{severity}[{code}] {place}: {}{fix}", finding.message)).into_string()
+    Plain::line(&format!("{severity}[{}] {place}: {}{fix}", finding.code, finding.message)).into_string()
 }

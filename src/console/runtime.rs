@@ -163,17 +163,11 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     async fn happens(&mut self) -> ConsoleWakeup {
         let now = self.term.now();
         let wake = next_wake(&self.model, now).map(|at| Duration::from_millis(at.since(now)));
-        let sleep = async {
-            match wake {
-                Some(wake) => tokio::time::sleep(wake).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             biased;
             event = self.term.next() => ConsoleWakeup::Terminal(event),
             notice = self.connection.notices.recv(), if !self.host_gone => ConsoleWakeup::Host(notice),
-            () = sleep => ConsoleWakeup::Woke,
+            () = tokio::time::sleep(wake.unwrap_or_default()), if wake.is_some() => ConsoleWakeup::Woke,
         }
     }
 

@@ -8,7 +8,8 @@ use super::{
     resolve::text_of,
     run::{GateEnd, RunState},
 };
-use crate::plan::{ApprovalNode, Catalog, DecisionNode, Field, FieldKind, NodeKind, ToolReach};
+use crate::plan::{ApprovalNode, Catalog, DecisionNode, Field, FieldKind, NodeKind, ToolReach, schema_faults};
+use crate::text::hex;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -210,16 +211,7 @@ fn body_misfit(shown: &Value, payload: &Value) -> Option<String> {
 
 /// What a value has against a schema; `None` when it fits.
 pub(super) fn schema_misfit(schema: &Value, value: &Value) -> Option<String> {
-    let validator = jsonschema::validator_for(schema).ok()?;
-    let faults: Vec<String> = validator
-        .iter_errors(value)
-        .take(3)
-        .map(|fault| match fault.instance_path().to_string() {
-            path if path.is_empty() => fault.to_string(),
-            path => format!("at {path}: {fault}"),
-        })
-        .collect();
-    (!faults.is_empty()).then(|| faults.join("; "))
+    schema_faults(&jsonschema::validator_for(schema).ok()?, value, 3)
 }
 
 /// What an answer has against its form.
@@ -282,8 +274,4 @@ fn canonical(value: &Value) -> String {
         Value::Array(list) => format!("[{}]", list.iter().map(canonical).collect::<Vec<_>>().join(",")),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -4,9 +4,10 @@
 use super::{gate_with_tool::GateWithTool, gates, local::LocalHost};
 use crate::engine::{GateId, Preview, Run, RunId};
 use crate::files::{self, beside};
+use crate::text::hex;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use std::{fmt::Write as _, path::PathBuf};
+use std::path::PathBuf;
 
 /// The file in the state folder.
 const FILE: &str = "shown-previews.json";
@@ -67,9 +68,5 @@ impl LocalHost {
 }
 
 fn fingerprint(preview: &Preview) -> String {
-    let digest = Sha256::digest(json!(preview).to_string());
-    digest.iter().fold(String::new(), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex(&Sha256::digest(json!(preview).to_string()))
 }

@@ -5,6 +5,7 @@
 use super::{client::Problem, config::check_project};
 use crate::agents::{AgentRegistry, Card};
 use crate::files;
+use crate::text::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use similar::{ChangeTag, TextDiff};
@@ -42,7 +43,8 @@ pub struct TrustItem {
     text: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum TrustState {
     Trusted,
@@ -56,19 +58,13 @@ pub enum TrustState {
 
 impl TrustState {
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Trusted => "trusted",
-            Self::New => "new",
-            Self::Changed => "changed",
-            Self::Removed => "removed",
-        }
+        self.into()
     }
 }
 
 impl Trust {
     pub fn of(home: &Path, workspace: &Path) -> Self {
-        let name: String =
-            Sha256::digest(workspace.as_os_str().as_encoded_bytes())[..12].iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = hex(&Sha256::digest(workspace.as_os_str().as_encoded_bytes())[..12]);
         Self { workspace: workspace.to_owned(), kept: home.join("trust").join(name) }
     }
 

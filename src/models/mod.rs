@@ -215,7 +215,8 @@ pub struct ChatAnswer {
 }
 
 /// Why a model stopped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Finish {
     #[default]
     Stop,
@@ -230,12 +231,7 @@ pub enum Finish {
 impl Finish {
     /// In a word, for the record.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Stop => "stop",
-            Self::ToolCalls => "tool_calls",
-            Self::Length => "length",
-            Self::Filtered => "filtered",
-        }
+        self.into()
     }
 }
 

@@ -231,8 +231,9 @@ pub fn that_need_model<'a>(plan: &'a super::Plan, catalog: &Catalog) -> Vec<&'a 
 }
 
 /// What a call can do to the world. Ordered from harmless to harmful.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Risk {
     Read,
     Network,
@@ -243,8 +244,9 @@ pub enum Risk {
 }
 
 /// What is done with a call, the strictest last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Verdict {
     Allow,
     /// A person is asked.

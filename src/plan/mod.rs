@@ -46,7 +46,7 @@ pub use node::{
     AgentNode, ApprovalNode, Approve, CodeNode, ContextMode, DecisionNode, Field, FieldKind, Join, LoopNode, MapNode, MergeNode, Node,
     NodeKind, OnFailure, Policy, Retry, Route, SandboxLimits, SubplanNode, ToolInput, ToolNode, TransformNode,
 };
-pub use schema::schema;
+pub use schema::{schema, schema_faults};
 pub use texts::{
     NodeText, NodeTextMut, TextPlace, each_text_mut, inputs_read, node_texts, node_texts_mut, reads, takes_results, value_text,
 };

@@ -5,8 +5,19 @@ use super::{
     ApprovalNode, Budget, FACTS, Moment, Policy, SandboxLimits,
     native::{FORMAT, object},
 };
+use jsonschema::Validator;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
+
+/// What a value has against a schema, the first faults of it; `None` when it fits.
+pub fn schema_faults(validator: &Validator, value: &Value, most: usize) -> Option<String> {
+    let faults = validator.iter_errors(value).take(most).map(|fault| match fault.instance_path().to_string() {
+        path if path.is_empty() => fault.to_string(),
+        path => format!("at {path}: {fault}"),
+    });
+    let faults: Vec<String> = faults.collect();
+    (!faults.is_empty()).then(|| faults.join("; "))
+}
 
 /// The schema (draft 2020-12). Unknown fields are allowed on plans, nodes and edges, since they are kept.
 pub fn schema() -> Value {

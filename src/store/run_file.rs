@@ -3,11 +3,10 @@
 
 use super::{Secrets, Store, short};
 use crate::engine::{Event, Record, Run, RunId};
-use crate::text::safe_json;
+use crate::text::{hex, safe_json};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
-    fmt::Write as _,
     io::Write as _,
     path::{Path, PathBuf},
 };
@@ -162,11 +161,7 @@ fn header_of(line: &str) -> Result<RunFileHeader, (String, &'static str)> {
 }
 
 fn checksum(body: &str) -> String {
-    Sha256::digest(body).iter().fold(String::new(), |mut hex, byte| {
-        // Writing into a text can't fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    hex(&Sha256::digest(body))
 }
 
 #[cfg(test)]

@@ -1,6 +1,23 @@
 //! Figures in a person's form: durations, counts, bytes, money, moments. The same everywhere: no locale, no time zone but UTC.
 
 use super::Plain;
+use std::fmt::Display;
+
+/// The first of some names, and how many more there are: `a, b and 3 more`.
+pub fn some_of(names: impl IntoIterator<Item = impl Display>, most: usize) -> String {
+    let mut names = names.into_iter();
+    let first: Vec<String> = names.by_ref().take(most).map(|name| name.to_string()).collect();
+    let first = first.join(", ");
+    match names.count() {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 /// Milliseconds as `850ms`, `1.2s`, `34s`, `3m04s`, `2h05m`, `3d04h`.
 pub fn duration(ms: u64) -> Plain {

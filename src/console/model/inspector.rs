@@ -29,7 +29,8 @@ pub enum Scroll {
 }
 
 /// One side of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Tab {
     /// Streamed text, result, error.
     Output,
@@ -51,13 +52,6 @@ impl Tab {
     pub const PLAN: [Self; 2] = [Self::Node, Self::Source];
 
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Output => "output",
-            Self::Prompt => "prompt",
-            Self::Tools => "tools",
-            Self::Timing => "timing",
-            Self::Node => "node",
-            Self::Source => "source",
-        }
+        self.into()
     }
 }

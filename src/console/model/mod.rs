@@ -177,23 +177,17 @@ impl Model {
 
     /// Changes the tree that the Plan screen shows.
     pub fn with_tree(&mut self, change: impl FnOnce(&mut TreeView, &Plan)) {
-        if let PlanScreen::Run(id) = &self.place.shown
-            && let Some(run) = self.runs.get_mut(id)
-        {
-            run.with_tree(change);
-        } else {
-            self.editor.with_tree(change);
+        match self.shown_run_mut() {
+            Some(run) => run.with_tree(change),
+            None => self.editor.with_tree(change),
         }
     }
 
     /// Computes the drawing of what is shown again, where it must be.
     pub fn refresh_drawing(&mut self) {
-        if let PlanScreen::Run(id) = &self.place.shown
-            && let Some(run) = self.runs.get_mut(id)
-        {
-            run.refresh_drawing();
-        } else {
-            self.editor.refresh_drawing();
+        match self.shown_run_mut() {
+            Some(run) => run.refresh_drawing(),
+            None => self.editor.refresh_drawing(),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::engine::{
     run::RunState,
 };
 use crate::plan::{NodeId, nest};
-use crate::text::clock;
+use crate::text::{clock, some_of};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -207,10 +207,7 @@ impl RunState {
 
     /// The first of these nodes, and how many more there are.
     fn names(&self, nodes: &[NodeIx]) -> String {
-        let names: Vec<String> = nodes.iter().take(NAMES).map(|&node| format!("`{}`", self.id_of(node))).collect();
-        let more = nodes.len() - names.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{}{more}", names.join(", "))
+        some_of(nodes.iter().map(|&node| format!("`{}`", self.id_of(node))), NAMES)
     }
 
     /// Nothing but the pace and the slots keep it.

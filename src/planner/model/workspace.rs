@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use super::super::builtin::WorkspaceFacts;
+use crate::text::some_of;
 
 /// Most entries of the top level that are named.
 const ENTRIES: usize = 40;
@@ -18,18 +19,12 @@ const COLUMNS: usize = 24;
 pub fn describe(facts: &WorkspaceFacts, request: &str) -> String {
     let mut text = String::new();
     let entries = facts.top_level();
-    let shown: Vec<String> = entries
-        .iter()
-        .take(ENTRIES)
-        .map(|(name, below)| below.map_or_else(|| name.clone(), |files| format!("{name}/ ({files} files)")))
-        .collect();
-    let more = entries.len().saturating_sub(ENTRIES);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let shown = entries.iter().map(|(name, below)| below.map_or_else(|| name.clone(), |files| format!("{name}/ ({files} files)")));
     // Writing to a String can't fail.
     let mut line = |line: String| writeln!(text, "{line}").unwrap_or_default();
-    match shown.is_empty() {
+    match entries.is_empty() {
         true => line("The workspace is empty.".to_owned()),
-        false => line(format!("The workspace holds: {}{more}.", shown.join(", "))),
+        false => line(format!("The workspace holds: {}.", some_of(shown, ENTRIES))),
     }
     if facts.is_repository() {
         line("It is a git repository.".to_owned());

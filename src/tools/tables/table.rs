@@ -2,14 +2,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, fmt};
+use std::collections::BTreeSet;
 
 /// Most columns of one table.
 pub(super) const COLUMNS: usize = 500;
 
 /// How a file is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, strum::Display)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum TableFormat {
     Csv,
     Tsv,
@@ -19,21 +20,6 @@ pub enum TableFormat {
     Log,
     Access,
     Lines,
-}
-
-impl fmt::Display for TableFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Csv => "csv",
-            Self::Tsv => "tsv",
-            Self::Json => "json",
-            Self::Jsonl => "jsonl",
-            Self::Yaml => "yaml",
-            Self::Log => "log",
-            Self::Access => "access",
-            Self::Lines => "lines",
-        })
-    }
 }
 
 /// What all cells of a column are that aren't null.

@@ -12,22 +12,15 @@ pub fn compare(model: &Model) -> Doc<'static> {
     let compare = &model.editor.compare;
     let Some(difference) = compare.selected() else { return doc };
     let is_planned = model.editor.version().is_some_and(|version| version.goes_on);
-    let whose = match compare.name() {
-        None if is_planned => match difference.mark {
-            DifferenceMark::Added => "is new in this plan",
-            DifferenceMark::Removed => "was in the plan before",
-            DifferenceMark::Changed => "is different from the plan before",
-        },
-        None => match difference.mark {
-            DifferenceMark::Added => "added by your edits",
-            DifferenceMark::Removed => "removed by your edits",
-            DifferenceMark::Changed => "changed by your edits",
-        },
-        Some(_) => match difference.mark {
-            DifferenceMark::Added => "is only in the other plan",
-            DifferenceMark::Removed => "is not in the other plan",
-            DifferenceMark::Changed => "is different in the other plan",
-        },
+    let [added, removed, changed] = match compare.name() {
+        None if is_planned => ["is new in this plan", "was in the plan before", "is different from the plan before"],
+        None => ["added by your edits", "removed by your edits", "changed by your edits"],
+        Some(_) => ["is only in the other plan", "is not in the other plan", "is different in the other plan"],
+    };
+    let whose = match difference.mark {
+        DifferenceMark::Added => added,
+        DifferenceMark::Removed => removed,
+        DifferenceMark::Changed => changed,
     };
     doc.line(Role::Heading, difference_title(difference));
     doc.line(Role::Dim, Plain::line(whose));

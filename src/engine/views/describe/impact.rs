@@ -2,7 +2,7 @@
 
 use crate::engine::{Impact, NodeImpact, Outcome};
 use crate::plan::NodeId;
-use crate::text::Plain;
+use crate::text::{Plain, some_of};
 
 /// Nodes that one line names.
 const NAMED: usize = 60;
@@ -113,10 +113,7 @@ impl Impact {
 }
 
 fn names(nodes: &[&NodeId]) -> String {
-    let named: Vec<&str> = nodes.iter().take(NAMED).map(|node| node.as_str()).collect();
-    let more = nodes.len().saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", named.join(", "))
+    some_of(nodes, NAMED)
 }
 
 #[cfg(test)]
