@@ -1,7 +1,7 @@
 //! `dagdeck ls`: the workspace's runs, newest first.
 
 use super::{CliContext, CliError, Exit, Io, LsArgs};
-pub(super) use crate::store::short;
+pub(super) use crate::engine::short_name as short;
 use crate::{
     engine::{ModelCall, RunStatus, calls_label, elapsed},
     host::{Clock, SystemClock},

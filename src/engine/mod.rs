@@ -48,7 +48,7 @@ pub use held::{HeldCall, NextCall};
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
 pub use mark::Mark;
 pub use privacy::PLANNED_BY;
-pub use record::{EdgeId, ModelSlots, Outcome, Record, RunId, RunSettings};
+pub use record::{EdgeId, ModelSlots, Outcome, Record, RunId, RunSettings, short_name};
 pub use rehearse::{AUTO, OPERATOR, REHEARSAL, REHEARSED};
 pub use renames::{NewNames, Renames, carry};
 pub use report::{

@@ -10,6 +10,11 @@ use serde_json::Value;
 #[serde(transparent)]
 pub struct RunId(pub String);
 
+/// The end of a run's name: enough to tell runs apart, and accepted wherever a run is named.
+pub fn short_name(run: &str) -> &str {
+    run.char_indices().rev().nth(7).map_or(run, |(at, _)| &run[at..])
+}
+
 /// Slot of an edge within its run: those of the plan first (`Plan::edges` in order, then `depends_on` in node order), then those of bodies
 /// and of edits as they came. Never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -10,9 +10,9 @@ use super::{
     session::{FirstCommands, Listener, Order},
     trust::{TrustItem, TrustState},
 };
-use crate::engine::{Action, Command, GateId, Run, RunId};
+use crate::engine::{Action, Command, GateId, Run, RunId, short_name};
 use crate::plan::Plan;
-use crate::store::{PlanningRecord, StoreError, short};
+use crate::store::{PlanningRecord, StoreError};
 use serde_json::Value;
 use std::{collections::HashMap, sync::Arc};
 use tokio::{
@@ -344,5 +344,5 @@ impl ClientSession {
 }
 
 fn not_live(run: &RunId) -> Problem {
-    Problem::new(format!("run `{}` is open for reading only", short(&run.0)))
+    Problem::new(format!("run `{}` is open for reading only", short_name(&run.0)))
 }

@@ -379,7 +379,7 @@ async fn a_run_is_driven_by_one_host_at_a_time_and_the_other_says_which() {
     assert_eq!(other.host.shared().runs().unwrap()[0].driver, Driver::Elsewhere(who.clone()));
     let mut guest = Seat::take(&other);
     guest.ask(Request::Resume(run.clone()));
-    assert_eq!(guest.problem().await.message, format!("run `{}` is already run by {who}", crate::store::short(&run.0)));
+    assert_eq!(guest.problem().await.message, format!("run `{}` is already run by {who}", crate::engine::short_name(&run.0)));
     bed.host.shutdown().await;
     assert_eq!(other.host.shared().driver(&run), Driver::Nobody);
 }

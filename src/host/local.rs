@@ -13,11 +13,11 @@ use super::{
 };
 use crate::agents;
 use crate::engine::{
-    Action, ActionTarget, Actor, Command, ModelCall, ModelSlots, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time,
+    Action, ActionTarget, Actor, Command, ModelCall, ModelSlots, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time, short_name,
 };
 use crate::models::config::Environment;
 use crate::plan::{Catalog, Plan, nest};
-use crate::store::{RunFilter, RunRow, Store, StoreError, short};
+use crate::store::{RunFilter, RunRow, Store, StoreError};
 use crate::tools::sweep;
 use serde_json::json;
 use std::{
@@ -320,7 +320,7 @@ impl Shared {
     /// What people allowed in a run that came from elsewhere, or is said to have, holds for nobody here.
     fn refuse_imported(&self, run: &RunId) -> Result<(), Problem> {
         if self.store.is_imported(run)? {
-            let hint = Some(format!("continue in a branch, where approvals are asked again: `dagdeck branch {}`", short(&run.0)));
+            let hint = Some(format!("continue in a branch, where approvals are asked again: `dagdeck branch {}`", short_name(&run.0)));
             return Err(Problem { message: "the run was imported from a file, so it can't go on".to_owned(), hint });
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! `StoreError`: why the journal could not be read or written, in words that a person can act on.
 
-use super::short;
+use crate::engine::short_name;
 use rusqlite::ErrorCode;
 use std::{
     borrow::Cow,
@@ -24,7 +24,7 @@ pub enum StoreError {
         cause: String,
     },
     /// An event of one run is missing or can't be read. Other runs of the file are not touched by that.
-    #[error("run `{}` is damaged at its event {seq}: {cause} (journal `{}`)", short(run), path.display())]
+    #[error("run `{}` is damaged at its event {seq}: {cause} (journal `{}`)", short_name(run), path.display())]
     DamagedRun {
         path: PathBuf,
         run: String,
@@ -65,10 +65,10 @@ pub enum StoreError {
         cause: String,
     },
     /// These events are there already: two programs write one run.
-    #[error("run `{}` is being written by another program", short(run))]
+    #[error("run `{}` is being written by another program", short_name(run))]
     Conflict { run: String },
     /// Another process drives the run.
-    #[error("run `{}` is already run by {by}", short(run))]
+    #[error("run `{}` is already run by {by}", short_name(run))]
     Driven {
         run: String,
         /// By whom, for people.
@@ -101,9 +101,9 @@ pub enum StoreError {
 impl StoreError {
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
-            Self::DamagedRun { run, whole, .. } => Some(beside(short(run), *whole).into()),
+            Self::DamagedRun { run, whole, .. } => Some(beside(short_name(run), *whole).into()),
             Self::NoRuns { elsewhere: Some((run, workspace)) } => {
-                let run = short(run);
+                let run = short_name(run);
                 Some(format!("the newest run elsewhere is `{run}`; use this id, or --workspace {workspace}").into())
             }
             Self::NoRuns { elsewhere: None } => Some("`dagdeck` opens the console; `dagdeck run \"request\"` runs without it".into()),

@@ -22,6 +22,6 @@ pub use error::StoreError;
 pub use handle::{Durability, Journal, Store};
 pub use owner::Ownership;
 pub use plannings::{PLANNINGS, PlanningRecord};
-pub use reader::{RowStatus, RunFilter, RunRow, SHORTEST_NAME, short};
+pub use reader::{RowStatus, RunFilter, RunRow, SHORTEST_NAME};
 pub use run_file::{RUN_FILE_VERSION, ReadRun, RunFile, RunFileError, read_run, rescue, write_run};
 pub use secrets::Secrets;

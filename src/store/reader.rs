@@ -4,7 +4,7 @@ use super::{
     Store, StoreError,
     row::{StoredRow, signed, unsigned},
 };
-use crate::engine::{Outcome, Record, Run, RunId, RunStatus, StopSignal, Time};
+use crate::engine::{Outcome, Record, Run, RunId, RunStatus, StopSignal, Time, short_name};
 use crate::plan::NodeId;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::{
@@ -100,7 +100,10 @@ impl Store {
         match fitting.len() {
             0 => Err(StoreError::NoSuchRun { name: name.to_owned() }),
             1 => Ok(RunId(fitting.remove(0))),
-            _ => Err(StoreError::Ambiguous { name: name.to_owned(), matches: fitting.iter().map(|run| short(run).to_owned()).collect() }),
+            _ => Err(StoreError::Ambiguous {
+                name: name.to_owned(),
+                matches: fitting.iter().map(|run| short_name(run).to_owned()).collect(),
+            }),
         }
     }
 
@@ -226,11 +229,6 @@ fn elsewhere(db: &Connection) -> rusqlite::Result<Option<(String, String)>> {
     db.prepare_cached("SELECT id, workspace FROM runs ORDER BY coalesce(imported, created) DESC, id DESC LIMIT 1")?
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()
-}
-
-/// The end of a run's name: enough to tell runs apart, and accepted wherever a run is named.
-pub fn short(run: &str) -> &str {
-    run.char_indices().rev().nth(7).map_or(run, |(at, _)| &run[at..])
 }
 
 /// A part of a run's id means the run from this length on: a shorter name is a gate or a node.

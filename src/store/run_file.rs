@@ -1,8 +1,8 @@
 //! A run as one portable file: JSON lines, of which the first says what the file is, how many events follow and their checksum.
 //! Secrets are taken out on the way. Reading tells file and line of whatever is wrong, and gives all or nothing.
 
-use super::{Secrets, Store, short};
-use crate::engine::{Event, Record, Run, RunId};
+use super::{Secrets, Store};
+use crate::engine::{Event, Record, Run, RunId, short_name};
 use crate::text::{hex, safe_json};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -138,7 +138,7 @@ pub fn read_run(text: &str, name: &str) -> Result<ReadRun, RunFileError> {
 /// # Errors
 /// When the folder can't be written either.
 pub fn rescue(records: &[Record], folder: &Path) -> std::io::Result<PathBuf> {
-    let name = format!("dagdeck-run-{}-", Run::replay(records).id().map_or("", |run| short(&run.0)));
+    let name = format!("dagdeck-run-{}-", Run::replay(records).id().map_or("", |run| short_name(&run.0)));
     let mut file = tempfile::Builder::new().prefix(&name).suffix(".jsonl").tempfile_in(folder)?;
     file.write_all(write_run(records, &Secrets::of_process())?.text.as_bytes())?;
     Ok(file.keep()?.1)

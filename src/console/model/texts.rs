@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::inputs;
 use crate::console::theme::{Role, of_state};
-use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, NodeState, RunId, RunStatus, StateGroup};
+use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, NodeState, RunId, RunStatus, StateGroup, short_name};
 use crate::plan::dialect::{body_from_value, body_to_value, node_from_value, node_to_value};
 use crate::plan::validate::{Finding, Severity};
 use crate::plan::{
@@ -255,7 +255,7 @@ pub fn on_a_line(value: &Value) -> Plain {
 
 /// The end of a run's name, which tells it from others.
 pub fn run_name(run: &RunId) -> &str {
-    run.0.char_indices().rev().nth(7).map_or(run.0.as_str(), |(at, _)| &run.0[at..])
+    short_name(&run.0)
 }
 
 /// How a run's status looks.
