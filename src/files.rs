@@ -8,7 +8,7 @@ use std::{
     fs::{DirBuilder, File},
     io::{Error, ErrorKind, Read},
     os::unix::fs::DirBuilderExt,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// The largest plan, theme, card or other document, in bytes.
@@ -16,6 +16,22 @@ pub const DOCUMENT: u64 = 16 << 20;
 
 /// The largest run file, in bytes.
 pub const RUN_FILE: u64 = 512 << 20;
+
+/// The files of a folder with an ending, sorted; none where there is no such folder.
+///
+/// # Errors
+/// When the folder can't be read.
+pub fn with_ending(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Error> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, Error>>()?;
+    paths.retain(|path| path.extension().is_some_and(|own| own == ending) && path.is_file());
+    paths.sort();
+    Ok(paths)
+}
 
 /// Makes a folder, and those above it, that only the user can look into; one that is there stays as it is.
 ///

@@ -5,7 +5,7 @@ use crate::files;
 use indexmap::IndexMap;
 use std::{
     collections::BTreeMap,
-    fs, io,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -192,20 +192,8 @@ impl CardFolder {
 }
 
 fn card_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut paths = Vec::new();
-    for entry in entries {
-        let path = entry?.path();
-        let hidden = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-        if !hidden && path.extension().is_some_and(|ext| ext == "md") && path.is_file() {
-            paths.push(path);
-        }
-    }
-    paths.sort();
+    let mut paths = files::with_ending(folder, "md")?;
+    paths.retain(|path| path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.')));
     Ok(paths)
 }
 
@@ -232,6 +220,7 @@ fn read(path: &Path, origin: &str, last: Option<KnownCard>) -> KnownCard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use tempfile::TempDir;
 
     fn card(name: &str, description: &str) -> String {

@@ -6,9 +6,10 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The state of a node. Match without a wildcard arm.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, strum::EnumIter)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, strum::EnumIter)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum NodeState {
+    #[default]
     Pending,
     /// May start as soon as a slot is free.
     Ready,
@@ -156,7 +157,7 @@ impl SkippedBy {
 }
 
 /// What is known of one node of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeRun {
     pub state: NodeState,
     /// Why it is in this state; empty when the state says it all.
@@ -181,25 +182,6 @@ pub struct NodeRun {
     pub stale: Option<Cause>,
     /// What its earlier generations took.
     pub earlier: Spent,
-}
-
-impl Default for NodeRun {
-    fn default() -> Self {
-        Self {
-            state: NodeState::Pending,
-            reason: Cause::None,
-            generation: 1,
-            attempt: 0,
-            result: None,
-            error: None,
-            mark: None,
-            span: WorkSpan::default(),
-            lineage: Lineage::default(),
-            inside: Inside::default(),
-            stale: None,
-            earlier: Spent::default(),
-        }
-    }
 }
 
 impl NodeRun {

@@ -285,45 +285,38 @@ impl ClientSession {
     }
 
     fn read_plan(&mut self, path: String) {
-        let (file, listener) = (self.shared.places.workspace.join(&path), self.listener.clone());
-        self.tasks.spawn_blocking(move || {
-            let notice = match super::link::open(&file) {
-                Ok(plan) => Notice::PlanRead { path, plan: Box::new(plan) },
-                Err(message) => Notice::Problem(Problem::new(format!("`{path}`: {message}"))),
-            };
-            // A client that has gone compares nothing.
-            let _ = listener.send(notice);
+        let file = self.shared.places.workspace.join(&path);
+        self.aside(move || match super::link::open(&file) {
+            Ok(plan) => Notice::PlanRead { path, plan: Box::new(plan) },
+            Err(message) => Notice::Problem(Problem::new(format!("`{path}`: {message}"))),
         });
     }
 
     fn save_text(&mut self, path: String, text: String, there: There) {
-        let (file, listener) = (self.shared.places.workspace.join(&path), self.listener.clone());
-        self.tasks.spawn_blocking(move || {
-            let notice = match save::text(&text, &file, there) {
-                Ok(true) => Notice::TextSaved(path),
-                Ok(false) => Notice::TextThere { path, text },
-                Err(error) => Notice::Problem(Problem::new(format!("`{path}` can't be written: {error}"))),
-            };
-            // A client that has gone is told nothing; the file is there.
-            let _ = listener.send(notice);
+        let file = self.shared.places.workspace.join(&path);
+        self.aside(move || match save::text(&text, &file, there) {
+            Ok(true) => Notice::TextSaved(path),
+            Ok(false) => Notice::TextThere { path, text },
+            Err(error) => Notice::Problem(Problem::new(format!("`{path}` can't be written: {error}"))),
         });
     }
 
     fn save_plan(&mut self, path: String, plan: Box<Plan>, form: crate::plan::Dialect, there: There) {
-        let (file, listener) = (self.shared.places.workspace.join(&path), self.listener.clone());
-        let trust = self.shared.places.kept_trust();
-        self.tasks.spawn_blocking(move || {
-            let notice = match save::plan(&plan, form, &file, there) {
-                Ok(Saved::Written) => match trust.saved(&file) {
-                    Ok(()) => Notice::PlanSaved { path, plan },
-                    Err(problem) => Notice::Problem(problem),
-                },
-                Ok(Saved::IsThere { has_comments }) => Notice::PlanThere { path, plan, form, has_comments },
-                Err(error) => Notice::Problem(Problem::new(format!("`{path}` can't be written: {error}"))),
-            };
-            // A client that has gone is told nothing; the file is there.
-            let _ = listener.send(notice);
+        let (file, trust) = (self.shared.places.workspace.join(&path), self.shared.places.kept_trust());
+        self.aside(move || match save::plan(&plan, form, &file, there) {
+            Ok(Saved::Written) => match trust.saved(&file) {
+                Ok(()) => Notice::PlanSaved { path, plan },
+                Err(problem) => Notice::Problem(problem),
+            },
+            Ok(Saved::IsThere { has_comments }) => Notice::PlanThere { path, plan, form, has_comments },
+            Err(error) => Notice::Problem(Problem::new(format!("`{path}` can't be written: {error}"))),
         });
+    }
+
+    /// Blocking work; a client that has gone is told nothing of its end.
+    fn aside(&mut self, work: impl FnOnce() -> Notice + Send + 'static) {
+        let listener = self.listener.clone();
+        self.tasks.spawn_blocking(move || drop(listener.send(work())));
     }
 
     fn notify(&self, notice: Notice) {

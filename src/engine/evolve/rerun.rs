@@ -230,7 +230,7 @@ impl RunState {
     pub(super) fn bury(&mut self, ix: NodeIx) {
         self.enter(ix, Phase::Ended);
         self.graph.remove(ix, self.nodes[ix].generation);
-        self.nodes[ix] = NodeRun::default();
+        self.nodes[ix] = NodeRun { generation: 1, ..NodeRun::default() };
         let old = std::mem::replace(&mut self.flows[ix], Flow { phase: Phase::Ended, ..Flow::default() });
         for inner in old.bodies.into_iter().flat_map(|bodies| bodies.inner_runs) {
             self.inner_runs[inner] = InnerRun::default();

@@ -4,7 +4,7 @@
 use crate::files;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::{collections::BTreeMap, fs, io, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 
 use super::form::{self, FormPart};
 use super::shipped::SHIPPED;
@@ -162,15 +162,7 @@ fn bare(node: &Map<String, Value>) -> Value {
 }
 
 fn read_folder(folder: &Path) -> io::Result<Vec<Result<Template, TemplateError>>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml") && path.is_file());
-    paths.sort();
-    Ok(paths.iter().map(|path| read_file(path)).collect())
+    Ok(files::with_ending(folder, "toml")?.iter().map(|path| read_file(path)).collect())
 }
 
 fn read_file(path: &Path) -> Result<Template, TemplateError> {
