@@ -1,17 +1,16 @@
 //! `move_file` and `copy_file`: files and folders get another place, or a second one. Every source and target is checked before the first
 //! effect; a target that is there is replaced only on demand, a folder never.
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    access, arguments, blocking, describe,
+    AbandonFlag, FileTool, access, arguments, describe,
     paths::{Amount, Paths, listed, paths_schema, touched},
 };
 use crate::engine::Preview;
-use crate::plan::{Risk, ToolInfo, ToolReach};
+use crate::plan::{Risk, ToolReach};
 use crate::tools::{Assessment, Entry, EntryKind, Existing, Located, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
 #[derive(Deserialize, JsonSchema)]
@@ -33,70 +32,24 @@ enum TransferKind {
     Copy,
 }
 
-pub(super) struct Transfer {
-    info: ToolInfo,
-    kind: TransferKind,
-}
-
-impl Transfer {
-    pub(super) fn moving() -> Self {
-        let description = "Move or rename files and directories of the workspace. Gives {moved: [{source, target, overwritten}], files}.";
-        Self { info: describe::<TransferArgs>("move_file", description, Risk::Write, ToolReach::Private), kind: TransferKind::Move }
-    }
-
-    pub(super) fn copying() -> Self {
-        let description = "Copy files, and directories with all below them, in the workspace. Gives {copied: [{source, target, overwritten}], files, bytes}.";
-        Self { info: describe::<TransferArgs>("copy_file", description, Risk::Write, ToolReach::Private), kind: TransferKind::Copy }
+pub(super) fn moving() -> impl Tool {
+    let description = "Move or rename files and directories of the workspace. Gives {moved: [{source, target, overwritten}], files}.";
+    FileTool {
+        info: describe::<TransferArgs>("move_file", description, Risk::Write, ToolReach::Private),
+        assess: |args| TransferKind::Move.assess(args),
+        work: |workspace, args, stop| TransferKind::Move.transfer(workspace, args, stop),
+        preview: Some(|context, args| TransferKind::Move.preview(context, args)),
     }
 }
 
-#[async_trait]
-impl Tool for Transfer {
-    fn info(&self) -> &ToolInfo {
-        &self.info
-    }
-
-    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
-        let does = self.kind.words().0;
-        let source = arguments::<TransferArgs>(args.clone()).map(|args| args.source.label()).unwrap_or_default();
-        Assessment::local(Risk::Write, format!("{does} {source} to `{}`", args["target"].as_str().unwrap_or_default()))
-    }
-
-    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: TransferArgs = arguments(args)?;
-        let (root, kind) = (context.workspace.clone(), self.kind);
-        blocking(move |stop| {
-            let workspace = Workspace::new(&root)?;
-            let steps = steps(&workspace, kind, &args)?;
-            let mut output = ToolOutput::default();
-            for step in &steps {
-                stop.check()?;
-                step.run(&workspace, kind)?;
-                output.files.extend(touched(&step.entries, kind.words().2));
-                output.files.push(access(step.target.display(), "write", None));
-            }
-            let amount = Amount::of(steps.iter().flat_map(|step| &step.entries));
-            let done: Vec<Value> = steps.iter().map(TransferStep::report).collect();
-            output.value = match kind {
-                TransferKind::Move => json!({"moved": done, "files": amount.files}),
-                TransferKind::Copy => json!({"copied": done, "files": amount.files, "bytes": amount.bytes}),
-            };
-            Ok(output)
-        })
-        .await
-    }
-
-    fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
-        let args: TransferArgs = arguments(args.clone()).ok()?;
-        Some(listed(context, |workspace| {
-            let steps = steps(workspace, self.kind, &args)?;
-            let amount = Amount::of(steps.iter().flat_map(|step| &step.entries));
-            let lines = steps.iter().map(|step| {
-                let replaced = if step.overwritten { "  (replaces the file that is there)" } else { "" };
-                format!("{} → {}{replaced}", step.source.display(), step.target.display())
-            });
-            Ok((format!("{} {}", self.kind.words().1, amount.label()), lines.collect()))
-        }))
+pub(super) fn copying() -> impl Tool {
+    let description =
+        "Copy files, and directories with all below them, in the workspace. Gives {copied: [{source, target, overwritten}], files, bytes}.";
+    FileTool {
+        info: describe::<TransferArgs>("copy_file", description, Risk::Write, ToolReach::Private),
+        assess: |args| TransferKind::Copy.assess(args),
+        work: |workspace, args, stop| TransferKind::Copy.transfer(workspace, args, stop),
+        preview: Some(|context, args| TransferKind::Copy.preview(context, args)),
     }
 }
 
@@ -107,6 +60,41 @@ impl TransferKind {
             Self::Move => ("moves", "move", "move"),
             Self::Copy => ("copies", "copy", "read"),
         }
+    }
+
+    fn assess(self, args: &Value) -> Assessment {
+        let source = arguments::<TransferArgs>(args.clone()).map(|args| args.source.label()).unwrap_or_default();
+        Assessment::local(Risk::Write, format!("{} {source} to `{}`", self.words().0, args["target"].as_str().unwrap_or_default()))
+    }
+
+    fn transfer(self, workspace: &Workspace, args: &TransferArgs, stop: &AbandonFlag) -> Result<ToolOutput, ToolError> {
+        let steps = steps(workspace, self, args)?;
+        let mut output = ToolOutput::default();
+        for step in &steps {
+            stop.check()?;
+            step.run(workspace, self)?;
+            output.files.extend(touched(&step.entries, self.words().2));
+            output.files.push(access(step.target.display(), "write", None));
+        }
+        let amount = Amount::of(steps.iter().flat_map(|step| &step.entries));
+        let done: Vec<Value> = steps.iter().map(TransferStep::report).collect();
+        output.value = match self {
+            Self::Move => json!({"moved": done, "files": amount.files}),
+            Self::Copy => json!({"copied": done, "files": amount.files, "bytes": amount.bytes}),
+        };
+        Ok(output)
+    }
+
+    fn preview(self, context: &ToolContext, args: &TransferArgs) -> Preview {
+        listed(context, |workspace| {
+            let steps = steps(workspace, self, args)?;
+            let amount = Amount::of(steps.iter().flat_map(|step| &step.entries));
+            let lines = steps.iter().map(|step| {
+                let replaced = if step.overwritten { "  (replaces the file that is there)" } else { "" };
+                format!("{} → {}{replaced}", step.source.display(), step.target.display())
+            });
+            Ok((format!("{} {}", self.words().1, amount.label()), lines.collect()))
+        })
     }
 }
 
