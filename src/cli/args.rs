@@ -27,6 +27,9 @@ use std::path::PathBuf;
 pub struct Cli {
     #[command(flatten)]
     pub common: Common,
+    /// The console as lines, for screen readers, pipes and logs
+    #[arg(long)]
+    pub plain: bool,
     #[command(subcommand)]
     pub subcommand: Option<Subcommand>,
 }
@@ -234,6 +237,9 @@ pub struct ConsoleArgs {
     /// A click selects, the wheel scrolls; neither ever decides
     #[arg(long)]
     pub mouse: bool,
+    /// The console as lines, for screen readers, pipes and logs: events as sentences, replies by the numbers of questions
+    #[arg(long, conflicts_with_all = ["theme", "ascii", "mouse"])]
+    pub plain: bool,
 }
 
 #[derive(Debug, Args)]

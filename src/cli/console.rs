@@ -3,6 +3,9 @@
 use super::{
     CliContext, CliError, ConsoleArgs, Exit, Io,
     context::{block_on, env},
+    headless::end_signal,
+    ls::short,
+    plain::LineMode,
     source,
 };
 use crate::{
@@ -10,19 +13,29 @@ use crate::{
         runtime::{self, Opened, Options},
         update::Parting,
     },
-    host::config::ConsoleConfig,
+    host::{
+        Clock, SystemClock,
+        client::{Client, Notice},
+        config::ConsoleConfig,
+    },
     store::RunFilter,
 };
-use std::io::IsTerminal;
+use std::io::{IsTerminal, stdin};
+use std::thread;
+use tokio::sync::mpsc;
 
 /// Opens the console. When the person leaves, runs are cancelled if they said so; otherwise they can be resumed.
 ///
 /// # Errors
 /// When there is no terminal, the plan file can't be read, there is no such run, or the configuration or the journal can't be used.
 pub fn console(args: &ConsoleArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    if args.plain {
+        let open = opened(args, place, io)?;
+        return block_on(lines(open, place, io))?;
+    }
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(CliError::usage("the console needs a terminal, but stdin or stdout is not one")
-            .hint("without one, use `dagdeck run \"REQUEST\"`; `dagdeck --help` lists all subcommands"));
+            .hint("without one, use `dagdeck --plain`, which talks in lines, or `dagdeck run \"REQUEST\"`; `dagdeck --help` lists all subcommands"));
     }
     let options = options(args, place.config()?.console, place, io)?;
     block_on(async {
@@ -54,14 +67,7 @@ pub(super) fn settings(config: ConsoleConfig, place: &CliContext) -> Options {
 
 /// The command line's settings over those.
 fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &mut Io<'_>) -> Result<Options, CliError> {
-    let open = match (args.open.as_deref(), args.run.as_deref()) {
-        (None, None) => None,
-        (None, Some(run)) => Some(Opened::Run(place.store()?.resolve(run, RunFilter::Workspace(&place.places.workspace))?)),
-        (Some(what), _) if source::is_path(what) => {
-            Some(Opened::Plan { plan: Box::new(source::read(what, io)?), file: (what != "-").then(|| what.to_owned()) })
-        }
-        (Some(request), _) => Some(Opened::Request(request.to_owned())),
-    };
+    let open = opened(args, place, io)?;
     let settings = settings(config, place);
     Ok(Options {
         theme: args.theme.clone().or(settings.theme),
@@ -69,5 +75,70 @@ fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &m
         mouse: args.mouse || settings.mouse,
         open,
         ..settings
+    })
+}
+
+/// What the command line says to begin with.
+fn opened(args: &ConsoleArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Option<Opened>, CliError> {
+    Ok(match (args.open.as_deref(), args.run.as_deref()) {
+        (None, None) => None,
+        (None, Some(run)) => Some(Opened::Run(place.store()?.resolve(run, RunFilter::Workspace(&place.places.workspace))?)),
+        (Some(what), _) if source::is_path(what) => {
+            Some(Opened::Plan { plan: Box::new(source::read(what, io)?), file: (what != "-").then(|| what.to_owned()) })
+        }
+        (Some(request), _) => Some(Opened::Request(request.to_owned())),
+    })
+}
+
+/// The console as lines: typed ones in, sentences out. Lines of a pipe wait until what the last one began needs somebody or has ended.
+async fn lines(open: Option<Opened>, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let host = place.host_to_look()?;
+    host.watch_cards();
+    let mut connection = host.connect();
+    let (typed, mut lines) = mpsc::unbounded_channel();
+    // It ends with the input, or with the program.
+    thread::spawn(move || stdin().lines().map_while(Result::ok).try_for_each(|line| typed.send(line)));
+    let is_terminal = stdin().is_terminal();
+    let (mut mode, mut open, mut is_known, mut has_ended) = (LineMode::default(), open, false, false);
+    let signal = loop {
+        if let Some(open) = open.take_if(|_| is_known) {
+            mode.begin(open);
+        }
+        for line in mode.said.drain(..) {
+            io.line(line.as_str())?;
+        }
+        io.out.flush()?;
+        for request in mode.asked.drain(..) {
+            // A host that is gone is known by the end of its notices.
+            let _ = connection.requests.send(request);
+        }
+        if mode.quits || has_ended && is_known && !mode.is_busy() {
+            break None;
+        }
+        tokio::select! {
+            biased;
+            notice = connection.notices.recv() => match notice {
+                Some(notice) => {
+                    is_known |= matches!(notice, Notice::Catalog { .. });
+                    mode.now = SystemClock.now();
+                    mode.notice(notice);
+                }
+                None => break None,
+            },
+            line = lines.recv(), if !has_ended && is_known && (is_terminal || !mode.is_busy()) => match line {
+                Some(line) => mode.line(&line),
+                None => has_ended = true,
+            },
+            signal = end_signal() => break Some(signal),
+        }
+    };
+    if let Some(run) = mode.run.as_ref().filter(|run| run.goes_on()) {
+        io.line(&format!("`dagdeck resume {}` resumes the run", short(&run.id.0)))?;
+    }
+    host.leave(signal).await;
+    Ok(match signal {
+        Some(signal) => Exit::Signalled(signal),
+        None if is_terminal => Exit::Success,
+        None => mode.exit(),
     })
 }

@@ -201,7 +201,7 @@ pub(super) async fn cancel_if_asked(
 }
 
 /// Waits for Ctrl-C, a request to terminate, or the end of the terminal, unless that is meant not to matter (`nohup`).
-async fn end_signal() -> StopSignal {
+pub(super) async fn end_signal() -> StopSignal {
     async fn received(kind: SignalKind) {
         match signal(kind) {
             Ok(mut signal) => {
@@ -247,7 +247,7 @@ impl Printer<'_, '_> {
 }
 
 /// For the events that a person follows. A message that a person has to act on is never cut.
-fn message(event: &Event, run: &Run) -> Option<String> {
+pub(super) fn message(event: &Event, run: &Run) -> Option<String> {
     if !event.has(EventTrait::Printed) {
         return None;
     }

@@ -21,6 +21,8 @@ mod list;
 mod log;
 mod ls;
 mod named;
+mod plain;
+mod plain_orders;
 mod plan;
 mod prune;
 mod prune_args;
@@ -153,8 +155,9 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         trust::announce(&place()?, io);
     }
     match &cli.subcommand {
-        None => console::console(&ConsoleArgs::default(), &place()?, io),
-        Some(Subcommand::Console(args)) => console::console(args, &place()?, io),
+        None => console::console(&ConsoleArgs { plain: cli.plain, ..ConsoleArgs::default() }, &place()?, io),
+        Some(Subcommand::Console(args)) => console::console(&ConsoleArgs { plain: args.plain || cli.plain, ..args.clone() }, &place()?, io),
+        Some(_) if cli.plain => Err(CliError::usage("`--plain` is for the console; what subcommands print is plain already")),
         Some(Subcommand::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
         Some(Subcommand::Run(args)) => block_on(run::run(args, &place()?, io))?,
         Some(Subcommand::Resume(args)) => block_on(resume::resume(args, &place()?, io))?,

@@ -20,6 +20,7 @@ mod journals;
 mod keeping_secrets;
 mod leaving;
 #[cfg(target_os = "linux")]
+mod line_mode;
 mod looking;
 mod mishaps;
 mod model_plans;

@@ -1,0 +1,57 @@
+//! The console as lines: what is typed into it through a pipe, and what it says.
+
+use super::support::program::Program;
+
+const STAFF: &str = "name,start\nann,2020\nbob,2019\n";
+
+#[test]
+fn a_request_is_planned_run_approved_and_its_output_saved_by_lines() {
+    let program = Program::new();
+    program.file("staff.csv", STAFF);
+    let lines = "Sort staff.csv by start and write it to sorted.csv\nrun\n1 approve\nsave answer.txt\nquit\n";
+    let out = program.feed(&["--plain"], lines).code(0).out;
+    for words in [
+        "planning: Sort staff.csv",
+        "asks you",
+        "question 1, write_file: may it start?",
+        "1 reject WHY",
+        "succeeded",
+        "saved to answer.txt",
+    ] {
+        assert!(out.contains(words), "`{words}` is not in\n{out}");
+    }
+    assert!(program.read("sorted.csv").starts_with("name,start\nbob"), "{out}");
+    assert!(!out.contains('\u{1b}'), "no control characters: {out:?}");
+}
+
+#[test]
+fn nothing_is_decided_by_a_reply_to_another_question_or_by_no_reply() {
+    let program = Program::new();
+    program.file("staff.csv", STAFF);
+    let lines = "Sort staff.csv by start and write it to sorted.csv\nrun\n2 approve\n1 skip\nno\n1 frobnicate\n";
+    let out = program.feed(&["console", "--plain"], lines).code(7).out;
+    for words in ["no question 2 is open", "did not skip write_file", "not a reply to question 1", "`dagdeck resume"] {
+        assert!(out.contains(words), "`{words}` is not in\n{out}");
+    }
+    assert!(!program.workspace().join("sorted.csv").exists(), "{out}");
+    // What is left open goes on later, with a rejection.
+    let out = program.feed(&["console", "--plain", "--run", "last"], "resume\n1 reject not today\n").out;
+    assert!(out.contains("question 1, write_file") && !program.workspace().join("sorted.csv").exists(), "{out}");
+}
+
+#[test]
+fn a_request_that_is_not_understood_runs_nothing() {
+    let program = Program::new();
+    let out = program.feed(&["--plain"], "Frobnicate the quux\nrun\n").out;
+    assert!(out.contains("not understood") && out.contains("It can't run like this"), "{out}");
+    program.feed(&["--plain", "ls"], "").code(2).says(&["`--plain` is for the console"]);
+}
+
+#[test]
+fn a_result_is_shown_as_it_was_printed_and_alone_for_a_file() {
+    let program = Program::new();
+    program.file("staff.csv", STAFF);
+    let ran = program.run(&["run", "List the rows of staff.csv sorted by start"]).code(0).out;
+    assert_eq!(program.run(&["show", "last", "--result"]).code(0).out, ran);
+    assert!(program.run(&["show", "last"]).code(0).out.ends_with(&ran));
+}
