@@ -14,7 +14,7 @@ use crate::{
         drawing,
     },
     store::{RunFilter, Secrets, write_run},
-    text::{GlyphSet, Plain},
+    text::{GlyphSet, Plain, has_key},
 };
 use std::path::Path;
 
@@ -78,6 +78,9 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let catalog = if asks { place.survey()?.catalog() } else { Catalog::default() };
     let written = dialect::write_as(plan, args.format, syntax, &catalog);
     io.out.write_all(written.text.as_bytes())?;
+    if has_key(&written.text) {
+        io.say("note: the plan has what looks like a key, written out as it is; look at it before you share it");
+    }
     if !written.lost.is_empty() {
         io.say(&format!("the {} format doesn't hold all of the plan:", args.format.name()));
     }

@@ -102,3 +102,19 @@ fn a_shown_run_says_what_its_open_gates_would_change() {
     program.run(&["resume", "--yes"]).code(0);
     assert_eq!(program.read("d.txt"), "new other words\n", "the change was shown before the yes");
 }
+
+#[test]
+fn a_key_that_is_written_into_a_plan_is_told_before_a_run_and_where_the_plan_is_exported() {
+    let program = Program::new();
+    let key = "sk-abcdefghijklmnopqrstuvwxyz123456";
+    let plan = plan(
+        &program,
+        json!([{"id": "f", "value": {"header": format!("Bearer {key}")}}, {"id": "n", "value": "sk-learn-pipeline-of-2026"}]),
+    );
+    let told = program.run(&["validate", &plan]).code(0);
+    assert!(told.out.contains("warning[literal-key] nodes[0].value") && told.out.matches("literal-key").count() == 1, "{told}");
+    program.run(&["export", &plan, "--format", "native"]).code(0).says(&["note: the plan has what looks like a key"]);
+    for shown in [program.run(&["run", &plan]).code(0), program.run(&["show"]).code(0), told] {
+        assert!(!shown.out.contains(key) && !shown.err.contains(key), "{shown}");
+    }
+}

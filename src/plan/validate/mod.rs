@@ -15,6 +15,7 @@ mod foreign;
 mod joins;
 #[cfg(test)]
 mod joins_tests;
+mod keys;
 mod leaving;
 mod lost_meaning;
 mod names;
@@ -72,5 +73,6 @@ fn everything(plan: &mut PlanCheck) {
     window::check(plan);
     fields::check(plan);
     leaving::check(plan);
+    keys::check(plan);
     nested::check(plan);
 }

@@ -46,9 +46,12 @@ pub(super) struct RunCommand {
 
 impl RunCommand {
     pub(super) fn new(config: &ToolsConfig) -> Self {
-        let description = "Run a shell command in the workspace, without network, unable to write elsewhere. Gives {exit_code, stdout, stderr}; \
-                     an exit code other than 0 is an error unless `allow_failure` is set.";
-        let info = describe::<RunCommandArgs>(SHELL_TOOL, description, Risk::Execute, ToolReach::Private);
+        let network = if config.command.network { "with network" } else { "without network" };
+        let description = format!(
+            "Run a shell command in the workspace, {network}, unable to write elsewhere. Gives {{exit_code, stdout, stderr}}; \
+             an exit code other than 0 is an error unless `allow_failure` is set."
+        );
+        let info = describe::<RunCommandArgs>(SHELL_TOOL, &description, Risk::Execute, ToolReach::Private);
         Self { info, command: config.command.clone(), sandbox: config.sandbox.clone() }
     }
 
