@@ -172,6 +172,16 @@ fn a_run_that_nobody_drives_says_so_and_is_continued_after_a_question() {
 }
 
 #[test]
+fn that_nobody_drives_a_run_is_no_longer_said_once_somebody_does() {
+    let mut deck = Deck::waiting(120, 40);
+    let (records, run) = (other(&deck, "none"), RunId("run-9".into()));
+    deck.notice(Notice::RunOpened { run: run.clone(), records, driver: Driver::Nobody });
+    assert!(deck.sees("no process drives this run: press ! to resume it"), "{}", deck.screen());
+    deck.notice(Notice::Driver { run, driver: Driver::Elsewhere("another console".into()) });
+    assert!(!deck.sees("no process drives this run"), "{}", deck.screen());
+}
+
+#[test]
 fn a_gate_of_a_run_that_nobody_drives_is_open_and_says_what_makes_it_take_replies() {
     let mut deck = Deck::waiting(120, 40);
     deck.done("scan", json!("one"));

@@ -274,4 +274,5 @@ fn an_action_says_that_the_open_gate_after_it_closes_and_asks_again() {
     assert_eq!(lines(&world, &again)[..3], ["may ask again if reached: b", "runs again: a", "closes gates of: b"]);
     world.act(given);
     assert_eq!((world.state("b"), world.open()), ("waiting", vec![2]));
+    assert_eq!(world.voided(1).as_deref(), Some("somebody asked to override the result of `a`, so the node runs again"));
 }

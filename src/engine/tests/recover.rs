@@ -391,3 +391,15 @@ fn waiting_at_a_gate_inside_a_call_uses_up_no_attempt() {
     world.fail("r", ErrorKind::NothingBegan);
     assert_eq!(world.state("r"), "failed");
 }
+
+#[test]
+fn a_call_that_was_under_way_when_two_processes_ended_is_named_once() {
+    let mut world = World::new(plan(vec![save("s", &[])]));
+    for gate in 1..=2 {
+        world.ask("s", "1", "save", json!({"path": "x"}), Verdict::Allow);
+        world.crash();
+        let text = world.run.gate(GateId(gate)).unwrap().0.kind.question().map(|asked| asked.text.to_owned());
+        assert!(text.unwrap().starts_with("The call of `save` in `s` may have had its effect"));
+        world.decide(gate, GateReply::Lost { choice: LostChoice::Again });
+    }
+}
