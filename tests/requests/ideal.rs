@@ -50,7 +50,12 @@ fn output(answer: &Answer, style: Style) -> String {
         None => style,
     };
     let numbers = answer.numbers.iter().map(|number| format!("The number is {number}.\n"));
-    let mut text: String = numbers.chain(answer.text.clone()).chain(answer.files.iter().map(|file| format!("{file}\n"))).collect();
+    let said = answer.text.as_ref().map(|text| match answer.form {
+        Some(Form::Json) => json!({ "said": text }).to_string() + "\n",
+        Some(Form::Yaml) => format!("said: {text}\n"),
+        Some(Form::Markdown) | None => text.clone(),
+    });
+    let mut text: String = numbers.chain(said).chain(answer.files.iter().map(|file| format!("{file}\n"))).collect();
     text.extend(answer.yes.map(|yes| if yes { "Yes.\n" } else { "No.\n" }));
     if answer.rows.is_empty() { text } else { text + &table(&answer.rows, style) }
 }

@@ -2,6 +2,7 @@
 
 use super::{
     entities::{self},
+    lists,
     readings::{Read, Reader},
     rows,
     tree::{Condition, Operation, Step, Want},
@@ -14,8 +15,12 @@ impl Reader<'_> {
     pub(super) fn conditional(&self, from: usize, end: usize, before: &[Step], read: &mut Read) -> Option<Vec<Step>> {
         let (from, end) = self.trim(from, end);
         let is = |at: usize, words: &[&str]| words.iter().any(|word| self.words[at].is(word));
-        let opening = (from..end).find(|at| is(*at, &["if", "unless"]))?;
+        let opening = (from..end).find(|at| is(*at, &["if", "unless"]) || *at == from && is(*at, &["when"]))?;
         // `check if …` is a question and no condition.
+        // `when was the last error?` is a question.
+        if is(opening, &["when"]) && !(opening..end).any(|at| is(at, &[",", "then"])) {
+            return None;
+        }
         if opening > from && is(opening - 1, &["check", "me", "see", "know", "verify", "say"]) {
             return None;
         }
@@ -25,6 +30,7 @@ impl Reader<'_> {
         let mut found = Vec::new();
         let mut add = |condition: (usize, usize), then: (usize, usize), found: &mut Vec<Step>| {
             let otherwise = match other {
+                Some(at) if self.is_idle(at + 1, end) => vec![Vec::new()],
                 Some(at) => self.inner(at + 1, end, before, read),
                 None => vec![Vec::new()],
             };
@@ -45,6 +51,12 @@ impl Reader<'_> {
             for cut in (opening + 1..stop).filter(|at| is(*at, &[",", "then"])) {
                 add((opening + 1, cut), (cut + 1, stop), &mut found);
             }
+            // Nothing but the verb may divide them.
+            if found.is_empty() {
+                for cut in (opening + 2..stop).filter(|at| !self.words[*at].quoted && lists::has("effects", &self.words[*at].lower)) {
+                    add((opening + 1, cut), (cut, stop), &mut found);
+                }
+            }
         } else {
             add((opening + 1, stop), (from, opening), &mut found);
             if found.is_empty() {
@@ -52,6 +64,12 @@ impl Reader<'_> {
             }
         }
         Some(found)
+    }
+
+    fn is_idle(&self, from: usize, end: usize) -> bool {
+        let (from, end) = self.trim(from, end);
+        let said: Vec<&str> = self.words[from..end].iter().map(|word| word.lower.as_str()).collect();
+        lists::has("idle", &said.join(" "))
     }
 
     fn inner(&self, from: usize, end: usize, before: &[Step], read: &mut Read) -> Vec<Vec<Step>> {
@@ -70,6 +88,7 @@ impl Reader<'_> {
         if from >= end {
             return Vec::new();
         }
+        let is = |at: usize, words: &[&str]| words.iter().any(|word| self.words[at].is(word));
         let truth = |operation: &Operation| match operation {
             Operation::Row { name, .. } => rows::row(name).is_some_and(|row| row.needs.truth),
             Operation::Query(query) => query.want == Want::Exists,
@@ -77,6 +96,16 @@ impl Reader<'_> {
         };
         let plain = self.operations(from, end, &[], read).into_iter().map(|(operation, _)| operation).filter(truth);
         let mut found: Vec<Condition> = plain.map(|operation| Condition { operation, test: None, not: false }).collect();
+        // `a.txt is not empty`, where nothing else could be denied.
+        let not = (from + 1..end).find(|at| self.words[*at].is("not")).filter(|_| found.is_empty());
+        let denies =
+            |not: &usize| is(not - 1, &["is", "are", "does", "do"]) && !(from..*not).any(|at| is(at, &["that", "there", "which", "any"]));
+        if let Some(not) = not.filter(denies) {
+            let words = [&self.words[from..not], &self.words[not + 1..end]].concat();
+            let reader = self.of(&words);
+            let plain = reader.operations(0, words.len(), &[], read).into_iter().map(|(operation, _)| operation).filter(truth);
+            found.extend(plain.map(|operation| Condition { operation, test: None, not: true }));
+        }
         for at in from..end {
             for (stop, slot) in entities::read("cmp", self.scene(end), at) {
                 let SlotValue::Compare(
@@ -90,7 +119,7 @@ impl Reader<'_> {
                 else {
                     continue;
                 };
-                let Some(number) = self.words.get(stop).filter(|_| stop < end).and_then(entities::number) else { continue };
+                let Some(number) = self.words.get(stop).filter(|_| stop < end).and_then(super::figures::number) else { continue };
                 for operation in self.counted(from, at, stop + 1, end) {
                     let condition = Condition { operation, test: Some((comparison, number)), not: false };
                     if !found.contains(&condition) {
@@ -132,7 +161,7 @@ impl Reader<'_> {
         }
         let mut found: Vec<Operation> = Vec::new();
         for words in said {
-            let reader = Reader { words: &words, ..*self };
+            let reader = self.of(&words);
             let mut read = Read::default();
             for (operation, _) in reader.operations(0, words.len(), &[], &mut read) {
                 let number = match &operation {

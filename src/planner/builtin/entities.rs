@@ -1,10 +1,11 @@
 //! Entities: what a slot of a form takes out of the words at a place. A slot can be read in several ways; each is given.
 
+use super::figures::{clock, dates, expression, number, periods, quantity, range, size, status};
 use super::slots::SlotValue;
 use super::{
     facts::{WorkspaceFacts, same_words},
     lists,
-    words::Word,
+    words::{Word, as_written},
 };
 use crate::planner::builtin::slots::{Literal, Relation};
 
@@ -35,6 +36,7 @@ pub(super) const KINDS: &[&str] = &[
     "size",
     "date",
     "level",
+    "plainlevel",
     "todo",
     "measure",
     "superlative",
@@ -52,6 +54,18 @@ pub(super) const KINDS: &[&str] = &[
     "format",
     "program",
     "topic",
+    "noun",
+    "flag",
+    "period",
+    "status",
+    "clock",
+    "foldernoun",
+    "unit",
+    "quantity",
+    "document",
+    "ordinal",
+    "setting",
+    "things",
 ];
 
 fn names(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
@@ -74,16 +88,20 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         "quoted" => one(word.quoted.then(|| text(word))),
         "text" => texts(words, at),
         "word" => one((word.quoted || is_name(word)).then(|| text(word))),
-        "file" => files(words, at, facts).into_iter().map(|(end, path)| (end, SlotValue::Path(path))).collect(),
+        "file" => files(scene, at).into_iter().map(|(end, path)| (end, SlotValue::Path(path))).collect(),
         "folder" => folders(words, at, facts),
         "path" => {
-            let mut found: Vec<_> = files(words, at, facts).into_iter().map(|(end, path)| (end, SlotValue::Path(path))).collect();
+            let mut found: Vec<_> = files(scene, at).into_iter().map(|(end, path)| (end, SlotValue::Path(path))).collect();
             found.extend(folders(words, at, facts));
             found.dedup();
             found
         }
         "new" => one(path_text(word).or_else(|| facts.spelled(&word.text)).map(SlotValue::Path)),
         "glob" => one(glob(word).map(|glob| SlotValue::Globs(vec![glob]))),
+        // `files in temp` are those of the folder.
+        "filekind" if facts.is_folder(&word.text) && at > 0 && ["in", "from", "of"].iter().any(|known| words[at - 1].is(known)) => {
+            Vec::new()
+        }
         "filekind" => file_kinds(words, at),
         "pluralkind" => one(listed("plural_kinds", word).map(|glob| SlotValue::Globs(vec![glob.to_owned()]))),
         "column" => columns(words, at, facts),
@@ -100,7 +118,7 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         "between" => choice(words, at, "between"),
         "size" => size(words, at),
         "date" => dates(word).into_iter().map(|date| (at + 1, SlotValue::Value(Literal::Text(date)))).collect(),
-        "level" => one(listed("levels", word).map(SlotValue::Choice)),
+        "level" | "plainlevel" => one(listed("levels", word).map(SlotValue::Choice)),
         "todo" => one(listed("todo", word).map(SlotValue::Choice)),
         "measure" => choice(words, at, "measures"),
         "superlative" => choice(words, at, "superlatives"),
@@ -109,26 +127,47 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         "more" => choice(words, at, "more"),
         "key" => one((word.quoted || is_key(&word.text)).then(|| text(word))),
         "name" => names(words, at),
-        "data" => files(words, at, facts).into_iter().map(|(end, path)| (end, SlotValue::Path(path))).collect(),
+        "data" => files(scene, at).into_iter().map(|(end, path)| (end, SlotValue::Path(path))).collect(),
         "format" => {
             one(["json", "csv", "tsv", "yaml", "jsonl", "markdown"].into_iter().find(|format| word.is(format)).map(SlotValue::Choice))
         }
-        "program"
-            if ["cargo", "npm", "npx", "pnpm", "yarn", "docker", "kubectl", "python3", "pytest", "ls"].contains(&word.lower.as_str())
-                && words.len() > at + 1 =>
-        {
-            rest(words, at, request, words.len())
-        }
+        "program" if lists::has("runners", &word.lower) && words.len() > at + 1 => rest(words, at, request, words.len()),
         "url" => one((word.lower.starts_with("http://") || word.lower.starts_with("https://")).then(|| text(word))),
         "topic" => (at + 1..=words.len()).flat_map(|end| rest(&words[..end], at, request, end)).collect(),
         "rest" => rest(words, at, request, words.len()),
-        "expression" => (at + 1..=words.len()).filter_map(|end| Some((end, expression(&request[word.from..words[end - 1].to])?))).collect(),
+        "expression" => (at + 1..=words.len()).filter_map(|end| Some((end, expression(as_written(&words[at..end], request)?)?))).collect(),
         "command" if word.quoted => vec![(at + 1, text(word))],
         // Words of English behind a program are no arguments that anybody meant.
         "command" if lists::has("programs", &word.lower) || word.text.starts_with("./") => {
             let says = words[at + 1..].iter().any(|word| !word.quoted && lists::has("function_words", &word.lower));
             if says { Vec::new() } else { rest(words, at, request, words.len()) }
         }
+        _ => named(kind, scene, at),
+    }
+}
+
+/// Slots that name rows, and days and hours of theirs.
+fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
+    let Scene { words, facts, .. } = scene;
+    let word = &words[at];
+    let one = |slot: Option<SlotValue>| slot.map(|slot| (at + 1, slot)).into_iter().collect();
+    match kind {
+        "document" => {
+            // Not what a table's rows are called.
+            let is_said = |end: usize| end > at + 1 || word.quoted || path_text(word).is_some() || facts.by_stem(&word.lower).is_none();
+            files(scene, at).into_iter().filter(|(end, _)| is_said(*end)).map(|(end, path)| (end, SlotValue::Path(path))).collect()
+        }
+        "things" => things(word, facts).into_iter().map(|slot| (at + 1, slot)).collect(),
+        "noun" => one(facts.by_stem(&word.lower).filter(|_| !word.quoted).or_else(|| facts.by_noun(&word.lower)).map(SlotValue::Path)),
+        "foldernoun" => one(facts.folder_of(&word.lower).filter(|_| !word.quoted).map(SlotValue::Path)),
+        "ordinal" => one(ordinal(word)),
+        "setting" => values(words, at, facts).into_iter().take(1).collect(),
+        "unit" => one((lists::has("calculation", &word.lower) && word.lower.chars().all(char::is_alphabetic)).then(|| text(word))),
+        "flag" => flags(words, at, facts),
+        "period" => periods(words, at),
+        "status" => one(status(word)),
+        "clock" => one(clock(&word.text)),
+        "quantity" => (at + 1..=words.len()).filter_map(|end| Some((end, quantity(&words[at..end])?))).collect(),
         _ => Vec::new(),
     }
 }
@@ -142,7 +181,8 @@ fn rest(words: &[Word], at: usize, request: &str, end: usize) -> Vec<(usize, Slo
     while last > at + 1 && [".", "?", "!", ","].iter().any(|mark| words[last - 1].is(mark)) {
         last -= 1;
     }
-    vec![(end, SlotValue::Text { text: request[words[at].from..words[last - 1].to].to_owned(), quoted: false })]
+    let text = as_written(&words[at..last], request);
+    text.map(|text| (end, SlotValue::Text { text: text.to_owned(), quoted: false })).into_iter().collect()
 }
 
 fn listed(list: &str, word: &Word) -> Option<&'static str> {
@@ -170,29 +210,6 @@ fn choice(words: &[Word], at: usize, list: &str) -> Vec<(usize, SlotValue)> {
 fn comparisons(words: &[Word], at: usize) -> Vec<(usize, Relation)> {
     let found = phrases(words, at, lists::choices("comparisons")).into_iter();
     found.filter_map(|(end, name)| Some((end, Relation::named(name)?))).collect()
-}
-
-pub(super) fn number(word: &Word) -> Option<f64> {
-    if word.quoted {
-        return None;
-    }
-    if let Some(at) = lists::words("numbers").iter().position(|name| *name == word.lower) {
-        return Some(at as f64);
-    }
-    let digits = word.text.strip_prefix(['-', '+']).unwrap_or(&word.text);
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
-    let grouped = whole.contains(',');
-    let groups: Vec<&str> = whole.split(',').collect();
-    let fits = groups.iter().enumerate().all(|(at, group)| {
-        !group.is_empty() && group.bytes().all(|c| c.is_ascii_digit()) && (!grouped || group.len() == 3 || at == 0 && group.len() < 3)
-    });
-    let fits = fits && !fraction.is_empty() && fraction.bytes().all(|c| c.is_ascii_digit());
-    fits.then(|| word.text.replace(',', "").parse().ok()).flatten()
-}
-
-fn range(text: &str) -> Option<SlotValue> {
-    let (from, to) = text.split_once(['-', '–']).or_else(|| text.split_once(".."))?;
-    Some(SlotValue::Range(from.parse().ok()?, to.parse().ok()?))
 }
 
 /// A word that can be a name or a text by itself.
@@ -231,8 +248,17 @@ pub(super) fn path_text(word: &Word) -> Option<String> {
 }
 
 /// Files that words name: as they are spelled, or by the name without its ending where only one file has it.
-fn files(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, String)> {
+fn files(scene: Scene<'_>, at: usize) -> Vec<(usize, String)> {
+    let Scene { words, facts, request } = scene;
     let word = &words[at];
+    // A name with spaces, without quotes.
+    let spaced = |end: usize| {
+        words.get(end - 1).filter(|last| !last.quoted && !word.quoted && last.text.contains('.'))?;
+        Some((end, facts.spelled(as_written(&words[at..end], request)?)?))
+    };
+    if let Some(named) = (at + 2..at + 6).find_map(spaced) {
+        return vec![named];
+    }
     if let Some(path) = path_text(word).filter(|path| !facts.is_folder(path)) {
         return vec![(at + 1, facts.located(&path).unwrap_or(path))];
     }
@@ -258,7 +284,8 @@ fn folders(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, Slo
     // A name that is said to be a folder's.
     let said = |word: Option<&Word>| word.is_some_and(|word| ["folder", "directory", "dir"].iter().any(|name| word.is(name)));
     let named = said(words.get(at + 1)) || at > 0 && said(words.get(at - 1));
-    if named && is_name(word) && !is_file { vec![(at + 1, SlotValue::Path(text.to_owned()))] } else { Vec::new() }
+    let says_which = lists::has("which_folder", &word.lower);
+    if named && is_name(word) && !is_file && !says_which { vec![(at + 1, SlotValue::Path(text.to_owned()))] } else { Vec::new() }
 }
 
 fn glob(word: &Word) -> Option<String> {
@@ -286,6 +313,11 @@ fn file_kinds(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
 
 fn columns(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {
     let mut found = Vec::new();
+    for (end, name) in phrases(words, at, lists::choices("column_names")) {
+        if facts.columns().contains(name) {
+            found.push((end, SlotValue::Column(name.to_owned())));
+        }
+    }
     for name in facts.columns() {
         for length in 1..=4 {
             let Some(said) = words.get(at..at + length) else { break };
@@ -308,7 +340,10 @@ fn members(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, Slo
         if said.iter().any(|word| word.quoted) && length > 1 || length == 1 && lists::has("function_words", &said[0].lower) {
             continue;
         }
-        for (column, value) in facts.members(&joined(said)) {
+        let spelled = said.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+        let all = facts.members(&joined(said));
+        let exact = all.iter().any(|(_, value)| *value == spelled);
+        for (column, value) in all.into_iter().filter(|(_, value)| !exact || *value == spelled) {
             found.push((at + length, SlotValue::Member { column: column.to_owned(), value: value.to_owned() }));
         }
     }
@@ -318,7 +353,9 @@ fn members(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, Slo
 fn values(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {
     let word = &words[at];
     if let Some(number) = number(word).or_else(|| word.text.strip_prefix('$').and_then(|text| text.parse().ok())) {
-        return vec![(at + 1, SlotValue::Value(Literal::Number(number)))];
+        // In a column of text, `007` and `1.10` are as they are written.
+        let written = SlotValue::Value(Literal::Text(word.text.clone()));
+        return vec![(at + 1, SlotValue::Value(Literal::Number(number))), (at + 1, written)];
     }
     if word.quoted {
         return vec![(at + 1, SlotValue::Value(Literal::Text(word.text.clone())))];
@@ -326,6 +363,9 @@ fn values(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, Slot
     let dates = dates(word);
     if !dates.is_empty() {
         return dates.into_iter().map(|date| (at + 1, SlotValue::Value(Literal::Text(date)))).collect();
+    }
+    if ["yes", "no", "true", "false"].iter().any(|truth| word.is(truth)) {
+        return vec![(at + 1, SlotValue::Value(Literal::Text(word.lower.clone())))];
     }
     // A column is no value.
     if !columns(words, at, facts).is_empty() {
@@ -347,48 +387,33 @@ fn values(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, Slot
     if is_name(word) { vec![(at + 1, SlotValue::Value(Literal::Text(word.text.clone())))] } else { Vec::new() }
 }
 
-/// A number of bytes: `10 KB` and `10kB` are 10,000, `10 KiB` is 10,240.
-fn size(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
-    const UNITS: &[(&str, f64)] = &[
-        ("b", 1.0),
-        ("byte", 1.0),
-        ("bytes", 1.0),
-        ("kb", 1e3),
-        ("k", 1e3),
-        ("kilobytes", 1e3),
-        ("kilobyte", 1e3),
-        ("mb", 1e6),
-        ("megabytes", 1e6),
-        ("megabyte", 1e6),
-        ("gb", 1e9),
-        ("kib", 1024.0),
-        ("mib", 1_048_576.0),
-        ("gib", 1_073_741_824.0),
-    ];
-    let unit = |text: &str| UNITS.iter().find(|(name, _)| *name == text).map(|(_, factor)| *factor);
-    if let Some((number, factor)) = number(&words[at]).zip(words.get(at + 1).and_then(|word| unit(&word.lower))) {
-        return vec![(at + 2, SlotValue::Number(number * factor))];
-    }
-    let split = words[at].lower.find(|c: char| c.is_alphabetic());
-    let both = split.and_then(|split| Some(words[at].lower[..split].parse::<f64>().ok()? * unit(&words[at].lower[split..])?));
-    both.map(|bytes| (at + 1, SlotValue::Number(bytes))).into_iter().collect()
+/// `purchases` for the rows whose type is purchase.
+fn things(word: &Word, facts: &WorkspaceFacts) -> Vec<SlotValue> {
+    let Some(one) = word.lower.strip_suffix('s').filter(|one| one.len() > 2 && !word.quoted) else { return Vec::new() };
+    let exact = facts.members(&word.lower).is_empty();
+    let found = facts.members(one).into_iter().filter(|_| exact);
+    found.map(|(column, value)| SlotValue::Member { column: column.to_owned(), value: value.to_owned() }).collect()
 }
 
-/// ISO dates, and days with slashes in each of their readings.
-pub(super) fn dates(word: &Word) -> Vec<String> {
-    if let Ok(date) = word.text.parse::<jiff::civil::Date>() {
-        return if word.text.len() == 10 { vec![date.to_string()] } else { Vec::new() };
-    }
-    let parts: Vec<i16> = word.text.split('/').filter_map(|part| part.parse().ok()).collect();
-    let [first, second, year] = parts[..] else { return Vec::new() };
-    if word.text.split('/').count() != 3 {
-        return Vec::new();
-    }
-    let year = if year < 100 { 2000 + year } else { year };
-    let date = |month: i16, day: i16| jiff::civil::Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok();
-    let mut found: Vec<String> = [date(first, second), date(second, first)].into_iter().flatten().map(|date| date.to_string()).collect();
-    found.dedup();
-    found
+/// A column that says yes or no, by its name.
+fn flags(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {
+    let named = columns(words, at, facts);
+    let flag = |(end, slot): (usize, SlotValue)| {
+        let SlotValue::Column(name) = slot else { return None };
+        let columns = facts.tables().filter_map(|(_, table)| table.column(&name));
+        let truths = columns.filter_map(|column| column.truths).next()?;
+        Some((end, SlotValue::Member { column: name, value: truths[0].to_owned() }))
+    };
+    named.into_iter().filter_map(flag).collect()
+}
+
+/// `third`, `3rd`. The first is no number: it is a part of its own.
+fn ordinal(word: &Word) -> Option<SlotValue> {
+    let named = lists::words("ordinals").iter().position(|name| word.is(name)).map(|at| at as u32 + 1);
+    let endings = ["st", "nd", "rd", "th"];
+    let written = || endings.iter().find_map(|ending| word.lower.strip_suffix(ending)?.parse::<u32>().ok());
+    let number = named.or_else(|| written().filter(|_| !word.quoted)).filter(|number| *number > 1)?;
+    Some(SlotValue::Number(f64::from(number)))
 }
 
 fn is_key(text: &str) -> bool {
@@ -396,38 +421,4 @@ fn is_key(text: &str) -> bool {
         && text.chars().all(|c| c.is_alphanumeric() || "_-.[]$".contains(c))
         && text.chars().any(char::is_alphabetic)
         && !lists::has("function_words", &text.to_lowercase())
-}
-
-/// A calculation in figures, or in figures with words that the calculator knows.
-fn expression(text: &str) -> Option<SlotValue> {
-    let clean = text.trim_end_matches(['?', '=', ' ', '.']);
-    let words: Vec<&str> = clean.split(|c: char| c.is_whitespace() || "+-*/^%()".contains(c)).filter(|word| !word.is_empty()).collect();
-    let is_number = |word: &str| word.replace(',', "").parse::<f64>().is_ok();
-    let digits = words.iter().filter(|word| is_number(word)).count();
-    let knows = words.iter().all(|word| is_number(word) || lists::has("calculation", &word.to_lowercase()));
-    let operates = clean.contains(['+', '*', '/', '^', '%', '-']) || words.len() > digits;
-    let is_date =
-        digits > 0 && words.len() == digits && (clean.matches('/').count() == 2 || clean.matches('-').count() == 2) && !clean.contains(' ');
-    let open = clean.matches('(').count() == clean.matches(')').count();
-    (digits > 0 && knows && operates && open && !is_date).then(|| SlotValue::Text { text: in_signs(clean), quoted: false })
-}
-
-/// Words of arithmetic as the signs that the calculator reads.
-fn in_signs(text: &str) -> String {
-    const SIGNS: &[(&str, &str)] = &[
-        (" multiplied by ", " * "),
-        (" divided by ", " / "),
-        (" to the power of ", "^"),
-        (" raised to ", "^"),
-        (" times ", " * "),
-        (" plus ", " + "),
-        (" minus ", " - "),
-        (" x ", " * "),
-        (" squared", "^2"),
-        (" cubed", "^3"),
-        (" percent", "%"),
-        ("square root of ", "sqrt "),
-        (" mod ", " mod "),
-    ];
-    SIGNS.iter().fold(format!(" {text} "), |text, (words, sign)| text.replace(words, sign)).replace("the ", "").trim().to_owned()
 }

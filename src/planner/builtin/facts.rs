@@ -12,6 +12,10 @@ use crate::tools::tables;
 const ENTRIES: usize = 20_000;
 /// Largest table that is looked into, in bytes.
 const TABLE_BYTES: u64 = 4 << 20;
+/// Most tables that are looked into where a request names none.
+const TABLES: usize = 24;
+/// Endings of files that are tables.
+const DATA: &[&str] = &["csv", "tsv", "json", "jsonl", "ndjson", "log", "yaml", "yml"];
 /// Most values of a column that are known.
 const VALUES: usize = 500;
 
@@ -37,6 +41,10 @@ pub(super) struct TableFacts {
 pub(super) struct ColumnFacts {
     pub name: String,
     pub is_number: bool,
+    /// What says yes and no in it, if nothing else occurs.
+    pub truths: Option<[&'static str; 2]>,
+    /// Whether each value begins with a date as in ISO 8601.
+    pub is_date: bool,
     /// Different values as text; none when there are too many.
     pub values: BTreeSet<String>,
     /// Whether each value occurs once.
@@ -48,13 +56,19 @@ impl TableFacts {
         self.columns.iter().find(|column| column.name == name)
     }
 
-    /// Whether its rows are entries of a program's or a server's log.
-    pub fn has_entries(&self) -> bool {
-        self.is_log() || self.format == tables::TableFormat::Access
-    }
-
     pub fn is_log(&self) -> bool {
         self.format == tables::TableFormat::Log
+    }
+
+    pub fn is_access(&self) -> bool {
+        self.format == tables::TableFormat::Access
+    }
+
+    /// The only column of dates.
+    pub fn date(&self) -> Option<&str> {
+        let mut dates = self.columns.iter().filter(|column| column.is_date);
+        let first = dates.next()?;
+        dates.next().is_none().then_some(first.name.as_str())
     }
 }
 
@@ -74,17 +88,32 @@ impl WorkspaceFacts {
         facts
     }
 
-    /// Looks into the tables that the words name.
+    /// Looks into the tables that the words name, or into all if they name none.
     pub(super) fn with_tables(mut self, words: &[Word]) -> Self {
-        for word in words {
-            let path = self.spelled(&word.text).or_else(|| self.located(&word.text)).or_else(|| self.by_stem(&word.lower));
-            if let Some(path) = path.filter(|path| !self.is_folder(path) && !self.tables.contains_key(path))
-                && let Some(table) = self.table_at(&path)
-            {
-                self.tables.insert(path, table);
+        let named = |word: &Word| self.located(&word.text).or_else(|| self.by_stem(&word.lower));
+        let named: Vec<String> = words.iter().filter_map(named).filter(|path| !self.is_folder(path)).collect();
+        self.look_into(named);
+        if self.tables.is_empty() {
+            let is_data = |path: &&String| path.rsplit_once('.').is_some_and(|(_, ending)| DATA.contains(&ending));
+            let all = self.files.iter().filter(is_data).take(TABLES + 1).cloned().collect::<Vec<_>>();
+            if all.len() <= TABLES {
+                self.look_into(all);
             }
         }
         self
+    }
+
+    fn look_into(&mut self, paths: Vec<String>) {
+        for path in paths {
+            if let Some(table) = self.table_at(&path) {
+                self.tables.insert(path, table);
+            }
+        }
+    }
+
+    /// The tables that are known.
+    pub(super) fn tables(&self) -> impl Iterator<Item = (&String, &TableFacts)> {
+        self.tables.iter()
     }
 
     pub(in crate::planner) fn files(&self) -> &[String] {
@@ -130,10 +159,14 @@ impl WorkspaceFacts {
                 let value = row.get(at).and_then(tables::Cell::as_text);
                 is_unique &= value.is_none_or(|value| values.insert(value));
             }
+            let is_date = !values.is_empty() && values.iter().all(|value| day_of(value).is_some());
+            let has_values = !values.is_empty();
+            let truths = TRUTHS.into_iter().find(|pair| has_values && values.iter().all(|value| pair.contains(&value.as_str())));
             if values.len() > VALUES {
                 values.clear();
             }
-            ColumnFacts { name: column.name.clone(), is_number: column.kind == tables::ColumnKind::Number, values, is_unique }
+            let is_number = column.kind == tables::ColumnKind::Number;
+            ColumnFacts { name: column.name.clone(), is_number, truths, is_date, values, is_unique }
         };
         let columns = (0..table.columns.len()).map(column).collect();
         Some(TableFacts { format: table.format, name: table.name.clone(), columns })
@@ -151,23 +184,47 @@ impl WorkspaceFacts {
         (plain && (text.contains('.') || text.contains('/')) && self.root.join(text).symlink_metadata().is_ok()).then(|| text.to_owned())
     }
 
-    /// The one file of this name in whatever folder.
+    /// A file as it is spelled, or the one file whose path ends so.
     pub(super) fn located(&self, name: &str) -> Option<String> {
-        if self.spelled(name).is_some() || name.contains('/') {
-            return self.spelled(name);
-        }
-        None
+        let ends = |path: &&String| path.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'));
+        self.spelled(name).or_else(|| {
+            let mut found = self.files.iter().filter(ends);
+            let first = found.next().filter(|_| name.contains('.'))?;
+            found.next().is_none().then(|| first.clone())
+        })
     }
 
     /// The one file whose name without its ending is this.
     pub(super) fn by_stem(&self, stem: &str) -> Option<String> {
-        let of = |file: &&String| {
-            Path::new(file.as_str()).file_stem().and_then(|name| name.to_str()).is_some_and(|name| name.to_lowercase() == stem)
-        };
-        let mut found = self.files.iter().filter(of);
+        let of =
+            |file: &&String| Path::new(file.as_str()).file_stem().and_then(|name| name.to_str()).is_some_and(|name| same_words(stem, name));
+        let is_data = |path: &&String| path.rsplit_once('.').is_some_and(|(_, ending)| DATA.contains(&ending));
+        let mut found = self.files.iter().filter(is_data).filter(of);
         let first = found.next()?;
-        let is_data = [".csv", ".tsv", ".json", ".jsonl", ".log", ".yaml", ".yml"].iter().any(|ending| first.ends_with(ending));
-        (found.next().is_none() && is_data && stem.len() > 2).then(|| first.clone())
+        (found.next().is_none() && stem.len() > 2).then(|| first.clone())
+    }
+
+    /// The one table whose rows are called so by people.
+    pub(super) fn by_noun(&self, noun: &str) -> Option<String> {
+        let mut stems = super::lists::choices("row_nouns").filter(|(said, _)| *said == noun).filter_map(|(_, stem)| self.by_stem(stem));
+        let first = stems.next()?;
+        stems.next().is_none().then_some(first)
+    }
+
+    /// The one folder whose name says what its files are called.
+    pub(super) fn folder_of(&self, noun: &str) -> Option<String> {
+        let name = |folder: &&String| same_words(noun, folder.rsplit('/').next().unwrap_or(folder));
+        let mut found = self.folders.iter().filter(name);
+        let first = found.next().filter(|_| noun.len() > 3)?;
+        found.next().is_none().then(|| first.clone())
+    }
+
+    /// Whether a folder has folders in its folders.
+    pub(super) fn is_deep(&self, place: &str) -> bool {
+        let below = |folder: &str| {
+            if place == "." { Some(folder.to_owned()) } else { Some(folder.strip_prefix(place)?.strip_prefix('/')?.to_owned()) }
+        };
+        self.folders.iter().filter_map(|folder| below(folder)).any(|folder| folder.contains('/'))
     }
 
     pub(super) fn is_folder(&self, path: &str) -> bool {
@@ -195,7 +252,10 @@ impl WorkspaceFacts {
     }
 
     pub(super) fn columns(&self) -> BTreeSet<&str> {
-        self.tables.values().flat_map(|table| table.columns.iter().map(|column| column.name.as_str())).collect()
+        // The lines of a log are no column that people speak of.
+        let counts = |table: &TableFacts, name: &str| name != "line" || !table.is_log() && !table.is_access();
+        let pairs = self.tables.values().flat_map(|table| table.columns.iter().map(move |column| (table, column.name.as_str())));
+        pairs.filter(|(table, name)| counts(table, name)).map(|(_, name)| name).collect()
     }
 
     /// Columns in which a value occurs, with its own spelling.
@@ -224,6 +284,15 @@ impl WorkspaceFacts {
     pub(super) fn text(&self, path: &str) -> Option<String> {
         files::read_text(&self.root.join(path), TABLE_BYTES).ok()
     }
+}
+
+/// What says yes and no in a column, true first.
+const TRUTHS: [[&str; 2]; 2] = [["true", "false"], ["yes", "no"]];
+
+/// The day that a value begins with.
+pub(super) fn day_of(value: &str) -> Option<jiff::civil::Date> {
+    let behind = value.as_bytes().get(10);
+    behind.is_none_or(|next| matches!(next, b' ' | b'T')).then(|| value.get(..10)?.parse().ok()).flatten()
 }
 
 /// Whether words name a column: equal but for case, `_`, `-`, and a plural.

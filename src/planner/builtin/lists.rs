@@ -20,6 +20,12 @@ pub(super) fn has(list: &str, word: &str) -> bool {
     words(list).iter().any(|known| known == word)
 }
 
+/// Whether some list has a word.
+pub(super) fn knows(word: &str) -> bool {
+    let said = LISTS.choices.values().flat_map(BTreeMap::values).chain(LISTS.words.values()).flatten();
+    said.flat_map(|said| said.split(' ')).any(|known| known == word)
+}
+
 /// What people say, with the choice that it is.
 pub(super) fn choices(list: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let rows = LISTS.choices.get(list).into_iter().flatten();

@@ -6,9 +6,11 @@ mod compose;
 mod conditions;
 mod entities;
 mod facts;
+mod figures;
 mod form;
 mod lists;
 mod lower;
+mod questions;
 mod readings;
 mod rows;
 mod shipped;
@@ -21,20 +23,22 @@ mod words;
 
 use serde_json::{Value, json};
 
+use std::cell::Cell;
+
 use super::{PlanSink, Planned};
 use crate::plan::{Catalog, NodeKind, Plan, TransformNode, dialect, native};
 use lower::Lowering;
 use readings::{Read, Reader, Trouble};
 use tree::{Clause, Operation, Step, sentence};
-use words::Word;
+use words::{Word, as_written};
 
 pub use facts::WorkspaceFacts;
 pub use template::{Template, TemplateError};
 
 /// Shortest word of dagdeck's own that a slip is read as.
 const SLIP: usize = 5;
-/// Longest request that is taken apart to find what isn't understood, in words.
-const SEARCHED: usize = 40;
+/// How much is tried to understand a request, and as much again to find the part that isn't understood.
+const EFFORT: usize = 20_000;
 /// Most readings that are offered.
 const OFFERED: usize = 6;
 
@@ -95,7 +99,7 @@ pub fn plan(request: &str, facts: WorkspaceFacts, catalog: &Catalog, templates: 
     let words = words::words(request);
     let facts = facts.with_tables(&words);
     let templates: Vec<Template> = templates.iter().filter(|template| template.is_usable(catalog)).cloned().collect();
-    let compiler = Compiler { facts: &facts, request, templates: &templates };
+    let compiler = Compiler { facts: &facts, request, templates: &templates, effort: Cell::new(0) };
     let Compiled { steps, readings, open, mut remarks } = compiler.compile(&words);
     let mut lowering = Lowering::new(&facts, catalog, &templates, request);
     lowering.steps(&steps);
@@ -157,20 +161,25 @@ struct Compiler<'a> {
     facts: &'a WorkspaceFacts,
     request: &'a str,
     templates: &'a [Template],
+    effort: Cell<usize>,
 }
 
 impl Compiler<'_> {
     fn read(&self, words: &[Word]) -> Read {
-        let mut read = Reader { facts: self.facts, request: self.request, words, templates: self.templates }.read();
-        // The reading that leaves the fewest words to a model says most.
-        if let Some(least) = read.readings.iter().map(|steps| free_words(steps)).min() {
-            read.readings.retain(|steps| free_words(steps) == least);
+        let mut read = Reader::new(self.facts, self.request, words, self.templates, &self.effort).read();
+        // The reading that leaves the fewest words to a model says most, and one operation more than two.
+        for cost in [free_words, <[Step]>::len] {
+            if let Some(least) = read.readings.iter().map(|steps| cost(steps)).min() {
+                read.readings.retain(|steps| cost(steps) == least);
+            }
         }
         read
     }
 
     fn compile(&self, words: &[Word]) -> Compiled {
+        self.effort.set(EFFORT);
         let read = self.read(words);
+        self.effort.set(EFFORT);
         if let [steps] = &read.readings[..] {
             return Compiled { steps: steps.clone(), ..Compiled::default() };
         }
@@ -179,7 +188,7 @@ impl Compiler<'_> {
             let open = OpenRequest { readings: readings.iter().map(|(said, _)| said.clone()).collect(), ..OpenRequest::default() };
             return Compiled { readings, open, ..Compiled::default() };
         }
-        if let Some(compiled) = self.with_slips(words) {
+        if let Some(compiled) = self.with_slips(words).or_else(|| self.with_pronouns(words)) {
             return compiled;
         }
         let mut problems: Vec<String> = read.troubles.iter().map(Trouble::message).chain(self.missing(words)).collect();
@@ -188,14 +197,7 @@ impl Compiler<'_> {
         if !problems.is_empty() {
             return Compiled { open: OpenRequest { problems, ..OpenRequest::default() }, ..Compiled::default() };
         }
-        let steps = self.parts(words);
-        let unknown: Vec<String> =
-            steps.iter().filter_map(|step| if let Step::Unknown(text) = step { Some(text.clone()) } else { None }).collect();
-        let unknown = if unknown.is_empty() { vec![self.request.trim().to_owned()] } else { unknown };
-        let not_understood = match self.extra(words) {
-            Some(part) => vec![part],
-            None => unknown,
-        };
+        let (steps, not_understood) = self.parts(words);
         Compiled { steps, open: OpenRequest { not_understood, ..OpenRequest::default() }, ..Compiled::default() }
     }
 
@@ -205,7 +207,7 @@ impl Compiler<'_> {
             |at: usize| at > 0 && ["to", "into", "as", "called", "named", ">", "file", "folder"].iter().any(|word| words[at - 1].is(word));
         let named =
             words.iter().enumerate().filter(|(at, word)| !word.quoted && !made(*at)).filter_map(|(_, word)| entities::path_text(word));
-        let gone = named.filter(|path| !self.facts.exists(path));
+        let gone = named.filter(|path| self.facts.located(path).is_none() && !self.facts.exists(path));
         gone.map(|path| Trouble::Missing { nearest: self.facts.nearest(&path).map(str::to_owned), path }.message()).collect()
     }
 
@@ -232,6 +234,19 @@ impl Compiler<'_> {
         }
     }
 
+    /// The same request with "it" read as the only file that was named before, and said.
+    fn with_pronouns(&self, words: &[Word]) -> Option<Compiled> {
+        let at = words.iter().position(|word| word.is("it"))?;
+        let mut named: Vec<&Word> = words[..at].iter().filter(|word| entities::path_text(word).is_some()).collect();
+        named.dedup_by(|a, b| a.text == b.text);
+        let [file] = named[..] else { return None };
+        let replaced: Vec<Word> = words.iter().map(|word| if word.is("it") { file.clone() } else { word.clone() }).collect();
+        match &self.read(&replaced).readings[..] {
+            [steps] => Some(Compiled { steps: steps.clone(), remarks: vec![format!("read it as {}", file.text)], ..Compiled::default() }),
+            _ => None,
+        }
+    }
+
     /// The one word of dagdeck's own that a word is a letter away from. Names of files, columns and values never are slips.
     fn slip<'v>(&self, word: &Word, known: &[&'v str]) -> Option<&'v str> {
         let plain =
@@ -240,49 +255,63 @@ impl Compiler<'_> {
             || self.facts.by_stem(&word.lower).is_some()
             || self.facts.columns().contains(word.text.as_str())
             || !self.facts.members(&word.lower).is_empty();
-        if !plain || is_name || known.contains(&word.lower.as_str()) {
+        if !plain || is_name || known.contains(&word.lower.as_str()) || lists::knows(&word.lower) {
             return None;
         }
-        let mut near = known.iter().filter(|own| own.len() >= SLIP && strsim::osa_distance(own, &word.lower) == 1);
+        let mut near =
+            known.iter().filter(|own| own.len() >= SLIP && own[..1] == word.lower[..1] && strsim::osa_distance(own, &word.lower) == 1);
         let first = near.next()?;
         near.next().is_none().then_some(first)
     }
 
-    /// The shortest part without which the rest would be understood.
-    fn extra(&self, words: &[Word]) -> Option<String> {
-        if words.len() > SEARCHED {
-            return None;
-        }
-        for length in 1..=4.min(words.len().saturating_sub(2)) {
-            for from in 0..=words.len() - length {
-                let rest: Vec<Word> = words[..from].iter().chain(&words[from + length..]).cloned().collect();
-                if !self.read(&rest).readings.is_empty() {
-                    return Some(self.request[words[from].from..words[from + length - 1].to].to_owned());
+    /// The clauses of a request, those that aren't understood as questions, and what it is that isn't understood.
+    fn parts(&self, words: &[Word]) -> (Vec<Step>, Vec<String>) {
+        let said = |words: &[Word]| as_written(words, self.request).unwrap_or(self.request).trim().to_owned();
+        let (mut steps, mut open, mut unknown): (Vec<Step>, Vec<String>, Option<(usize, usize)>) = Default::default();
+        let mut from = 0;
+        while from < words.len() {
+            let reader = Reader::new(self.facts, self.request, words, self.templates, &self.effort);
+            let cuts = reader.cuts(from, words.len());
+            let understood = cuts[..1].iter().chain(cuts[1..].iter().rev()).find_map(|(stop, next)| {
+                // What doesn't begin with a verb belongs to the clause before it, and so does all behind a part that isn't understood.
+                let is_whole = |at: usize| at >= words.len() || reader.begins(at);
+                let read = (reader.begins(from) && is_whole(*next)).then(|| self.read(&words[from..*stop]))?;
+                let [only] = &read.readings[..] else { return None };
+                Some((*next, only.clone()))
+            });
+            if let Some((next, found)) = understood {
+                if let Some((start, end)) = unknown.take() {
+                    open.push(self.extra(&words[start..end]));
+                    steps.push(Step::Unknown(said(&words[start..end])));
                 }
+                steps.extend(found);
+                from = next;
+            } else {
+                let (stop, next) = cuts.get(1).copied().unwrap_or(cuts[0]);
+                unknown = Some((unknown.map_or(from, |(start, _)| start), stop));
+                from = next;
             }
         }
-        None
+        if let Some((start, end)) = unknown {
+            open.push(self.extra(&words[start..end]));
+            steps.push(Step::Unknown(said(&words[start..end])));
+        }
+        if open.is_empty() { (vec![Step::Unknown(said(words))], vec![said(words)]) } else { (steps, open) }
     }
 
-    /// The sentences of a request, those that aren't understood as questions.
-    fn parts(&self, words: &[Word]) -> Vec<Step> {
-        let mut steps = Vec::new();
-        let mut from = 0;
-        for at in 0..=words.len() {
-            let ends = at == words.len() || [".", ";"].iter().any(|mark| words[at].is(mark)) || words[at].is("then");
-            if !ends {
-                continue;
-            }
-            if at > from {
-                let read = self.read(&words[from..at]);
-                match &read.readings[..] {
-                    [only] => steps.extend(only.clone()),
-                    _ => steps.push(Step::Unknown(self.request[words[from].from..words[at - 1].to].to_owned())),
+    /// The shortest part of a clause without which the rest would be understood, or all of it.
+    fn extra(&self, words: &[Word]) -> String {
+        let said = |words: &[Word]| as_written(words, self.request).unwrap_or(self.request).trim().to_owned();
+        for length in 1..=4.min(words.len().saturating_sub(2)) {
+            for from in 0..=words.len() - length {
+                let part = &words[from..from + length];
+                let rest: Vec<Word> = words[..from].iter().chain(&words[from + length..]).cloned().collect();
+                if part.iter().any(|word| word.text.contains(char::is_alphanumeric)) && !self.read(&rest).readings.is_empty() {
+                    return said(part);
                 }
             }
-            from = at + 1;
         }
-        steps
+        said(words)
     }
 }
 
@@ -322,6 +351,7 @@ impl Trouble {
             Self::NotThere { text, file } => {
                 format!("{} does not occur in {file} exactly so; put it in quotes as it is spelled there", slots::quoted(text))
             }
+            Self::Short(path) => format!("did you mean {path}? what is changed has to be named with its whole path"),
             Self::WrongKind { file, wanted } => format!("{file} is no {} file", wanted.to_uppercase()),
         }
     }

@@ -1,32 +1,46 @@
 //! Readings: every way in which operations cover the words of a request, all of them. None means that it is not understood.
 
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+};
+
 use super::{
-    compose::{Piece, compose},
+    compose::pieces::Piece,
     entities::{self},
     facts::WorkspaceFacts,
-    form::{self, is_article},
-    lists,
+    form, lists,
     rows::{ROWS, Row},
     template::Template,
-    tree::{Clause, Operation, Step, Target},
-    words::Word,
+    tree::{Clause, Operation, Query, Source, Step, Target, Want},
+    words::{Word, as_written},
 };
 use crate::planner::builtin::entities::Scene;
 use crate::planner::builtin::slots::{SlotValue, SlotValues};
 
-/// Most covers of one clause that are looked at.
-const COVERS: usize = 4_000;
 /// Most places at which a request is cut into clauses.
 const CUTS: usize = 8;
 
 /// What must hold of the workspace, and doesn't.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Trouble {
-    Missing { path: String, nearest: Option<String> },
+    Missing {
+        path: String,
+        nearest: Option<String>,
+    },
     There(String),
     NoRepository,
-    NotThere { text: String, file: String },
-    WrongKind { file: String, wanted: String },
+    NotThere {
+        text: String,
+        file: String,
+    },
+    WrongKind {
+        file: String,
+        wanted: String,
+    },
+    /// A file that would be changed was named by a part of its path.
+    Short(String),
 }
 
 /// What a request was read as.
@@ -37,14 +51,48 @@ pub(super) struct Read {
     pub troubles: Vec<Trouble>,
 }
 
+/// Phrases with where they end.
+pub(super) type Phrases = Rc<Vec<(usize, Piece)>>;
+
+/// Clauses with whether they go on from the rows of the clause before.
+type Clauses = Rc<Vec<(Clause, bool)>>;
+
 pub(super) struct Reader<'a> {
     pub facts: &'a WorkspaceFacts,
     pub request: &'a str,
     pub words: &'a [Word],
     pub templates: &'a [Template],
+    /// How much may still be tried before the request counts as not understood.
+    pub effort: &'a Cell<usize>,
+    /// The phrases that begin at a word, with where they end, once they have been looked for.
+    pub phrases: RefCell<BTreeMap<usize, Phrases>>,
+    /// The clauses between two words behind a question, once they have been looked for.
+    clauses: RefCell<Vec<(ClausePlace, Clauses)>>,
 }
 
+/// Where a clause is, behind which question, and whether it is the first.
+type ClausePlace = (usize, usize, Option<Query>, bool);
+
 impl<'a> Reader<'a> {
+    pub fn new(facts: &'a WorkspaceFacts, request: &'a str, words: &'a [Word], templates: &'a [Template], effort: &'a Cell<usize>) -> Self {
+        Self { facts, request, words, templates, effort, phrases: RefCell::default(), clauses: RefCell::default() }
+    }
+
+    /// Whether something more may be tried.
+    pub fn may_try(&self) -> bool {
+        let left = self.effort.get();
+        self.effort.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// The same for other words of the request.
+    pub fn of<'w>(&self, words: &'w [Word]) -> Reader<'w>
+    where
+        'a: 'w,
+    {
+        Reader::new(self.facts, self.request, words, self.templates, self.effort)
+    }
+
     pub(super) fn scene(&self, end: usize) -> Scene<'a> {
         Scene { words: &self.words[..end], facts: self.facts, request: self.request }
     }
@@ -60,7 +108,8 @@ impl<'a> Reader<'a> {
                 unique.push(reading);
             }
         }
-        read.readings = unique;
+        // What was not looked at to the end could mean something else, too.
+        read.readings = if self.effort.get() == 0 { Vec::new() } else { unique };
         read
     }
 
@@ -70,6 +119,9 @@ impl<'a> Reader<'a> {
             if !before.is_empty() {
                 read.readings.push(before.clone());
             }
+            return;
+        }
+        if !self.may_try() {
             return;
         }
         if let Some(found) = self.conditional(from, end, before, read) {
@@ -84,19 +136,42 @@ impl<'a> Reader<'a> {
             if stop < end && cuts >= CUTS {
                 continue;
             }
-            for (clause, follows) in self.clause(from, stop, before, read) {
+            for (clause, follows) in self.clause(from, stop, before, read).iter() {
+                if !follows && self.could_be_of_both(before, clause, from) {
+                    continue;
+                }
                 let mut after = before.clone();
-                join(&mut after, clause, follows);
+                join(&mut after, clause.clone(), *follows);
                 self.steps(next, end, &mut after, read, cuts + 1);
             }
         }
     }
 
+    /// Whether what is said of a clause could be meant for the one before it, too: `count the orders and sum their price per region`.
+    fn could_be_of_both(&self, before: &[Step], clause: &Clause, from: usize) -> bool {
+        let (Some(Step::Do(Clause { operation: Operation::Query(first), target: None })), Operation::Query(next)) =
+            (before.last(), &clause.operation)
+        else {
+            return false;
+        };
+        let (verb, _) = self.trim(from, self.words.len());
+        // `the average length of the walks and the rides`, `the 3 largest files in a and b`: what lists rows says so, or goes on with a list.
+        let lists = |query: &Query| matches!(query.want, Want::Rows(_) | Want::Distinct(_));
+        let ranks = |query: &Query| query.part.is_some() || !query.sort.is_empty();
+        if !self.begins(verb) && lists(next) && !ranks(next) && (!lists(first) || ranks(first)) {
+            return true;
+        }
+        let Source::Table(file) = &first.source else { return false };
+        let is_named = self.words[..from].iter().any(|word| self.facts.located(&word.text).as_ref() == Some(file));
+        let has_verb = self.asks(verb).is_some_and(|(_, asks)| !asks);
+        let plain = first.group.is_empty() && first.filters.is_empty() && !is_named && first.source == next.source;
+        plain && (!next.group.is_empty() || !next.filters.is_empty() && !has_verb)
+    }
+
     /// Where the clause that begins at a place may end, and where the next one begins.
-    fn cuts(&self, from: usize, end: usize) -> Vec<(usize, usize)> {
-        const CONNECTORS: &[&str] = &[",", ";", ".", "and", "then", "&", "afterwards", "finally", "also"];
+    pub(super) fn cuts(&self, from: usize, end: usize) -> Vec<(usize, usize)> {
         let joins = |at: usize| {
-            CONNECTORS.iter().any(|word| self.words[at].is(word))
+            lists::words("connectors").iter().any(|word| self.words[at].is(word))
                 || self.words[at].is("after") && self.words.get(at + 1).is_some_and(|word| word.is("that"))
         };
         let mut found = vec![(end, end)];
@@ -107,12 +182,22 @@ impl<'a> Reader<'a> {
                 while at < end && joins(at) {
                     at += if self.words[at].is("after") { 2 } else { 1 };
                 }
-                found.push((stop, at));
+                // What "and" leads to has to be there.
+                let hangs = at == end && ["and", "then", "&", "also"].iter().any(|word| self.words[at - 1].is(word));
+                if !hangs {
+                    found.push((stop, at));
+                }
             } else {
                 at += 1;
             }
         }
         found
+    }
+
+    /// Whether a clause of its own begins here, with a verb or a question word.
+    pub(super) fn begins(&self, from: usize) -> bool {
+        let (from, end) = self.trim(from, self.words.len());
+        from < end && (from == 0 || lists::has("verbs", &self.words[from].lower) || self.asks(from).is_some())
     }
 
     pub(super) fn trim(&self, mut from: usize, mut end: usize) -> (usize, usize) {
@@ -139,17 +224,25 @@ impl<'a> Reader<'a> {
     }
 
     /// Every clause that the words between two places can be, and whether it goes on from the rows of the clause before.
-    fn clause(&self, from: usize, end: usize, before: &[Step], read: &mut Read) -> Vec<(Clause, bool)> {
+    fn clause(&self, from: usize, end: usize, before: &[Step], read: &mut Read) -> Clauses {
         let (from, end) = self.trim(from, end);
-        if from >= end {
-            return Vec::new();
+        let place = (from, end, question_before(before).cloned(), before.is_empty());
+        if let Some((_, known)) = self.clauses.borrow().iter().find(|(known, _)| *known == place) {
+            return Rc::clone(known);
         }
+        let found = Rc::new(if from < end { self.clauses_between(from, end, before, read) } else { Vec::new() });
+        self.clauses.borrow_mut().push((place, Rc::clone(&found)));
+        found
+    }
+
+    fn clauses_between(&self, from: usize, end: usize, before: &[Step], read: &mut Read) -> Vec<(Clause, bool)> {
         let mut found: Vec<(Clause, bool)> = Vec::new();
         for (stop, target) in self.targets(from, end) {
             let (from, stop) = if target.is_some() { self.trim(from, stop) } else { (from, stop) };
             let points_back = target.is_some() && self.points_back(from, stop);
             // "append the output" before "to b.txt" keeps what is in the file.
-            let appends = points_back && self.words[from..stop].iter().any(|word| word.is("append") || word.is("add"));
+            let appends = points_back && self.words[from..stop].iter().any(|word| word.is("append") || word.is("add"))
+                || from < stop && self.words[from].is("append");
             let target = target.map(|target| Target { append: target.append || appends, ..target });
             let operations = if points_back { vec![(Operation::Previous, false)] } else { self.operations(from, stop, before, read) };
             for (operation, follows) in operations {
@@ -174,20 +267,15 @@ impl<'a> Reader<'a> {
     /// Where a clause ends before its target, with the target; the whole clause without one.
     fn targets(&self, from: usize, end: usize) -> Vec<(usize, Option<Target>)> {
         let mut found = vec![(end, None)];
-        for phrase in ROWS.phrases.iter().filter(|phrase| phrase.piece == "target") {
-            for at in from..end {
-                for form in &phrase.parsed {
-                    for (_, slots) in form::matches(form, self.scene(end), at).into_iter().filter(|(to, _)| *to == end) {
-                        if let Some(SlotValue::Path(path)) = slots
-                            .first()
-                            .map(|(_, slot)| slot)
-                            .filter(|slot| !matches!(slot, SlotValue::Path(path) if self.facts.is_folder(path.as_str())))
-                        {
-                            let target = (at, Some(Target { path: path.clone(), append: phrase.value == "append" }));
-                            if !found.contains(&target) {
-                                found.push(target);
-                            }
-                        }
+        for at in from..end {
+            let phrases = self.phrases_at(at);
+            for (_, piece) in phrases.iter().filter(|(to, piece)| *to == end && piece.piece == "target") {
+                if let Some((_, SlotValue::Path(path))) = piece.slots.first()
+                    && !self.facts.is_folder(path)
+                {
+                    let target = (at, Some(Target { path: path.clone(), append: piece.value == "append" }));
+                    if !found.contains(&target) {
+                        found.push(target);
                     }
                 }
             }
@@ -202,15 +290,23 @@ impl<'a> Reader<'a> {
 
     pub(super) fn operations(&self, from: usize, end: usize, before: &[Step], read: &mut Read) -> Vec<(Operation, bool)> {
         // `write the number of lines of a.txt to b.txt`: what is written is the operation.
-        let opens = ["write", "save", "store", "put", "export"].iter().any(|verb| self.words[from].is(verb));
+        let opens = ["write", "save", "store", "put", "export", "append"].iter().any(|verb| self.words[from].is(verb));
         let starts: Vec<usize> = if opens && from + 1 < end { vec![from, from + 1] } else { vec![from] };
         let mut found = Vec::new();
-        for from in starts {
-            let whole = self.whole(from, end, read).into_iter().map(|operation| (operation, false));
-            for operation in whole.chain(self.questions(from, end, before)) {
-                if !found.contains(&operation) {
-                    found.push(operation);
+        // A table that nothing names is the last to be thought of.
+        for implied in [false, true] {
+            for from in &starts {
+                let whole = if implied { Vec::new() } else { self.whole(*from, end, read) };
+                // A form of the whole clause says more than phrases put together.
+                let asked = if whole.is_empty() { self.questions(*from, end, before, implied, *from == starts[0]) } else { Vec::new() };
+                for operation in whole.into_iter().map(|operation| (operation, false)).chain(asked) {
+                    if !found.contains(&operation) {
+                        found.push(operation);
+                    }
                 }
+            }
+            if !found.is_empty() {
+                break;
             }
         }
         found
@@ -269,13 +365,33 @@ impl<'a> Reader<'a> {
         if let Some(missing) = row.needs.exists.iter().filter_map(path).find(|path| !facts.exists(path)) {
             return Err(Trouble::Missing { nearest: facts.nearest(&missing).map(str::to_owned), path: missing });
         }
+        // What is changed has to be named in full.
+        if let Some(short) = row
+            .needs
+            .exists
+            .iter()
+            .filter(|_| row.needs.effect)
+            .filter_map(path)
+            .find(|path| !self.request.contains(path.as_str()) && path != ".")
+        {
+            return Err(Trouble::Short(short));
+        }
         if let Some(there) = row.needs.absent.iter().filter_map(path).find(|path| facts.exists(path)) {
             return Err(Trouble::There(there));
         }
-        if let Some((wanted, file)) =
-            row.needs.only.clone().zip(path(&"file".to_owned())).filter(|(ending, file)| !file.ends_with(&format!(".{ending}")))
+        if let Some((wanted, file)) = row
+            .needs
+            .only
+            .clone()
+            .zip(path(&"file".to_owned()).or_else(|| path(&"path".to_owned())))
+            .filter(|(ending, file)| !(file.ends_with(&format!(".{ending}")) || ending == "yaml" && file.ends_with(".yml")))
         {
             return Err(Trouble::WrongKind { file, wanted });
+        }
+        if ["json_value", "yaml_value"].contains(&row.name.as_str())
+            && path(&"file".to_owned()).is_some_and(|file| facts.table(&file).is_some())
+        {
+            return Err(Trouble::WrongKind { file: path(&"file".to_owned()).unwrap_or_default(), wanted: "settings".into() });
         }
         // A bare word that occurs only in another case could mean either.
         if let (Some(sharp), Some(file)) = (row.needs.sharp.first(), path(&"path".to_owned()).or_else(|| path(&"file".to_owned())))
@@ -291,58 +407,6 @@ impl<'a> Reader<'a> {
         Ok(Operation::Row { name: row.name.clone(), slots })
     }
 
-    /// Questions made of phrases that cover the whole clause.
-    fn questions(&self, from: usize, end: usize, before: &[Step]) -> Vec<(Operation, bool)> {
-        let previous = before.iter().rev().find_map(|step| match step {
-            Step::Do(Clause { operation: Operation::Query(query), .. }) => Some(query),
-            _ => None,
-        });
-        let previous = previous
-            .filter(|_| matches!(before.last(), Some(Step::Do(Clause { operation: Operation::Query(_) | Operation::Previous, .. }))));
-        let mut found = Vec::new();
-        for pieces in self.covers(from, end) {
-            let alone = compose(pieces.clone(), self.facts, None);
-            let behind = compose(pieces, self.facts, previous).into_iter().filter(|operation| !alone.contains(operation));
-            let behind: Vec<_> = behind.map(|operation| (operation, true)).collect();
-            for operation in alone.iter().map(|operation| (operation.clone(), false)).chain(behind) {
-                if !found.contains(&operation) {
-                    found.push(operation);
-                }
-            }
-        }
-        found
-    }
-
-    /// Every sequence of phrases from a place to the end.
-    fn covers(&self, from: usize, end: usize) -> Vec<Vec<Piece>> {
-        let scene = self.scene(end);
-        let mut ways: Vec<Vec<(usize, Option<Piece>)>> = vec![Vec::new(); end];
-        let mut reaches = vec![false; end + 1];
-        reaches[end] = true;
-        for at in (from..end).rev() {
-            let mut here: Vec<(usize, Option<Piece>)> = Vec::new();
-            if is_article(&self.words[at]) || is_filler(&self.words[at]) {
-                here.push((at + 1, None));
-            }
-            for phrase in ROWS.phrases.iter().filter(|phrase| phrase.piece != "target") {
-                for form in &phrase.parsed {
-                    for (to, slots) in form::matches(form, scene, at).into_iter().filter(|(to, _)| *to > at) {
-                        let way = (to, Some(Piece { piece: phrase.piece.as_str(), value: phrase.value.as_str(), slots }));
-                        if !here.contains(&way) {
-                            here.push(way);
-                        }
-                    }
-                }
-            }
-            here.retain(|(to, _)| reaches[*to]);
-            reaches[at] = !here.is_empty();
-            ways[at] = here;
-        }
-        let mut found = Vec::new();
-        walk(&ways, from, end, &mut Vec::new(), &mut found);
-        found
-    }
-
     /// A clause that asks for what only a model can do: its words go to an agent, all of them.
     fn for_a_model(&self, from: usize, end: usize) -> Option<Clause> {
         let verb = &self.words[from];
@@ -354,32 +418,18 @@ impl<'a> Reader<'a> {
         let takes = lists::words("model_verbs").iter().any(|known| verb.is(known)) && end > from + 1;
         let tells = verb.is("tell")
             || verb.is("write") && self.words[from..end].iter().any(|word| entities::path_text(word).is_some() || word.quoted);
-        (takes && !tells).then(|| Clause {
-            operation: Operation::Agent(self.request[self.words[from].from..self.words[end - 1].to].to_owned()),
-            target: None,
-        })
+        let text = as_written(&self.words[from..end], self.request).filter(|_| takes && !tells)?;
+        Some(Clause { operation: Operation::Agent(text.to_owned()), target: None })
     }
 }
 
-fn walk(ways: &[Vec<(usize, Option<Piece>)>], at: usize, end: usize, so_far: &mut Vec<Piece>, found: &mut Vec<Vec<Piece>>) {
-    if found.len() >= COVERS {
-        return;
-    }
-    if at == end {
-        found.push(so_far.clone());
-        return;
-    }
-    for (to, piece) in &ways[at] {
-        let length = so_far.len();
-        so_far.extend(piece.clone());
-        walk(ways, *to, end, so_far, found);
-        so_far.truncate(length);
-    }
-}
-
-/// A word between phrases that carries no meaning of its own.
-fn is_filler(word: &Word) -> bool {
-    ["are", "is", "there", "that", "do", "does", "i", "we", "me", ",", "of"].iter().any(|filler| word.is(filler))
+/// The question that the next clause can go on from.
+pub(super) fn question_before(before: &[Step]) -> Option<&Query> {
+    let Some(Step::Do(Clause { operation: Operation::Query(_) | Operation::Previous, .. })) = before.last() else { return None };
+    before.iter().rev().find_map(|step| match step {
+        Step::Do(Clause { operation: Operation::Query(query), .. }) => Some(query),
+        _ => None,
+    })
 }
 
 /// A new name without a folder stays in the folder of the old one.

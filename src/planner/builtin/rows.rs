@@ -22,6 +22,8 @@ pub(super) struct Row {
     pub reads: Vec<String>,
     /// Sees the tool's `result`.
     pub code: Option<String>,
+    /// The slot of the file that becomes what the code gives.
+    pub writes: Option<String>,
     /// What must hold before it is planned.
     #[serde(flatten)]
     pub needs: Needs,

@@ -23,6 +23,8 @@ pub(super) enum SlotValue {
     Value(Literal),
     Compare(Relation),
     Range(u64, u64),
+    /// Days from the first up to the second, which is no part of it.
+    Period(String, String),
     /// One of a fixed choice, by its own name.
     Choice(&'static str),
 }
@@ -34,6 +36,7 @@ pub(super) type SlotValues = Vec<(String, SlotValue)>;
 pub(super) enum Literal {
     Number(f64),
     Text(String),
+    Truth(bool),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +110,7 @@ impl SlotValue {
             Self::Value(value) => value.to_string(),
             Self::Compare(comparison) => comparison.sign().to_owned(),
             Self::Range(from, to) => format!("{from}-{to}"),
+            Self::Period(from, to) => format!("{from} to before {to}"),
             Self::Choice(name) => (*name).to_owned(),
         }
     }
@@ -118,11 +122,12 @@ impl SlotValue {
             Self::Text { text, .. } | Self::Path(text) | Self::Column(text) => Value::from(text.as_str()),
             Self::Value(Literal::Text(text)) => Value::from(text.as_str()),
             Self::Value(Literal::Number(number)) => Self::Number(*number).value(),
+            Self::Value(Literal::Truth(truth)) => Value::from(*truth),
             Self::Member { value, .. } => Value::from(value.as_str()),
             Self::Globs(globs) => Value::from(globs.clone()),
             Self::Choice(name) => Value::from(*name),
             Self::Compare(comparison) => Value::from(comparison.sign()),
-            Self::Range(from, to) => Value::from(format!("{from}-{to}")),
+            Self::Range(..) | Self::Period(..) => Value::from(self.show()),
         }
     }
 }
@@ -141,6 +146,7 @@ impl Display for Literal {
         match self {
             Self::Number(number) => number.fmt(f),
             Self::Text(text) => f.write_str(&quoted(text)),
+            Self::Truth(truth) => truth.fmt(f),
         }
     }
 }

@@ -90,6 +90,17 @@ const READ: &[(&str, &str)] = &[
         "list the rows of sales.csv where region is \"North\" and units at least 2",
     ),
     ("how many different products are in sales.csv?", "count the distinct product of sales.csv"),
+    (
+        "List the Rust files under src, count their lines, and write the ten longest to longest.md",
+        "list the *.rs files under src with their lines, sorted by lines descending, first 10, and write it to longest.md",
+    ),
+    ("how many units does each region have in sales.csv", "total units of the rows of sales.csv for each region"),
+    ("How many lines does app.log have?", "count the lines of app.log"),
+    ("Show the last 5 lines of app.log", "list the lines of app.log, last 5"),
+    (
+        "total revenue by region in sales.csv, highest first",
+        "total revenue of the rows of sales.csv for each region, sorted by revenue descending",
+    ),
     ("sort sales.csv by revenue descending", "list the rows of sales.csv, sorted by revenue descending"),
     ("count the errors in app.log by component", "count the rows of app.log where level is \"ERROR\" for each component"),
     ("delete all .tmp files", "delete the *.tmp files"),
@@ -150,6 +161,54 @@ fn readings_that_give_different_plans_are_a_choice() {
         let ways: Vec<_> = plan.edges.iter().map(|edge| (edge.from.as_str(), edge.default)).collect();
         assert_eq!(ways, [("decide", false), ("decide", true)], "{request}: what was not picked doesn't run");
     }
+}
+
+#[test]
+fn what_could_mean_something_else_runs_nothing() {
+    for request in [
+        "list the sales for each region",
+        "show the last sales of each region",
+        "regions with more than 4 units in sales.csv",
+        "show the first and the last sales of North in sales.csv",
+        "count the sales and average their revenue per region",
+        "rows of sales.csv from North or with A",
+        "sort sales.csv by region and units descending",
+        "show notes.txt without three lines",
+        "how many errors and infos are in app.log",
+        "for each region the product with the highest revenue in sales.csv",
+        "duplicate lines in notes.txt, ignoring case",
+        "which is the largest folder",
+    ] {
+        let plan = planned(request).plan;
+        assert!(!OpenRequest::of(&plan).is_empty(), "{request} was read as {}", plan.metadata["understood"]);
+    }
+}
+
+#[test]
+fn one_or_the_other_is_as_what_was_said_before_it() {
+    for (request, sentence) in [
+        ("rows of sales.csv from North or South", "list the rows of sales.csv where region is \"North\" or \"South\""),
+        (
+            "rows of sales.csv not from North or South",
+            "list the rows of sales.csv where not region is \"North\" and not region is \"South\"",
+        ),
+        (
+            "how many rows of sales.csv except those from North and South",
+            "count the rows of sales.csv where not region is \"North\" and not region is \"South\"",
+        ),
+    ] {
+        assert_eq!(said(request), sentence);
+    }
+}
+
+#[test]
+fn the_clause_that_is_not_understood_is_named_and_a_long_one_ends() {
+    let part = |request: &str| OpenRequest::of(&planned(request).plan).not_understood;
+    assert_eq!(part("rename a.txt to c.txt and add a line about fish to it"), ["add a line about fish to it"]);
+    assert_eq!(part("count the lines of a.txt, then paint the fence"), ["paint the fence"]);
+    let long =
+        "list the files with red, green and blue hair and those of the moon, and of the sun, and count what is over and under, or not";
+    assert!(!part(long).is_empty());
 }
 
 #[test]

@@ -65,7 +65,9 @@ pub(super) struct Query {
     pub filters: Vec<RowFilter>,
     pub want: Want,
     pub group: Vec<String>,
-    pub sort: Option<(String, Direction)>,
+    /// What the value of a group has to be.
+    pub having: Option<(Relation, f64)>,
+    pub sort: Vec<(String, Direction)>,
     pub part: Option<Range>,
     pub reverse: bool,
 }
@@ -129,6 +131,8 @@ pub(super) enum Want {
     Count,
     CountDistinct(String),
     Total(Total, String),
+    /// Several figures beside each other; none of a column is the count.
+    Figures(Vec<Figure>),
     /// Values, or whole rows, that occur more than once, with how often.
     Duplicates(Option<String>),
     /// Share of the rows that pass the filters, in percent of all.
@@ -138,6 +142,13 @@ pub(super) enum Want {
     /// The names of the columns.
     Columns,
     CountColumns,
+}
+
+pub(super) type Figure = Option<(Total, String)>;
+
+/// The name of a figure as a field of the result.
+pub(super) fn figure_name(figure: &Figure) -> String {
+    figure.as_ref().map_or_else(|| "count".to_owned(), |(total, field)| format!("{}_{field}", total.name()))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,11 +172,21 @@ pub(super) enum Range {
     First(u64),
     Last(u64),
     Lines(u64, u64),
+    From(u64),
 }
 
 impl Query {
     pub fn rows(source: Source) -> Self {
-        Self { source, filters: Vec::new(), want: Want::Rows(Vec::new()), group: Vec::new(), sort: None, part: None, reverse: false }
+        Self {
+            source,
+            filters: Vec::new(),
+            want: Want::Rows(Vec::new()),
+            group: Vec::new(),
+            having: None,
+            sort: Vec::new(),
+            part: None,
+            reverse: false,
+        }
     }
 
     /// Whether it gives one value and no rows.
@@ -180,7 +201,7 @@ impl Query {
     /// The name of what is counted or aggregated, as a field of the result.
     pub fn value_name(&self) -> String {
         match &self.want {
-            Want::Total(total, field) => format!("{}_{field}", total.name()),
+            Want::Total(total, field) => figure_name(&Some((*total, field.clone()))),
             Want::Percent => "percent".into(),
             _ => "count".into(),
         }
@@ -289,12 +310,8 @@ impl Display for FileSet {
     }
 }
 
-impl Display for Query {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let noun = match &self.source {
-            Source::Files(files) if !files.globs.is_empty() => format!("{} {}", files.globs.join(" and "), self.noun()),
-            _ => self.noun().to_owned(),
-        };
+impl Query {
+    fn wanted(&self, noun: &str, f: &mut Formatter<'_>) -> fmt::Result {
         match &self.want {
             Want::Rows(fields) if fields.is_empty() || matches!(self.source, Source::Files(_)) => write!(f, "list the {noun}")?,
             Want::Rows(fields) => write!(f, "list {} of the {noun}", fields.join(" and "))?,
@@ -309,6 +326,11 @@ impl Display for Query {
                 write!(f, "count the lines of the {noun}")?;
             }
             Want::Total(total, field) => write!(f, "{} {field} of the {noun}", total.name())?,
+            Want::Figures(figures) => {
+                let said =
+                    |figure: &Figure| figure.as_ref().map_or("count".to_owned(), |(total, field)| format!("{} {field}", total.name()));
+                write!(f, "{} of the {noun}", figures.iter().map(said).collect::<Vec<_>>().join(" and "))?;
+            }
             Want::Duplicates(None) => write!(f, "list the duplicate {noun}")?,
             Want::Duplicates(Some(field)) => write!(f, "list the duplicate {field} of the {noun}")?,
             Want::Percent => write!(f, "percentage of the {noun}")?,
@@ -316,6 +338,10 @@ impl Display for Query {
             Want::Columns => f.write_str("list the columns")?,
             Want::CountColumns => f.write_str("count the columns")?,
         }
+        Ok(())
+    }
+
+    fn sourced(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match &self.source {
             Source::Files(files) => {
                 let text = files.to_string();
@@ -336,24 +362,47 @@ impl Display for Query {
                 write!(f, " in {files}")?;
             }
         }
+        Ok(())
+    }
+}
+
+impl Display for Query {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let (Source::Matches { text, files, .. }, Some(Range::First(count) | Range::Last(count))) = (&self.source, self.part)
+            && text.is_empty()
+        {
+            let end = if matches!(self.part, Some(Range::First(_))) { "first" } else { "last" };
+            return write!(f, "list the {end} {count} lines of each of the {files}");
+        }
+        let noun = match &self.source {
+            Source::Files(files) if !files.globs.is_empty() => format!("{} {}", files.globs.join(" and "), self.noun()),
+            _ => self.noun().to_owned(),
+        };
+        self.wanted(&noun, f)?;
+        self.sourced(f)?;
         for (at, filter) in self.filters.iter().enumerate() {
             write!(f, "{}{filter}", if at == 0 { " where " } else { " and " })?;
         }
         if !self.group.is_empty() {
             write!(f, " for each {}", self.group.join(" and "))?;
         }
-        if let Some((field, direction)) = &self.sort {
+        if let Some((relation, number)) = self.having {
+            write!(f, " having {} {} {number}", self.value_name().replace('_', " "), relation.words())?;
+        }
+        for (at, (field, direction)) in self.sort.iter().enumerate() {
             let field = match &self.want {
                 Want::Total(_, column) if *field == self.value_name() => column,
                 _ => field,
             };
-            write!(f, ", sorted by {field} {}", if *direction == Direction::Ascending { "ascending" } else { "descending" })?;
+            let order = if *direction == Direction::Ascending { "ascending" } else { "descending" };
+            write!(f, "{} by {field} {order}", if at == 0 { ", sorted" } else { " and then" })?;
         }
         match self.part {
             None => {}
             Some(Range::First(count)) => write!(f, ", first {count}")?,
             Some(Range::Last(count)) => write!(f, ", last {count}")?,
             Some(Range::Lines(from, to)) => write!(f, ", lines {from} to {to}")?,
+            Some(Range::From(from)) => write!(f, ", from line {from} on")?,
         }
         if self.reverse { f.write_str(", in reverse") } else { Ok(()) }
     }

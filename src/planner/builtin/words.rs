@@ -22,6 +22,10 @@ impl Word {
 /// Short forms and what they say.
 const CONTRACTIONS: &[(&str, &[&str])] = &[
     ("what's", &["what", "is"]),
+    ("whats", &["what", "is"]),
+    ("wheres", &["where", "is"]),
+    ("who've", &["who", "have"]),
+    ("we've", &["we", "have"]),
     ("where's", &["where", "is"]),
     ("who's", &["who", "is"]),
     ("that's", &["that", "is"]),
@@ -130,6 +134,17 @@ fn compared(piece: &str) -> Option<(usize, usize)> {
     (fits && ["=", "==", "!=", "<", "<=", ">", ">="].contains(&&piece[left..right])).then_some((left, right))
 }
 
+/// The words as the request has them; absent where they are not beside each other there, as those of a clause that takes some from another.
+pub(super) fn as_written<'r>(words: &[Word], request: &'r str) -> Option<&'r str> {
+    let (first, last) = (words.first()?, words.last()?);
+    let beside = |pair: &[Word]| {
+        let gap = request.get(pair[0].to..pair[1].from).is_some_and(|gap| !gap.contains(char::is_alphanumeric));
+        gap || pair[0].from == pair[1].from
+    };
+    let is_there = |word: &Word| word.from < word.to;
+    (words.iter().all(is_there) && words.windows(2).all(beside)).then(|| request.get(first.from..last.to)).flatten()
+}
+
 fn push(request: &str, from: usize, to: usize, words: &mut Vec<Word>) {
     let text = &request[from..to];
     words.push(Word { text: text.to_owned(), lower: text.to_lowercase().replace('’', "'"), quoted: false, from, to });
@@ -150,6 +165,18 @@ mod tests {
         assert_eq!(texts("don't touch Ann's 'notes'"), ["do", "not", "touch", "Ann", "'s", "«notes»"]);
         assert_eq!(texts("where status=404 and price>='1,5'"), ["where", "status", "=", "404", "and", "price", ">=", "«1,5»"]);
         assert_eq!(texts("sum (3 + 4) * 1,234.5"), ["sum", "(", "3", "+", "4", ")", "*", "1,234.5"]);
+    }
+
+    #[test]
+    fn words_of_different_places_have_no_text_together() {
+        let request = "what's in a.txt, and count b.txt";
+        let all = words(request);
+        assert_eq!(as_written(&all[1..4], request), Some("what's in a.txt"));
+        assert_eq!(as_written(&all, request), Some(request));
+        assert_eq!(as_written(&[all[6].clone(), all[2].clone()], request), None, "the other way round");
+        assert_eq!(as_written(&[all[0].clone(), all[6].clone()], request), None, "with words between them");
+        let made = Word { text: "how".into(), lower: "how".into(), quoted: false, from: 0, to: 0 };
+        assert_eq!(as_written(&[made], request), None, "no word of the request");
     }
 
     #[test]

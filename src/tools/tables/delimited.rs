@@ -27,10 +27,8 @@ pub(super) fn read(mut table: Table, text: &str, separator: Option<u8>) -> Resul
             None if record.len() > COLUMNS => return Err(format!("{} has more than {COLUMNS} columns", table.file)),
             None => {
                 width = Some(record.len());
-                table.columns = column_names(record.iter().map(str::to_owned))
-                    .into_iter()
-                    .map(|name| Column { name, kind: ColumnKind::Text })
-                    .collect();
+                table.columns =
+                    column_names(record.iter().map(str::to_owned)).into_iter().map(|name| Column::new(name, ColumnKind::Text)).collect();
             }
             Some(width) if width == record.len() => {
                 cells.push(record.iter().map(str::to_owned).collect());
@@ -50,8 +48,18 @@ pub(super) fn read(mut table: Table, text: &str, separator: Option<u8>) -> Resul
         table.notes.push(note);
     }
     let numeric: Vec<bool> = (0..table.columns.len()).map(|at| is_numeric(&mut table, &cells, &begins, at)).collect();
+    for (at, column) in table.columns.iter_mut().enumerate().filter(|(at, _)| numeric[*at]) {
+        column.decimals = decimals(cells.iter().map(|row| row[at].as_str()));
+    }
     table.rows = cells.into_iter().map(|row| row.into_iter().zip(&numeric).map(|(text, numeric)| cell(text, *numeric)).collect()).collect();
     Ok(table)
+}
+
+/// How many decimals all of the numbers have, if all have as many and some.
+fn decimals<'c>(cells: impl Iterator<Item = &'c str>) -> Option<usize> {
+    let mut of_each = cells.filter(|cell| !cell.is_empty()).map(|cell| cell.split_once('.').map_or(0, |(_, part)| part.len()));
+    let first = of_each.next().filter(|first| *first > 0)?;
+    of_each.all(|count| count == first).then_some(first)
 }
 
 fn cell(text: String, numeric: bool) -> Cell {

@@ -59,7 +59,7 @@ pub(super) fn lines(mut table: Table, text: &str) -> Table {
 }
 
 fn column(name: &str, kind: ColumnKind) -> Column {
-    Column { name: name.into(), kind }
+    Column::new(name.into(), kind)
 }
 
 fn line_number(at: usize) -> Cell {

@@ -130,7 +130,7 @@ impl JsonRows {
         }
         let names = column_names(self.columns.into_keys());
         let kinds = kinds.into_iter().map(|kind| kind.unwrap_or(ColumnKind::Text));
-        table.columns = names.into_iter().zip(kinds).map(|(name, kind)| Column { name, kind }).collect();
+        table.columns = names.into_iter().zip(kinds).map(|(name, kind)| Column::new(name, kind)).collect();
         Ok(table)
     }
 }

@@ -36,6 +36,15 @@ pub struct Column {
     pub name: String,
     #[serde(rename = "type")]
     pub kind: ColumnKind,
+    /// How many decimals each of its numbers is written with.
+    #[serde(skip)]
+    pub decimals: Option<usize>,
+}
+
+impl Column {
+    pub(in crate::tools) fn new(name: String, kind: ColumnKind) -> Self {
+        Self { name, kind, decimals: None }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -4,6 +4,7 @@
 //! numbers with leading zeros, words inside other words, hidden files, the same word in other cases.
 
 pub mod code;
+mod depot;
 mod desk;
 mod service;
 mod shop;
@@ -56,19 +57,20 @@ impl World {
             "shop" => Self::of(shop::files(), &["reports"]),
             "service" => Self::of(service::files(), &["tmp"]),
             "desk" => Self::of(desk::files(), &["empty", "archive"]),
+            "depot" => Self::of(depot::files(), &[]),
             "code" => code::world(),
             other => panic!("no workspace is named {other}"),
         }
     }
 
-    fn of(files: Vec<(&str, String)>, folders: &[&str]) -> Self {
+    fn of(files: Vec<(impl Into<String>, String)>, folders: &[&str]) -> Self {
         let mut world = Self { tree: Tree::new(), ages: BTreeMap::new(), staged: None };
-        for (index, (path, text)) in files.into_iter().enumerate() {
-            world.ages.insert(path.to_owned(), (index as u64 * 37 + 11) % 101);
+        for (index, (path, text)) in files.into_iter().map(|(path, text)| (path.into(), text)).enumerate() {
+            world.ages.insert(path.clone(), (index as u64 * 37 + 11) % 101);
             for (at, _) in path.match_indices('/') {
                 world.tree.insert(path[..at].to_owned(), Entry::Folder);
             }
-            world.tree.insert(path.to_owned(), Entry::File(text.into_bytes()));
+            world.tree.insert(path, Entry::File(text.into_bytes()));
         }
         for folder in folders {
             world.tree.insert((*folder).to_owned(), Entry::Folder);

@@ -63,8 +63,25 @@ fn answer(map: &Map<String, Value>) -> Option<String> {
     Some(match (&columns[..], rows) {
         (["value"], [only]) => cell(&only["value"]),
         (_, []) => "no rows".to_owned(),
-        _ => table(&columns, rows),
+        _ => match map.get("decimals") {
+            Some(decimals) => table(&columns, &written(rows, decimals)),
+            None => table(&columns, rows),
+        },
     })
+}
+
+/// Rows with their numbers as their file writes them.
+fn written(rows: &[Value], decimals: &Value) -> Vec<Value> {
+    let mut rows = rows.to_vec();
+    for (name, count) in decimals.as_object().into_iter().flatten() {
+        let Some(count) = count.as_u64().and_then(|count| usize::try_from(count).ok()) else { continue };
+        for value in rows.iter_mut().filter_map(|row| row.get_mut(name)) {
+            if let Some(number) = value.as_f64() {
+                *value = Value::String(format!("{number:.count$}"));
+            }
+        }
+    }
+    rows
 }
 
 /// What a command printed that ended well and complained of nothing.
@@ -111,7 +128,8 @@ fn list(entries: &[Value]) -> Option<String> {
 /// A table, its columns of numbers to the right.
 fn table(columns: &[&str], rows: &[Value]) -> String {
     let escaped = |text: &str| text.replace('|', "\\|").replace('\n', " ");
-    let is_number = |name: &&str| rows.iter().all(|row| row[*name].is_number());
+    let is_number =
+        |name: &&str| rows.iter().all(|row| row[*name].is_number() || row[*name].as_str().is_some_and(|text| text.parse::<f64>().is_ok()));
     let right: Vec<bool> = columns.iter().map(is_number).collect();
     let head: Vec<String> = columns.iter().map(|name| escaped(name)).collect();
     let body: Vec<Vec<String>> = rows.iter().map(|row| columns.iter().map(|name| escaped(&cell(&row[*name]))).collect()).collect();

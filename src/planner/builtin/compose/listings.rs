@@ -1,6 +1,6 @@
 //! Questions about files, lines of text, and places of a text.
 
-use super::{AskedFor, Bag, SharedPieces, case, contains, head, looks, order, order_of, place, source_of};
+use super::pieces::{AskedFor, Bag, SharedPieces, case, contains, head, looks, order, order_of, place, source_of};
 use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
 use crate::planner::builtin::{
     facts::WorkspaceFacts,
@@ -12,20 +12,35 @@ pub(super) fn files(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Quer
     let after = matches!(source_of(previous), Some(Source::Files(_))).then_some(previous).flatten();
     let pronoun = bag.takes("previous");
     let Some(mut set) = place(&mut bag, facts) else { return Vec::new() };
+    let by_folder = bag.all("folder_noun");
+    for piece in &by_folder {
+        let Some(folder) = piece.path("foldernoun").filter(|folder| set.place.is_empty() || set.place == *folder) else {
+            return Vec::new();
+        };
+        set.place = folder;
+    }
     let nouns = bag.all("files");
     set.folders = bag.takes("folders");
-    let has_noun = !nouns.is_empty() || set.folders;
+    let has_noun = !nouns.is_empty() || set.folders || !by_folder.is_empty();
     for noun in &nouns {
         set.globs.extend(noun.slots.iter().flat_map(|(_, slot)| match slot {
             SlotValue::Globs(globs) => globs.clone(),
             _ => Vec::new(),
         }));
     }
-    if nouns.len() > 1 || set.folders && !nouns.is_empty() {
+    if nouns.iter().filter(|noun| noun.value.is_empty()).count() > 1 || set.folders && !nouns.is_empty() || by_folder.len() > 1 {
         return Vec::new();
     }
-    let has_place = !set.place.is_empty();
+    let has_place = !set.place.is_empty() && by_folder.is_empty();
+    if let Some(query) = lines_of_each(bag.clone(), &set) {
+        return vec![query];
+    }
     let Some(query) = asked_of_files(bag, set.clone(), has_noun || has_place) else { return Vec::new() };
+    // Whether the files of a folder's folders count for it, nobody says.
+    let place = if set.place.is_empty() { "." } else { &set.place };
+    if query.group.iter().any(|field| field == "folder") && facts.is_deep(place) {
+        return Vec::new();
+    }
     let there = |mut set: FileSet| {
         if set.place.is_empty() {
             set.place = ".".into();
@@ -56,6 +71,21 @@ pub(super) fn files(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Quer
     }
 }
 
+/// `the first line of every note`.
+fn lines_of_each(mut bag: Bag, set: &FileSet) -> Option<Query> {
+    let named = bag.takes("lines") && bag.takes("group_file");
+    let head = head(&mut bag)?;
+    let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
+    let plain = named && matches!(head, AskedFor::Show | AskedFor::None) && !reverse && bag.is_empty() && !set.folders && !set.direct;
+    let part = part.filter(|part| plain && matches!(part, Range::First(_) | Range::Last(_)));
+    let mut files = set.clone();
+    if files.place.is_empty() {
+        files.place = ".".into();
+    }
+    let lines = Query::rows(Source::Matches { text: String::new(), mode: Match::Exact, files });
+    part.map(|part| Query { group: vec!["path".into()], part: Some(part), ..lines })
+}
+
 /// A question about the rows of the query before, as one query.
 pub(super) fn merged(previous: &Query, next: Query) -> Option<Query> {
     let plain = previous.group.is_empty() && matches!(&previous.want, Want::Rows(_)) && previous.part.is_none() && !previous.reverse;
@@ -65,10 +95,14 @@ pub(super) fn merged(previous: &Query, next: Query) -> Option<Query> {
         }
         (_, want) => want.clone(),
     };
-    plain.then(|| Query {
+    // `and the warnings` behind the errors are more of them, not those that are both.
+    let apart = next.filters.iter().all(|filter| previous.filters.iter().all(|before| before.field != filter.field));
+    // `and then by` something else could mean both orders, or the last.
+    let ordered = previous.sort.is_empty() || next.sort.is_empty() || previous.sort == next.sort;
+    (plain && apart && ordered).then(|| Query {
         filters: previous.filters.iter().chain(&next.filters).cloned().collect(),
         want: fields,
-        sort: next.sort.clone().or_else(|| previous.sort.clone()),
+        sort: if next.sort.is_empty() { previous.sort.clone() } else { next.sort.clone() },
         ..next
     })
 }
@@ -80,41 +114,38 @@ fn asked_of_files(mut bag: Bag, set: FileSet, known: bool) -> Option<Query> {
         return None;
     }
     let head = head(&mut bag)?;
+    let ordered = bag.0.iter().any(|piece| order_of(piece).is_some());
     let lines = bag.takes("lines");
     let their_lines = bag.takes("their_lines");
     let sizes = bag.takes("size");
     let their_size = bag.takes("their_size");
     bag.takes("only").then_some(()).map_or(Some(()), |()| None)?;
-    let group: Vec<String> = [("group_kind", "kind"), ("group_folder", "folder")]
-        .iter()
-        .filter(|(piece, _)| bag.takes(piece))
-        .map(|(_, field)| (*field).to_owned())
-        .collect();
+    let group = groups_of_files(&mut bag);
     // `delete every .tmp file` is all of them; `the lines of each file` is a number for each.
     let each = bag.takes("group_file");
     let per_file = each && (lines || sizes || head == AskedFor::Count);
     if per_file {
         bag.takes("has");
     }
-    let (sort, top) = rank(&mut bag)?;
+    let verb = bag.take("sort_verb");
+    let (mut sort, top) = rank(&mut bag, only_measure(lines || their_lines, sizes || their_size), verb.is_some())?;
+    match (verb, &mut sort[..]) {
+        (None, _) => {}
+        (Some(verb), [(field, direction)]) if verb.value == "rank" && field != "path" && !ordered => *direction = Direction::Descending,
+        (Some(_), [_]) => {}
+        _ => return None,
+    }
     let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
-    if !bag.is_empty() || reverse || part.is_some() && top.is_some() || lines && (sizes || set.folders) {
+    if set.folders && !sort.is_empty() && sort.iter().any(|(field, _)| ["size", "lines"].contains(&field.as_str())) {
         return None;
     }
-    let mut fields: Vec<String> = Vec::new();
-    if their_lines || lines && per_file {
-        fields.push("lines".into());
+    let cuts_lines = part.is_some() && (lines || their_lines);
+    if cuts_lines || !bag.is_empty() || reverse || part.is_some() && top.is_some() || lines && (sizes || set.folders) {
+        return None;
     }
-    if their_size || sizes && per_file {
-        fields.push("size".into());
-    }
-    let measured = if lines {
-        Some("lines")
-    } else if sizes {
-        Some("size")
-    } else {
-        None
-    };
+    let shown = [("lines", their_lines || lines && per_file), ("size", their_size || sizes && per_file)];
+    let fields: Vec<String> = shown.into_iter().filter(|(_, is_shown)| *is_shown).map(|(field, _)| field.to_owned()).collect();
+    let measured = only_measure(lines, sizes && !lines);
     let want = match (head, measured, per_file) {
         (AskedFor::Exists, None, false) => Want::Exists,
         (AskedFor::Count, Some("lines"), false) | (AskedFor::None | AskedFor::Show, Some("lines"), false)
@@ -131,21 +162,47 @@ fn asked_of_files(mut bag: Bag, set: FileSet, known: bool) -> Option<Query> {
         _ => return None,
     };
     // A clause of nothing but a question word says nothing about files.
-    if !known && matches!(&want, Want::Rows(fields) if fields.is_empty()) && sort.is_none() && part.is_none() && filters.is_empty() {
+    if !known && matches!(&want, Want::Rows(fields) if fields.is_empty()) && sort.is_empty() && part.is_none() && filters.is_empty() {
         return None;
     }
     let rows = matches!(want, Want::Rows(_));
     let scalar = !rows && group.is_empty();
-    if scalar && (sort.is_some() || top.is_some() || part.is_some()) || rows && !group.is_empty() {
+    if scalar && (!sort.is_empty() || top.is_some() || part.is_some()) || rows && !group.is_empty() {
         return None;
     }
-    Some(Query { source: Source::Files(set), filters, want, group, sort, part: top.map(Range::First).or(part), reverse: false })
+    Some(Query {
+        source: Source::Files(set),
+        filters,
+        want,
+        group,
+        having: None,
+        sort,
+        part: top.map(Range::First).or(part),
+        reverse: false,
+    })
+}
+
+/// What is measured of files, if it is one thing.
+fn only_measure(lines: bool, sizes: bool) -> Option<&'static str> {
+    match (lines, sizes) {
+        (true, false) => Some("lines"),
+        (false, true) => Some("size"),
+        _ => None,
+    }
+}
+
+fn groups_of_files(bag: &mut Bag) -> Vec<String> {
+    [("group_kind", "kind"), ("group_folder", "folder")]
+        .iter()
+        .filter(|(piece, _)| bag.takes(piece))
+        .map(|(_, field)| (*field).to_owned())
+        .collect()
 }
 
 type FieldOrder = (String, Direction);
 
 /// What files are ordered by, and how many of them are wanted.
-fn rank(bag: &mut Bag) -> Option<(Option<FieldOrder>, Option<u64>)> {
+fn rank(bag: &mut Bag, measured: Option<&str>, sorts: bool) -> Option<(Vec<FieldOrder>, Option<u64>)> {
     let field = |superlative: &str| match superlative {
         "largest" | "smallest" => Some("size"),
         "longest" | "shortest" => Some("lines"),
@@ -159,6 +216,9 @@ fn rank(bag: &mut Bag) -> Option<(Option<FieldOrder>, Option<u64>)> {
         let by = bag.take("top_by");
         let measure = by.as_ref().and_then(|by| by.choice("measure"));
         let superlative = piece.choice("superlative").or_else(|| by.as_ref().and_then(|by| by.choice("superlative")));
+        if piece.value == "bare" && superlative.is_none() {
+            return None;
+        }
         match (superlative, measure) {
             (Some(superlative), None) => orders.push((field(superlative)?.to_owned(), looks(superlative))),
             (None, Some(measure)) if piece.slot("number").is_some() => orders.push((measure.to_owned(), Direction::Descending)),
@@ -169,13 +229,26 @@ fn rank(bag: &mut Bag) -> Option<(Option<FieldOrder>, Option<u64>)> {
         }
     } else if let Some(by) = bag.take("top_by") {
         // `has the most lines`
-        orders.push((by.choice("measure")?.to_owned(), looks(by.choice("superlative")?)));
+        let superlative = by.choice("superlative")?;
+        let field = match (by.choice("measure"), field(superlative)) {
+            (Some(measure), None) if measure != "path" => measure,
+            (Some(measure), Some(own)) if measure == own => measure,
+            (None, Some(own)) => own,
+            // The longest name is no measure of a file.
+            _ => return None,
+        };
+        orders.push((field.to_owned(), looks(superlative)));
         top = Some(1);
     }
     for piece in bag.all("sort_files") {
         match (piece.choice("measure"), piece.choice("superlative")) {
             (Some(measure), _) => {
-                orders.push((measure.to_owned(), order(&piece, bag).unwrap_or(Direction::Ascending)));
+                let said = order(&piece, bag);
+                // `files by size` doesn't say which come first.
+                if said.is_none() && piece.value == "bare" && !sorts && measure != "path" {
+                    return None;
+                }
+                orders.push((measure.to_owned(), said.unwrap_or(Direction::Ascending)));
             }
             (None, Some(superlative)) => orders.push((field(superlative)?.to_owned(), looks(superlative))),
             _ => return None,
@@ -184,7 +257,18 @@ fn rank(bag: &mut Bag) -> Option<(Option<FieldOrder>, Option<u64>)> {
     if bag.takes("sort_plain") {
         orders.push(("path".into(), Direction::Ascending));
     }
-    if orders.len() > 1 { None } else { Some((orders.pop(), top)) }
+    if orders.is_empty()
+        && let Some(order) = bag.take("order")
+    {
+        match (order.choice("superlative").and_then(field), order_of(&order), measured) {
+            (Some(field), Some(direction), _) => orders.push((field.to_owned(), direction)),
+            // `the lines of each file, highest first`
+            (None, Some(direction), Some(measure)) => orders.push((measure.to_owned(), direction)),
+            _ => return None,
+        }
+    }
+    orders.dedup();
+    (orders.len() < 2).then_some((orders, top))
 }
 
 fn file_filters(bag: &mut Bag) -> Option<Vec<RowFilter>> {
@@ -244,6 +328,7 @@ fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
             (text, mode)
         }
     };
+    let mode = if bag.takes("any_case") { Match::AnyCase } else { mode };
     let mut set = place(bag, facts)?;
     let nouns = bag.all("files");
     let file = bag.all("file");
@@ -274,6 +359,8 @@ fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
         (AskedFor::Exists, false) => Want::Exists,
         (AskedFor::Count, true) => Want::Count,
         (AskedFor::Count, false) if wants_files => Want::CountDistinct("path".into()),
+        // Lines that contain it, or its occurrences.
+        (AskedFor::Count, false) if piece.piece == "contains" && !in_file => Want::Count,
         // Occurrences in one text are counted by a row of their own; how many occurrences is not how many lines.
         (AskedFor::Count, false) if in_file && !lines && piece.choice("todo").is_none() => return None,
         (AskedFor::Count, false) if lines || piece.choice("todo").is_some() => Want::Count,
@@ -290,7 +377,16 @@ fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
         return None;
     }
     let group = if per_file { vec!["path".to_owned()] } else { Vec::new() };
-    Some(Query { source: Source::Matches { text, mode, files: set }, filters: Vec::new(), want, group, sort: None, part, reverse: false })
+    Some(Query {
+        source: Source::Matches { text, mode, files: set },
+        filters: Vec::new(),
+        want,
+        group,
+        having: None,
+        sort: Vec::new(),
+        part,
+        reverse: false,
+    })
 }
 
 /// Lines of a text file.
@@ -307,17 +403,35 @@ pub(super) fn lines(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Quer
         _ => None,
     };
     let Some(file) = file.filter(|file| facts.exists(file) && !facts.is_folder(file)) else { return Vec::new() };
-    let Some(query) = asked_of_lines(bag, &file, before.is_some() && files.is_empty()) else { return Vec::new() };
+    // Conditions on the rows of a table are none on its text.
+    if !bag.has("lines")
+        && facts.table(&file).is_some_and(|table| !table.is_log() && !table.is_access())
+        && ["contains", "starts", "ends"].iter().any(|piece| bag.has(piece))
+    {
+        return Vec::new();
+    }
+    let Some(query) = asked_of_lines(bag, &file, before.is_some() && files.is_empty(), facts.table(&file).is_none()) else {
+        return Vec::new();
+    };
     match previous.filter(|_| files.is_empty()) {
         Some(previous) => merged(previous, query).into_iter().collect(),
         None => vec![query],
     }
 }
 
-fn asked_of_lines(mut bag: Bag, file: &str, follows: bool) -> Option<Query> {
+fn asked_of_lines(mut bag: Bag, file: &str, follows: bool, plain: bool) -> Option<Query> {
+    let numbered = bag.takes("numbered");
+    let sorts = bag.takes("sort_verb");
     let mut filters = Vec::new();
     for piece in bag.all("contains") {
         filters.push(contains("text", &piece)?);
+    }
+    if !filters.is_empty() && bag.takes("any_case") {
+        for filter in &mut filters {
+            if let Test::Contains(_, mode) = &mut filter.test {
+                *mode = Match::AnyCase;
+            }
+        }
     }
     for (name, make) in [("starts", Test::Starts as fn(String) -> Test), ("ends", Test::Ends)] {
         for piece in bag.all(name) {
@@ -332,27 +446,44 @@ fn asked_of_lines(mut bag: Bag, file: &str, follows: bool) -> Option<Query> {
     let lines = bag.takes("lines") || blank.is_some();
     let duplicates = bag.takes("duplicates");
     let distinct = bag.takes("distinct");
-    let mut sort = bag.takes("sort_plain").then(|| ("text".to_owned(), Direction::Ascending));
-    if sort.is_some() && bag.has("order") {
-        sort = Some(("text".into(), order_of(&bag.take("order")?)?));
+    let mut sort: Vec<FieldOrder> = bag.all("sort_plain").iter().map(|_| ("text".to_owned(), Direction::Ascending)).collect();
+    if !sort.is_empty() && bag.has("order") {
+        sort = vec![("text".into(), order_of(&bag.take("order")?)?)];
     }
     let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
     // Ranges name lines themselves.
-    let named = lines || follows || matches!(part, Some(Range::Lines(..)));
+    sort.dedup();
+    let is_sorted = !sort.is_empty();
+    let named = lines || follows || plain && is_sorted || numbered || matches!(part, Some(Range::Lines(..) | Range::From(_)));
+    if sorts && !is_sorted {
+        return None;
+    }
     if !bag.is_empty() || !named && filters.is_empty() || duplicates && distinct {
         return None;
     }
-    if head == AskedFor::None && part.is_none() && !distinct && !duplicates && sort.is_none() && !reverse && filters.is_empty() {
+    if head == AskedFor::None
+        && part.is_none()
+        && !distinct
+        && !duplicates
+        && sort.is_empty()
+        && !reverse
+        && filters.is_empty()
+        && !numbered
+    {
         return None;
     }
     let want = match (head, duplicates, distinct) {
         (AskedFor::Count, false, true) => Want::CountDistinct("text".into()),
-        (AskedFor::Count, false, false) if part.is_none() && sort.is_none() && !reverse => Want::Count,
+        (AskedFor::Count, false, false) if part.is_none() && sort.is_empty() && !reverse => Want::Count,
         (AskedFor::Exists, false, false) if part.is_none() => Want::Exists,
         (AskedFor::Show | AskedFor::None, true, false) => Want::Duplicates(Some("text".into())),
         (AskedFor::Show | AskedFor::None, false, true) => Want::Distinct(vec!["text".into()]),
-        (AskedFor::Show | AskedFor::None, false, false) => Want::Rows(Vec::new()),
+        (AskedFor::Show | AskedFor::None, false, false) => Want::Rows(if numbered { vec!["line".into()] } else { Vec::new() }),
         _ => return None,
     };
-    Some(Query { source: Source::Lines(file.to_owned()), filters, want, group: Vec::new(), sort, part, reverse })
+    let plain_rows = matches!(want, Want::Rows(_));
+    if numbered && !plain_rows {
+        return None;
+    }
+    Some(Query { source: Source::Lines(file.to_owned()), filters, want, group: Vec::new(), having: None, sort, part, reverse })
 }

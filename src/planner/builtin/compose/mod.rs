@@ -1,105 +1,38 @@
 //! From the phrases of a clause to a query: types decide how they go together. A phrase that no rule takes refuses the whole reading, so that
 //! nothing said is dropped.
 
+mod filters;
 mod listings;
+pub(super) mod pieces;
+mod said;
 mod tables;
 
 use super::{
-    facts::{TableFacts, WorkspaceFacts},
-    tree::{Direction, FileSet, Match, Operation, Query, Range, RowFilter, Source, Test, Want},
+    facts::WorkspaceFacts,
+    tree::{Operation, Query, Want},
 };
-use crate::planner::builtin::slots::{Literal, Relation, SlotValue, SlotValues};
-
-/// One phrase with its slots.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Piece {
-    pub piece: &'static str,
-    pub value: &'static str,
-    pub slots: SlotValues,
-}
-
-impl Piece {
-    fn slot(&self, name: &str) -> Option<&SlotValue> {
-        self.slots.iter().find(|(slot, _)| slot == name).map(|(_, slot)| slot)
-    }
-
-    fn path(&self, name: &str) -> Option<String> {
-        match self.slot(name)? {
-            SlotValue::Path(path) => Some(path.clone()),
-            _ => None,
-        }
-    }
-
-    fn text(&self, name: &str) -> Option<(String, bool)> {
-        match self.slot(name)? {
-            SlotValue::Text { text, quoted } => Some((text.clone(), *quoted)),
-            _ => None,
-        }
-    }
-
-    fn column(&self, name: &str) -> Option<String> {
-        match self.slot(name)? {
-            SlotValue::Column(column) => Some(column.clone()),
-            _ => None,
-        }
-    }
-
-    fn count(&self, name: &str) -> Option<u64> {
-        match self.slot(name)? {
-            SlotValue::Number(number) if *number >= 1.0 && number.fract() == 0.0 => Some(*number as u64),
-            _ => None,
-        }
-    }
-
-    fn choice(&self, name: &str) -> Option<&'static str> {
-        match self.slot(name)? {
-            SlotValue::Choice(choice) => Some(choice),
-            _ => None,
-        }
-    }
-
-    fn value(&self, name: &str) -> Option<Literal> {
-        match self.slot(name)? {
-            SlotValue::Value(value) => Some(value.clone()),
-            _ => None,
-        }
-    }
-}
-
-/// The phrases that no rule has taken yet.
-#[derive(Clone, Debug)]
-pub(super) struct Bag(Vec<Piece>);
-
-impl Bag {
-    fn take(&mut self, piece: &str) -> Option<Piece> {
-        let at = self.0.iter().position(|held| held.piece == piece)?;
-        Some(self.0.remove(at))
-    }
-
-    fn takes(&mut self, piece: &str) -> bool {
-        self.take(piece).is_some()
-    }
-
-    fn all(&mut self, piece: &str) -> Vec<Piece> {
-        std::iter::from_fn(|| self.take(piece)).collect()
-    }
-
-    fn has(&self, piece: &str) -> bool {
-        self.0.iter().any(|held| held.piece == piece)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
+use pieces::{Bag, Piece};
 
 /// Every operation that the phrases of a clause can mean together.
-pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Option<&Query>) -> Vec<Operation> {
+pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Option<&Query>, implied: bool) -> Vec<Operation> {
     let mut bag = Bag(pieces);
+    let asks = bag.0.iter().any(|piece| ["file", "member"].contains(&piece.piece) && piece.value == "does");
+    if asks && !["show", "count", "exists"].iter().any(|head| bag.has(head)) {
+        bag.0.push(Piece { piece: "exists", value: "", slots: Vec::new(), plural: false });
+    }
+    // `the last trips` says that there are several, and not how many.
+    let one = |piece: &Piece| piece.value == "one" && ["top", "first", "last"].contains(&piece.piece);
+    let nouns = ["noun", "rows", "log_entries", "files", "folders", "lines", "level"];
+    if bag.0.iter().any(one) && bag.0.iter().any(|piece| piece.plural && nouns.contains(&piece.piece)) && !bag.has("top_by") {
+        return Vec::new();
+    }
     let effects = [("delete_set", "delete"), ("copy_set", "copy_into"), ("move_set", "move_into")];
     if let Some((piece, row)) = effects.into_iter().find(|(piece, _)| bag.has(piece)) {
         bag.take(piece);
         return on_files(bag, row, facts, previous).into_iter().collect();
+    }
+    if bag.0.iter().filter(|piece| piece.piece == "file").count() > 1 {
+        return Vec::new();
     }
     let mut found: Vec<Operation> = Vec::new();
     let mut add = |queries: Vec<Query>| {
@@ -111,8 +44,14 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
     };
     add(listings::files(bag.clone(), facts, previous));
     add(listings::matches(bag.clone(), facts, previous));
-    add(listings::lines(bag.clone(), facts, previous));
-    add(tables::rows(bag, facts, previous));
+    // "lines 3 to 5" are lines of the text, "rows 3 to 5" those of the table.
+    let ranges = |value: &str| bag.0.iter().any(|piece| ["range", "nth", "from_line"].contains(&piece.piece) && piece.value == value);
+    if !ranges("rows") {
+        add(listings::lines(bag.clone(), facts, previous));
+    }
+    if !ranges("") {
+        add(tables::rows(bag, facts, previous, implied));
+    }
     found
 }
 
@@ -125,7 +64,10 @@ fn on_files(mut bag: Bag, row: &str, facts: &WorkspaceFacts, previous: Option<&Q
     if (row == "delete") != target.is_none() {
         return None;
     }
-    bag.0.push(Piece { piece: "show", value: "", slots: Vec::new() });
+    if bag.has("folder_noun") && bag.has("folders") {
+        return None;
+    }
+    bag.0.push(Piece { piece: "show", value: "", slots: Vec::new(), plural: false });
     let queries = listings::files(bag, facts, previous);
     let [query] = &queries[..] else { return None };
     (query.group.is_empty() && matches!(query.want, Want::Rows(_))).then(|| Operation::OnFiles {
@@ -133,137 +75,4 @@ fn on_files(mut bag: Bag, row: &str, facts: &WorkspaceFacts, previous: Option<&Q
         row: row.to_owned(),
         target,
     })
-}
-
-/// What most questions share: conditions, order and part; each is taken out of the bag.
-struct SharedPieces {
-    part: Option<Range>,
-    reverse: bool,
-}
-
-impl SharedPieces {
-    fn take(bag: &mut Bag) -> Option<Self> {
-        let mut parts = Vec::new();
-        for (name, make) in [("first", Range::First as fn(u64) -> Range), ("last", Range::Last)] {
-            for piece in bag.all(name) {
-                parts.push(make(if piece.value == "one" { 1 } else { piece.count("number")? }));
-            }
-        }
-        for piece in bag.all("range") {
-            let (from, to) = match piece.slot("range") {
-                Some(SlotValue::Range(from, to)) => (*from, *to),
-                _ => (piece.count("number")?, piece.count("number2")?),
-            };
-            if from == 0 || to < from {
-                return None;
-            }
-            parts.push(Range::Lines(from, to));
-        }
-        for piece in bag.all("nth") {
-            let line = piece.count("number")?;
-            parts.push(Range::Lines(line, line));
-        }
-        let all = bag.takes("all");
-        if parts.len() > 1 || all && !parts.is_empty() {
-            return None;
-        }
-        Some(Self { part: parts.pop(), reverse: bag.takes("reverse") })
-    }
-}
-
-/// The question word: what is wanted when no other phrase says it.
-#[derive(Clone, Copy, PartialEq)]
-enum AskedFor {
-    Show,
-    Count,
-    Exists,
-    None,
-}
-
-fn head(bag: &mut Bag) -> Option<AskedFor> {
-    let found: Vec<AskedFor> = [("count", AskedFor::Count), ("exists", AskedFor::Exists), ("show", AskedFor::Show)]
-        .into_iter()
-        .flat_map(|(name, head)| bag.all(name).into_iter().map(move |_| head))
-        .collect();
-    match found[..] {
-        [] => Some(AskedFor::None),
-        [head] => Some(head),
-        // `show the number of`: the number is what is shown.
-        [AskedFor::Count | AskedFor::Exists, AskedFor::Show] => Some(found[0]),
-        _ => None,
-    }
-}
-
-fn direction(order: &str) -> Direction {
-    if order == "descending" { Direction::Descending } else { Direction::Ascending }
-}
-
-/// The order that a phrase names, if it names one.
-fn order_of(piece: &Piece) -> Option<Direction> {
-    piece.choice("order").map(direction).or_else(|| piece.choice("superlative").map(looks))
-}
-
-/// The order of the phrase itself, or of one that stands for itself.
-fn order(piece: &Piece, bag: &mut Bag) -> Option<Direction> {
-    order_of(piece).or_else(|| bag.take("order").as_ref().and_then(order_of))
-}
-
-/// The direction in which a superlative looks.
-fn looks(superlative: &str) -> Direction {
-    if ["largest", "longest", "newest", "highest"].contains(&superlative) { Direction::Descending } else { Direction::Ascending }
-}
-
-fn contains(field: &str, piece: &Piece) -> Option<RowFilter> {
-    let (text, quoted) = piece.text("text").or_else(|| piece.text("quoted"))?;
-    Some(RowFilter { field: field.to_owned(), not: piece.value == "not", test: Test::Contains(text.clone(), case(&text, quoted)) })
-}
-
-/// Quoted text is meant as it is spelled; a bare word in small letters in any case.
-fn case(text: &str, quoted: bool) -> Match {
-    if !quoted && text.to_lowercase() == text { Match::AnyCase } else { Match::Exact }
-}
-
-/// The folder or file that is asked about, and what is left out of it.
-fn place(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<FileSet> {
-    let mut set = FileSet { place: String::new(), globs: Vec::new(), except: Vec::new(), folders: false, direct: false };
-    let direct = bag.all("direct");
-    let folders: Vec<String> = bag.all("folder").iter().chain(&direct).filter_map(|piece| piece.path("folder")).collect();
-    set.direct = !direct.is_empty();
-    match &folders[..] {
-        [] => {}
-        [folder] => set.place = folder.clone(),
-        // `in src in this project`
-        [one, here] | [here, one] if here == "." => set.place = one.clone(),
-        _ => return None,
-    }
-    for piece in bag.all("except_files") {
-        let (_, slot) = piece.slots.first()?;
-        match slot {
-            SlotValue::Path(path) if facts.exists(path) => {
-                set.except.push(if facts.is_folder(path) { format!("{path}/") } else { path.clone() })
-            }
-            SlotValue::Globs(globs) => set.except.extend(globs.clone()),
-            _ => return None,
-        }
-    }
-    if !set.place.is_empty() && !facts.is_folder(&set.place) { None } else { Some(set) }
-}
-
-/// The table that a file is, if its columns are known.
-fn table<'f>(facts: &'f WorkspaceFacts, file: &str) -> Option<&'f TableFacts> {
-    facts.table(file)
-}
-
-fn compare(field: String, comparison: Relation, value: Literal) -> RowFilter {
-    let test = match (comparison, &value) {
-        (Relation::Contains, Literal::Text(text)) => Test::Contains(text.clone(), Match::AnyCase),
-        (Relation::Starts, Literal::Text(text)) => Test::Starts(text.clone()),
-        (Relation::Ends, Literal::Text(text)) => Test::Ends(text.clone()),
-        (comparison, _) => Test::Compare(comparison, value),
-    };
-    RowFilter { field, test, not: false }
-}
-
-fn source_of(previous: Option<&Query>) -> Option<&Source> {
-    previous.map(|query| &query.source)
 }

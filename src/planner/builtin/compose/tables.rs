@@ -1,463 +1,330 @@
-//! Questions about the rows of tables and the entries of logs.
+//! Questions about the rows of tables and the entries of logs: which table is meant, and what its phrases say together.
 
-use super::{AskedFor, Bag, SharedPieces, compare, contains, head, order, order_of, source_of, table};
-use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
+use super::{
+    filters::Filters,
+    pieces::{AskedFor, Bag, Piece, SharedPieces, contains, head, looks, order, order_of, source_of},
+    said::{OrderKey, Said},
+};
+use std::collections::BTreeSet;
+
+use crate::planner::builtin::slots::{Relation, SlotValue};
 use crate::planner::builtin::{
     facts::{TableFacts, WorkspaceFacts},
-    tree::{Direction, Query, Range, RowFilter, Source, Test, Total, Want},
+    lists,
+    tree::{Direction, Figure, Query, Source, Total, Want},
 };
 
-pub(super) fn rows(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query>) -> Vec<Query> {
+/// Pieces that only the rows of one table can be meant by.
+const TELLING: &[&str] = &["column", "total", "filter", "group", "member", "not_member", "sort", "sort_by", "empty", "not_empty", "having"];
+
+pub(super) fn rows(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query>, implied: bool) -> Vec<Query> {
     let pronoun = bag.takes("previous");
-    let files = bag.all("file");
+    let mut files: Vec<String> = bag.all("file").iter().filter_map(|piece| piece.path("file")).collect();
+    let nouns = bag.all("noun");
+    files.extend(nouns.iter().filter_map(|piece| piece.path("noun")));
+    files.dedup();
     let before = match source_of(previous) {
         Some(Source::Table(file)) => Some(file.clone()),
         _ => None,
     };
-    let file = match (&files[..], before) {
-        ([file], _) if !pronoun => file.path("file"),
-        ([], Some(file)) => Some(file),
-        _ => None,
+    let follows = files.is_empty() || pronoun;
+    let found: Vec<Query> = match (&files[..], &before) {
+        ([file], _) if !pronoun => asked(file, !nouns.is_empty(), bag, facts),
+        ([], Some(file)) => asked(file, false, bag, facts),
+        ([], None) if implied && !pronoun && TELLING.iter().any(|piece| bag.has(piece)) => {
+            facts.tables().flat_map(|(file, _)| asked(file, false, bag.clone(), facts)).collect()
+        }
+        _ => Vec::new(),
     };
-    let Some((file, table)) = file.and_then(|file| Some((file.clone(), table(facts, &file)?))) else { return Vec::new() };
-    let asked = TableRequest { table, file: &file, facts };
-    let found = asked.queries(bag).unwrap_or_default();
-    match previous.filter(|_| files.is_empty()) {
+    match previous.filter(|_| follows && before.is_some()) {
         Some(previous) => found.into_iter().filter_map(|query| super::listings::merged(previous, query)).collect(),
         None => found,
     }
 }
 
-struct TableRequest<'a> {
+fn asked(file: &str, noun: bool, bag: Bag, facts: &WorkspaceFacts) -> Vec<Query> {
+    let Some(table) = facts.table(file) else { return Vec::new() };
+    TableQuestion { table, file, facts, noun }.queries(bag).unwrap_or_default()
+}
+
+struct TableQuestion<'a> {
     table: &'a TableFacts,
     file: &'a str,
     facts: &'a WorkspaceFacts,
-}
-
-/// What rows are ordered by, and how many of them are wanted.
-struct Ranking {
-    sort: Option<(Option<String>, Direction)>,
-    top: Option<(u64, Option<Direction>)>,
-}
-
-/// What the phrases about columns say.
-struct Said {
-    head: AskedFor,
-    columns: Vec<String>,
-    totals: Vec<(Total, String)>,
-    groups: Vec<String>,
-    ranking: Ranking,
-    by: bool,
-    frequent: Option<u64>,
-    distinct: bool,
-    duplicates: bool,
-    percent: bool,
-    /// Whether rows or entries are named.
+    /// Whether the rows are called by the table's own name.
     noun: bool,
-    /// Whether what is named is something that happens, so that "by hour" counts it.
-    events: bool,
 }
 
-impl TableRequest<'_> {
+impl TableQuestion<'_> {
     fn known(&self, column: String) -> Option<String> {
         self.table.column(&column).map(|_| column)
     }
 
     fn queries(&self, mut bag: Bag) -> Option<Vec<Query>> {
-        let mut filters = self.filters(&mut bag)?;
+        let mut filters = Filters { table: self.table, file: self.file, facts: self.facts }.take(&mut bag)?;
         let wants_columns = bag.takes("columns");
-        let level = bag.all("level");
-        for piece in &level {
-            self.table.column("level")?;
-            let level = piece.choice("level")?;
-            filters.push(RowFilter {
-                field: "level".into(),
-                test: Test::Compare(Relation::Equal, Literal::Text(level.to_owned())),
-                not: false,
-            });
+        let level = bag.has("level_named");
+        let is_log = self.table.is_log() || self.table.is_access();
+        let events = bag.takes("log_entries") && is_log || level;
+        let together = bag.all("level_named").iter().any(|piece| piece.value == "and");
+        // Lines that pass a condition are entries of a log; without one they are lines of its text.
+        let lines = is_log && !filters.is_empty() && bag.takes("lines");
+        if is_log {
+            let field = if self.table.is_log() { "text of the log" } else { "text of the requests" };
+            for piece in bag.all("contains") {
+                filters.push(contains(field, &piece)?);
+            }
         }
-        if level.len() > 1 {
+        if !filters.is_empty() {
+            bag.takes("only");
+        }
+        if events || self.noun || bag.has("rows") || bag.has("group_level") || bag.has("column") && bag.has("show") {
+            bag.takes("happens");
+        }
+        let named = bag.takes("rows") || events || lines || self.noun;
+        let said = self.said(&mut bag, named, events)?;
+        let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
+        // `for each region the order with the highest revenue` asks for orders.
+        let extreme = |figure: &Figure| matches!(figure, Some((Total::Largest | Total::Smallest, _)));
+        if bag.has("has") && !said.groups.is_empty() && said.figures.iter().any(extreme) {
             return None;
         }
-        let events = bag.takes("log_entries") && self.table.has_entries() || !level.is_empty();
-        let head = head(&mut bag)?;
-        let said = self.said(&mut bag, head, events)?;
-        let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
-        bag.takes("has");
+        // `the order with the highest revenue`; of `people with email` it isn't plain what is meant.
+        let with = bag.all("has").iter().any(|piece| piece.value == "with");
+        if with && said.figures.is_empty() && said.top.is_none() && said.most.is_none() {
+            return None;
+        }
         if !bag.is_empty() {
             return None;
         }
-        let base = Query {
-            source: Source::Table(self.file.to_owned()),
-            filters,
-            want: Want::Rows(Vec::new()),
-            group: Vec::new(),
-            sort: None,
-            part,
-            reverse,
-        };
+        let base = Query { filters, part, reverse, ..Query::rows(Source::Table(self.file.to_owned())) };
         if wants_columns {
-            let plain = said.columns.is_empty()
-                && said.totals.is_empty()
-                && said.groups.is_empty()
-                && said.ranking.top.is_none()
-                && base.filters.is_empty()
-                && part.is_none()
-                && said.ranking.sort.is_none();
+            let plain = said.columns.is_empty() && said.is_plain() && said.figures.is_empty() && base.filters.is_empty() && part.is_none();
             let want = if said.head == AskedFor::Count { Want::CountColumns } else { Want::Columns };
-            return (plain && !said.noun).then(|| vec![Query { want, ..base }]);
+            return (plain && (!said.noun || self.noun)).then(|| vec![Query { want, ..base }]);
         }
-        Some(said.queries(base, self.table))
+        let counts = said.head == AskedFor::Count;
+        if together && (said.head == AskedFor::Exists || counts && !said.is_plain()) {
+            return None;
+        }
+        let queries = said.queries(base, self.table);
+        // `how many errors and warnings`: of both together, or of each.
+        let each = queries.iter().filter(|_| together && counts).map(|query| Query { group: vec!["level".to_owned()], ..query.clone() });
+        Some(each.chain(queries.iter().cloned()).collect())
     }
 
-    fn said(&self, bag: &mut Bag, head: AskedFor, events: bool) -> Option<Said> {
+    fn said(&self, bag: &mut Bag, noun: bool, events: bool) -> Option<Said> {
+        let several = bag.0.iter().any(|piece| piece.piece == "column" && piece.plural);
+        let who = bag.0.iter().any(|piece| piece.piece == "show" && piece.value == "who");
+        let which = several || who || bag.0.iter().any(|piece| piece.piece == "show" && piece.value == "which");
         let mut columns = Vec::new();
+        if bag.takes("when") {
+            columns.push(self.table.date()?.to_owned());
+            bag.0.push(Piece { piece: "show", value: "", slots: Vec::new(), plural: false });
+        }
+        let head = head(bag)?;
         for piece in bag.all("column") {
-            let column = self.known(piece.column("column")?)?;
-            if !columns.contains(&column) {
-                columns.push(column);
+            for name in ["column", "column2", "column3"].iter().filter(|name| piece.slot(name).is_some()) {
+                let column = self.known(piece.column(name)?)?;
+                if !columns.contains(&column) {
+                    columns.push(column);
+                }
             }
         }
-        let totals = self.totals(bag)?;
+        let having = self.having(bag)?;
+        let mut figures = self.figures(bag)?;
+        let verb = bag.takes("group_verb");
+        // `the orders of each region` aren't counted by being named.
+        let each = verb || bag.0.iter().any(|piece| piece.piece.starts_with("group") && !(piece.value == "by" || piece.value == "each"));
+        let mut sort = self.sort(bag)?;
+        let groups = self.groups(bag, head == AskedFor::Count)?;
+        if verb && groups.is_empty() {
+            return None;
+        }
+        let bare = bag.0.iter().any(|piece| piece.piece == "top" && piece.value == "bare");
+        let mut top = self.top(bag, &mut sort)?;
+        let mut most = None;
+        // `top 3 paths` of a log are those that occur most.
+        if let (Some((count, None)), [], [_], [], []) = (top, &sort[..], &columns[..], &figures[..], &groups[..])
+            && (self.table.is_log() || self.table.is_access())
+            && !bare
+        {
+            (top, most) = (None, Some((count, Direction::Descending)));
+        }
+        if let Some(piece) = bag.take("frequent") {
+            columns.extend(piece.column("column"));
+            let count = if piece.slot("number").is_some() { piece.count("number")? } else { 1 };
+            most = Some((count, if piece.value == "least" { Direction::Ascending } else { Direction::Descending }));
+        }
+        let shapes: Vec<&'static str> =
+            ["by", "distinct", "duplicates", "percent"].into_iter().filter(|piece| !bag.all(piece).is_empty()).collect();
+        if shapes.len() > 1 {
+            return None;
+        }
+        let shape = shapes.first().copied();
+        // `the order that has the highest revenue` is an order.
+        let plain = columns.is_empty() && groups.is_empty() && sort.is_empty() && top.is_none_or(|(_, looks)| looks.is_none());
+        let has = (who || bag.has("has") && noun) && plain;
+        if let (true, [Some((total @ (Total::Largest | Total::Smallest), column))]) = (has, &figures[..]) {
+            let direction = if *total == Total::Largest { Direction::Descending } else { Direction::Ascending };
+            (sort, top) = (vec![(Some(column.clone()), direction)], Some(top.unwrap_or((1, None))));
+            figures.clear();
+        }
+        // `who` asks for rows, and so does what has a figure.
+        if !figures.is_empty() && (who || bag.has("has") && columns.is_empty() && groups.is_empty() && !noun) {
+            return None;
+        }
+        // A number alone says nothing of which rows are meant.
+        if bare && !has && most.is_none() && sort.is_empty() {
+            return None;
+        }
+        let counted = each || events || self.noun && head == AskedFor::None;
+        Some(Said { head, which, columns, figures, groups, having, sort, top, most, shape, noun, counted })
+    }
+
+    /// How many are wanted, and whether the highest or the lowest; an adjective that speaks of a column orders by it.
+    fn top(&self, bag: &mut Bag, sort: &mut Vec<OrderKey>) -> Option<Option<(u64, Option<Direction>)>> {
+        let Some(piece) = bag.take("top") else { return Some(None) };
+        let count = if piece.slot("number").is_some() { piece.count("number")? } else { 1 };
+        let Some(superlative) = piece.choice("superlative") else { return Some(Some((count, None))) };
+        let is_general = ["highest", "lowest", "largest", "smallest"].contains(&superlative);
+        match (&mut sort[..], self.measured(superlative)) {
+            ([], Some(column)) => sort.push((Some(column), looks(superlative))),
+            ([(Some(key), order)], Some(column)) if *key == column => *order = looks(superlative),
+            ([(_, order)], _) if is_general => *order = looks(superlative),
+            ([], None) if is_general => {}
+            _ => return None,
+        }
+        Some(Some((count, Some(looks(superlative)))))
+    }
+
+    /// The only column that an adjective such as "cheapest" can speak of.
+    fn measured(&self, superlative: &str) -> Option<String> {
+        let list = match superlative {
+            "longest" | "shortest" | "slowest" | "fastest" => "lengths",
+            "cheapest" | "dearest" => "prices",
+            "newest" | "oldest" => return self.table.date().map(str::to_owned).or_else(|| self.known("year".into())),
+            _ => return None,
+        };
+        let mut fits = self.table.columns.iter().filter(|column| column.is_number && lists::has(list, &column.name.to_lowercase()));
+        let first = fits.next()?;
+        fits.next().is_none().then(|| first.name.clone())
+    }
+
+    fn groups(&self, bag: &mut Bag, counts: bool) -> Option<Vec<String>> {
         let mut groups = Vec::new();
         for piece in bag.all("group") {
-            groups.push(self.known(piece.column("column")?)?);
+            let column = self.known(piece.column("column")?)?;
+            // `stations by docks` is an order, `trips by members` a condition.
+            let facts = self.table.column(&column)?;
+            if piece.value == "by" && (facts.is_unique && !counts || facts.truths.is_some() && piece.plural) {
+                return None;
+            }
+            groups.push(column);
             if piece.slot("column2").is_some() {
                 groups.push(self.known(piece.column("column2")?)?);
             }
         }
-        for (piece, field) in [("group_hour", "hour"), ("group_day", "day")] {
+        if bag.takes("group_level") {
+            groups.push(self.known("level".to_owned())?);
+        }
+        for (piece, field) in [("group_hour", "hour"), ("group_day", "day"), ("group_month", "month")] {
             for _ in bag.all(piece) {
-                self.table.column("time")?;
-                groups.push(field.to_owned());
+                let date = self.table.date()?;
+                let own = self.table.column(field).is_some();
+                // The hours of several days: of each day, or of all days together.
+                let days: BTreeSet<&str> = self.table.column(date)?.values.iter().filter_map(|value| value.get(..10)).collect();
+                if field == "hour" && !own && days.len() != 1 {
+                    return None;
+                }
+                groups.push(if own { field.to_owned() } else { format!("{field} of the {date}") });
             }
         }
-        let ranking = self.ranking(bag)?;
-        let frequent = match bag.take("frequent") {
-            Some(piece) if piece.slot("number").is_some() => Some(piece.count("number")?),
-            Some(piece) => {
-                columns.extend(piece.column("column"));
-                Some(1)
-            }
-            None => None,
+        Some(groups)
+    }
+
+    fn total(&self, value: &str, column: String) -> Option<(Total, String)> {
+        let total = match value {
+            "sum" => Total::Sum,
+            "avg" => Total::Average,
+            "max" => Total::Largest,
+            "min" => Total::Smallest,
+            _ => Total::Median,
         };
-        Some(Said {
-            head,
-            columns,
-            totals,
-            groups,
-            ranking,
-            by: bag.takes("by"),
-            frequent,
-            distinct: bag.takes("distinct"),
-            duplicates: bag.takes("duplicates"),
-            percent: bag.takes("percent"),
-            noun: bag.takes("rows") || bag.takes("lines") && self.table.is_log() && bag.has("level") || events,
-            events,
-        })
+        let column = self.known(column)?;
+        let facts = self.table.column(&column)?;
+        let ordered = facts.is_number || facts.is_date && matches!(total, Total::Largest | Total::Smallest);
+        ordered.then_some((total, column))
     }
 
-    fn totals(&self, bag: &mut Bag) -> Option<Vec<(Total, String)>> {
-        let mut totals = Vec::new();
+    fn figures(&self, bag: &mut Bag) -> Option<Vec<Figure>> {
+        let mut figures: Vec<Figure> = Vec::new();
         for piece in bag.all("total") {
-            let total = match piece.value {
-                "sum" => Total::Sum,
-                "avg" => Total::Average,
-                "max" => Total::Largest,
-                "min" => Total::Smallest,
-                _ => Total::Median,
-            };
-            let column = self.known(piece.column("column")?)?;
-            if !self.table.column(&column)?.is_number {
-                return None;
-            }
-            totals.push((total, column));
+            figures.push(Some(self.total(piece.value, piece.column("column")?)?));
         }
-        Some(totals)
+        for piece in bag.all("totals") {
+            for value in piece.value.split(' ') {
+                figures.push(Some(self.total(value, piece.column("column")?)?));
+            }
+        }
+        if bag.takes("and_count") {
+            figures.push(None);
+        }
+        figures.sort_by_key(Option::is_some);
+        Some(figures)
     }
 
-    fn ranking(&self, bag: &mut Bag) -> Option<Ranking> {
-        let mut sort = None;
-        for piece in bag.all("sort") {
-            let order = order(&piece, bag).unwrap_or(Direction::Ascending);
-            if sort.replace((Some(self.known(piece.column("column")?)?), order)).is_some() {
+    fn having(&self, bag: &mut Bag) -> Option<Option<(Figure, Relation, f64)>> {
+        let Some(piece) = bag.take("having") else { return Some(None) };
+        let (Some(SlotValue::Compare(relation)), Some(SlotValue::Number(number))) = (piece.slot("cmp"), piece.slot("number")) else {
+            return None;
+        };
+        let figure = match piece.value {
+            "count" if piece.path("noun").is_none_or(|file| file == self.file) => None,
+            "count" => return None,
+            total => Some(self.total(total, piece.column("column")?)?),
+        };
+        Some(Some((figure, *relation, *number)))
+    }
+
+    /// What comes first in the order that phrases name; none of a column is the number of rows.
+    fn sort(&self, bag: &mut Bag) -> Option<Vec<OrderKey>> {
+        let mut sort: Vec<(Option<String>, Option<Direction>)> = Vec::new();
+        let top = bag.0.iter().find(|held| held.piece == "top").cloned();
+        let verb = bag.take("sort_verb");
+        let (sorts, ranks) = (verb.is_some(), verb.is_some_and(|verb| verb.value == "rank"));
+        let rank = |piece: &Piece| ["sort", "sort_by", "sort_count", "then_by"].iter().position(|name| *name == piece.piece);
+        let pieces: Vec<Piece> = bag.0.iter().filter(|piece| rank(piece).is_some()).cloned().collect();
+        bag.0.retain(|piece| rank(piece).is_none());
+        let several = pieces.len() > 1;
+        let mut then = false;
+        for piece in pieces {
+            if piece.piece == "sort_by" && top.is_none() && !sorts || piece.piece == "then_by" && sort.is_empty() {
                 return None;
             }
-        }
-        let sorts = bag.takes("sort_verb");
-        for piece in bag.all("sort_by") {
-            // `top 5 by price` begins with the highest.
-            let first = match bag.0.iter().find(|held| held.piece == "top") {
-                Some(top) => order_of(top).unwrap_or(Direction::Descending),
-                None if sorts => Direction::Ascending,
-                None => return None,
+            let key = if piece.piece == "sort_count" { None } else { Some(self.known(piece.column("column")?)?) };
+            let first = match (&top, piece.piece) {
+                // `top 5 by price` begins with the highest.
+                (Some(top), "sort_by") => Some(order_of(top).unwrap_or(Direction::Descending)),
+                (_, "sort_count") => Some(Direction::Descending),
+                (None, _) if ranks || piece.value == "rank" => Some(Direction::Descending),
+                _ => None,
             };
-            let order = order(&piece, bag).unwrap_or(first);
-            if sort.replace((Some(self.known(piece.column("column")?)?), order)).is_some() {
-                return None;
-            }
+            let said = if several { order_of(&piece) } else { order(&piece, bag) };
+            sort.push((key, said.or(first)));
+            then |= piece.value == "then";
         }
-        if sorts && sort.is_none() {
+        if sort.is_empty()
+            && bag.0.iter().any(|piece| piece.piece.starts_with("group"))
+            && let Some(piece) = bag.take("order")
+        {
+            sort.push((None, Some(order_of(&piece)?)));
+        }
+        // An order behind the last of several could be meant for all.
+        let said = sort.iter().filter(|(_, order)| order.is_some()).count();
+        if sorts && sort.is_empty() || !then && said > 0 && said < sort.len() && sort.last().is_some_and(|(_, order)| order.is_some()) {
             return None;
         }
-        for piece in bag.all("sort_count") {
-            let order = order_of(&piece).unwrap_or(Direction::Descending);
-            if sort.replace((None, order)).is_some() {
-                return None;
-            }
-        }
-        let mut top = None;
-        if let Some(piece) = bag.take("top") {
-            let count = if piece.slot("number").is_some() { piece.count("number")? } else { 1 };
-            let looks = match piece.choice("superlative") {
-                Some("highest" | "largest") => Some(Direction::Descending),
-                Some("lowest" | "smallest") => Some(Direction::Ascending),
-                Some(_) => return None,
-                None => None,
-            };
-            top = Some((count, looks));
-        }
-        Some(Ranking { sort, top })
-    }
-
-    fn filters(&self, bag: &mut Bag) -> Option<Vec<RowFilter>> {
-        let mut filters = Vec::new();
-        for piece in bag.all("filter") {
-            let column = self.known(piece.column("column")?)?;
-            if piece.slots.iter().filter(|(name, _)| name == "column").count() > 1 {
-                return None;
-            }
-            let value = self.fitting(&column, piece.value("value")?)?;
-            let second = match piece.value("value2") {
-                Some(value) => Some(self.fitting(&column, value)?),
-                None => None,
-            };
-            let filter = match (piece.slot("cmp"), piece.slot("between"), second) {
-                (_, Some(_), Some(second)) => RowFilter { field: column, test: Test::Between(value, second), not: false },
-                (Some(SlotValue::Compare(comparison @ (Relation::Equal | Relation::NotEqual))), None, Some(second)) => {
-                    RowFilter { field: column, test: Test::OneOf(vec![value, second]), not: *comparison == Relation::NotEqual }
-                }
-                (Some(SlotValue::Compare(comparison)), None, None) => {
-                    let ordered = !matches!(
-                        comparison,
-                        Relation::Equal | Relation::NotEqual | Relation::Contains | Relation::Starts | Relation::Ends
-                    );
-                    let is_text = matches!(value, Literal::Text(_));
-                    // Words are not ordered; dates are.
-                    if ordered && is_text && !matches!(&value, Literal::Text(text) if text.parse::<jiff::civil::Date>().is_ok()) {
-                        return None;
-                    }
-                    compare(column, *comparison, value)
-                }
-                (None, None, None) => compare(column, Relation::Equal, value),
-                _ => return None,
-            };
-            filters.push(filter);
-        }
-        for (name, not) in [("empty", false), ("not_empty", true)] {
-            for piece in bag.all(name) {
-                filters.push(RowFilter { field: self.known(piece.column("column")?)?, test: Test::Empty, not });
-            }
-        }
-        for (name, not) in [("member", false), ("not_member", true)] {
-            for piece in bag.all(name) {
-                let Some(SlotValue::Member { column, value }) = piece.slot("member") else { return None };
-                let named = piece.column("column");
-                if named.is_some_and(|named| named != *column) {
-                    return None;
-                }
-                filters.push(RowFilter {
-                    field: self.known(column.clone())?,
-                    test: Test::Compare(Relation::Equal, Literal::Text(value.clone())),
-                    not,
-                });
-            }
-        }
-        // `for North and South` is both, not neither.
-        let mut joined: Vec<RowFilter> = Vec::new();
-        for filter in filters {
-            let same = joined.iter_mut().find(|known| known.field == filter.field && known.not == filter.not && !filter.not);
-            match (same, &filter.test) {
-                (Some(known), Test::Compare(Relation::Equal, value)) => match &mut known.test {
-                    Test::Compare(Relation::Equal, first) => known.test = Test::OneOf(vec![first.clone(), value.clone()]),
-                    Test::OneOf(values) => values.push(value.clone()),
-                    _ => joined.push(filter),
-                },
-                _ => joined.push(filter),
-            }
-        }
-        if self.table.has_entries() {
-            let field = if self.table.is_log() { "message" } else { "path" };
-            for piece in bag.all("contains") {
-                joined.push(contains(field, &piece)?);
-            }
-        }
-        Some(joined)
-    }
-
-    /// A value as the column has it; none when it is almost one of its values, or a word for a number.
-    fn fitting(&self, column: &str, value: Literal) -> Option<Literal> {
-        let facts = self.table.column(column)?;
-        match value {
-            Literal::Text(_) if facts.is_number => None,
-            Literal::Text(text) => {
-                if self.facts.near_value(self.file, column, &text).is_some() {
-                    return None;
-                }
-                let own: Vec<&String> = facts.values.iter().filter(|known| known.to_lowercase() == text.to_lowercase()).collect();
-                Some(Literal::Text(if let [only] = own[..] { only.clone() } else { text }))
-            }
-            Literal::Number(number) if !facts.is_number => Some(Literal::Text(number.to_string())),
-            Literal::Number(number) => Some(Literal::Number(number)),
-        }
-    }
-}
-
-impl Said {
-    fn queries(self, base: Query, table: &TableFacts) -> Vec<Query> {
-        let simple = !self.percent && !self.duplicates && !self.distinct && self.frequent.is_none();
-        let query = match (&self.totals[..], self.percent, self.frequent) {
-            (_, true, None) if self.totals.is_empty() && !base.filters.is_empty() && self.rest_is_plain() && self.columns.is_empty() => {
-                Some(Query { want: Want::Percent, ..base })
-            }
-            ([], false, Some(count)) if self.columns.len() == 1 && self.rest_is_plain() => {
-                let sort = Some(("count".to_owned(), Direction::Descending));
-                Some(Query { want: Want::Count, group: self.columns.clone(), sort, part: Some(Range::First(count)), ..base })
-            }
-            ([(total, column)], false, None) if simple && self.head != AskedFor::Count => {
-                return self.with_total(*total, column, base, table);
-            }
-            ([], false, None) if !self.by => self.without_total(base, table),
-            _ => None,
-        };
-        let sums = query.as_ref().and_then(|query| self.sums(query, table));
-        query.into_iter().chain(sums).collect()
-    }
-
-    /// `top 5 products by revenue` over rows where a product comes more than once: its rows, or its sum.
-    fn sums(&self, query: &Query, table: &TableFacts) -> Option<Query> {
-        let ([column], Some((key, direction))) = (&self.columns[..], &query.sort) else { return None };
-        let repeats = self.ranking.top.is_some()
-            && table.column(column).is_some_and(|column| !column.is_unique)
-            && table.column(key).is_some_and(|key| key.is_number);
-        repeats.then(|| Query {
-            want: Want::Total(Total::Sum, key.clone()),
-            group: self.columns.clone(),
-            sort: Some((format!("total_{key}"), *direction)),
-            ..query.clone()
-        })
-    }
-
-    fn rest_is_plain(&self) -> bool {
-        self.groups.is_empty()
-            && self.ranking.sort.is_none()
-            && self.ranking.top.is_none()
-            && !self.by
-            && !self.distinct
-            && !self.duplicates
-    }
-
-    fn with_total(&self, total: Total, column: &str, base: Query, table: &TableFacts) -> Vec<Query> {
-        let grouped = |group: Vec<String>, total: Total, sort: Option<(String, Direction)>, part: Option<Range>| Query {
-            want: Want::Total(total, column.to_owned()),
-            group,
-            sort,
-            part,
-            ..base.clone()
-        };
-        let value = Query { want: Want::Total(total, column.to_owned()), ..base.clone() }.value_name();
-        if base.part.is_some() && self.groups.is_empty() {
-            return Vec::new();
-        }
-        match (&self.columns[..], &self.groups[..], self.ranking.top) {
-            // The sum of a column, or of each group.
-            ([], groups, None) if !self.by => {
-                let sort = match &self.ranking.sort {
-                    None => None,
-                    Some((None, _)) => return Vec::new(),
-                    Some((Some(key), order)) if key == column => Some((value, *order)),
-                    Some((Some(key), order)) if groups.contains(key) => Some((key.clone(), *order)),
-                    Some(_) => return Vec::new(),
-                };
-                if groups.is_empty() && (sort.is_some() || base.reverse) {
-                    Vec::new()
-                } else {
-                    vec![grouped(groups.to_vec(), total, sort, base.part)]
-                }
-            }
-            // `top 3 regions by total revenue`, `which region has the highest total revenue`
-            ([name], [], Some((count, looks))) if !matches!(total, Total::Largest | Total::Smallest) => {
-                vec![grouped(vec![name.clone()], total, Some((value, looks.unwrap_or(Direction::Descending))), Some(Range::First(count)))]
-            }
-            // `which product has the highest price`: the row, or the product over all of its rows.
-            ([name], [], None) if matches!(total, Total::Largest | Total::Smallest) && self.ranking.sort.is_none() && !self.by => {
-                let order = if total == Total::Largest { Direction::Descending } else { Direction::Ascending };
-                let fields = vec![name.clone(), column.to_owned()];
-                let row =
-                    Query { want: Want::Rows(fields), sort: Some((column.to_owned(), order)), part: Some(Range::First(1)), ..base.clone() };
-                if table.column(name).is_some_and(|column| column.is_unique) {
-                    return vec![row];
-                }
-                let sum = grouped(vec![name.clone()], Total::Sum, Some((format!("total_{column}"), order)), Some(Range::First(1)));
-                vec![row, sum]
-            }
-            ([], [], None) if self.noun && matches!(total, Total::Largest | Total::Smallest) => Vec::new(),
-            _ => Vec::new(),
-        }
-    }
-
-    fn without_total(&self, base: Query, table: &TableFacts) -> Option<Query> {
-        let sort = |grouped: bool| match &self.ranking.sort {
-            None => Some(None),
-            Some((None, order)) => grouped.then(|| Some(("count".to_owned(), *order))),
-            Some((Some(key), order)) if !grouped || self.groups.contains(key) => Some(Some((key.clone(), *order))),
-            Some(_) => None,
-        };
-        let part = match (self.ranking.top, base.part) {
-            (None, part) => part,
-            (Some((count, _)), None) if self.ranking.sort.is_some() => Some(Range::First(count)),
-            _ => return None,
-        };
-        let ranked = self.ranking.sort.is_some() || part.is_some() || base.reverse;
-        match (self.head, &self.columns[..], &self.groups[..]) {
-            (AskedFor::Count, [], groups @ [_, ..]) if !self.distinct && !self.duplicates => {
-                Some(Query { want: Want::Count, group: groups.to_vec(), sort: sort(true)?, part, ..base })
-            }
-            (AskedFor::Show | AskedFor::None, [], groups @ [_, ..]) if self.events && !self.distinct && !self.duplicates => {
-                Some(Query { want: Want::Count, group: groups.to_vec(), sort: sort(true)?, part, ..base })
-            }
-            (_, _, [_, ..]) => None,
-            (AskedFor::Count, [], []) if self.noun && !ranked && !self.distinct => {
-                (!self.duplicates).then_some(Query { want: Want::Count, ..base })
-            }
-            (AskedFor::Count, [column], []) if !ranked && !self.duplicates && !self.noun => {
-                Some(Query { want: Want::CountDistinct(column.clone()), ..base })
-            }
-            (AskedFor::Exists, [], []) if self.noun && !ranked && !self.distinct && !self.duplicates => {
-                Some(Query { want: Want::Exists, ..base })
-            }
-            (AskedFor::Show | AskedFor::None, columns, []) if self.duplicates && !self.distinct && columns.len() < 2 && !ranked => {
-                Some(Query { want: Want::Duplicates(columns.first().cloned()), ..base })
-            }
-            (AskedFor::Show | AskedFor::None, [], []) if self.distinct && self.noun => {
-                Some(Query { want: Want::Distinct(Vec::new()), sort: sort(false)?, part, ..base })
-            }
-            (AskedFor::Show | AskedFor::None, columns @ [_, ..], []) if self.distinct => {
-                let sort = sort(false)?
-                    .filter(|(key, _)| columns.contains(key))
-                    .map_or_else(|| self.ranking.sort.is_none().then_some(None), |sort| Some(Some(sort)))?;
-                Some(Query { want: Want::Distinct(columns.to_vec()), sort, part, ..base })
-            }
-            (AskedFor::Show | AskedFor::None, columns, []) if !self.duplicates => {
-                let says = self.noun || !columns.is_empty() || !base.filters.is_empty() || ranked;
-                let shown = self.head == AskedFor::Show || ranked || !base.filters.is_empty() && self.noun;
-                // A list of a column that repeats its values may mean each value once: that is not decided here.
-                let repeats = matches!(columns, [column] if table.column(column).is_some_and(|column| !column.is_unique))
-                    && base.filters.is_empty()
-                    && self.ranking.sort.is_none();
-                (says && shown && !repeats).then_some(Query { want: Want::Rows(columns.to_vec()), sort: sort(false)?, part, ..base })
-            }
-            _ => None,
-        }
+        Some(sort.into_iter().map(|(key, order)| (key, order.unwrap_or(Direction::Ascending))).collect())
     }
 }

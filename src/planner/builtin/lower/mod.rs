@@ -158,10 +158,11 @@ impl<'a> Lowering<'a> {
         if let Some(tool) = &row.tool {
             let mut args: Map<String, Value> =
                 row.args.iter().filter_map(|(key, value)| Some((key.clone(), filled(value, slots)?))).collect();
-            let is_folder = args
-                .get("path")
-                .and_then(Value::as_array)
-                .is_some_and(|paths| paths.iter().filter_map(Value::as_str).any(|path| self.facts.is_folder(path)));
+            let is_folder = match args.get("path") {
+                Some(Value::Array(paths)) => paths.iter().filter_map(Value::as_str).any(|path| self.facts.is_folder(path)),
+                Some(Value::String(path)) => self.facts.is_folder(path),
+                _ => false,
+            };
             if row.name == "delete" && is_folder {
                 args.insert("recursive".into(), json!(true));
             }
@@ -190,6 +191,12 @@ impl<'a> Lowering<'a> {
             node["depends_on"] = json!(depends);
         }
         let id = self.add(&row.name, node);
+        if let Some(path) = row.writes.as_ref().and_then(|writes| slot(slots, writes)).map(SlotValue::value) {
+            let args = json!({ "path": escape(&path), "content": format!("{{{{{id}.result}}}}") });
+            let node = json!({ "title": format!("write {}", path.as_str().unwrap_or_default()), "tool": "write_file", "args": args, "approve": "before", "depends_on": [id] });
+            self.add("write_file", node);
+            return None;
+        }
         let rows = ["most_frequent_words", "git_status", "git_log", "git_log_all", "git_log_of", "git_by_author", "git_per_author"]
             .contains(&row.name.as_str());
         Some(Given::new(id, if rows { ResultShape::Rows } else { ResultShape::Value }))
@@ -233,21 +240,8 @@ impl<'a> Lowering<'a> {
     }
 
     fn agent(&mut self, text: &str) -> Given {
-        const CARDS: &[(&str, &str)] = &[
-            ("research", "web_researcher"),
-            ("investigate", "web_researcher"),
-            ("review", "code_analyzer"),
-            ("refactor", "code_analyzer"),
-            ("audit", "code_analyzer"),
-            ("debug", "debug_assistant"),
-            ("plan", "travel_planner"),
-            ("analyze", "data_analyst"),
-            ("analyse", "data_analyst"),
-            ("decide", "deep_reasoner"),
-            ("evaluate", "deep_reasoner"),
-        ];
         let verb = text.split_whitespace().next().unwrap_or_default().to_lowercase();
-        let wanted = CARDS.iter().find(|(word, _)| *word == verb).map_or("writer", |(_, card)| card);
+        let wanted = super::lists::choices("cards").find(|(word, _)| *word == verb).map_or("writer", |(_, card)| card);
         let files: Vec<String> = super::words::words(text)
             .iter()
             .filter_map(|word| self.facts.spelled(&word.text))
@@ -434,6 +428,10 @@ fn filled(value: &Value, slots: &SlotValues) -> Option<Value> {
             }
             let mut text = text.clone();
             for (name, slot) in slots {
+                if let (true, SlotValue::Path(path)) = (text.contains(&format!("{{{name}.table}}")), slot) {
+                    let tables = crate::tools::tables::names(std::slice::from_ref(path));
+                    text = text.replace(&format!("{{{name}.table}}"), tables.first().map_or("", String::as_str));
+                }
                 text = text.replace(&format!("{{{name}}}"), escape(&slot.value()).as_str().unwrap_or_default().trim_end_matches('/'));
             }
             Some(json!(text))

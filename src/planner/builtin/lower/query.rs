@@ -30,11 +30,12 @@ impl Lowering<'_> {
             }
             Source::Lines(file) => {
                 let mut args = json!({ "path": literal(file) });
-                let whole = query.filters.is_empty() && query.sort.is_none() && !query.reverse && query.want == Want::Rows(Vec::new());
+                let whole = query.filters.is_empty() && query.sort.is_empty() && !query.reverse && query.want == Want::Rows(Vec::new());
                 match query.part {
                     Some(Range::First(count)) if whole => args["to"] = json!(count),
                     Some(Range::Last(count)) if whole => args["last"] = json!(count),
                     Some(Range::Lines(from, to)) if whole => (args["from"], args["to"]) = (json!(from), json!(to)),
+                    Some(Range::From(from)) if whole => args["from"] = json!(from),
                     _ => {}
                 }
                 let title = if whole && query.part.is_some() { query.to_string() } else { format!("read {file}") };
@@ -55,7 +56,12 @@ impl Lowering<'_> {
                 if let Some(glob) = one_glob(&files.globs) {
                     args["glob"] = json!(glob);
                 }
-                let title = format!("search for {} in {files}", crate::planner::builtin::slots::quoted(text));
+                let title = if text.is_empty() {
+                    (args["pattern"], args["literal"]) = (json!("^"), json!(false));
+                    format!("read the lines of the {files}")
+                } else {
+                    format!("search for {} in {files}", crate::planner::builtin::slots::quoted(text))
+                };
                 let search = self.add("search", json!({ "title": title, "tool": "search_files", "args": args }));
                 let mut rows = format!(
                     "const found = deps.{search}.output;\nif (found.truncated) throw new Error(\"there are more than 2,000 matches; ask for a narrower place\");\nlet rows = found.matches;\n"
@@ -82,11 +88,12 @@ impl Lowering<'_> {
             Want::Total(..) => "total",
             Want::Duplicates(_) => "duplicates",
             Want::Exists => "check",
-            _ if query.sort.is_some() => "rank",
+            _ if !query.sort.is_empty() => "rank",
             _ => "select",
         };
         let id = self.add(name, json!({ "title": query.to_string(), "code": code, "depends_on": [source] }));
-        Given::new(id, if query.is_scalar() { ResultShape::Value } else { ResultShape::Rows })
+        let is_text = matches!((&query.source, &query.want), (Source::Lines(_), Want::Rows(_)));
+        Given::new(id, if is_text || query.is_scalar() { ResultShape::Value } else { ResultShape::Rows })
     }
 
     /// The text of rows in a format.
@@ -97,7 +104,11 @@ impl Lowering<'_> {
             return self.log_lines(&given.id, log, title);
         }
         let rows = match given.shape {
-            ResultShape::Table => format!("const {{ rows, columns }} = deps.{}.output;\n", given.id),
+            ResultShape::Table => format!(
+                "const {{ columns, decimals = {{}} }} = deps.{id}.output;\n{WRITTEN}const rows = deps.{id}.output.rows{};\n",
+                if is_text(format) { ".map(written)" } else { "" },
+                id = given.id
+            ),
             ResultShape::Cell => format!("const rows = [deps.{}.output.rows[0].{VALUE}], columns = [];\n", given.id),
             ResultShape::Rows | ResultShape::Value | ResultShape::Text => format!(
                 "const rows = deps.{}.output;\nconst columns = [...new Set(rows.flatMap((row) => (row !== null && typeof row === \"object\" ? Object.keys(row) : [])))];\n",
@@ -129,6 +140,14 @@ impl Lowering<'_> {
         );
         Given::new(self.add("report", json!({ "title": title, "code": code, "depends_on": [id, read] })), ResultShape::Text)
     }
+}
+
+/// A row with its numbers as their file writes them.
+const WRITTEN: &str = "const written = (row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, typeof value === \"number\" && name in decimals ? value.toFixed(decimals[name]) : value]));\n";
+
+/// Whether numbers are text in a format.
+fn is_text(format: &str) -> bool {
+    !["json", "jsonl", "ndjson", "yaml", "yml"].contains(&format)
 }
 
 /// Fields that a query reads.
@@ -200,6 +219,15 @@ fn pipeline(query: &Query) -> String {
     if let Want::Total(total, field) = &query.want {
         code.push_str(&totals(*total, field));
     }
+    if let (true, Source::Matches { .. }, Want::Rows(_)) = (!query.group.is_empty(), &query.source, &query.want) {
+        let cut = match query.part {
+            Some(Range::Last(count)) => format!("slice(-{count})"),
+            Some(Range::First(count)) => format!("slice(0, {count})"),
+            _ => "slice()".to_owned(),
+        };
+        code.push_str(&format!("return [...Map.groupBy(rows, (row) => row.path).values()].flatMap((rows) => rows.{cut}).map(({{ path, text }}) => ({{ path, text }}));"));
+        return code;
+    }
     if !query.group.is_empty() {
         return code + &grouped(query);
     }
@@ -217,11 +245,11 @@ fn pipeline(query: &Query) -> String {
         Want::Duplicates(field) => {
             let field = field.as_deref().unwrap_or("text");
             format!(
-                "const counts = new Map();\nfor (const row of rows) counts.set(row.{field}, (counts.get(row.{field}) ?? 0) + 1);\nreturn [...counts].filter(([, count]) => count > 1).map(([{field}, count]) => ({{ {field}, count }}));"
+                "const counts = new Map();\nfor (const row of rows) if (row.{field} !== \"\") counts.set(row.{field}, (counts.get(row.{field}) ?? 0) + 1);\nreturn [...counts].filter(([, count]) => count > 1).map(([{field}, count]) => ({{ {field}, count }}));"
             )
         }
         Want::Distinct(fields) => format!("return rows.map((row) => row.{});", fields.first().map_or("text", String::as_str)),
-        Want::Rows(_) | Want::Percent | Want::Columns | Want::CountColumns => shown(query),
+        Want::Rows(_) | Want::Percent | Want::Figures(_) | Want::Columns | Want::CountColumns => shown(query),
     };
     code + &show
 }
@@ -229,6 +257,9 @@ fn pipeline(query: &Query) -> String {
 /// Rows as they are shown: with what they were ordered by, or as plain values.
 fn shown(query: &Query) -> String {
     let (first, mut more): (&str, Vec<String>) = match &query.source {
+        Source::Lines(_) if query.want == Want::Rows(vec!["line".into()]) => {
+            return "return rows.map((row) => row.line + \"\\t\" + row.text).join(\"\\n\");".to_owned();
+        }
         Source::Lines(_) => return "return rows.map((row) => row.text).join(\"\\n\");".to_owned(),
         Source::Matches { .. } => ("path", vec!["line".into(), "text".into()]),
         _ => ("path", Vec::new()),
@@ -250,7 +281,8 @@ fn shown(query: &Query) -> String {
 
 fn ordered(query: &Query) -> String {
     let mut code = String::new();
-    if let Some((field, direction)) = &query.sort {
+    // Later keys first: sorting keeps the order of equals.
+    for (field, direction) in query.sort.iter().rev() {
         let (less, more) = if *direction == Direction::Ascending { (-1, 1) } else { (1, -1) };
         if field == "lines" {
             code.push_str("rows = rows.filter((row) => row.lines !== undefined);\n");
@@ -259,8 +291,14 @@ fn ordered(query: &Query) -> String {
     }
     match query.part {
         None => {}
+        // Of several that are the largest, each is given.
+        Some(Range::First(1)) if matches!(&query.sort[..], [(field, _)] if ["size", "lines"].contains(&field.as_str())) => {
+            let field = &query.sort[0].0;
+            code.push_str(&format!("rows = rows.filter((row) => row.{field} === rows[0].{field});\n"));
+        }
         Some(Range::First(count)) => code.push_str(&format!("rows = rows.slice(0, {count});\n")),
         Some(Range::Last(count)) => code.push_str(&format!("rows = rows.slice(-{count});\n")),
+        Some(Range::From(from)) => code.push_str(&format!("rows = rows.slice({});\n", from - 1)),
         Some(Range::Lines(from, to)) => code.push_str(&format!("rows = rows.slice({}, {to});\n", from - 1)),
     }
     // `the last 3 lines in reverse` are the last ones.
@@ -321,5 +359,6 @@ pub(super) fn value_of(value: &Literal) -> Value {
         Literal::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => json!(*number as i64),
         Literal::Number(number) => json!(number),
         Literal::Text(text) => json!(text),
+        Literal::Truth(truth) => json!(truth),
     }
 }

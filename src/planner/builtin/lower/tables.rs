@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Given, Lowering, ResultShape, literal, query::VALUE};
 use crate::planner::builtin::facts::TableFacts;
-use crate::planner::builtin::tree::{Direction, Match, Query, Range, RowFilter, Test, Total, Want};
+use crate::planner::builtin::tree::{Direction, Figure, Match, Query, Range, RowFilter, Test, Total, Want, figure_name};
 
 impl Lowering<'_> {
     pub(super) fn table(&mut self, query: &Query, file: &str) -> Given {
@@ -46,21 +46,36 @@ impl Sql<'_> {
 
     /// Whether the last rows are those that stand last in the file.
     fn by_place(&self) -> bool {
-        matches!(self.query.want, Want::Rows(_)) && self.query.sort.is_none()
+        matches!(self.query.want, Want::Rows(_)) && self.query.sort.is_empty()
     }
 
     fn rows(&self) -> String {
         let Self { query, .. } = self;
         let from = format!("FROM {}", name(&self.table.name));
-        let holds = query.filters.iter().map(condition).collect::<Vec<_>>().join(" AND ");
-        let only = if holds.is_empty() { String::new() } else { format!(" WHERE {holds}") };
+        let conditions: Vec<String> = query.filters.iter().map(condition).collect();
+        // Lines of a log that are none of its entries, such as a stack's, don't count.
+        let entries = self.table.is_log().then(|| "(\"time\" IS NOT NULL OR \"level\" IS NOT NULL)".to_owned());
+        let only = |conditions: &[String]| {
+            let all: Vec<String> = entries.iter().chain(conditions).cloned().collect();
+            if all.is_empty() { String::new() } else { format!(" WHERE {}", all.join(" AND ")) }
+        };
+        let holds = conditions.join(" AND ");
+        let unfiltered = only(&[]);
+        let only = only(&conditions);
         let list = |fields: &[String]| {
             if fields.is_empty() { "*".to_owned() } else { fields.iter().map(|field| name(field)).collect::<Vec<_>>().join(", ") }
         };
         match &query.want {
             Want::Columns | Want::CountColumns => format!("SELECT * {from} LIMIT 0"),
-            Want::Percent => format!("SELECT 100.0 * count(CASE WHEN {holds} THEN 1 END) / count(*) AS {VALUE} {from}"),
+            Want::Percent if query.group.is_empty() => {
+                format!("SELECT 100.0 * count(CASE WHEN {holds} THEN 1 END) / count(*) AS {VALUE} {from}{unfiltered}")
+            }
             Want::Exists => format!("SELECT CASE WHEN count(*) > 0 THEN 'yes' ELSE 'no' END AS {VALUE} {from}{only}"),
+            Want::Distinct(fields) if fields.len() == 1 => {
+                let field = name(&fields[0]);
+                let and = if only.is_empty() { "WHERE" } else { "AND" };
+                format!("SELECT DISTINCT {field} {from}{only} {and} {field} IS NOT NULL{}", self.order(false))
+            }
             Want::Distinct(fields) => format!("SELECT DISTINCT {} {from}{only}{}", list(fields), self.order(false)),
             Want::Duplicates(None) => {
                 let columns = self.table.columns.iter().map(|column| name(&column.name)).collect::<Vec<_>>().join(", ");
@@ -68,7 +83,7 @@ impl Sql<'_> {
             }
             Want::Duplicates(Some(field)) => {
                 let field = name(field);
-                let only = if holds.is_empty() { format!(" WHERE {field} IS NOT NULL") } else { format!("{only} AND {field} IS NOT NULL") };
+                let only = if only.is_empty() { format!(" WHERE {field} IS NOT NULL") } else { format!("{only} AND {field} IS NOT NULL") };
                 format!("SELECT {field}, count(*) AS \"count\" {from}{only} GROUP BY {field} HAVING count(*) > 1")
             }
             Want::Rows(fields) => match query.part {
@@ -80,9 +95,20 @@ impl Sql<'_> {
                         if query.reverse { " DESC" } else { "" }
                     )
                 }
+                // Of several rows that come first, each is given.
+                Some(Range::First(1)) if !query.reverse && query.sort.len() == 1 => {
+                    let (key, direction) = &query.sort[0];
+                    let most = if *direction == Direction::Descending { "max" } else { "min" };
+                    let key = name(key);
+                    let and = if only.is_empty() { "WHERE" } else { "AND" };
+                    format!(
+                        "SELECT {} {from}{only} {and} {key} = (SELECT {most}({key}) {from}{only}) ORDER BY rowid",
+                        list(&self.with_order(fields))
+                    )
+                }
                 _ => format!("SELECT {} {from}{only}{}", list(&self.with_order(fields)), self.order(true)),
             },
-            Want::Count | Want::CountDistinct(_) | Want::Total(..) => self.totals(&from, &only),
+            Want::Count | Want::CountDistinct(_) | Want::Total(..) | Want::Figures(_) | Want::Percent => self.totals(&from, &only),
         }
     }
 
@@ -93,30 +119,46 @@ impl Sql<'_> {
         let value = match &query.want {
             Want::CountDistinct(field) => format!("count(DISTINCT {})", name(field)),
             Want::Total(Total::Median, field) => return self.median(field, &keys, &alias, from, only),
-            Want::Total(total, field) => {
-                let function = match total {
-                    Total::Sum => "sum",
-                    Total::Average | Total::Median => "avg",
-                    Total::Largest => "max",
-                    Total::Smallest => "min",
+            Want::Total(total, field) => function(*total, field),
+            Want::Percent => format!("100.0 * count(*) / (SELECT count(*) {from}{only})"),
+            Want::Figures(figures) => {
+                let figure = |figure: &Figure| {
+                    let value = figure.as_ref().map_or_else(|| "count(*)".to_owned(), |(total, field)| function(*total, field));
+                    format!("{value} AS {}", name(&figure_name(figure)))
                 };
-                format!("{function}({})", name(field))
+                figures.iter().map(figure).collect::<Vec<_>>().join(", ")
             }
             _ => "count(*)".to_owned(),
         };
+        let value = if matches!(query.want, Want::Figures(_)) { value } else { format!("{value} AS {alias}") };
         if keys.is_empty() {
-            return format!("SELECT {value} AS {alias} {from}{only}");
+            return format!("SELECT {value} {from}{only}");
         }
-        let shown: Vec<String> = keys.iter().zip(&query.group).map(|(key, field)| format!("{key} AS {}", name(field))).collect();
-        format!("SELECT {}, {value} AS {alias} {from}{only} GROUP BY {}{}", shown.join(", "), keys.join(", "), self.order(false))
+        let shown: Vec<String> =
+            keys.iter().zip(&query.group).map(|(key, field)| format!("{key} AS {}", name(shown_name(field)))).collect();
+        let having = query.having.map(|(relation, number)| format!(" HAVING {alias} {} {number}", relation.sign().replace("==", "=")));
+        let having = having.unwrap_or_default();
+        let groups = format!("SELECT {}, {value} {from}{only} GROUP BY {}{having}", shown.join(", "), keys.join(", "));
+        // Of several that come to as much as the last of the first, each is given.
+        if let (Some(Range::First(count)), [(key, direction)]) = (query.part, &query.sort[..])
+            && *key == query.value_name()
+        {
+            let (sign, order) = if *direction == Direction::Descending { (">=", " DESC") } else { ("<=", "") };
+            let last = format!(
+                "SELECT {alias} FROM groups ORDER BY {alias}{order} NULLS LAST LIMIT 1 OFFSET min({count}, (SELECT count(*) FROM groups)) - 1"
+            );
+            return format!("WITH groups AS ({groups}) SELECT * FROM groups WHERE {alias} {sign} ({last}) ORDER BY {alias}{order}, 1");
+        }
+        groups + &self.order(false)
     }
 
     /// The middle value, or the mean of both middle values, of each group.
     fn median(&self, field: &str, keys: &[String], alias: &str, from: &str, only: &str) -> String {
         let field = name(field);
         let only = if only.is_empty() { format!(" WHERE {field} IS NOT NULL") } else { format!("{only} AND {field} IS NOT NULL") };
-        let shown: Vec<String> = keys.iter().zip(&self.query.group).map(|(key, field)| format!("{key} AS {}, ", name(field))).collect();
-        let names: Vec<String> = self.query.group.iter().map(|field| name(field)).collect();
+        let shown: Vec<String> =
+            keys.iter().zip(&self.query.group).map(|(key, field)| format!("{key} AS {}, ", name(shown_name(field)))).collect();
+        let names: Vec<String> = self.query.group.iter().map(|field| name(shown_name(field))).collect();
         let part = if keys.is_empty() { String::new() } else { format!("PARTITION BY {}", keys.join(", ")) };
         let ranked = format!(
             "SELECT {}{field} AS \"middle\", row_number() OVER ({part} ORDER BY {field}) AS \"place\", count(*) OVER ({part}) AS \"of\" {from}{only}",
@@ -129,29 +171,41 @@ impl Sql<'_> {
 
     /// What rows are ordered by is shown beside what was asked for.
     fn with_order(&self, fields: &[String]) -> Vec<String> {
-        let by = self.query.sort.as_ref().map(|(field, _)| field).filter(|field| !fields.is_empty() && !fields.contains(field));
+        let by = self.query.sort.iter().map(|(field, _)| field).filter(|field| !fields.is_empty() && !fields.contains(field));
         fields.iter().chain(by).cloned().collect()
     }
 
     fn order(&self, by_place: bool) -> String {
         let Self { query, .. } = self;
-        let mut order = String::new();
-        match &query.sort {
-            Some((field, direction)) => {
-                let down = (*direction == Direction::Descending) != query.reverse;
-                let ties = if by_place { ", rowid" } else { "" };
-                order = format!(" ORDER BY {}{} NULLS LAST{ties}", name(field), if down { " DESC" } else { "" });
-            }
-            None if query.reverse && by_place => order.push_str(" ORDER BY rowid DESC"),
-            None if !query.group.is_empty() => order.push_str(" ORDER BY 1"),
-            None => {}
+        let key = |(field, direction): &(String, Direction)| {
+            let down = (*direction == Direction::Descending) != query.reverse;
+            format!("{}{} NULLS LAST", name(field), if down { " DESC" } else { "" })
+        };
+        let mut keys: Vec<String> = query.sort.iter().map(key).collect();
+        match keys.is_empty() {
+            false if by_place => keys.push("rowid".into()),
+            true if query.reverse && by_place => keys.push("rowid DESC".into()),
+            true if !query.group.is_empty() => keys.push("1".into()),
+            _ => {}
         }
+        let order = if keys.is_empty() { String::new() } else { format!(" ORDER BY {}", keys.join(", ")) };
         match query.part {
             Some(Range::First(count)) => order + &format!(" LIMIT {count}"),
+            Some(Range::From(from)) => order + &format!(" LIMIT -1 OFFSET {}", from - 1),
             Some(Range::Lines(from, to)) => order + &format!(" LIMIT {} OFFSET {}", to - from + 1, from - 1),
             Some(Range::Last(_)) | None => order,
         }
     }
+}
+
+fn function(total: Total, field: &str) -> String {
+    let function = match total {
+        Total::Sum => "sum",
+        Total::Average | Total::Median => "avg",
+        Total::Largest => "max",
+        Total::Smallest => "min",
+    };
+    format!("{function}({})", name(field))
 }
 
 /// A name of a table or column.
@@ -159,29 +213,43 @@ fn name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// `hour` for the hour of a time.
+fn shown_name(field: &str) -> &str {
+    field.split_once(" of the ").filter(|(part, _)| ["hour", "day", "month"].contains(part)).map_or(field, |(part, _)| part)
+}
+
 /// What rows are grouped by: a column, or a part of the time.
 fn group(field: &str) -> String {
-    match field {
-        "hour" => "substr(\"time\", 1, 13)".to_owned(),
-        "day" => "substr(\"time\", 1, 10)".to_owned(),
-        field => name(field),
+    let part = |of: &str, from: u8, length: u8| format!("substr({}, {from}, {length})", name(of));
+    match field.split_once(" of the ") {
+        Some(("hour", of)) => format!("{} || ':00'", part(of, 1, 13)),
+        Some(("day", of)) => part(of, 1, 10),
+        Some(("month", of)) => part(of, 1, 7),
+        Some(("clock", of)) => part(of, 12, 8),
+        Some(("text", "log")) => joined(&["time", "level", "component", "message"]),
+        Some(("text", "requests")) => joined(&["ip", "user", "time", "method", "path", "protocol", "status", "referer", "agent"]),
+        _ => name(field),
     }
+}
+
+/// Some columns as one text.
+fn joined(columns: &[&str]) -> String {
+    let columns: Vec<String> = columns.iter().map(|column| format!("coalesce({}, '')", name(column))).collect();
+    format!("({})", columns.join(" || ' ' || "))
 }
 
 fn value(value: &Literal) -> String {
     match value {
         Literal::Number(number) => number.to_string(),
         Literal::Text(text) => format!("'{}'", text.replace('\'', "''")),
+        Literal::Truth(truth) => i32::from(*truth).to_string(),
     }
 }
 
 fn condition(filter: &RowFilter) -> String {
-    let field = name(&filter.field);
+    let field = group(&filter.field);
     let test = match &filter.test {
-        Test::Compare(Relation::NotEqual, Literal::Text(_) | Literal::Number(_)) => {
-            let Test::Compare(_, literal) = &filter.test else { return String::new() };
-            format!("{field} IS NOT {}", value(literal))
-        }
+        Test::Compare(Relation::NotEqual, literal) => format!("{field} IS NOT {}", value(literal)),
         Test::Compare(comparison, literal) => format!("{field} {} {}", comparison.sign().replace("==", "="), value(literal)),
         Test::OneOf(values) => format!("{field} IN ({})", values.iter().map(value).collect::<Vec<_>>().join(", ")),
         Test::Between(from, to) => format!("{field} BETWEEN {} AND {}", value(from), value(to)),

@@ -22,6 +22,8 @@ pub(super) const ROWS: usize = 10_000;
 const ANSWER: usize = 2 << 20;
 /// Largest text in a table or a result, in bytes.
 const TEXT: i32 = 4 << 20;
+/// The declared type of a column of true and false.
+const BOOLEAN: &str = "BOOLEAN";
 /// Steps of SQLite's machine between two looks at the clock.
 const STEPS: i32 = 1_000;
 
@@ -80,10 +82,14 @@ pub fn answer(job: &QueryJob, limits: QueryLimits) -> Result<Value, QueryFault> 
     if found.truncated {
         notes.push(format!("cut after {} rows, as `max_rows` says; there are more", found.rows.len()));
     }
-    Ok(json!({
+    let mut answer = json!({
         "columns": found.columns, "count": found.rows.len(), "rows": found.rows, "truncated": found.truncated,
         "tables": tables.iter().map(shown).collect::<Vec<_>>(), "notes": notes,
-    }))
+    });
+    if !found.decimals.is_empty() {
+        answer["decimals"] = Value::Object(found.decimals);
+    }
+    Ok(answer)
 }
 
 fn read(files: &[QueryFile]) -> Result<Vec<Table>, TableError> {
@@ -92,7 +98,7 @@ fn read(files: &[QueryFile]) -> Result<Vec<Table>, TableError> {
     let read = named.map(|(name, file)| tables::read_as(&name, &file.path, &file.text, file.format));
     let mut all: Vec<Table> = read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     for table in all.iter_mut().filter(|table| table.columns.is_empty()) {
-        table.columns.push(Column { name: "value".into(), kind: ColumnKind::Text });
+        table.columns.push(Column::new("value".into(), ColumnKind::Text));
     }
     Ok(all)
 }
@@ -128,12 +134,14 @@ fn fill(database: &Connection, table: &Table) -> Result<(), Error> {
     let declared = |(at, column): (usize, &Column)| {
         let is_real = table.rows.iter().any(|row| matches!(row.get(at), Some(Cell::Real(_))));
         let is_mixed = || table.rows.iter().any(|row| matches!(row.get(at), Some(Cell::Integer(_) | Cell::Real(_) | Cell::Boolean(_))));
-        let kind = match column.kind {
-            ColumnKind::Number if is_real => "REAL",
-            ColumnKind::Number | ColumnKind::Boolean => "INTEGER",
+        let kind = match (column.kind, column.decimals) {
+            (ColumnKind::Number, Some(decimals)) => format!("REAL({decimals})"),
+            (ColumnKind::Number, None) if is_real => "REAL".into(),
+            (ColumnKind::Number, None) => "INTEGER".into(),
+            (ColumnKind::Boolean, _) => BOOLEAN.into(),
             // Cells of JSON keep their own types.
-            ColumnKind::Text if is_mixed() => "",
-            ColumnKind::Text => "TEXT",
+            (ColumnKind::Text, _) if is_mixed() => String::new(),
+            (ColumnKind::Text, _) => "TEXT".into(),
         };
         format!("{} {kind}", quoted(&column.name))
     };
@@ -187,6 +195,8 @@ fn confine(database: &mut Connection, time: Duration) -> Result<(), Error> {
 
 struct FoundRows {
     columns: Vec<String>,
+    /// With how many decimals columns of files are written there.
+    decimals: Map<String, Value>,
     rows: Vec<Value>,
     truncated: bool,
 }
@@ -197,7 +207,10 @@ fn rows(database: &Connection, job: &QueryJob) -> Result<Result<FoundRows, Query
         return Err(Error::InvalidQuery);
     }
     let columns = tables::column_names(statement.column_names().map(str::to_owned));
-    let mut found = FoundRows { columns, rows: Vec::new(), truncated: false };
+    let declared: Vec<String> = statement.columns().map(|column| column.decl_type().unwrap_or_default().to_owned()).collect();
+    let of = |kind: &str| kind.strip_prefix("REAL(")?.strip_suffix(')')?.parse::<u64>().ok();
+    let decimals = columns.iter().zip(&declared).filter_map(|(name, kind)| Some((name.clone(), json!(of(kind)?)))).collect();
+    let mut found = FoundRows { columns, decimals, rows: Vec::new(), truncated: false };
     let (most, mut bytes) = (job.max_rows.unwrap_or(ROWS).min(ROWS), 0);
     let refused = |message: String, hint: &str| Ok(Err(QueryFault { message, hint: Some(hint.into()) }));
     let mut answer = statement.query([])?;
@@ -211,7 +224,10 @@ fn rows(database: &Connection, job: &QueryJob) -> Result<Result<FoundRows, Query
         }
         let mut fields = Map::new();
         for (at, name) in found.columns.iter().enumerate() {
-            let value = value(row.get_ref(at)?);
+            let value = match (value(row.get_ref(at)?), declared[at].as_str()) {
+                (Value::Number(truth), BOOLEAN) => json!(truth.as_i64() != Some(0)),
+                (value, _) => value,
+            };
             bytes += name.len() + value.as_str().map_or(8, str::len);
             fields.insert(name.clone(), value);
         }
@@ -310,7 +326,7 @@ mod tests {
         let sql =
             "SELECT s.rowid AS line, boss, ok, ok = true AS same FROM sales s LEFT JOIN names n ON n.region = s.region ORDER BY s.rowid";
         let value = answer(&job(sql, &[SALES, json]), SHORT).unwrap();
-        assert_eq!(value["rows"][0], json!({"line": 1, "boss": "Ann", "ok": 1, "same": 1}));
+        assert_eq!(value["rows"][0], json!({"line": 1, "boss": "Ann", "ok": true, "same": 1}));
         assert_eq!(value["rows"][1]["boss"], Value::Null);
     }
 

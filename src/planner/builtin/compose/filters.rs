@@ -1,0 +1,305 @@
+//! Conditions on the rows of a table: each phrase as a filter with a value as the column has it. What fits no column refuses the reading.
+
+use super::pieces::{Bag, Piece, compare};
+use crate::planner::builtin::facts::{TableFacts, WorkspaceFacts};
+use crate::planner::builtin::lists;
+use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
+use crate::planner::builtin::tree::{RowFilter, Test};
+use crate::tools::tables::TableFormat;
+
+pub(super) struct Filters<'a> {
+    pub table: &'a TableFacts,
+    pub file: &'a str,
+    pub facts: &'a WorkspaceFacts,
+}
+
+fn plain(field: String, relation: Relation, value: Literal) -> RowFilter {
+    RowFilter { field, test: Test::Compare(relation, value), not: false }
+}
+
+impl Filters<'_> {
+    fn known(&self, column: String) -> Option<String> {
+        self.table.column(&column).map(|_| column)
+    }
+
+    pub fn take(&self, bag: &mut Bag) -> Option<Vec<RowFilter>> {
+        let mut filters = Vec::new();
+        for (name, not) in [("empty", false), ("not_empty", true)] {
+            for piece in bag.all(name) {
+                // `without a newsletter` is a no.
+                self.table.column(&piece.column("column")?).filter(|column| column.truths.is_none())?;
+                filters.push(RowFilter { field: self.known(piece.column("column")?)?, test: Test::Empty, not });
+            }
+        }
+        filters.extend(self.of_columns(bag)?);
+        for piece in bag.all("period") {
+            filters.extend(self.period(&piece)?);
+        }
+        for piece in bag.all("status") {
+            self.known("status".into()).filter(|_| self.table.is_access())?;
+            for name in ["status", "status2"] {
+                if let Some(SlotValue::Number(status)) = piece.slot(name) {
+                    filters.push(plain("status".into(), Relation::Equal, Literal::Number(*status)));
+                }
+            }
+        }
+        for piece in bag.all("clock") {
+            filters.extend(self.clock(&piece)?);
+        }
+        let pieces = bag.all("level");
+        if pieces.len() > 1 {
+            return None;
+        }
+        let together = pieces.iter().any(|piece| piece.value == "and");
+        let levels: Vec<&str> = pieces.iter().flat_map(|piece| [piece.choice("level"), piece.choice("level2")]).flatten().collect();
+        for level in &levels {
+            self.known("level".into())?;
+            filters.push(plain("level".into(), Relation::Equal, Literal::Text((*level).to_owned())));
+        }
+        if !levels.is_empty() {
+            bag.0.push(Piece { piece: "level_named", value: if together { "and" } else { "" }, slots: Vec::new(), plural: false });
+        }
+        let mut filters = joined(filters);
+        filters.sort_by(|a, b| a.field.cmp(&b.field));
+        filters.dedup();
+        Some(filters)
+    }
+
+    /// Conditions on single columns. `and North` is one more of the column before, `or North` another of it, both as it was or was not.
+    fn of_columns(&self, bag: &mut Bag) -> Option<Vec<RowFilter>> {
+        let names = ["filter", "member", "not_member", "flag", "not_flag"];
+        let pieces: Vec<Piece> = bag.0.iter().filter(|piece| names.contains(&piece.piece)).cloned().collect();
+        bag.0.retain(|piece| !names.contains(&piece.piece));
+        let mut filters: Vec<RowFilter> = Vec::new();
+        for piece in pieces {
+            if piece.value == "things" {
+                // Rows are counted; what is sold or stored isn't.
+                let counted = lists::words("stocked").iter().any(|name| self.table.column(name).is_some());
+                if counted && !self.table.is_log() && self.table.format != TableFormat::Jsonl {
+                    return None;
+                }
+                bag.0.push(Piece { piece: "rows", value: "", slots: Vec::new(), plural: true });
+            }
+            let mut found = match piece.piece {
+                "filter" => self.compared(&piece)?,
+                name => self.members(&piece, name.starts_with("not"), name.ends_with("flag"))?,
+            };
+            if ["and", "or"].contains(&piece.value) {
+                let before = filters.last()?;
+                let was_not = before.not || matches!(before.test, Test::Compare(Relation::NotEqual, _));
+                let is_same = found.iter().all(|filter| filter.field == before.field);
+                if !is_same && (was_not || piece.value == "or") {
+                    return None;
+                }
+                found.iter_mut().filter(|_| is_same).for_each(|filter| filter.not = was_not);
+            }
+            filters.extend(found);
+        }
+        Some(filters)
+    }
+
+    fn compared(&self, piece: &Piece) -> Option<Vec<RowFilter>> {
+        let column = self.known(piece.column("column")?)?;
+        if piece.slots.iter().filter(|(name, _)| name == "column").count() > 1 {
+            return None;
+        }
+        let facts = self.table.column(&column)?;
+        let literal = piece.value("value")?;
+        if piece.value == "known" && !matches!(&literal, Literal::Text(text) if facts.values.contains(text)) && !facts.is_number {
+            return None;
+        }
+        // `which type is slowest`: a word of dagdeck's own that doesn't occur is no value.
+        if matches!(&literal, Literal::Text(text) if !facts.is_number && facts.truths.is_none() && !facts.values.contains(text) && lists::knows(&text.to_lowercase()))
+        {
+            return None;
+        }
+        let value = self.fitting(&column, literal)?;
+        let second = match piece.value("value2") {
+            Some(value) => Some(self.fitting(&column, value)?),
+            None => None,
+        };
+        if facts.is_date {
+            return days(&column, piece, &value, second.as_ref());
+        }
+        let filter = match (piece.slot("cmp"), piece.slot("between"), second) {
+            (_, Some(_), Some(second)) => RowFilter { field: column, test: Test::Between(value, second), not: false },
+            (Some(SlotValue::Compare(comparison @ (Relation::Equal | Relation::NotEqual))), None, Some(second)) => {
+                RowFilter { field: column, test: Test::OneOf(vec![value, second]), not: *comparison == Relation::NotEqual }
+            }
+            (Some(SlotValue::Compare(comparison)), None, None) => {
+                let ordered =
+                    !matches!(comparison, Relation::Equal | Relation::NotEqual | Relation::Contains | Relation::Starts | Relation::Ends);
+                // Words are not ordered.
+                if ordered && !matches!(value, Literal::Number(_)) {
+                    return None;
+                }
+                compare(column, *comparison, value)
+            }
+            (None, None, None) => compare(column, Relation::Equal, value),
+            _ => return None,
+        };
+        Some(vec![filter])
+    }
+
+    fn members(&self, piece: &Piece, not: bool, flag: bool) -> Option<Vec<RowFilter>> {
+        let mut filters = Vec::new();
+        for name in ["member", "member2", "flag"] {
+            let Some(slot) = piece.slot(name) else { continue };
+            let SlotValue::Member { column, value } = slot else { return None };
+            if piece.column("column").is_some_and(|named| named != *column) {
+                return None;
+            }
+            let column = self.known(column.clone())?;
+            let facts = self.table.column(&column)?;
+            // A flag is raised or not; a value has to be there.
+            let (value, not) = match (flag, facts.truths) {
+                (true, Some([yes, no])) => (if not { no } else { yes }.to_owned(), false),
+                (true, None) => return None,
+                (false, _) => (value.clone(), not),
+            };
+            if !flag && !facts.values.contains(&value) {
+                return None;
+            }
+            let literal = self.fitting(&column, Literal::Text(value))?;
+            filters.push(RowFilter { field: column, test: Test::Compare(Relation::Equal, literal), not });
+        }
+        Some(filters)
+    }
+
+    /// Rows of some days.
+    fn period(&self, piece: &Piece) -> Option<Vec<RowFilter>> {
+        let SlotValue::Period(from, to) = self.dated(piece.slot("period")?, piece)? else { return None };
+        let column = match piece.column("column") {
+            Some(column) => self.known(column)?,
+            None => match self.table.date() {
+                Some(date) => date.to_owned(),
+                None => self.known("year".into()).filter(|_| !self.table.columns.iter().any(|column| column.is_date))?,
+            },
+        };
+        let facts = self.table.column(&column)?;
+        let is_year = from.ends_with("-01-01") && to.ends_with("-01-01");
+        let value = |day: &str| match (facts.is_number && is_year && column == "year", facts.is_date) {
+            (true, _) => day[..4].parse().ok().map(Literal::Number),
+            (false, true) => Some(Literal::Text(day.to_owned())),
+            (false, false) => None,
+        };
+        let (at_least, before) = (
+            |day: &str| Some(plain(column.clone(), Relation::AtLeast, value(day)?)),
+            |day: &str| Some(plain(column.clone(), Relation::Less, value(day)?)),
+        );
+        Some(match piece.value {
+            "after" => vec![at_least(&to)?],
+            "since" => vec![at_least(&from)?],
+            "before" => vec![before(&from)?],
+            "until" => vec![before(&to)?],
+            "between" => {
+                let SlotValue::Period(_, last) = self.dated(piece.slot("period2")?, piece)? else { return None };
+                vec![at_least(&from)?, before(&last)?]
+            }
+            _ => vec![at_least(&from)?, before(&to)?],
+        })
+    }
+
+    /// Days with their year: a month alone is of the only year that occurs.
+    fn dated(&self, period: &SlotValue, piece: &Piece) -> Option<SlotValue> {
+        let SlotValue::Period(from, to) = period else { return None };
+        let Some(month) = from.strip_prefix('-') else { return Some(SlotValue::Period(from.clone(), to.clone())) };
+        let column = piece.column("column").or_else(|| self.table.date().map(str::to_owned))?;
+        let values = &self.table.column(&column).filter(|column| column.is_date)?.values;
+        let year = values.first()?.get(..4)?;
+        let first: jiff::civil::Date = format!("{year}-{month}-01").parse().ok()?;
+        let next = first.last_of_month().tomorrow().ok()?;
+        let only = values.iter().all(|value| value.starts_with(year));
+        only.then(|| SlotValue::Period(first.to_string(), next.to_string()))
+    }
+
+    /// Entries of some time of the day.
+    fn clock(&self, piece: &Piece) -> Option<Vec<RowFilter>> {
+        let date =
+            self.table.date().filter(|date| self.table.column(date).is_some_and(|column| column.values.iter().all(|v| v.len() > 10)))?;
+        let value = |name: &str| Some(Literal::Text(piece.text(name)?.0));
+        let test = |relation: Relation, value: Literal| plain(format!("clock of the {date}"), relation, value);
+        // Whether what is just at the end of it belongs to it, nobody says.
+        let edge = match piece.value {
+            "after" => Some("clock"),
+            "" => Some("clock2"),
+            _ => None,
+        };
+        if let Some((edge, _)) = edge.and_then(|edge| piece.text(edge)) {
+            let just = |rest: &str| !rest.trim_start_matches([':', '0', '.']).starts_with(|c: char| c.is_ascii_digit());
+            let at_edge = |value: &String| value.get(11..).and_then(|clock| clock.strip_prefix(edge.as_str())).is_some_and(just);
+            if self.table.column(date)?.values.iter().any(at_edge) {
+                return None;
+            }
+        }
+        Some(match piece.value {
+            "after" | "since" => vec![test(Relation::AtLeast, value("clock")?)],
+            "before" => vec![test(Relation::Less, value("clock")?)],
+            _ => vec![test(Relation::AtLeast, value("clock")?), test(Relation::Less, value("clock2")?)],
+        })
+    }
+
+    /// A value as the column has it; none when it is almost one of its values, or a word for a number.
+    fn fitting(&self, column: &str, value: Literal) -> Option<Literal> {
+        let facts = self.table.column(column)?;
+        match (value, facts.truths) {
+            (Literal::Text(text), Some(["true", _])) => ["true", "false"].contains(&text.as_str()).then(|| Literal::Truth(text == "true")),
+            (Literal::Text(_), None) if facts.is_number => None,
+            (Literal::Text(text), _) => {
+                if self.facts.near_value(self.file, column, &text).is_some() {
+                    return None;
+                }
+                let own: Vec<&String> = facts.values.iter().filter(|known| known.to_lowercase() == text.to_lowercase()).collect();
+                Some(Literal::Text(if let [only] = own[..] { only.clone() } else { text }))
+            }
+            (Literal::Number(_), _) if !facts.is_number => None,
+            (value, _) => Some(value),
+        }
+    }
+}
+
+/// A day compared: of a time, it is all of the day.
+fn days(column: &str, piece: &Piece, value: &Literal, second: Option<&Literal>) -> Option<Vec<RowFilter>> {
+    let day = |literal: &Literal| match literal {
+        Literal::Text(text) => text.parse::<jiff::civil::Date>().ok(),
+        _ => None,
+    };
+    let test = |relation: Relation, day: jiff::civil::Date| plain(column.to_owned(), relation, Literal::Text(day.to_string()));
+    let first = day(value)?;
+    let next = first.tomorrow().ok()?;
+    Some(match (piece.slot("cmp"), second) {
+        (None, Some(last)) => vec![test(Relation::AtLeast, first), test(Relation::Less, day(last)?.tomorrow().ok()?)],
+        (Some(SlotValue::Compare(relation)), None) => match relation {
+            Relation::Greater => vec![test(Relation::AtLeast, next)],
+            Relation::AtMost => vec![test(Relation::Less, next)],
+            Relation::AtLeast | Relation::Less => vec![test(*relation, first)],
+            Relation::Equal => vec![test(Relation::AtLeast, first), test(Relation::Less, next)],
+            _ => return None,
+        },
+        (None, None) => vec![test(Relation::AtLeast, first), test(Relation::Less, next)],
+        _ => return None,
+    })
+}
+
+/// `for North and South` is both, not neither.
+fn joined(filters: Vec<RowFilter>) -> Vec<RowFilter> {
+    let mut joined: Vec<RowFilter> = Vec::new();
+    for filter in filters {
+        let same = joined.iter_mut().find(|known| known.field == filter.field && known.not == filter.not && !filter.not);
+        match (same, &filter.test) {
+            (Some(known), Test::Compare(Relation::Equal, value)) => match &mut known.test {
+                Test::Compare(Relation::Equal, first) => known.test = Test::OneOf(vec![first.clone(), value.clone()]),
+                Test::OneOf(values) => values.push(value.clone()),
+                _ => joined.push(filter),
+            },
+            _ => joined.push(filter),
+        }
+    }
+    for filter in &mut joined {
+        if let Test::OneOf(values) = &mut filter.test {
+            values.sort_by_key(ToString::to_string);
+            values.dedup();
+        }
+    }
+    joined
+}

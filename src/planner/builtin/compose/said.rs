@@ -1,0 +1,341 @@
+//! What the phrases of a question about rows say together, as queries: none where they say nothing, several where they say several things.
+
+use super::pieces::AskedFor;
+use crate::planner::builtin::{
+    facts::{ColumnFacts, TableFacts},
+    lists,
+    slots::{Literal, Relation},
+    tree::{Direction, Figure, Query, Range, RowFilter, Test, Total, Want, figure_name},
+};
+
+/// What rows are ordered by; none is their number.
+pub(super) type OrderKey = (Option<String>, Direction);
+
+/// What the phrases about columns say.
+pub(super) struct Said {
+    pub head: AskedFor,
+    /// Whether it was asked by "which" or "what".
+    pub which: bool,
+    pub columns: Vec<String>,
+    pub figures: Vec<Figure>,
+    pub groups: Vec<String>,
+    pub having: Option<(Figure, Relation, f64)>,
+    pub sort: Vec<OrderKey>,
+    pub top: Option<(u64, Option<Direction>)>,
+    /// The groups with the most rows, or the fewest.
+    pub most: Option<(u64, Direction)>,
+    pub shape: Option<&'static str>,
+    /// Whether rows or entries are named.
+    pub noun: bool,
+    /// Whether groups of what is named are counted without being told to: of what happens, and "per" something.
+    pub counted: bool,
+}
+
+impl Said {
+    /// Whether nothing is said of groups and order.
+    pub fn is_plain(&self) -> bool {
+        self.groups.is_empty()
+            && self.having.is_none()
+            && self.sort.is_empty()
+            && self.top.is_none()
+            && self.most.is_none()
+            && self.shape.is_none()
+    }
+
+    pub fn queries(self, base: Query, table: &TableFacts) -> Vec<Query> {
+        let one = |query: Query| vec![query];
+        if let Some((figure, relation, number)) = self.having.clone() {
+            return self.only_groups(&figure, (relation, number), base);
+        }
+        // `the last order of each region` is none of the regions' figures.
+        if base.part.is_some() && !self.groups.is_empty() && self.sort.is_empty() {
+            return Vec::new();
+        }
+        if let Some((count, direction)) = self.most {
+            let (([column], []) | ([], [column])) = (&self.columns[..], &self.groups[..]) else { return Vec::new() };
+            let count = match self.top {
+                None => count,
+                Some((top, None)) if count == 1 => top,
+                Some(_) => return Vec::new(),
+            };
+            // `the station with the most desks` has one number of desks.
+            let is_amount = self.noun && table.column(column).is_some_and(|column| column.is_number);
+            let fits = !is_amount && self.sort.is_empty() && self.figures.is_empty() && self.shape.is_none();
+            let sort = vec![("count".to_owned(), direction)];
+            let query = Query { want: Want::Count, group: vec![column.clone()], sort, part: Some(Range::First(count)), ..base };
+            return if fits && query.filters.iter().all(|filter| filter.field != *column) { one(query) } else { Vec::new() };
+        }
+        if let ([column], Some(part @ (Range::First(_) | Range::Last(_))), [], []) =
+            (&self.columns[..], base.part, &self.sort[..], &self.figures[..])
+            && self.noun
+            && self.which
+            && !table.is_log()
+        {
+            return self.first_by(column, part, base, table).into_iter().collect();
+        }
+        let query = match (&self.figures[..], self.shape) {
+            ([], Some("percent")) => self.percent(base),
+            ([Some((total, column))], None) if self.head != AskedFor::Count => return self.with_total(*total, column, base, table),
+            ([_, _, ..], None) => self.with_figures(base),
+            ([], Some("by")) => None,
+            ([], _) => return self.without_total(base, table),
+            _ => None,
+        };
+        query.into_iter().collect()
+    }
+
+    /// `which shop opened first`: the first by that day.
+    fn first_by(&self, column: &str, part: Range, base: Query, table: &TableFacts) -> Option<Query> {
+        table.column(column).filter(|column| column.is_date && self.is_plain())?;
+        let (count, direction) = match part {
+            Range::First(count) => (count, Direction::Ascending),
+            Range::Last(count) => (count, Direction::Descending),
+            _ => return None,
+        };
+        Some(Query { sort: vec![(column.to_owned(), direction)], part: Some(Range::First(count)), ..base })
+    }
+
+    fn percent(&self, base: Query) -> Option<Query> {
+        let plain = self.columns.is_empty() && self.having.is_none() && self.sort.is_empty() && self.top.is_none() && base.part.is_none();
+        let fits = self.groups.is_empty() != base.filters.is_empty();
+        (plain && fits).then(|| Query { want: Want::Percent, group: self.groups.clone(), ..base })
+    }
+
+    /// `stations with more than 7 trips`: groups by what they come to.
+    fn only_groups(&self, figure: &Figure, having: (Relation, f64), base: Query) -> Vec<Query> {
+        let group = match (&self.columns[..], &self.groups[..]) {
+            ([column], []) => vec![column.clone()],
+            ([], groups @ [_, ..]) => groups.to_vec(),
+            _ => return Vec::new(),
+        };
+        let want = figure.as_ref().map_or(Want::Count, |(total, column)| Want::Total(*total, column.clone()));
+        let plain = self.sort.is_empty() && self.top.is_none() && self.shape.is_none() && base.part.is_none() && self.figures.is_empty();
+        if plain && self.head != AskedFor::Count { vec![Query { want, group, having: Some(having), ..base }] } else { Vec::new() }
+    }
+
+    fn with_figures(&self, base: Query) -> Option<Query> {
+        if !self.columns.is_empty() || self.top.is_some() || base.part.is_some() || self.groups.is_empty() && !self.sort.is_empty() {
+            return None;
+        }
+        let named = |(key, order): &OrderKey| {
+            let of = |figure: &&Figure| figure.as_ref().map(|(_, column)| column) == key.as_ref();
+            let group = key.as_ref().filter(|key| self.groups.contains(key)).cloned();
+            Some((group.or_else(|| self.figures.iter().find(of).map(figure_name))?, *order))
+        };
+        let sort = self.sort.iter().map(named).collect::<Option<Vec<_>>>()?;
+        let mut figures = self.figures.clone();
+        figures.dedup();
+        Some(Query { want: Want::Figures(figures), group: self.groups.clone(), sort, ..base })
+    }
+
+    fn with_total(&self, total: Total, column: &str, base: Query, table: &TableFacts) -> Vec<Query> {
+        let grouped = |group: Vec<String>, total: Total, sort: Vec<(String, Direction)>, part: Option<Range>| Query {
+            want: Want::Total(total, column.to_owned()),
+            group,
+            sort,
+            part,
+            ..base.clone()
+        };
+        let value = Query { want: Want::Total(total, column.to_owned()), ..base.clone() }.value_name();
+        let sorts = !self.sort.is_empty();
+        // `docks per borough` names the column alone.
+        let columns = if self.figures.is_empty() { &[] } else { &self.columns[..] };
+        match (columns, &self.groups[..], self.top) {
+            _ if base.part.is_some() && self.groups.is_empty() => Vec::new(),
+            // The sum of a column, or of each group.
+            ([], groups, top) if !groups.is_empty() || !sorts && !base.reverse && top.is_none() => {
+                let key = |(key, order): &OrderKey| match key {
+                    Some(key) if key == column => Some((value.clone(), *order)),
+                    Some(key) if groups.contains(key) => Some((key.clone(), *order)),
+                    None => Some((value.clone(), *order)),
+                    Some(_) => None,
+                };
+                let Some(mut sort) = self.sort.iter().map(key).collect::<Option<Vec<_>>>() else { return Vec::new() };
+                let part = match top {
+                    Some((count, looks)) if sort.is_empty() => {
+                        sort.push((value, looks.unwrap_or(Direction::Descending)));
+                        Some(Range::First(count))
+                    }
+                    Some((count, None)) => Some(Range::First(count)),
+                    Some(_) => return Vec::new(),
+                    None => base.part,
+                };
+                vec![grouped(groups.to_vec(), total, sort, part)]
+            }
+            // `top 3 regions by total revenue`, `which region has the highest total revenue`
+            ([name], [], Some((count, looks))) if !sorts && !matches!(total, Total::Largest | Total::Smallest) => {
+                vec![grouped(vec![name.clone()], total, vec![(value, looks.unwrap_or(Direction::Descending))], Some(Range::First(count)))]
+            }
+            // `which product has the highest price`: the row, or the product over all of its rows.
+            (names, [], None) if matches!(total, Total::Largest | Total::Smallest) && !sorts && (self.noun || !names.is_empty()) => {
+                let order = if total == Total::Largest { Direction::Descending } else { Direction::Ascending };
+                let fields = if names.is_empty() { Vec::new() } else { [names, &[column.to_owned()]].concat() };
+                let sort = vec![(column.to_owned(), order)];
+                let row = Query { want: Want::Rows(fields), sort, part: Some(Range::First(1)), ..base.clone() };
+                let is_row = |name: &String| table.column(name).is_some_and(|column| column.is_unique);
+                match names {
+                    [name] if !is_row(name) && !self.noun => {
+                        let sort = vec![(format!("total_{column}"), order)];
+                        vec![row, grouped(vec![name.clone()], Total::Sum, sort, Some(Range::First(1)))]
+                    }
+                    _ => vec![row],
+                }
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn without_total(&self, base: Query, table: &TableFacts) -> Vec<Query> {
+        let one = |query: Query| vec![query];
+        let [distinct, duplicates] = ["distinct", "duplicates"].map(|shape| self.shape == Some(shape));
+        let plain = !distinct && !duplicates;
+        let sorted = |grouped: bool| -> Option<Vec<(String, Direction)>> {
+            let key = |(key, order): &OrderKey| match key {
+                None => grouped.then(|| ("count".to_owned(), *order)),
+                Some(key) if !grouped || self.groups.contains(key) => Some((key.clone(), *order)),
+                Some(_) => None,
+            };
+            self.sort.iter().map(key).collect()
+        };
+        let part = match (self.top, base.part) {
+            (None, part) => part,
+            (Some((count, _)), None) if !self.sort.is_empty() => Some(Range::First(count)),
+            _ => return Vec::new(),
+        };
+        let ranked = !self.sort.is_empty() || part.is_some() || base.reverse;
+        // Entries of a log are never the same: what they say could be.
+        if (distinct || duplicates) && self.columns.is_empty() && (table.is_log() || table.is_access()) {
+            return Vec::new();
+        }
+        let by_count = matches!(self.sort[..], [(None, _)]);
+        match (self.head, &self.columns[..], &self.groups[..]) {
+            (head, columns, groups @ [_, ..]) if plain => {
+                let counts = head == AskedFor::Count || self.noun && self.counted;
+                let sort = sorted(true);
+                match (columns, sort) {
+                    ([], Some(sort)) if counts => one(Query { want: Want::Count, group: groups.to_vec(), sort, part, ..base }),
+                    ([column], Some(_)) if head != AskedFor::Count && self.adds_up(column, table).is_some() => {
+                        // What can be added up is; of a price or an age it isn't plain.
+                        let average = self.with_total(Total::Average, column, base.clone(), table);
+                        let sums = self.with_total(Total::Sum, column, base, table);
+                        if lists::has("intensive", &column.to_lowercase()) { [sums, average].concat() } else { sums }
+                    }
+                    ([column], Some(sort)) if head == AskedFor::Count && !self.noun => match self.adds_up(column, table) {
+                        None => one(Query { want: Want::CountDistinct(column.clone()), group: groups.to_vec(), sort, part, ..base }),
+                        Some(true) => self.with_total(Total::Sum, column, base, table),
+                        Some(false) => Vec::new(),
+                    },
+                    _ => Vec::new(),
+                }
+            }
+            (_, _, [_, ..]) => Vec::new(),
+            // `top 3 stations by number of trips`
+            (AskedFor::Show | AskedFor::None, [column], []) if by_count && plain => {
+                one(Query { want: Want::Count, group: vec![column.clone()], sort: sorted(true).unwrap_or_default(), part, ..base })
+            }
+            (AskedFor::Count, [], []) if self.noun && !ranked && plain => one(Query { want: Want::Count, ..base }),
+            (AskedFor::Count, [column], []) if !ranked && !duplicates && !self.noun && !is_flag(table.column(column)) => {
+                match self.adds_up(column, table) {
+                    None => one(Query { want: Want::CountDistinct(column.clone()), ..base }),
+                    Some(true) => one(Query { want: Want::Total(Total::Sum, column.clone()), ..base }),
+                    Some(false) => Vec::new(),
+                }
+            }
+            (AskedFor::Exists, [], []) if self.noun && !ranked && plain => one(Query { want: Want::Exists, ..base }),
+            (AskedFor::Show | AskedFor::None, columns, []) if duplicates && columns.len() < 2 && !ranked => {
+                one(Query { want: Want::Duplicates(columns.first().cloned()), ..base })
+            }
+            (AskedFor::Show | AskedFor::None, columns, []) if distinct && (self.noun || !columns.is_empty()) => match sorted(false) {
+                Some(sort) if columns.is_empty() || sort.iter().all(|(key, _)| columns.contains(key)) => {
+                    one(Query { want: Want::Distinct(columns.to_vec()), sort, part, ..base })
+                }
+                _ => Vec::new(),
+            },
+            (AskedFor::Show | AskedFor::None, columns, []) if !duplicates => {
+                self.plain_rows(base, columns, sorted(false), part, ranked, table)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether `how many docks` adds the column's numbers up; of years and prices it isn't plain. None where values are counted.
+    fn adds_up(&self, column: &str, table: &TableFacts) -> Option<bool> {
+        let name = column.to_lowercase();
+        let is_code = name.ends_with("id") || name.ends_with("code");
+        table.column(column).filter(|column| column.is_number && !is_code && self.shape.is_none())?;
+        Some(!lists::has("intensive", &name))
+    }
+
+    fn plain_rows(
+        &self,
+        base: Query,
+        columns: &[String],
+        sort: Option<Vec<(String, Direction)>>,
+        part: Option<Range>,
+        ranked: bool,
+        table: &TableFacts,
+    ) -> Vec<Query> {
+        let Some(sort) = sort else { return Vec::new() };
+        let filtered = !base.filters.is_empty();
+        let says = self.noun || !columns.is_empty() || filtered || ranked;
+        let shown =
+            self.head == AskedFor::Show || ranked || self.noun && !columns.is_empty() || filtered && (self.noun || !columns.is_empty());
+        if !says || !shown {
+            return Vec::new();
+        }
+        // `discontinued products` are those that are.
+        if self.noun && !self.which && columns.len() == 1 && is_flag(table.column(&columns[0])) {
+            return Vec::new();
+        }
+        // `trips started before noon`: the column is a part of the condition.
+        if self.head == AskedFor::None && self.noun && columns.len() == 1 && base.filters.iter().any(|filter| columns[0] == filter.field) {
+            return Vec::new();
+        }
+        // `the trip with the longest minutes` is a trip.
+        let is_key = |name: &String| self.noun && part == Some(Range::First(1)) && sort.iter().any(|(key, _)| key == name);
+        let columns = if columns.len() == 1 && is_key(&columns[0]) { &[] } else { columns };
+        let rows = Query { want: Want::Rows(columns.to_vec()), sort, part, ..base.clone() };
+        // A list of a column that repeats its values may mean each value once.
+        let [column] = columns else { return vec![rows] };
+        let repeats = table.column(column).is_some_and(|column| !column.is_unique && !column.is_number);
+        let distinct = Query { want: Want::Distinct(vec![column.clone()]), ..base };
+        // `top 5 products by revenue` over rows where a product comes more than once: its rows, or its sum.
+        let key = rows.sort.first().filter(|(key, _)| key != column && table.column(key).is_some_and(|key| key.is_number));
+        let sums = key.filter(|_| repeats && !self.noun).map(|(key, direction)| Query {
+            want: Want::Total(Total::Sum, key.clone()),
+            group: vec![column.clone()],
+            sort: vec![(format!("total_{key}"), *direction)],
+            ..rows.clone()
+        });
+        let entries = self.noun && table.is_log() && repeats && !ranked;
+        match (entries || repeats && !ranked && !self.noun, self.which, filtered) {
+            (false, ..) => [rows].into_iter().chain(sums).collect(),
+            (true, true, _) => self.of_rows_or_groups(distinct, column, table),
+            (true, false, true) => vec![rows, distinct],
+            (true, false, false) => Vec::new(),
+        }
+    }
+}
+
+impl Said {
+    /// `regions with more than 40 desks`: one row has so many, or all of the region's together.
+    fn of_rows_or_groups(&self, distinct: Query, column: &str, table: &TableFacts) -> Vec<Query> {
+        let number = |filter: &RowFilter| match &filter.test {
+            Test::Compare(relation, Literal::Number(number)) if !filter.not => Some((*relation, *number)),
+            _ => None,
+        };
+        let added = |filter: &&RowFilter| {
+            let adds = !lists::has("intensive", &filter.field.to_lowercase());
+            adds && number(filter).is_some() && table.column(&filter.field).is_some_and(|column| column.is_number)
+        };
+        let Some(filter) = distinct.filters.iter().find(added).cloned() else { return vec![distinct] };
+        let filters = distinct.filters.iter().filter(|other| **other != filter).cloned().collect();
+        let want = Want::Total(Total::Sum, filter.field.clone());
+        let groups = Query { want, group: vec![column.to_owned()], having: number(&filter), filters, ..distinct.clone() };
+        vec![distinct, groups]
+    }
+}
+
+fn is_flag(column: Option<&ColumnFacts>) -> bool {
+    column.is_some_and(|column| column.truths.is_some())
+}
