@@ -21,6 +21,7 @@ mod locate;
 mod loose;
 pub(in crate::plan) mod names;
 mod orchestration;
+pub(crate) mod other_names;
 mod outline;
 mod parts;
 mod place;

@@ -4,31 +4,35 @@
 use serde_json::{Map, Value};
 
 use crate::models::json;
+use crate::plan::dialect::other_names;
 use crate::plan::{
     AgentNode, ApprovalNode, Approve, CodeNode, DecisionNode, Edge, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, Policy,
     SandboxLimits, ToolInput, ToolNode, TransformNode,
 };
+
+/// Names of the id, the kind and what the node does, beside those that native documents have.
+const READ: [&str; 9] = ["name", "description", "task", "javascript", "transform", "approval", "input", "type", "kind"];
 
 /// A node out of an object; `position` (from 1) names a node that has no id.
 pub(super) fn node(value: &Value, position: usize) -> Option<Node> {
     let object = value.as_object()?;
     let id = text(object, &["id", "name", "node_id"]).unwrap_or_else(|| format!("n{position}"));
     let mut depends_on: Vec<NodeId> = Vec::new();
-    for source in list(field(object, &["depends_on", "dependencies", "deps"])) {
+    for source in other_names::sources(object).flat_map(|ids| list(Some(ids))) {
         let source = NodeId::new(source);
         if !depends_on.contains(&source) {
             depends_on.push(source);
         }
     }
     let policy = Policy {
-        when: text(object, &["when"]),
+        when: text(object, &["when"]).or_else(|| filled(other_names::condition(object)?)),
         skip_if: text(object, &["skip_if"]),
-        approve: field(object, &["approve"]).and_then(approve),
+        approve: field(object, &["approve"]).cloned().or_else(|| other_names::asked(object).map(Value::from)).as_ref().and_then(approve),
         notes: text(object, &["notes"]),
         ..Policy::default()
     };
-    let title = text(object, &["title"]).map(|title| ("title".to_owned(), Value::from(title)));
-    let ext = title.into_iter().collect();
+    let unknown = other_names::unknown(object).filter(|(name, _)| !READ.contains(&name.as_str()));
+    let ext = unknown.map(|(name, value)| (name.clone(), value.clone())).collect();
     Some(Node { id: NodeId::new(id.trim()), kind: node_kind(object), depends_on, entry: false, exit: false, policy, ext })
 }
 
@@ -192,6 +196,15 @@ mod tests {
         assert!(
             matches!(read(json!({"ask": {"text": "Go?", "options": ["yes"]}})).kind, NodeKind::Approval(ask) if ask.options == ["yes"])
         );
+    }
+
+    #[test]
+    fn an_order_a_condition_and_a_gate_are_taken_by_any_of_their_names_and_what_is_unknown_is_kept() {
+        let node = read(json!({"id": "b", "agent": "writer", "objective": "y", "needs": ["a"], "blocked_by": "c", "condition": "a.n > 1",
+            "requires_approval": true, "for_each": "x", "type": "agent", "title": "B", "reasoning": ""}));
+        assert_eq!(node.depends_on, ["a".into(), "c".into()]);
+        assert_eq!((node.policy.when.as_deref(), node.policy.approve), (Some("a.n > 1"), Some(Approve::Before)));
+        assert_eq!(Value::Object(node.ext), json!({"for_each": "x", "title": "B"}));
     }
 
     #[test]
