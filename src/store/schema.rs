@@ -185,3 +185,19 @@ fn tables(db: &Connection) -> rusqlite::Result<i64> {
 fn version(db: &Connection) -> rusqlite::Result<i64> {
     db.pragma_query_value(None, "user_version", |row| row.get(0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Each kind of event has a line there.
+    const PUBLISHED: &str = include_str!("../../tests/fixtures/events/published.jsonl");
+
+    #[test]
+    fn a_kind_of_event_that_older_programs_cannot_read_raises_the_version_of_the_journal() {
+        let kind = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["type"].to_string();
+        let kinds: BTreeSet<String> = PUBLISHED.lines().map(kind).collect();
+        assert_eq!((newest(), kinds.len()), (4, 52), "add a step to `STEPS` in store/schema.rs, and a journal of the version before");
+    }
+}

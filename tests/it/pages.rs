@@ -1,6 +1,7 @@
 //! The pages about the code agree with the code. `docs/keys.md` and `docs/command-line.md` are made from its tables below their mark, and
 //! what `src/ARCHITECTURE.md` names exists.
 
+use super::support::program::Program;
 use clap::{Arg, Command, CommandFactory};
 use dagdeck::{
     cli::{Cli, GROUPS},
@@ -47,6 +48,16 @@ fn the_page_of_keys_shows_the_command_table() {
         }
     }
     check("keys.md", &made);
+}
+
+#[test]
+fn the_page_of_tools_names_each_built_in_tool() {
+    let page = std::fs::read_to_string(format!("{}/docs/tools.md", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let tools = Program::new().json(&["tools", "--json"]);
+    for tool in tools.as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        assert!(page.contains(&format!("`{name}`")), "add `{name}` to the table of docs/tools.md");
+    }
 }
 
 /// Where the keys of a command work, as a heading.

@@ -113,7 +113,7 @@ fn every_state_has_its_own_glyph_and_no_state_is_colour_alone() {
         let mut seen: Vec<_> = states.iter().map(|state| theme.glyph(of_state(state).0)).collect();
         seen.sort_unstable();
         seen.dedup();
-        assert_eq!(seen.len(), states.len());
+        assert_eq!(seen.len(), states.len(), "give every node state a glyph of its own in text/glyphs.rs");
     }
 }
 

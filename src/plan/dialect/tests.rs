@@ -120,10 +120,9 @@ fn formats_are_named() {
     for format in Format::all() {
         assert_eq!(format.name().parse(), Ok(format));
     }
-    assert_eq!(
-        "png".parse::<Format>().unwrap_err().to_string(),
-        "unknown format `png`; use one of native, orchestration, tools, hybrid, workflow, stages, mermaid, dot, tree, text"
-    );
+    let names = Format::all().map(Format::name).collect::<Vec<_>>().join(", ");
+    assert!(names.starts_with("native, orchestration, ") && names.ends_with(", text"), "{names}");
+    assert_eq!("png".parse::<Format>().unwrap_err().to_string(), format!("unknown format `png`; use one of {names}"));
 }
 
 #[test]

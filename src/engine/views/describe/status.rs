@@ -1,6 +1,6 @@
 //! `RunStatus`: how a run is, in one word, the same in header, list, shell and JSON.
 
-use crate::engine::{Outcome, Pace, RunState, StopSignal, Time};
+use crate::engine::{Outcome, Pace, RunState, StopSignal};
 use crate::text::Glyph;
 use serde::{Deserialize, Serialize};
 
@@ -88,16 +88,6 @@ impl RunStatus {
             | Self::Failed
             | Self::Cancelled => false,
         }
-    }
-
-    /// Until when the run's elapsed time counts: now while its time goes by, else when its last event happened.
-    pub fn moment(self, last: Time, now: Time) -> Time {
-        if self.is_timed() { now } else { last }
-    }
-
-    /// How long a run takes or took that was created then and had its last event at `last`.
-    pub fn elapsed_ms(self, created: Time, last: Time, now: Time) -> u64 {
-        self.moment(last, now).since(created)
     }
 }
 

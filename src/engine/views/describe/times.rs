@@ -7,7 +7,7 @@
 //!   may exceed the elapsed time.
 //! - **Wait time**: while a node waited for people, slots, locks, rates or its next attempt. The timeline shows it.
 
-use crate::engine::{Mark, NodeRun, RunState, Time, WorkSpan};
+use crate::engine::{Mark, NodeRun, RunState, RunStatus, Time, WorkSpan};
 use crate::text::{Plain, duration};
 
 /// `elapsed 6.1s`
@@ -20,6 +20,23 @@ pub fn work(ms: u64) -> Plain {
     Plain::line("work ").then(&duration(ms))
 }
 
+/// The elapsed time of a run that was created then, by that moment: of a run in memory as of one that is only listed.
+fn run_ms(created: Time, until: Time) -> u64 {
+    until.since(created)
+}
+
+impl RunStatus {
+    /// Until when the run's elapsed time counts: now while its time goes by, else when its last event happened.
+    pub fn moment(self, last: Time, now: Time) -> Time {
+        if self.is_timed() { now } else { last }
+    }
+
+    /// How long a run takes or took that was created then and had its last event at `last`.
+    pub fn elapsed_ms(self, created: Time, last: Time, now: Time) -> u64 {
+        run_ms(created, self.moment(last, now))
+    }
+}
+
 impl RunState {
     pub fn began(&self) -> Time {
         self.progress.created
@@ -27,7 +44,7 @@ impl RunState {
 
     /// Until its end, or until `now` while it is open.
     pub fn elapsed_ms(&self, now: Time) -> u64 {
-        self.progress.ended.unwrap_or(now).since(self.progress.created)
+        run_ms(self.progress.created, self.progress.ended.unwrap_or(now))
     }
 
     /// Of all nodes that are over, those that only contain others apart.
