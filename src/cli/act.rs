@@ -302,10 +302,11 @@ fn print_impact(action: &Action, impact: &Impact, as_json: bool, io: &mut Io<'_>
         io.json(&value)?;
         return Ok(Exit::Success);
     }
+    io.line(&format!("would {}; this would change:", action.label()))?;
     let lines = impact.lines();
     if lines.is_empty() {
-        io.line("no node changes now")?;
+        io.line("  no node now")?;
     }
-    lines.iter().try_for_each(|(_, line)| io.line(line.as_str()))?;
+    lines.iter().try_for_each(|(_, line)| io.line(&format!("  {}", line.as_str())))?;
     Ok(Exit::Success)
 }

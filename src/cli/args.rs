@@ -18,10 +18,10 @@ use clap::{
 };
 use std::path::PathBuf;
 
-/// Operator console for agent DAGs: type a request, edit the plan, run it, decide what may happen, see the result.
+/// Operator console for agent DAGs (plans of agents, tools and code): type a request, edit the plan, run it, decide what may happen, see the result.
 ///
-/// Without a subcommand the console opens. It works without a model: the built-in planner makes the plan, and a plan that needs a
-/// model can be rehearsed: nodes that need one, or would change something, only show what they would do.
+/// Without a subcommand the console opens. It works without a model: the built-in planner makes the plan. A plan that needs a model can
+/// be rehearsed: nodes that need a model or would change something, and what depends on them, only show what they would do.
 #[derive(Debug, Parser)]
 #[command(name = "dagdeck", subcommand_value_name = "SUBCOMMAND", version, max_term_width = 100, propagate_version = true)]
 pub struct Cli {
@@ -50,23 +50,23 @@ pub struct Common {
     /// Folder for the journal of runs; `dagdeck doctor` shows where settings are [default: chosen by platform] [env: DAGDECK_HOME]
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
-    /// Model for plans and new runs, and for what a stored run does from now on; `operator` lets you answer [env: DAGDECK_MODEL]
+    /// Model for planning and for agents, in new and resumed runs; `operator`: you answer in its place [env: DAGDECK_MODEL]
     #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
-    /// Use the workspace's own cards and settings for this run, trusted or not
+    /// Use the workspace's own agents and settings this once, even if you have not trusted them
     #[arg(long, global = true)]
     pub trust: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
 pub enum Subcommand {
-    /// Open the console (the same as `dagdeck` alone)
+    /// Open the console, as `dagdeck` alone does; takes options
     Console(ConsoleArgs),
     /// Make a plan from a request and print it
     Plan(PlanArgs),
     /// Run a plan file or a request without the console
     Run(RunArgs),
-    /// Resume a run that no process drives, or that is paused
+    /// Go on with a run that was interrupted or paused, or that waits
     Resume(ResumeArgs),
     /// Approve an open gate of a run and resume the run
     Approve(ApproveArgs),
@@ -74,7 +74,7 @@ pub enum Subcommand {
     Reject(RejectArgs),
     /// Answer an open question of a run and resume the run
     Answer(AnswerArgs),
-    /// Cancel a run, a node or a branch
+    /// Cancel a run, a node or a branch of the plan
     Cancel(TargetArgs),
     /// Finish early: agents return what they have, nothing more starts
     ///
@@ -82,7 +82,7 @@ pub enum Subcommand {
     Stop(TargetArgs),
     /// Pause a run: no node starts until you resume it
     Pause(PauseArgs),
-    /// Keep a run, a node or a branch from starting until its release
+    /// Keep a run, a node or a branch of the plan from starting
     Hold(TargetArgs),
     /// End a hold, or go on after a breakpoint, and resume the run
     Release(ReleaseArgs),
@@ -94,18 +94,18 @@ pub enum Subcommand {
     Break(BreakArgs),
     /// Run a node again, and every node that depends on it
     Rerun(RerunArgs),
-    /// Retry a failed node; if it waits to retry, retry it now
+    /// Retry a failed node now, also one that waits for its next attempt
     Retry(RetryArgs),
     /// Skip a node: it never runs
     Skip(SkipArgs),
     /// Set a node's result yourself, or mark the node as done
     Override(OverrideArgs),
-    /// Send a message to an agent, now or for when it starts
+    /// Send a message to an agent; it reads it before its next model call
     Guide(GuideArgs),
-    /// Reject a result with feedback and have it made again
+    /// Send a result back with feedback: an agent makes it again
     ///
-    /// The node that made the result, or the one named by `--to`, runs again with your feedback, and so does every node that depends
-    /// on it.
+    /// The agent that made the result, or the earlier one named by `--to`, runs again with your feedback, and so does every node that
+    /// depends on it.
     Rewind(RewindArgs),
     /// Change a run's plan; nodes that ran and are changed run again
     Edit(EditArgs),
@@ -129,8 +129,8 @@ pub enum Subcommand {
     Ls(LsArgs),
     /// Delete runs that have ended, with their results and logs
     ///
-    /// Without `--yes` it only lists what would go, with the space that it takes. Runs that have not ended go only where you name them,
-    /// and never while a process drives them.
+    /// Without `--yes` it only lists what would be deleted, with the space that it takes. Runs that have not ended are deleted only if
+    /// you name them, and never while a process has them open.
     Prune(PruneArgs),
     /// Show one run
     Show(ShowArgs),
@@ -144,7 +144,7 @@ pub enum Subcommand {
     Tools(ListArgs),
     /// List the models you can use, or set one up
     Models(ModelsArgs),
-    /// List what the workspace brings along, and trust it
+    /// List the workspace's own agents and settings, and trust them
     Trust(TrustArgs),
     /// Check the set-up: what works, what is missing, how to fix it
     Doctor(ListArgs),
@@ -225,7 +225,7 @@ pub struct ConsoleArgs {
     /// A plan file to open, or a request to plan
     #[arg(value_name = "PLAN|REQUEST")]
     pub open: Option<String>,
-    /// Open this run: its id, 4 or more letters from its start or end, or `last`
+    /// Open this run: its id, 4 or more characters from its start or end, or `last`
     #[arg(long, value_name = "RUN", conflicts_with = "open")]
     pub run: Option<String>,
     /// Theme: a name or a file [env: DAGDECK_THEME]
@@ -270,10 +270,10 @@ pub struct RunArgs {
     /// Set an input of the plan; the value is JSON if it parses, otherwise text
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Set an input of the plan to the text of a file, or of stdin (`-`); its text is private
+    /// Set an input of the plan to the text of a file, or of stdin (`-`); dagdeck asks before this text is sent to any host
     #[arg(long = "set-file", value_name = "NAME=FILE")]
     pub set_file: Vec<String>,
-    /// Change nothing: nodes that need a model or would change something only show what they would do
+    /// Change nothing: nodes that need a model or would change something, and what depends on them, only show what they would do
     #[arg(long, conflicts_with = "model")]
     pub rehearse: bool,
     /// Run what was understood of a request, and leave out what wasn't
@@ -292,7 +292,7 @@ pub struct RunArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Gates")]
 pub struct GateArgs {
-    /// Approve every gate that needs only a yes. It answers no question, lets no private data out, and with `step` and `run-to` decides only about what these start
+    /// Approve every gate that needs only a yes. Questions and sending private data still wait for you; with `step` and `run-to` it approves only gates of the nodes that these start
     #[arg(long)]
     pub yes: bool,
     /// Approve gates whose node or tool matches
@@ -304,7 +304,7 @@ pub struct GateArgs {
     /// Let private data be sent to hosts that match (`example.com`, `*.example.com:443`); `--yes` doesn't
     #[arg(long, value_name = "GLOB")]
     pub allow_host: Vec<String>,
-    /// What to do with nodes that were interrupted and may have had their effect
+    /// What to do with nodes that were interrupted, so that nobody knows whether their call was made
     #[arg(long, value_name = "WHAT", value_parser = unknowns())]
     pub unknown: Option<LostChoice>,
 }
@@ -331,7 +331,7 @@ pub struct TrustArgs {
     /// Let private data of this workspace be sent to this host from now on
     #[arg(long, value_name = "HOST:PORT")]
     pub host: Vec<String>,
-    /// Trust a file, or allow a host, no longer
+    /// End the trust in a file, or the permission for a host
     #[arg(long, value_name = "FILE|HOST:PORT")]
     pub revoke: Vec<String>,
     /// Print the list as JSON

@@ -42,7 +42,7 @@ pub async fn branch(args: &BranchArgs, place: &CliContext, io: &mut Io<'_>) -> R
         return dry_run(&stored, (at, seq), &kept, args.act.json, io);
     }
     let host = place.host()?;
-    io.say(&message(&stored, (at, seq), &kept));
+    io.say(&format!("branches{}", message(&stored, (at, seq), &kept)));
     if kept.pace() != Pace::Going && !args.go_on.pause {
         io.say("the run is paused there, so the branch is paused too: `dagdeck resume last` resumes it");
     }
@@ -56,15 +56,15 @@ fn dry_run(stored: &StoredRun, (at, seq): (u64, u64), kept: &Run, as_json: bool,
         let done = kept.nodes().filter(|(_, node)| node.state.has_ended()).count();
         io.json(&json!({"parent": stored.run.0, "parent_seq": seq, "over": done, "nodes": kept.nodes().count()}))?;
     } else {
-        io.line(&message(stored, (at, seq), kept))?;
+        io.line(&format!("would branch{}", message(stored, (at, seq), kept)))?;
     }
     Ok(Exit::Success)
 }
 
 /// Where it branches: after the step of the event `at`, which ends with `seq`.
 fn message(stored: &StoredRun, (at, seq): (u64, u64), kept: &Run) -> String {
-    let step = if seq > at { format!("; events {at} to {seq} can't be split") } else { String::new() };
-    format!("branches from {} after event {seq}{step}; {}", short(&stored.run.0), kept_nodes(kept))
+    let step = if seq > at { format!(" (events {at} to {seq} belong together)") } else { String::new() };
+    format!(" from {}, keeping events 1 to {seq}{step}; {}", short(&stored.run.0), kept_nodes(kept))
 }
 
 fn kept_nodes(run: &Run) -> String {

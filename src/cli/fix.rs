@@ -80,7 +80,7 @@ pub(super) fn fix(
     let lost = before.difference(&after).filter(|(from, to)| is_there(from) && is_there(to));
     let lost: Vec<String> = lost.map(|(from, to)| format!("`{from}` before `{to}`")).collect();
     if !lost.is_empty() {
-        let message = format!("guesses took out an order: {}; decide whether the plan is right without it", lost.join(", "));
+        let message = format!("guesses removed a dependency: {}; check that the plan is right without it", lost.join(", "));
         io.say(Plain::line(&message).as_str());
     }
     let done = if args.diff { "would apply" } else { "applied" };

@@ -192,7 +192,7 @@ pub(super) async fn cancel_if_asked(
     if ended.end != HeadlessEnd::Stopped(StopSignal::Interrupt) {
         return Ok(ended);
     }
-    printer.io.say("stopped; press ctrl-c again within 2 s to cancel the run");
+    printer.io.say("interrupted, the run is kept; press ctrl-c again within 2 s to cancel it");
     if !matches!(timeout(CANCEL_WITHIN, stop.recv()).await, Ok(Some(_))) {
         return Ok(ended);
     }

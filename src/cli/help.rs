@@ -23,17 +23,17 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
 
 /// The numbers that scripts rely on, so they stay as they are.
 const EXIT_CODES: &str = "Exit codes:
-  0 succeeded, valid, or recorded       4 run partial, or the plans differ
+  0 done: succeeded, valid, recorded    4 run partial, or the plans differ
   1 error                               5 run failed
   2 wrong command line                  6 run cancelled
   3 plan invalid                        7 run waits for a person, or is paused
   8 run rehearsed, or it needs a model and none is set up
   129, 130, 143 a signal stopped the run (SIGHUP, SIGINT, SIGTERM); `dagdeck resume` continues it
 
-Actions change only a run that no dagdeck process has open. If one has, act in it or end it:
-ending a process keeps its run.
+A run that another dagdeck process has open is acted on there. Quit that process, which keeps
+the run, to act on it from here.
 
-`dagdeck help SUBCOMMAND` explains one of them. docs/debugging.md shows how to debug a plan.";
+`dagdeck help SUBCOMMAND` explains a subcommand. docs/debugging.md shows how to debug a plan.";
 
 pub(super) fn command() -> Command {
     let command = Cli::command();

@@ -4,7 +4,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub struct PruneArgs {
-    /// The runs: `last`, an id, or four or more characters of its beginning or end
+    /// The runs: `last`, an id, or 4 or more characters from its start or end
     #[arg(value_name = "RUN", conflicts_with_all = ["older", "keep"])]
     pub runs: Vec<String>,
     /// Only runs that ended longer ago than this: `30d`, `2w`, `12h`

@@ -24,8 +24,8 @@ const NAMES: usize = 1000;
 
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct RivalArgs {
-    /// Make this many plans for the request and compare them; needs a model. `plan` writes each to a file in the
-    /// folder unless `--pick` or `--json` is given
+    /// Make this many plans for the request, compare them and use the best; needs a model. With `plan`, each is also written to a
+    /// file `plan-N.json` in the current folder, unless `--pick` or `--json` is given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=5))]
     pub rivals: Option<u32>,
     /// Take the plan of this number [default: the one with the fewest findings, then the fewest nodes]

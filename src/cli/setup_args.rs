@@ -23,7 +23,7 @@ pub struct SetupArgs {
     /// Variable of the environment that holds the key
     #[arg(long, value_name = "NAME", group = "key")]
     pub key_env: Option<String>,
-    /// Tokens that the model takes in, if dagdeck doesn't know
+    /// Size of the model's context in tokens, if dagdeck doesn't know it
     #[arg(long, value_name = "N")]
     pub window: Option<u64>,
     /// US dollars per million tokens of prompts and of answers, as `0.15,0.6`

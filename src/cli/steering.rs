@@ -7,7 +7,7 @@ use clap::Args;
 /// A run.
 #[derive(Debug, Args)]
 pub struct RunNameArgs {
-    /// The run's id, 4 or more letters from its start or end, or `last`
+    /// The run's id, 4 or more characters from its start or end, or `last`
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
 }
@@ -16,7 +16,7 @@ pub struct RunNameArgs {
 #[derive(Debug, Args)]
 #[command(allow_missing_positional = true)]
 pub struct RunNodeArgs {
-    /// The run's id, 4 or more letters from its start or end, or `last`
+    /// The run's id, 4 or more characters from its start or end, or `last`
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// The node's id
@@ -27,7 +27,7 @@ pub struct RunNodeArgs {
 /// A run, or something of it. One name alone is what the newest run has by that name, else a run.
 #[derive(Debug, Args)]
 pub struct RunPartArgs {
-    /// The run's id, 4 or more letters from its start or end, or `last` [default: last]
+    /// The run's id, 4 or more characters from its start or end, or `last` [default: last]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
     /// A node's id; without RUN, a node of the newest run
@@ -57,7 +57,7 @@ pub struct ReasonArgs {
 /// How a stored run continues after an action.
 #[derive(Debug, Default, Args)]
 pub struct DriveArgs {
-    /// Leave the run paused instead of continuing it
+    /// Leave this run paused instead of going on with it
     #[arg(long, conflicts_with_all = ["yes", "approve", "deny", "unknown"])]
     pub pause: bool,
     #[command(flatten)]
@@ -152,7 +152,7 @@ pub struct RunToArgs {
 
 #[derive(Debug, Args)]
 pub struct BreakArgs {
-    /// The run's id, 4 or more letters from its start or end, or `last` [default: last]
+    /// The run's id, 4 or more characters from its start or end, or `last` [default: last]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
     /// A node's id, or a pattern with `*`; without one, all breakpoints are listed
@@ -167,10 +167,10 @@ pub struct BreakArgs {
     /// Remove the breakpoint with this number
     #[arg(long, value_name = "NUMBER", group = "known", conflicts_with_all = ["part", "at", "when"])]
     pub remove: Option<u32>,
-    /// Keep the breakpoint with this number, but let nothing halt there
+    /// Turn the breakpoint with this number off, and keep it
     #[arg(long, value_name = "NUMBER", group = "known", conflicts_with_all = ["part", "at", "when"])]
     pub disable: Option<u32>,
-    /// Let nodes halt there again
+    /// Turn the breakpoint with this number on again
     #[arg(long, value_name = "NUMBER", group = "known", conflicts_with_all = ["part", "at", "when"])]
     pub enable: Option<u32>,
     #[command(flatten)]
@@ -269,7 +269,7 @@ pub struct ReplayArgs {
 
 #[derive(Debug, Args)]
 pub struct DecideArgs {
-    /// The run's id, 4 or more letters from its start or end, or `last` [default: last]
+    /// The run's id, 4 or more characters from its start or end, or `last` [default: last]
     #[arg(value_name = "RUN")]
     pub run: Option<String>,
     /// The gate's number or its node, if several are open

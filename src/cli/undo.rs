@@ -20,7 +20,7 @@ pub async fn undo(args: &UndoArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
         if args.act.json {
             io.json(&json!({ "takes_back": undone }))?
         } else {
-            io.line(&format!("undoes: {label}"))?
+            io.line(&format!("would undo: {label}"))?
         }
         return Ok(Exit::Success);
     }

@@ -22,7 +22,7 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     let resumed = run.without_driver(SystemClock.now());
     let mut links = run.why_in(&node, status, |node| broken_off(node, &run, &resumed, short(&id)));
     for link in links.iter_mut().filter(|link| is_left && link.obstacle == Obstacle::Slot) {
-        link.sentence = format!("`{}` is ready, and no process drives the run", link.node);
+        link.sentence = format!("`{}` is ready, and no dagdeck process is running the run", link.node);
         link.obstacle = Obstacle::Start;
     }
     if args.json {

@@ -182,7 +182,11 @@ fn classes(config: &ModelsConfig) -> DoctorCheck {
     }
     let set = set.iter().map(|class| format!("{class}, ")).collect::<String>();
     let found = format!("{set}nodes of class {} use the run's model", open.join(", "));
-    DoctorCheck::absent("model classes", found, format!("write {} = \"model\" under [models.classes] in config.toml", open[0]))
+    DoctorCheck::absent(
+        "model classes",
+        found,
+        format!("name a model for it, as `{} = \"NAME\"` under [models.classes] in config.toml", open[0]),
+    )
 }
 
 async fn model(models: &Models, wanted: Option<&str>) -> DoctorCheck {

@@ -295,7 +295,7 @@ async fn a_request_becomes_a_plan_node_by_node_without_a_model() {
             _ => {}
         }
     };
-    assert!(origin.starts_with("built-in planner"), "{origin}");
+    assert!(origin.starts_with("the built-in planner"), "{origin}");
     assert_eq!(grown, plan.nodes.iter().map(|node| node.id.clone()).collect::<Vec<_>>());
     assert!(plan.nodes.len() >= 2 && plan.goal == text);
 }

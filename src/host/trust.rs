@@ -106,7 +106,7 @@ impl Trust {
             return self.revoke(&item.path);
         }
         if !self.paths(&self.workspace).contains(&item.path) {
-            return Err(Problem::new(format!("`{}` is no file that needs trust", item.path)));
+            return Err(Problem::new(format!("`{}` is not a file that needs trust", item.path)));
         }
         match &item.text {
             Some(text) => self.write(&item.path, text),
@@ -156,13 +156,15 @@ impl Trust {
     /// Lets private data of this workspace be sent to a host from now on.
     ///
     /// # Errors
-    /// When it is not a host, or a host with a port, or the list can't be written.
+    /// When it is not a host with a port, or the list can't be written.
     pub fn allow_host(&self, host: &str) -> Result<(), Problem> {
         let is_name = |name: &str| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "/*?@".contains(c));
         let parts = host.rsplit_once(':').filter(|(name, port)| is_name(name) && port.parse::<u16>().is_ok());
         if parts.is_none() {
-            let problem = Problem::new(format!("`{}` is not a host, or a host with a port", host.escape_debug()));
-            return Err(problem.hint("write it as in example.com:443; no pattern, because it holds for good"));
+            let problem = Problem::new(format!("`{}` is not a host with a port", host.escape_debug()));
+            return Err(
+                problem.hint("write it as in `--host example.com:443`; a pattern is not allowed, because the permission is permanent")
+            );
         }
         let hosts: BTreeSet<String> = self.hosts().into_iter().chain([host.to_owned()]).collect();
         self.write(HOSTS, &hosts.into_iter().collect::<Vec<_>>().join("\n"))

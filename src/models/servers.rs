@@ -234,7 +234,7 @@ fn unnamed(provider: &KnownProvider) -> NotConnected {
 fn absent() -> NotConnected {
     NotConnected {
         why: "no model is set up".to_owned(),
-        how: "`dagdeck models setup` (`M` in the console), or a provider's key in its usual variable, such as OPENAI_API_KEY".to_owned(),
+        how: "set one up with `dagdeck models setup` (`M` in the console), or put a provider's key into its usual variable, such as OPENAI_API_KEY".to_owned(),
         is_absent: true,
     }
 }

@@ -252,7 +252,7 @@ pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
         (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
         (Driver::Nobody, None) => {
             let resume = model.hint("run.resume");
-            Err(format!("no process drives this run: press {resume} to resume it").into())
+            Err(format!("no dagdeck process is running this run: press {resume} to resume it").into())
         }
     }
 }

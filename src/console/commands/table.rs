@@ -183,9 +183,9 @@ const RUN: &[ConsoleCommand] = &[
     row("act.breaks", &["B"], Run, ("Breakpoints", "", "lists them: add, change, remove, set conditions"), when::run_present, breaks::list),
     row("act.hold", &[";"], Run, ("Hold, or release", "hold", "keeps the node from starting until you release it"), when::node_live, act::hold),
     row("act.again", &["r"], Run, ("Retry or rerun", "rerun", "retries a failed node; else reruns it and all after it"), when::node_present, act::again),
-    row("act.guide", &["\""], Run, ("Guide", "guide", "adds your words to the node's next turn"), when::node_live, act::guide),
+    row("act.guide", &["\""], Run, ("Guide", "guide", "sends the agent a message, read before its next call"), when::node_live, act::guide),
     row("act.why", &["W"], Run, ("Why it isn't running", "why", "lists what it waits for and takes you there"), when::node_shown, actions::why::open),
-    row("run.resume", &["!"], Run, ("Resume the run", "resume", "resumes a run that no process drives"), when::interrupted, actions::branch::resume),
+    row("run.resume", &["!"], Run, ("Resume the run", "resume", "goes on with a run that was interrupted"), when::interrupted, actions::branch::resume),
     row("run.compare", &["="], Run, ("Compare with another run", "compare", "plans and results side by side"), when::run_shown, actions::branch::ask_other),
     row("run.save_result", &["ctrl-s"], Run, ("Save the result to a file", "save", "the selected node's result as it is read; asks for a name"), when::has_result, actions::save::ask_result),
     row("act.undo", &["u"], Run, ("Undo the last action", "undo", "works until the action takes effect"), when::can_take_back, act::undo),
@@ -260,7 +260,7 @@ const INBOX: &[ConsoleCommand] = &[
     row("gate.drop", &["u"], Draft, ("Discard your draft", "discard draft", "discards the edited payload, answer or reason"), when::draft, gates::drop_draft),
     row("gate.node", &["enter", "o"], Inbox, ("To its node", "to node", "shows the node in its run"), when::gate, gates::to_node),
     row("gate.now", &["$"], Inbox, ("End the replay of its run", "to now", "ends the replay, so that you can reply"), when::gate_replayed, gates::now),
-    row("gate.go_on", &["!"], Inbox, ("Resume its run", "resume", "no process drives it; resume it, then reply"), when::gate_left, gates::go_on),
+    row("gate.go_on", &["!"], Inbox, ("Resume its run", "resume", "no dagdeck process is running it; resume it, then reply"), when::gate_left, gates::go_on),
     row("gate.copy", &["y"], Inbox, ("Copy the payload", "", "copies it to the clipboard"), when::gate, gates::copy),
     row("gate.zoom", &["z"], Inbox, ("Zoom", "zoom", "the payload alone, without borders"), when::gate, gates::zoom),
 ];
@@ -270,7 +270,7 @@ const RUNS: &[ConsoleCommand] = &[
     row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; starts nothing"), when::has_runs, actions::run::open_listed),
     row("runs.search", &["/"], Runs, ("Search the runs", "search", "by goal, state or time; enter opens one"), when::has_runs, actions::branch::search_runs),
     row("runs.delete", &["d", "delete"], Runs, ("Delete the run", "delete", "its results and log, for good; asks first"), when::driven_by_nobody, actions::branch::delete),
-    row("runs.resume", &["!"], Runs, ("Resume the selected run", "resume", "resumes a run that no process drives"), when::interrupted_listed, actions::branch::resume_listed),
+    row("runs.resume", &["!"], Runs, ("Resume the selected run", "resume", "goes on with a run that was interrupted"), when::interrupted_listed, actions::branch::resume_listed),
 ];
 
 #[rustfmt::skip]

@@ -200,7 +200,7 @@ contexts! {
     LogFilter Never "Filter line of the log" "",
     Timeline OnItsScreen "Timeline" "on the timeline",
     Trace OnItsScreen "Trace" "on the trace",
-    Versus OnItsScreen "Two runs side by side" "in the comparison of two runs",
+    Versus OnItsScreen "Differences between two runs" "in the comparison of two runs",
     Graph OnItsScreen "Graph" "on the graph",
     Inspector Never "Inspector" "in the inspector",
     Request Anywhere "Request line" "",

@@ -80,13 +80,13 @@ fn origin_and_baseline_follow_undo_across_plans() {
     deck.keys("n");
     deck.type_text("another");
     deck.keys("enter");
-    assert!(deck.sees("by built-in planner") && !deck.sees("from plan.json"), "{}", deck.screen());
+    assert!(deck.sees("by the built-in planner") && !deck.sees("from plan.json"), "{}", deck.screen());
     deck.keys("u");
     assert!(deck.sees("from plan.json") && !deck.sees("built-in"), "{}", deck.screen());
     deck.keys("=");
     assert!(deck.model.editor.compare.differences().is_empty(), "{}", deck.screen());
     deck.keys("= U");
-    assert!(deck.sees("by built-in planner"), "{}", deck.screen());
+    assert!(deck.sees("by the built-in planner"), "{}", deck.screen());
     deck.keys("u d");
     deck.keys("=");
     assert!(!deck.model.editor.compare.differences().is_empty(), "{}", deck.screen());

@@ -215,7 +215,7 @@ impl Deck {
             self.notice(Notice::PlanNode { id, node: Box::new(node) });
         }
         let changes = before.is_some_and(|before| self.plan.nodes.len() > before.nodes.len() && self.plan.nodes.starts_with(&before.nodes));
-        let made = MadePlan { plan: self.plan.clone(), origin: "built-in planner".into(), changes, ..MadePlan::default() };
+        let made = MadePlan { plan: self.plan.clone(), origin: "the built-in planner".into(), changes, ..MadePlan::default() };
         self.notice(Notice::PlanReady { id, made: Box::new(made) });
     }
 

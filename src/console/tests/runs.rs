@@ -160,7 +160,7 @@ fn a_run_that_nobody_drives_says_so_and_is_continued_after_a_question() {
     let mut deck = Deck::waiting(120, 40);
     let records = other(&deck, "none");
     deck.notice(Notice::RunOpened { run: RunId("run-9".into()), records, driver: Driver::Nobody });
-    assert!(deck.sees("no process drives this run: press ! to resume it"), "{}", deck.screen());
+    assert!(deck.sees("no dagdeck process is running this run: press ! to resume it"), "{}", deck.screen());
     deck.keys("!");
     assert!(deck.sees("Resume this run?"), "{}", deck.screen());
     deck.asked.clear();
@@ -192,7 +192,7 @@ fn a_gate_of_a_run_that_nobody_drives_is_open_and_says_what_makes_it_take_replie
     deck.select("write");
     deck.keys("i");
     assert!(deck.sees("1 open gate; 1 other run waits (key 3)"), "{}", deck.screen());
-    assert!(deck.sees("open, but no process drives the run: press ! to") && deck.sees("! resume"), "{}", deck.screen());
+    assert!(deck.sees("open, but no dagdeck process is running the run:") && deck.sees("! resume"), "{}", deck.screen());
     deck.keys("!");
     assert!(deck.sees("Resume this run?"), "{}", deck.screen());
 }

@@ -172,7 +172,11 @@ fn keys_of_a_run_that_is_interrupted_driven_elsewhere_or_over_say_just_that_and_
     assert!(screen.contains("interrupted"), "{screen}");
     for key in ["s", "p", "ctrl-k", "b", "r", "e"] {
         interrupted.keys(key);
-        assert!(status(&interrupted).ends_with(": no process drives this run: press ! to resume it"), "{key}: {}", status(&interrupted));
+        assert!(
+            status(&interrupted).ends_with(": no dagdeck process is running this run: press ! to resume it"),
+            "{key}: {}",
+            status(&interrupted)
+        );
     }
     let mut elsewhere = driven_by(&deck, Driver::Elsewhere("process 7 (console)".into()));
     assert!(elsewhere.sees("under way in process 7 (console)"), "{}", elsewhere.screen());

@@ -112,7 +112,7 @@ fn place(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
             let goal = model.editor.plan().headline();
             Header { title: vec![(Plain::line("Compare  ").then(&goal), Role::Title)], ..Header::default() }
         }
-        (Screen::Versus, _) => named("Two runs side by side"),
+        (Screen::Versus, _) => named("Differences between two runs"),
         (Screen::Runs, _) => named("Runs"),
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Plan) => plan(model, now, pen),
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Run(id)) => {

@@ -79,7 +79,7 @@ fn open_elsewhere(model: &Model) -> String {
     match &run.driver {
         Driver::Elsewhere(who) => format!("  open, but the run is under way in {who}: reply there"),
         Driver::Here | Driver::Nobody => {
-            format!("  open, but no process drives the run: press {} to resume it, then reply", model.hint("gate.go_on"))
+            format!("  open, but no dagdeck process is running the run: press {} to resume it, then reply", model.hint("gate.go_on"))
         }
     }
 }

@@ -57,7 +57,7 @@ impl RunState {
             return Err("that changes nothing".to_string());
         }
         if plan.inputs != inner.plan.inputs || plan.dialect != inner.plan.dialect {
-            return Err("inputs and dialect of a run stay as they were at its start: branch off from there".to_string());
+            return Err("the inputs and the format of a run's plan stay as they were at its start; branch off to change them".to_string());
         }
         let mut old = (*inner.plan).clone();
         edits.iter().flat_map(Edit::renames).for_each(|(from, to)| follow_name(from, to, &mut old));

@@ -197,7 +197,7 @@ fn why_tells_pauses_holds_breakpoints_and_what_has_not_begun() {
         {"id": "outer", "depends_on": ["b"], "plan": {"nodes": [{"id": "in", "value": 1}]}}
     ]})));
     world.act(Action::Hold { target: ActionTarget::Node("b".into()) });
-    assert_eq!(world.why("b"), ["`b` waits for `a`, then held by anna", "  `a` is running"]);
+    assert_eq!(world.why("b"), ["`b` waits for `a`; then it stays held by anna", "  `a` is running"]);
     world.act(Action::Break { point: Breakpoint { at: Moment::Before, node: Some("outer".into()), when: None, disabled: false } });
     world.done("a", json!(1));
     assert_eq!(world.why("b"), ["`b` is held: held by anna"]);

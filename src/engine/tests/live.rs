@@ -168,7 +168,10 @@ fn what_can_not_be_edited_any_more_is_refused_with_a_way_out() {
         (vec![depend("a", "c")], "this would create a cycle: a → b → c → a"),
         (vec![Edit::RemoveNode { id: "nobody".into() }], "there is no node `nobody`"),
         (vec![objective("c", "use {{nowhere.x}}")], "nowhere"),
-        (vec![Edit::SetInputs { inputs: [("x".to_string(), json!(1))].into_iter().collect() }], "inputs and dialect of a run stay"),
+        (
+            vec![Edit::SetInputs { inputs: [("x".to_string(), json!(1))].into_iter().collect() }],
+            "the inputs and the format of a run's plan stay",
+        ),
         (vec![Edit::SetGoal { goal: "a goal".into() }], "that changes nothing"),
     ] {
         let refused = refusal(&world, edits);

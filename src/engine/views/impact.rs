@@ -124,7 +124,8 @@ impl RunState {
             } else {
                 self.weigh(ix, &after, &mut impact);
             }
-            let lost = if again { self.has_begun(ix) } else { !self.is_over(ix) && after.is_over(ix) };
+            let keeps = || after.nodes[ix].state.group() == StateGroup::Done && after.nodes[ix].mark != Some(Mark::Overridden);
+            let lost = if again { self.has_begun(ix) } else { !self.is_over(ix) && after.is_over(ix) && !keeps() };
             if lost {
                 self.weigh_loss(ix, now, &mut impact);
             }

@@ -202,7 +202,7 @@ impl RunState {
     }
 
     fn later_hold(&self, ix: NodeIx) -> String {
-        self.flows[ix].halt.hold.as_ref().map(|who| format!(", then held by {who}")).unwrap_or_default()
+        self.flows[ix].halt.hold.as_ref().map(|who| format!("; then it stays held by {who}")).unwrap_or_default()
     }
 
     /// The first of these nodes, and how many more there are.

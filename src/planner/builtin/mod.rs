@@ -134,7 +134,7 @@ pub fn plan(request: &str, facts: WorkspaceFacts, catalog: &Catalog, templates: 
         open.messages().iter().for_each(|line| sink.progress(line));
         plan.metadata.insert("open".into(), open.to_value());
     }
-    Planned { plan, origin: "built-in planner".to_owned(), remarks, ..Planned::default() }
+    Planned { plan, origin: "the built-in planner".to_owned(), remarks, ..Planned::default() }
 }
 
 /// The node that asks about what is open.

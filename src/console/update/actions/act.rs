@@ -167,7 +167,7 @@ fn of_node(node: &NodeId, again: &Action, offers: &mut Vec<(String, &'static str
     offer("skip", "it does not run; what depends on it may not either", "", say(Action::Skip { node: at() }));
     offer("mark done", "counts as done, with an empty result", "", say(Action::Override { node: at(), value: Value::Null }));
     offer("override the result", "uses the value that you write as its result", "", Offer::Value(at()));
-    offer("guide", "adds your words to its next turn", "act.guide", Offer::Guide(at()));
+    offer("guide", "sends it a message, which it reads before its next model call", "act.guide", Offer::Guide(at()));
     offer("rewind", "rejects its result: your words go to an agent upstream, which works again", "", Offer::Rewind(at()));
     offer("step", "runs it, then pauses", "act.step", say(Action::Step { node: Some(at()) }));
     offer("step into", "halts before each of its model and tool calls", "act.into", say(Action::StepInto { node: at() }));
@@ -249,7 +249,7 @@ pub fn keep_value(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, text:
 }
 
 fn ask_guide(model: &mut Model, node: NodeId) {
-    model.dialogs.push(Dialog::editor(&format!("words for the next turn of `{node}`"), "", EditThen::Guide(node)));
+    model.dialogs.push(Dialog::editor(&format!("message to `{node}`, before its next model call"), "", EditThen::Guide(node)));
 }
 
 /// Words for an action were written.

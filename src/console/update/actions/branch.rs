@@ -253,7 +253,7 @@ pub fn say_interrupted(model: &mut Model, id: &RunId) {
         } else {
             let how = match view.status() {
                 RunStatus::Interrupted => format!("this run was {}", RunStatus::Interrupted.label(view.newest().run.interrupted_by())),
-                _ => "no process drives this run".to_owned(),
+                _ => "no dagdeck process is running this run".to_owned(),
             };
             format!("{how}: press {} to resume it", model.hint("run.resume"))
         }));
