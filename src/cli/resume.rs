@@ -5,7 +5,7 @@ use super::{
     headless::{StoredRun, flags},
 };
 use crate::{
-    engine::{Action, Actor, Command, Event, Input, Run},
+    engine::{Action, Actor, Command, Event, Input, Pace, Run},
     host::{Clock, SystemClock},
     text::Plain,
 };
@@ -18,7 +18,10 @@ pub async fn resume(args: &ResumeArgs, place: &CliContext, io: &mut Io<'_>) -> R
     let flags = flags(&args.gates)?;
     let stored = StoredRun::find(&args.of.run, args.json, place)?;
     let paused = Command::act(Action::Resume);
-    let commands = if stored.state.refusal(&paused).is_none() { vec![paused] } else { Vec::new() };
+    // Who decides a gate of a run that goes on has said nothing of what a breakpoint holds.
+    let decides = !args.gates.approve.is_empty() || !args.gates.deny.is_empty();
+    let goes_on = stored.state.refusal(&paused).is_none() && !(decides && stored.state.pace() == Pace::Going);
+    let commands = if goes_on { vec![paused] } else { Vec::new() };
     for command in &commands {
         released(&stored.state, command).iter().for_each(|line| io.say(line));
     }

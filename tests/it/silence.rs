@@ -97,7 +97,7 @@ fn guesses_take_out_no_gate_and_no_condition_and_say_which_order_they_take_out()
     for kept in ["error[bad-breakpoint]", "error[wrong-shape] edges[0].when", "error[wrong-shape] nodes[1].join"] {
         assert!(fixed.out.contains(kept), "{kept}: {fixed}");
     }
-    fixed.says(&["guesses took out an order: `d` before `c`; decide whether the plan is right without it"]);
+    fixed.says(&["guesses removed a dependency: `d` before `c`; check that the plan is right without it"]);
 }
 
 #[test]
@@ -115,6 +115,20 @@ fn resume_says_which_breakpoints_it_releases() {
         .run(&["resume", "last"])
         .code(0)
         .says(&["released: a: the plan's breakpoint before `a`", "released: b: the plan's breakpoint after `b`"]);
+}
+
+#[test]
+fn a_reply_to_a_gate_by_resume_releases_no_breakpoint() {
+    for reply in ["--approve", "--deny"] {
+        let program = Program::new();
+        let nodes = json!([
+            {"id": "w", "tool": "write_file", "args": {"path": "w.txt", "content": "y"}, "approve": "never", "breakpoint": true},
+            {"id": "v", "value": 1, "approve": "before"},
+        ]);
+        program.run(&["run", &plan(&program, nodes)]).code(7);
+        let replied = program.run(&["resume", "last", reply, "v"]).code(7);
+        assert!(!replied.err.contains("released") && !program.workspace().join("w.txt").exists(), "{replied}");
+    }
 }
 
 #[test]
