@@ -274,8 +274,9 @@ impl Compiler<'_> {
             let cuts = reader.cuts(from, words.len());
             let understood = cuts[..1].iter().chain(cuts[1..].iter().rev()).find_map(|(stop, next)| {
                 // What doesn't begin with a verb belongs to the clause before it, and so does all behind a part that isn't understood.
-                let is_whole = |at: usize| at >= words.len() || reader.begins(at);
-                let read = (reader.begins(from) && is_whole(*next)).then(|| self.read(&words[from..*stop]))?;
+                let is_sentence = words[*stop..*next].iter().any(|word| [".", ";"].contains(&word.text.as_str()));
+                let is_whole = *next >= words.len() || is_sentence || reader.begins(*next);
+                let read = (reader.begins(from) && is_whole).then(|| self.read(&words[from..*stop]))?;
                 let [only] = &read.readings[..] else { return None };
                 Some((*next, only.clone()))
             });
