@@ -235,7 +235,7 @@ fn a_part_of_a_request_that_is_not_understood_is_named_and_nothing_of_its_plan_r
     deck.type_text("list the files and dance");
     deck.keys("enter");
     assert!(
-        deck.sees("not understood: \"dance\"; nothing runs before") && deck.sees("1 node  1 asks you (◆)  1 error"),
+        deck.sees("not understood: \"dance\"; nothing runs until") && deck.sees("1 node  1 asks you (◆)  1 error"),
         "{}",
         deck.screen()
     );

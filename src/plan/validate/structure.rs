@@ -15,11 +15,13 @@ use std::collections::HashSet;
 /// What the planner left open, as long as a node asks about it.
 fn not_understood(check: &mut PlanCheck) {
     let plan = check.plan;
-    let parts = plan.metadata.get("open").and_then(|open| open["not_understood"].as_array());
-    let parts: Vec<String> = parts.into_iter().flatten().map(ToString::to_string).collect();
+    let open = |name: &str| plan.metadata.get("open").and_then(|open| open[name].as_array()).map(Vec::as_slice).unwrap_or_default();
+    let parts: Vec<String> = open("not_understood").iter().map(|part| format!("not understood: {part}")).collect();
+    let problems = open("problems").iter().filter_map(Value::as_str).map(str::to_owned);
+    let why: Vec<String> = problems.chain(parts).collect();
     let asks = plan.nodes.iter().position(|node| matches!(node.kind, NodeKind::Approval(_)));
-    let Some(at) = asks.filter(|_| check.around.outer.is_none() && !parts.is_empty()) else { return };
-    let message = format!("not understood: {}; nothing runs before you say it in other words, or replace this node", parts.join(", "));
+    let Some(at) = asks.filter(|_| check.around.outer.is_none() && !why.is_empty() && open("readings").is_empty()) else { return };
+    let message = format!("{}; nothing runs until you say it in other words, or replace this node", why.join("; "));
     check.find(Code::NotUnderstood, FindingPlace::Node(at), "ask", message, None);
 }
 
