@@ -237,7 +237,8 @@ async fn an_old_run_opens_as_it_was_and_an_unknown_one_is_told_so() {
     assert_eq!(driver, Driver::Nobody);
     assert_eq!(seat.run, end.state);
     seat.ask(Request::OpenRun(RunId("nothing".into())));
-    assert!(seat.problem().await.message.contains("`nothing`"));
+    let gone = seat.until(|_, notice| if let Notice::RunGone(run) = notice { Some(run.clone()) } else { None }).await;
+    assert_eq!(gone, RunId("nothing".into()));
 }
 
 #[tokio::test]
