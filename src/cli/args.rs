@@ -100,7 +100,7 @@ pub enum Subcommand {
     Skip(SkipArgs),
     /// Set a node's result yourself, or mark the node as done
     Override(OverrideArgs),
-    /// Send a message to an agent; it reads it before its next model call
+    /// Send a message to an agent, read before its next model call
     Guide(GuideArgs),
     /// Send a result back with feedback: an agent makes it again
     ///
