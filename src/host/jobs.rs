@@ -22,7 +22,7 @@ use crate::models::{
 };
 use crate::plan::Catalog;
 use crate::tools::{
-    KnownSecrets, ToolContext, ToolRegistry,
+    KnownSecrets, ToolContext, ToolRegistry, names_in,
     sandbox::{SandboxConfig, Watcher},
     unknown_secrets,
 };
@@ -184,10 +184,20 @@ impl Jobs {
         })
     }
 
-    /// Marks in what models and code give are text: only a plan's own references hand a secret on. Tools are sealed call by call.
-    fn sealed(&self, job: &Job, fact: WorkerFact) -> WorkerFact {
-        match (job, fact) {
-            (Job::Agent(_) | Job::Code { .. }, WorkerFact::Done(mut done)) => {
+    /// Marks in what models give are text; code hands on whole what it was given. Tools are sealed call by call.
+    fn sealed(&self, task: &Assignment, fact: WorkerFact) -> WorkerFact {
+        match (&task.job, fact) {
+            (Job::Code { inputs, .. }, WorkerFact::Done(mut done)) => {
+                let deps = task.deps.iter().flat_map(|dep| names_in(&dep.result));
+                let given = deps.chain(inputs.values().flat_map(names_in)).collect();
+                if self.kit.secrets.seal_made(&mut done.result, &given) {
+                    return WorkerFact::Done(done);
+                }
+                let error =
+                    NodeError::permanent("its result has a part of a secret, which would be another text when it is used".to_owned());
+                WorkerFact::Failed(error.hint("hand the secret on whole, or leave it out"))
+            }
+            (Job::Agent(_), WorkerFact::Done(mut done)) => {
                 self.kit.secrets.seal(&mut done.result);
                 WorkerFact::Done(done)
             }
@@ -249,7 +259,7 @@ impl JobRunner for Jobs {
                 WorkerFact::Failed(NodeError::permanent("the inner plan is run by the engine, not by a worker".to_owned()))
             }
         };
-        self.sealed(&task.job, fact)
+        self.sealed(&task, fact)
     }
 
     fn use_model(&self, model: &str) {

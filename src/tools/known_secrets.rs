@@ -7,6 +7,7 @@ use crate::text::{SECRET_END, SECRET_START, TEXT_CUT, secret_mark, secret_names,
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use std::{
+    cell::Cell,
     collections::BTreeSet,
     path::{Path, PathBuf},
     sync::{PoisonError, RwLock, RwLockReadGuard},
@@ -86,9 +87,14 @@ impl KnownSecrets {
             return;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        // Another value of the same name: what was read is what is put in.
+        let name = without_marks(name);
+        let further = format!("{name}, value ");
+        let others = known.iter().filter(|secret| secret.name == name || secret.name.starts_with(&further)).count();
+        let name = if others == 0 { name.into_owned() } else { format!("{further}{}", others + 1) };
         let at = known.partition_point(|secret| secret.value.len() >= value.len());
         let is_lossy = value.contains(char::REPLACEMENT_CHARACTER);
-        known.insert(at, KnownSecret { name: without_marks(name).into_owned(), value: value.to_owned(), is_lossy });
+        known.insert(at, KnownSecret { name, value: value.to_owned(), is_lossy });
     }
 
     /// Data of this program with its secrets marked.
@@ -130,6 +136,21 @@ impl KnownSecrets {
             *text = without_marks(text).into_owned();
             self.mask_text(text);
         });
+    }
+
+    /// Seals what code made of values that have marked pieces: whole pieces that it was given stay, so that a secret is handed on. Whether
+    /// all are whole: a text with a part of one is another text than the code meant.
+    pub fn seal_made(&self, value: &mut Value, given: &BTreeSet<String>) -> bool {
+        let is_whole = Cell::new(true);
+        for_each_text(value, &|text| {
+            let rest = given.iter().fold(text.clone(), |rest, name| rest.replace(&secret_mark(name), ""));
+            if rest.contains([SECRET_START, SECRET_END]) {
+                is_whole.set(given.is_empty() && is_whole.get());
+                *text = without_marks(text).into_owned();
+            }
+            self.mask_text(text);
+        });
+        is_whole.get()
     }
 
     /// Marks the secrets in a text, and the pieces of secrets that its cuts left.
@@ -298,6 +319,33 @@ mod tests {
         assert_eq!(value, json!({"text": format!("use {mark} and nano-editor k-1"), mark: [secret_mark("MY_TOKEN")]}));
         let typed: Vec<String> = secrets().masked(vec!["say \"yes\" now".to_owned(), "plain".to_owned()]);
         assert_eq!(typed, [secret_mark("MY_TOKEN"), "plain".to_owned()]);
+    }
+
+    #[test]
+    fn a_value_that_changed_is_put_in_as_it_was_when_it_was_read() {
+        let secrets = secrets();
+        let mut before = json!("API_KEY=k-12345678");
+        secrets.seal(&mut before);
+        secrets.learn("API_KEY", "k-87654321");
+        let mut after = json!("API_KEY=k-87654321");
+        secrets.seal(&mut after);
+        assert_eq!(secrets.put_in(&before).unwrap(), "API_KEY=k-12345678");
+        assert_eq!(secrets.put_in(&after).unwrap(), "API_KEY=k-87654321");
+    }
+
+    #[test]
+    fn code_hands_on_whole_secrets_that_it_was_given_and_no_others() {
+        let secrets = secrets();
+        let given = BTreeSet::from(["API_KEY".to_owned()]);
+        let mut made = json!({"cfg": format!("key = {}", secret_mark("API_KEY"))});
+        assert!(secrets.seal_made(&mut made, &given));
+        assert_eq!(secrets.put_in(&made).unwrap(), json!({"cfg": "key = k-12345678"}));
+        let mut cut = json!(secret_mark("API_KEY")[..6]);
+        assert!(!secrets.seal_made(&mut cut, &given));
+        let mut named = json!(secret_mark("MY_TOKEN"));
+        assert!(!secrets.seal_made(&mut named, &given) && names_in(&named).is_empty());
+        let mut forged = json!(secret_mark("API_KEY"));
+        assert!(secrets.seal_made(&mut forged, &BTreeSet::new()) && names_in(&forged).is_empty());
     }
 
     #[test]
