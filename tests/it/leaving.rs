@@ -151,7 +151,7 @@ fn a_yes_for_good_holds_in_this_workspace_until_it_is_revoked() {
     let (program, collector) = (program(), Collector::start(page));
     let plan = trap(&program, &collector);
     program.run(&["run", &plan]).code(7);
-    program.run(&["trust", "--host", "127.0.0.1"]).code(1).says(&["`127.0.0.1` is not a host, or a host with a port"]);
+    program.run(&["trust", "--host", "127.0.0.1"]).code(1).says(&["`127.0.0.1` is not a host with a port"]);
     program.run(&["trust", "--host", &collector.host]).code(0);
     program.run(&["resume", "last"]).code(0).says(&[]);
     program.run(&["run", &plan]).code(0);
