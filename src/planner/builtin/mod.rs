@@ -207,6 +207,10 @@ impl Compiler<'_> {
             |at: usize| at > 0 && ["to", "into", "as", "called", "named", ">", "file", "folder"].iter().any(|word| words[at - 1].is(word));
         let named =
             words.iter().enumerate().filter(|(at, word)| !word.quoted && !made(*at)).filter_map(|(_, word)| entities::path_text(word));
+        // A folder needs no slash to be one.
+        let is_name = |word: &Word| word.text.starts_with(char::is_alphabetic) && !lists::has("function_words", &word.lower);
+        let under = words.windows(2).filter(|pair| pair[0].is("under") && is_name(&pair[1])).map(|pair| pair[1].text.clone());
+        let named = named.chain(under);
         let gone = named.filter(|path| self.facts.located(path).is_none() && !self.facts.exists(path));
         gone.map(|path| Trouble::Missing { nearest: self.facts.nearest(&path).map(str::to_owned), path }.message()).collect()
     }
