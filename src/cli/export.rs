@@ -15,6 +15,7 @@ use crate::{
     },
     store::{RunFilter, Secrets, write_run},
     text::{GlyphSet, Plain, has_key},
+    tools::workspace_variables,
 };
 use std::path::Path;
 
@@ -22,7 +23,8 @@ use std::path::Path;
 fn run_file(run: &str, file: &str, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let store = place.store()?;
     let id = store.resolve(run, RunFilter::Workspace(&place.places.workspace))?;
-    let written = write_run(&store.records(&id)?, &Secrets::of_process())
+    let secrets = Secrets::of_process().and(workspace_variables(&place.places.workspace));
+    let written = write_run(&store.records(&id)?, &secrets)
         .map_err(|error| CliError::new(format!("the run can't be written without its secrets: {error}")))?;
     if file == "-" {
         io.out.write_all(written.text.as_bytes())?;

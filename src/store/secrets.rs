@@ -56,6 +56,13 @@ impl Secrets {
         Self { known }
     }
 
+    /// Knows those of these variables, too.
+    pub fn and(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.known.extend(Self::of_environment(variables).known);
+        self.known.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        self
+    }
+
     /// Cleans every text in a value; says how many secrets there were.
     pub fn clean(&self, value: &mut Value) -> u64 {
         match value {

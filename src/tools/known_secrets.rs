@@ -205,6 +205,12 @@ impl KnownSecrets {
     }
 }
 
+/// The variables of a workspace's `.env`, as it is now.
+pub fn workspace_variables(workspace: &Path) -> Vec<(String, String)> {
+    let file = EnvFile::read(workspace).unwrap_or_default();
+    file.variables.into_iter().map(|variable| (variable.name, variable.value)).collect()
+}
+
 /// Why secrets in a workspace's `.env` aren't known, although tools can read it.
 pub fn unknown_secrets(workspace: &Path) -> Option<String> {
     EnvFile::read(workspace).map_or_else(|problem| problem, |file| file.not_understood())

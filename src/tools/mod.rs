@@ -13,7 +13,7 @@ mod workspace;
 
 pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchService, ToolsConfig};
 pub use globs::{GlobError, Globs};
-pub use known_secrets::{KnownSecrets, names_in, unknown_secrets};
+pub use known_secrets::{KnownSecrets, names_in, unknown_secrets, workspace_variables};
 pub use permission::{Permission, PermissionConfig, PermissionError};
 pub use registry::{Judgement, ToolRegistry};
 pub use workspace::{Entry, EntryKind, Existing, Located, Workspace};

@@ -34,6 +34,15 @@ fn planned(program: &Program, nodes: Value) -> String {
 }
 
 #[test]
+fn an_exported_run_has_no_secret_that_came_into_the_workspace_during_the_run() {
+    let program = Program::new();
+    let node = json!({"id": "w", "tool": "write_file", "args": {"path": ".env", "content": format!("API_KEY={SECRET}\n")}});
+    program.run(&["run", "--yes", &planned(&program, json!([node]))]).code(0);
+    let exported = program.run(&["export", "last", "--run-file", "-"]).code(0);
+    assert!(!exported.out.contains(SECRET) && !exported.err.contains("no secrets were found"), "{exported}");
+}
+
+#[test]
 fn a_known_secret_stands_raw_nowhere_after_its_file_was_read() {
     let program = program();
     let plan = planned(
