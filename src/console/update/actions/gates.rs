@@ -96,7 +96,7 @@ fn may_decide(model: &Model, turn: &UpdateTurn) -> Result<(), &'static str> {
         return Err("this key never replies to a gate");
     }
     if !model.gate_is_faced() {
-        return Err("the gate was not in sight as it is now: read it, then press again");
+        return Err("the gate was not in sight as it is now: enter opens it; read it, then press again");
     }
     if !turn.quiet {
         return Err(TOO_FAST);
