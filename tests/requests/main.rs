@@ -31,9 +31,9 @@ use world::World;
 /// How many of 100 requests have to be right, in each part. It only rises, to 85.
 const FLOOR: usize = 60;
 
-/// How many answers of each part may be false. It only falls, to 0. The open part has none; the closed part had 6 of 302 when its second
+/// How many answers of the open and of the closed part may be false. They only fall, to 0. The closed part had 6 of 302 when its second
 /// world was added: in rankings of files, logs, groups and JSON lines.
-const MOST_FALSE: usize = 6;
+const MOST_FALSE: [usize; 2] = [0, 6];
 
 /// A person's command line, and half the cores of the smallest machine that builds this.
 const THREADS: usize = 2;
@@ -131,10 +131,10 @@ fn requests_are_answered_right_or_refused_and_never_falsely() {
     let results = judge_all(&requests);
     let (text, sums) = report(&requests, &results);
     std::io::stderr().write_all(text.as_bytes()).unwrap();
-    for (part, counts) in Part::BOTH.into_iter().zip(sums) {
+    for ((part, counts), most_false) in Part::BOTH.into_iter().zip(sums).zip(MOST_FALSE) {
         let (right, all) = (counts.of(Verdict::Right), counts.0.iter().sum::<usize>());
         let wrong = counts.of(Verdict::False);
-        assert!(wrong <= MOST_FALSE, "{wrong} false answers in the {} part; those of the open part are listed above", part.word());
+        assert!(wrong <= most_false, "{wrong} false answers in the {} part; those of the open part are listed above", part.word());
         assert!(right * 100 >= FLOOR * all, "{right} of {all} right in the {} part; {FLOOR} of 100 have to be", part.word());
     }
 }
