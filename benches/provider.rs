@@ -18,7 +18,7 @@ const CALL: Duration = Duration::from_millis(200);
 const SLOTS: u32 = 16;
 
 /// A server that takes a time for each call, and perhaps only so many in a minute.
-struct Server {
+struct BenchServer {
     url: String,
     seen: Arc<Mutex<Seen>>,
 }
@@ -34,7 +34,7 @@ struct Seen {
     refused: u32,
 }
 
-impl Server {
+impl BenchServer {
     fn start(a_minute: Option<u32>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
@@ -106,7 +106,7 @@ fn read_request(reader: &mut BufReader<&TcpStream>) -> Option<String> {
 }
 
 /// Runs so many agents, and says how many succeeded.
-fn run(agents: u32, server: &Server) -> usize {
+fn run(agents: u32, server: &BenchServer) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
     let node = |at: u32| json!({"id": format!("a{at}"), "agent": "writer", "objective": "Write one word."});
     let plan = json!({"dagdeck": 1, "goal": "measure", "nodes": (0..agents).map(node).collect::<Vec<Value>>()});
@@ -125,7 +125,7 @@ fn run(agents: u32, server: &Server) -> usize {
 }
 
 fn measure(agents: u32, a_minute: Option<u32>) {
-    let server = Server::start(a_minute);
+    let server = BenchServer::start(a_minute);
     let succeeded = run(agents, &server);
     let seen = server.seen.lock().expect("no panic");
     let took = seen.last.zip(seen.first).map(|(last, first)| last - first).unwrap_or_default();

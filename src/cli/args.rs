@@ -34,13 +34,6 @@ pub struct Cli {
     pub subcommand: Option<Subcommand>,
 }
 
-impl Cli {
-    /// Whether `--model` has an effect.
-    pub(super) fn takes_model(&self) -> bool {
-        self.subcommand.as_ref().is_none_or(|subcommand| subcommand.depends_on().0)
-    }
-}
-
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub struct Common {
@@ -158,57 +151,6 @@ pub enum Subcommand {
 
 pub(super) fn moments() -> impl TypedValueParser<Value = Moment> {
     PossibleValuesParser::new(Moment::ALL.map(Moment::word)).try_map(|name| name.parse::<Moment>())
-}
-
-impl Subcommand {
-    /// Whether cards and settings of the workspace matter to it, and it doesn't list them itself.
-    pub(super) fn uses_settings(&self) -> bool {
-        self.depends_on().1
-    }
-
-    /// Whether the chosen model matters to it, and whether the workspace's cards and settings do.
-    fn depends_on(&self) -> (bool, bool) {
-        match self {
-            Self::Plan(_) | Self::Run(_) | Self::Validate(_) | Self::Resume(_) | Self::Approve(_) | Self::Reject(_) | Self::Answer(_) => {
-                (true, true)
-            }
-            Self::Console(_)
-            | Self::Models(_)
-            | Self::Doctor(_)
-            | Self::Release(_)
-            | Self::Step(_)
-            | Self::RunTo(_)
-            | Self::Rerun(_)
-            | Self::Retry(_)
-            | Self::Rewind(_)
-            | Self::Branch(_) => (true, false),
-            Self::Tools(_) => (false, true),
-            Self::Cancel(_)
-            | Self::Stop(_)
-            | Self::Pause(_)
-            | Self::Hold(_)
-            | Self::Break(_)
-            | Self::Skip(_)
-            | Self::Override(_)
-            | Self::Guide(_)
-            | Self::Edit(_)
-            | Self::Undo(_)
-            | Self::Replay(_)
-            | Self::Export(_)
-            | Self::Import(_)
-            | Self::Diff(_)
-            | Self::Ls(_)
-            | Self::Prune(_)
-            | Self::Show(_)
-            | Self::Why(_)
-            | Self::Trace(_)
-            | Self::Agents(_)
-            | Self::Trust(_)
-            | Self::Schema(_)
-            | Self::Completions(_)
-            | Self::Man => (false, false),
-        }
-    }
 }
 
 /// With the names listed in help and completions.

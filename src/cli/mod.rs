@@ -26,6 +26,7 @@ mod plain_orders;
 mod plan;
 mod prune;
 mod prune_args;
+mod relevance;
 mod replay;
 mod resume;
 mod rivals;

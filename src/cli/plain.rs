@@ -34,13 +34,13 @@ pub(super) struct LineMode {
     pub(super) said: Vec<Plain>,
     /// What is to be asked of the host.
     pub(super) asked: Vec<Request>,
-    /// The host works on something of which the end will be told.
+    /// The host works on something and will report its end.
     pub(super) awaits: Option<Awaited>,
     pub(super) now: Time,
     pub(super) quits: bool,
 }
 
-/// What is told by the host before the next line of a pipe counts.
+/// What the host reports before the next line of a pipe counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Awaited {
     /// What was asked of it last.
@@ -175,7 +175,7 @@ impl LineMode {
         }
     }
 
-    /// Each event is told with the state after it.
+    /// Each event is reported with the state after it.
     fn events(&mut self, id: &RunId, records: &[Record]) {
         self.awaits.take_if(|awaited| *awaited == Awaited::Asked);
         for record in records {

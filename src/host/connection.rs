@@ -26,7 +26,7 @@ const VIA: &str = "console";
 /// Notices between the host and one client's screen; a slow client is waited for beyond that, and never by a run.
 const NOTICES: usize = 256;
 
-/// Earlier requests that a client is told.
+/// Earlier requests that a client gets.
 const REQUESTS: usize = 100;
 
 impl Client for LocalHost {
@@ -313,7 +313,7 @@ impl ClientSession {
         });
     }
 
-    /// Blocking work; a client that has gone is told nothing of its end.
+    /// Blocking work; a client that has gone gets no report of its end.
     fn aside(&mut self, work: impl FnOnce() -> Notice + Send + 'static) {
         let listener = self.listener.clone();
         self.tasks.spawn_blocking(move || drop(listener.send(work())));

@@ -41,12 +41,12 @@ struct Linker<'r> {
     read: HashMap<(PathBuf, String), (String, Plan, Dialect)>,
     /// Nodes of all plans so far: a file that is named in several places counts in each.
     nodes: usize,
-    /// They were too many, which is told once; what is named after that is not read.
+    /// They were too many, which is reported once; what is named after that is not read.
     is_full: bool,
 }
 
 impl Linker<'_> {
-    /// `place` is what stands before the places of the plan's nodes, from the outermost plan on.
+    /// `place` is what comes before the places of the plan's nodes, from the outermost plan on.
     fn within(&mut self, plan: &mut Plan, place: &str) {
         self.nodes += plan.nodes.len();
         for (i, node) in plan.nodes.iter_mut().enumerate() {

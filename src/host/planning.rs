@@ -159,7 +159,7 @@ fn ids_for(model: &str, provider: &str, models: &Models) -> Ids {
 /// Makes a plan for a client and tells it as it grows.
 pub(super) async fn plan(shared: Arc<Shared>, id: PlanningId, wish: PlanWish, listener: Listener) {
     let mut sink = PlanningProgress { id, listener: listener.clone() };
-    let _told = ToldOfPanic { id, listener: listener.clone() };
+    let _told = PanicReport { id, listener: listener.clone() };
     let notice = match shared.plan(&wish, &mut sink).await {
         Ok(planned) => Notice::PlanReady { id, made: Box::new(planned.into()) },
         Err(problem) => Notice::PlanFailed { id, problem },
@@ -176,12 +176,12 @@ impl From<Planned> for super::client::MadePlan {
 }
 
 /// Tells a client that planning panicked, so that nobody waits for a plan that never comes.
-struct ToldOfPanic {
+struct PanicReport {
     id: PlanningId,
     listener: Listener,
 }
 
-impl Drop for ToldOfPanic {
+impl Drop for PanicReport {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let problem =
@@ -214,9 +214,9 @@ mod tests {
     #[tokio::test]
     async fn planning_that_panics_is_reported_as_failed() {
         let (listener, mut heard) = tokio::sync::mpsc::unbounded_channel();
-        let told = ToldOfPanic { id: PlanningId(1), listener };
+        let report = PanicReport { id: PlanningId(1), listener };
         let task = tokio::spawn(async move {
-            let _told = told;
+            let _report = report;
             panic!("a fault of the planner");
         });
         assert!(task.await.is_err());

@@ -18,7 +18,7 @@ use std::{
 use tokio::{task::JoinSet, time::Instant};
 
 /// A server in memory: each call is judged by a function of its number, and takes so long.
-struct Server<J> {
+struct AnsweringServer<J> {
     judge: J,
     takes: Duration,
     slots: Option<u32>,
@@ -27,7 +27,7 @@ struct Server<J> {
     most: AtomicU32,
 }
 
-impl<J: Fn(u32) -> Result<(), ModelError> + Send + Sync + 'static> Server<J> {
+impl<J: Fn(u32) -> Result<(), ModelError> + Send + Sync + 'static> AnsweringServer<J> {
     fn new(takes_ms: u64, slots: Option<u32>, judge: J) -> Arc<Self> {
         let takes = Duration::from_millis(takes_ms);
         Arc::new(Self { judge, takes, slots, calls: AtomicU32::new(0), busy: AtomicU32::new(0), most: AtomicU32::new(0) })
@@ -39,7 +39,7 @@ impl<J: Fn(u32) -> Result<(), ModelError> + Send + Sync + 'static> Server<J> {
 }
 
 #[async_trait]
-impl<J: Fn(u32) -> Result<(), ModelError> + Send + Sync> ChatModel for Server<J> {
+impl<J: Fn(u32) -> Result<(), ModelError> + Send + Sync> ChatModel for AnsweringServer<J> {
     fn provider(&self) -> &str {
         "host"
     }
@@ -164,7 +164,7 @@ async fn many(count: usize, tries: &Tries) -> (usize, Duration) {
 #[tokio::test(start_paused = true)]
 async fn a_lasting_failure_is_sent_as_often_as_there_are_attempts_and_the_error_says_so() {
     for (attempts, verdict, sends) in [(3, TryVerdict::Again, 3), (1, TryVerdict::Again, 1), (3, TryVerdict::Never, 1)] {
-        let server = Server::new(0, None, move |_| Err(error(ModelErrorKind::Server, verdict)));
+        let server = AnsweringServer::new(0, None, move |_| Err(error(ModelErrorKind::Server, verdict)));
         let (outcome, _) = one(&server.tries(ProviderLimits::default()), attempts).await;
         let failed = outcome.unwrap_err();
         assert_eq!((server.calls.load(Ordering::SeqCst), failed.verdict), (sends, TryVerdict::Never));
@@ -174,7 +174,7 @@ async fn a_lasting_failure_is_sent_as_often_as_there_are_attempts_and_the_error_
 
 #[tokio::test(start_paused = true)]
 async fn planning_tries_by_the_same_rules() {
-    let server = Server::new(0, None, |_| Err(error(ModelErrorKind::Server, TryVerdict::Again)));
+    let server = AnsweringServer::new(0, None, |_| Err(error(ModelErrorKind::Server, TryVerdict::Again)));
     let model = LoneModel { tries: server.tries(ProviderLimits::default()) };
     assert!(model.chat(&ChatRequest::default(), &mut |_| ()).await.is_err());
     assert_eq!(server.calls.load(Ordering::SeqCst), Retry::default().attempts);
@@ -183,7 +183,7 @@ async fn planning_tries_by_the_same_rules() {
 #[tokio::test(start_paused = true)]
 async fn two_hundred_calls_at_a_hundred_and_twenty_a_minute_all_succeed() {
     let next = Mutex::new(Instant::now());
-    let server = Server::new(200, None, move |_| {
+    let server = AnsweringServer::new(200, None, move |_| {
         let (mut next, now) = (next.lock().unwrap(), Instant::now());
         if *next > now {
             return Err(refused(490));
@@ -199,7 +199,7 @@ async fn two_hundred_calls_at_a_hundred_and_twenty_a_minute_all_succeed() {
 
 #[tokio::test(start_paused = true)]
 async fn two_hundred_calls_keep_all_slots_busy() {
-    let server = Server::new(200, None, |_| Ok(()));
+    let server = AnsweringServer::new(200, None, |_| Ok(()));
     let (failed, took) = many(200, &server.tries(ProviderLimits::default())).await;
     let ideal = Duration::from_millis(200) * 200_u32.div_ceil(16);
     assert_eq!((failed, server.most.load(Ordering::SeqCst)), (0, 16));
@@ -208,7 +208,7 @@ async fn two_hundred_calls_keep_all_slots_busy() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_works_two_calls_at_once_gets_two_and_the_others_say_that_they_wait() {
-    let server = Server::new(10_000, Some(2), |_| Ok(()));
+    let server = AnsweringServer::new(10_000, Some(2), |_| Ok(()));
     let tries = server.tries(ProviderLimits::default());
     let (both, third) = tokio::join!(many(2, &tries), async {
         tokio::task::yield_now().await;
@@ -223,7 +223,7 @@ async fn a_server_that_works_two_calls_at_once_gets_two_and_the_others_say_that_
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_closes_the_way_for_everybody_until_the_time_that_it_names() {
-    let server = Server::new(10, None, |call| if call == 1 { Err(refused(20_000)) } else { Ok(()) });
+    let server = AnsweringServer::new(10, None, |call| if call == 1 { Err(refused(20_000)) } else { Ok(()) });
     let tries = server.tries(ProviderLimits::default());
     let began = Instant::now();
     let (first, late) = tokio::join!(one(&tries, 1), async {
@@ -238,14 +238,14 @@ async fn a_refusal_closes_the_way_for_everybody_until_the_time_that_it_names() {
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_takes_no_call_for_ten_minutes_fails_them() {
     for wait in [TryVerdict::Again, TryVerdict::After { ms: 7_000 }] {
-        let server = Server::new(0, None, move |_| Err(error(ModelErrorKind::RateLimit, wait)));
+        let server = AnsweringServer::new(0, None, move |_| Err(error(ModelErrorKind::RateLimit, wait)));
         let began = Instant::now();
         let failed = one(&server.tries(ProviderLimits::default()), 1).await.0.unwrap_err();
         assert_eq!(failed.message, "it failed, and takes no calls within 10m00s");
         let took = began.elapsed().as_secs();
         assert!((560..=600).contains(&took), "{took} s");
     }
-    let server = Server::new(0, None, |_| Err(refused(3_600_000)));
+    let server = AnsweringServer::new(0, None, |_| Err(refused(3_600_000)));
     let began = Instant::now();
     assert!(one(&server.tries(ProviderLimits::default()), 1).await.0.is_err());
     assert_eq!(began.elapsed(), Duration::ZERO, "who asks for an hour is not waited for");
@@ -253,12 +253,12 @@ async fn a_provider_that_takes_no_call_for_ten_minutes_fails_them() {
 
 #[tokio::test(start_paused = true)]
 async fn requests_and_tokens_of_a_minute_are_kept() {
-    let server = Server::new(0, None, |_| Ok(()));
+    let server = AnsweringServer::new(0, None, |_| Ok(()));
     let limits = ProviderLimits { requests_per_minute: Some(10), ..ProviderLimits::default() };
     assert_eq!(many(25, &server.tries(limits)).await.1.as_secs(), 120);
     let request = ChatRequest { messages: vec![crate::models::ChatMessage::User { content: "x".repeat(4_000) }], ..ChatRequest::default() };
     let tokens = crate::models::tokens::count_prompt(&request);
-    let slow = Server::new(90_000, None, |_| Ok(()));
+    let slow = AnsweringServer::new(90_000, None, |_| Ok(()));
     let limits = ProviderLimits { tokens_per_minute: Some(2 * tokens), slots: Some(100), ..ProviderLimits::default() };
     let (tries, began) = (slow.tries(limits), Instant::now());
     let calls = (0..5).map(|_| async { tries.chat(&request, &Noted::new(1), &mut |_| ()).await.map(drop) });

@@ -160,7 +160,7 @@ pub fn resolve_text_by(
 /// A shell command with its references rendered as data: no shell runs any of a value. A reference that is the whole command is one.
 ///
 /// # Errors
-/// The first reference that has no value, makes the text too long, or stands where no quoting keeps it data.
+/// The first reference that has no value, makes the text too long, or is where no quoting keeps it data.
 pub fn resolve_command(text: &str, scope: &dyn NameScope) -> Result<String, RefError> {
     if alone(text).is_some() {
         return resolve_text(text, scope);
@@ -172,7 +172,7 @@ pub fn resolve_command(text: &str, scope: &dyn NameScope) -> Result<String, RefE
 }
 
 /// A reference that has been read.
-struct ReadReference<'a> {
+struct FilledReference<'a> {
     text: &'a str,
     spot: &'a Spot,
     value: &'a Value,
@@ -182,7 +182,7 @@ struct ReadReference<'a> {
 fn render(
     text: &str,
     scope: &dyn NameScope,
-    words: &mut dyn FnMut(&str, ReadReference<'_>) -> Result<String, RefError>,
+    words: &mut dyn FnMut(&str, FilledReference<'_>) -> Result<String, RefError>,
 ) -> Result<String, RefError> {
     let mut rendered = String::with_capacity(text.len());
     for piece in pieces(text) {
@@ -192,7 +192,7 @@ fn render(
                 let reference = &text[span];
                 let spot = read_spot(reference, &inner, scope)?;
                 let value = value_of(reference, &spot, scope)?;
-                let value = words(&rendered, ReadReference { text: reference, spot: &spot, value: &value })?;
+                let value = words(&rendered, FilledReference { text: reference, spot: &spot, value: &value })?;
                 if rendered.len() + value.len() > MAX_RENDERED {
                     return Err(RefError::TooLong { reference: reference.to_owned() });
                 }

@@ -1,7 +1,7 @@
-//! Values inside a shell command: each is put in as data, quoted for the place where it stands, so that no shell runs any of it.
+//! Values inside a shell command: each is put in as data, quoted for its place, so that no shell runs any of it.
 //! The places are those of the POSIX shell's command language, section 2.2 (Quoting).
 
-/// Where in a command a value stands.
+/// Where in a command a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ShellPlace {
     Bare,
@@ -30,7 +30,7 @@ pub(super) fn quoted(before: &str, value: &str) -> Result<String, &'static str> 
 }
 
 fn place_behind(before: &str) -> ShellPlace {
-    // What each bracket or double quote that is open stands in; `(` and `"` alternate freely.
+    // What each bracket or double quote that is open is in; `(` and `"` alternate freely.
     let mut open: Vec<char> = Vec::new();
     let mut word_starts = true;
     let mut chars = before.chars().peekable();

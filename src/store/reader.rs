@@ -115,7 +115,7 @@ impl Store {
         self.all(&self.lock(), run)
     }
 
-    /// The same of a run that is damaged behind the event `at`: what stands before that, in whole steps.
+    /// The same of a run that is damaged behind the event `at`: what is before that, in whole steps.
     ///
     /// # Errors
     /// When the run is unknown, the damage is at that event or before it, or the journal can't be read.

@@ -28,7 +28,7 @@ pub const KEY_BEGINNINGS: [&str; 20] = [
 ];
 /// A key is at least this long.
 pub const KEY_LENGTH: usize = 20;
-/// What stands in the place of a key that nobody named.
+/// What is shown in the place of a key that nobody named.
 pub const REDACTED: &str = "[redacted]";
 /// Letters without a separator, a digit among them, that a key has and a name made of words has not.
 const KEY_RUN: usize = 10;

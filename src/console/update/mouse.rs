@@ -15,7 +15,7 @@ const AXIS: u16 = 1;
 
 /// Takes in what the mouse did.
 pub fn mouse(model: &mut Model, turn: &UpdateTurn, what: MouseAct, (x, y): (u16, u16)) {
-    // As with a key: no reply is on its way while a hand moves, and a question that waits for the same key again is taken back.
+    // As with a key: no reply is on its way while a hand moves, and a question that waits for the same key again is withdrawn.
     model.safety.key(turn.now);
     (model.status, model.inbox.asked) = (None, None);
     let (layout, at) = (model.layout(), Position { x, y });

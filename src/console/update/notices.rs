@@ -335,7 +335,7 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
             times => format!(" ({key} goes there, pressed {times} times)"),
         });
         let way = way.unwrap_or_default();
-        // What is asked may be long; it stands in the card.
+        // What is asked may be long; it is in the card.
         let room = (usize::from(model.place.size.0) * 2).saturating_sub(more.len() + way.len() + 2);
         Status::warn(&format!("{}{more}{way}", docs::gate_title(oldest).truncate(room).as_str()))
     } else {

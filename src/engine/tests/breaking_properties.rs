@@ -79,7 +79,7 @@ impl Calls {
 
 /// Reads a journal, with the run as it was before each event.
 #[derive(Default)]
-struct Reader {
+struct ConditionReader {
     run: Run,
     met: BTreeSet<(NodeId, u32, Moment)>,
     /// Results that wait at the gate behind their node: their moment is over.
@@ -91,7 +91,7 @@ struct Reader {
     proposed: Option<(String, bool)>,
 }
 
-impl Reader {
+impl ConditionReader {
     /// Whether one of the breakpoints that are set means a node at a moment of an attempt.
     fn is_meant(&self, at: Moment, id: &NodeId, attempt: u32) -> bool {
         self.run.breakpoints().any(|(_, point)| point.at == at && point.means(id) && holds(point, attempt))
@@ -251,7 +251,7 @@ proptest! {
         }
         player.finish();
         check(&player.world);
-        let mut reader = Reader::default();
+        let mut reader = ConditionReader::default();
         player.world.records.iter().for_each(|record| reader.read(record));
         assert_eq!(reader.run, player.world.run);
     }

@@ -120,7 +120,7 @@ struct Ended {
 }
 
 /// The rules, one node after the other.
-struct Literal<'a> {
+struct LiteralRun<'a> {
     document: &'a Value,
     drawn: &'a [Drawn],
     /// In edge order: those of `edges`, then those of `depends_on` in node order.
@@ -128,7 +128,7 @@ struct Literal<'a> {
     ends: Vec<Ended>,
 }
 
-impl<'a> Literal<'a> {
+impl<'a> LiteralRun<'a> {
     fn run(document: &'a Value, drawn: &'a [Drawn]) -> Self {
         let number = |id: &Value| id.as_str().unwrap()[1..].parse::<usize>().unwrap();
         let line = |from, to| Line { from, to, when: None, default: false, taken: false };
@@ -302,7 +302,7 @@ proptest! {
     ) {
         let document = document(&drawn);
         let (plan, _) = read(&document.to_string(), "random").unwrap();
-        let literal = Literal::run(&document, &drawn);
+        let literal = LiteralRun::run(&document, &drawn);
         let world = engine(&plan, &drawn, picks.into_iter());
         let states: Vec<&str> = (0..drawn.len()).map(|at| world.state(&format!("n{at}"))).collect();
         let wanted: Vec<&str> = literal.ends.iter().map(|end| end.state).collect();

@@ -130,13 +130,13 @@ pub(super) fn build(drawn: &[Drawn], dialect: Dialect) -> Plan {
 pub(super) type Draw = (u8, u8, u8);
 
 /// A worker that was started and has not ended, with its open calls.
-struct Workers {
+struct DrawnWorkers {
     alive: BTreeMap<(String, u32), BTreeMap<String, bool>>,
 }
 
 pub(super) struct Player {
     pub world: World,
-    workers: Workers,
+    workers: DrawnWorkers,
     timers: Vec<(Timer, Time)>,
     calls: u32,
     seen: usize,
@@ -152,7 +152,7 @@ impl Player {
 
     pub fn created(plan: Plan, slots: u32) -> Self {
         let world = World::created(plan, RunSettings { slots, ..settings() });
-        Self { world, workers: Workers { alive: BTreeMap::new() }, timers: Vec::new(), calls: 0, seen: 0 }
+        Self { world, workers: DrawnWorkers { alive: BTreeMap::new() }, timers: Vec::new(), calls: 0, seen: 0 }
     }
 
     /// A new run that keeps the events of another one up to a place, and to the end of the step there.
@@ -160,7 +160,7 @@ impl Player {
         let at = Record::whole(records, at);
         let records = records[..usize::try_from(at).unwrap()].to_vec();
         let world = World { run: Run::replay(&records), now: records.last().unwrap().at.0, records, effects: Vec::new() };
-        let mut player = Self { world, workers: Workers { alive: BTreeMap::new() }, timers: Vec::new(), calls: 10_000, seen: 0 };
+        let mut player = Self { world, workers: DrawnWorkers { alive: BTreeMap::new() }, timers: Vec::new(), calls: 10_000, seen: 0 };
         let branch = Input::Branch { from: RunId("run".into()), from_seq: at, by: me() };
         let start = (!player.world.run.is_started()).then(|| Input::Command { command: Command::Start, by: me() });
         player.world.steps(&[branch].into_iter().chain(start).collect::<Vec<_>>());

@@ -18,7 +18,7 @@ const SPARE: usize = 6;
 const FILLER: &str = "filler";
 
 impl<'a> Reader<'a> {
-    /// A question as it stands, or with what clauses beside it say for it too: `count the errors in a.log and the warnings`.
+    /// A question as it is, or with what clauses beside it say for it too: `count the errors in a.log and the warnings`.
     pub(super) fn questions(&self, from: usize, end: usize, before: &[Step], implied: bool, begins: bool) -> Vec<(Operation, bool)> {
         let asks = self.asks(from).is_some();
         let head = if begins { self.head_before(from) } else { &[] };

@@ -95,19 +95,19 @@ fn node(id: &str, agent: &str, depends_on: &[&str]) -> Value {
     json!({"id": id, "agent": agent, "objective": format!("do {id}"), "depends_on": depends_on})
 }
 
-struct Outcome {
+struct PlanningEnd {
     planned: Result<Planned, (ModelError, Vec<ModelCall>)>,
     told: Told,
     asked: Vec<ChatRequest>,
 }
 
-impl Outcome {
+impl PlanningEnd {
     fn ids(&self) -> Vec<&str> {
         self.planned.as_ref().unwrap().plan.nodes.iter().map(|node| node.id.as_str()).collect()
     }
 }
 
-async fn plan_with(ids: Ids, before: Option<&Plan>, answers: Vec<Answered>) -> Outcome {
+async fn plan_with(ids: Ids, before: Option<&Plan>, answers: Vec<Answered>) -> PlanningEnd {
     let model = Scripted { answers: Mutex::new(answers.into()), asked: Mutex::default() };
     let mut told = Told::default();
     let prices = Prices::shipped();
@@ -118,10 +118,10 @@ async fn plan_with(ids: Ids, before: Option<&Plan>, answers: Vec<Answered>) -> O
         PlanningRequest { text: "Plan a trip to Paris", catalog: &catalog, inputs: &inputs, surroundings: &surroundings, before, rival: 0 };
     let planned = plan_by_model(&planner, &request, &mut told).await;
     assert!(model.answers.lock().unwrap().is_empty(), "every answer was asked for");
-    Outcome { planned, told, asked: model.asked.into_inner().unwrap() }
+    PlanningEnd { planned, told, asked: model.asked.into_inner().unwrap() }
 }
 
-async fn plan(answers: Vec<Answered>) -> Outcome {
+async fn plan(answers: Vec<Answered>) -> PlanningEnd {
     plan_with(Ids::Free, None, answers).await
 }
 

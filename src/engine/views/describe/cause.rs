@@ -113,17 +113,17 @@ impl BadEnd {
 
 /// How the nodes ended, each end once with its nodes.
 fn bad_ends(nodes: u32, named: &[NodeId], ends: &[BadEnd]) -> String {
-    let mut told: Vec<(&BadEnd, Vec<String>)> = Vec::new();
+    let mut groups: Vec<(&BadEnd, Vec<String>)> = Vec::new();
     for (node, end) in named.iter().zip(ends) {
         let node = format!("`{node}`");
-        match told.iter_mut().find(|(known, _)| *known == end) {
+        match groups.iter_mut().find(|(known, _)| *known == end) {
             Some((_, nodes)) => nodes.push(node),
-            None => told.push((end, vec![node])),
+            None => groups.push((end, vec![node])),
         }
     }
     let more = nodes as usize - named.len().min(nodes as usize);
     let more = (more > 0).then(|| format!("{more} more didn't end well"));
-    told.iter().map(|(end, nodes)| format!("{} {}", nodes.join(", "), end.message())).chain(more).collect::<Vec<_>>().join("; ")
+    groups.iter().map(|(end, nodes)| format!("{} {}", nodes.join(", "), end.message())).chain(more).collect::<Vec<_>>().join("; ")
 }
 
 /// What a source took instead of the edge to this node, and what that edge needs.

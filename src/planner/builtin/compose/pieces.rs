@@ -164,7 +164,7 @@ pub(super) fn order_of(piece: &Piece) -> Option<Direction> {
     piece.choice("order").map(direction).or_else(|| piece.choice("superlative").map(looks))
 }
 
-/// The order of the phrase itself, or of one that stands for itself.
+/// The order of the phrase itself, or of one by itself.
 pub(super) fn order(piece: &Piece, bag: &mut Bag) -> Option<Direction> {
     order_of(piece).or_else(|| bag.take("order").as_ref().and_then(order_of))
 }

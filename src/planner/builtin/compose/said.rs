@@ -27,7 +27,7 @@ pub(super) struct Said {
     pub shape: Option<&'static str>,
     /// Whether rows or entries are named.
     pub noun: bool,
-    /// Whether groups of what is named are counted without being told to: of what happens, and "per" something.
+    /// Whether groups of what is named are counted without being asked to: of what happens, and "per" something.
     pub counted: bool,
 }
 
