@@ -178,8 +178,8 @@ impl Escaper {
 
 /// A JSON document with everything in it that a terminal would obey or hide written as JSON's own escapes: it means the same.
 pub fn safe_json(json: &str) -> Cow<'_, str> {
-    // Outside its texts JSON has nothing of this kind but line ends.
-    let unsafe_ones = |c: char| is_hidden(c) && c != '\n';
+    // In its texts JSON has these three as escapes only: as themselves they lay the document out.
+    let unsafe_ones = |c: char| is_hidden(c) && !matches!(c, '\n' | '\r' | '\t');
     if !json.contains(unsafe_ones) {
         return Cow::Borrowed(json);
     }

@@ -153,6 +153,16 @@ fn json_that_is_read_past_its_commas_or_fence_stays_json_when_it_is_fixed() {
 }
 
 #[test]
+fn a_plan_that_is_laid_out_with_tabs_keeps_them_when_it_is_fixed() {
+    let program = Program::new();
+    program.file("plan.json", "{\n\t\"nodes\": [{\"id\": 1, \"value\": \"a\\tb\"}]\n}\n");
+    program.run(&["validate", "--fix", "plan.json"]).code(0);
+    let written = program.read("plan.json");
+    assert!(written.starts_with("{\n\t\"nodes\": [\n\t\t{") && written.contains("a\\tb"), "{written}");
+    program.run(&["validate", "plan.json"]).code(0);
+}
+
+#[test]
 fn a_status_that_is_read_as_a_field_of_a_result_is_told_with_the_nodes_own_as_a_guess() {
     let program = Program::new();
     let agent = |id: &str| json!({"id": id, "agent": "writer", "objective": "x"});

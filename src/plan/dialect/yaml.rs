@@ -291,6 +291,7 @@ fn quoted(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
+            '\r' => out.push_str("\\r"),
             c if c.is_ascii() && !c.is_control() => out.push(c),
             c => {
                 let alone = c.to_string();
@@ -310,7 +311,10 @@ fn quoted(text: &str) -> String {
 /// Whether a text of several lines can be written as it is.
 fn is_literal(text: &str) -> bool {
     let breaks = text.trim_end_matches('\n').contains('\n');
-    breaks && !text.ends_with("\n\n") && text.lines().all(|line| safe_json(line) == line && !line.ends_with(' ')) && !text.contains('\r')
+    breaks
+        && !text.ends_with("\n\n")
+        && text.lines().all(|line| safe_json(line) == line && !line.ends_with(' '))
+        && !text.contains(['\r', '\t'])
 }
 
 fn literal(text: &str, indent: usize, out: &mut String) {
