@@ -106,6 +106,7 @@ fn what_is_not_understood_is_reported_and_nothing_runs() {
         ("list the rows of sales.csv by moonlight", "not understood: \"by moonlight\""),
         ("delete nothere.txt", "there is no nothere.txt here"),
         ("list the Rust files under nosuch", "there is no nosuch here"),
+        ("überprüfe alles", "not understood"),
         ("delete a.tx", "not understood"),
         ("delete a.txt unless it rains", "not understood"),
         ("total revenue for region Nrth in sales.csv", "not understood"),

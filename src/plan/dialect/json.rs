@@ -31,7 +31,7 @@ pub(super) fn value_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(Va
     Ok((value, lost.into_inner()))
 }
 
-/// A value in which nothing is lost.
+/// A value without a key that occurs twice.
 pub(super) struct Strict(pub Value);
 
 impl<'de> Deserialize<'de> for Strict {

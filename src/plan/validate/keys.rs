@@ -20,7 +20,7 @@ pub(super) fn check(check: &mut PlanCheck) {
             };
             if holds_key {
                 let message = "what looks like a key is written here, and the journal of each run keeps it as it is: \
-                               let what needs it read it from its own environment or file";
+                               take it out, and let the program that needs it read it from its environment or a file";
                 check.find(Code::LiteralKey, FindingPlace::Node(at), &place.path(), message, None);
             }
         });

@@ -105,7 +105,9 @@ impl WorkspaceFacts {
 
     fn look_into(&mut self, paths: Vec<String>) {
         for path in paths {
-            if let Some(table) = self.table_at(&path) {
+            if !self.tables.contains_key(&path)
+                && let Some(table) = self.table_at(&path)
+            {
                 self.tables.insert(path, table);
             }
         }

@@ -246,15 +246,19 @@ impl Compiler<'_> {
         let [file] = named[..] else { return None };
         let replaced: Vec<Word> = words.iter().map(|word| if word.is("it") { file.clone() } else { word.clone() }).collect();
         match &self.read(&replaced).readings[..] {
-            [steps] => Some(Compiled { steps: steps.clone(), remarks: vec![format!("read it as {}", file.text)], ..Compiled::default() }),
+            [steps] => {
+                Some(Compiled { steps: steps.clone(), remarks: vec![format!("read \"it\" as {}", file.text)], ..Compiled::default() })
+            }
             _ => None,
         }
     }
 
     /// The one word of dagdeck's own that a word is a letter away from. Names of files, columns and values never are slips.
     fn slip<'v>(&self, word: &Word, known: &[&'v str]) -> Option<&'v str> {
-        let plain =
-            !word.quoted && word.lower.len() >= SLIP && word.lower.chars().all(char::is_alphabetic) && word.text[1..] == word.lower[1..];
+        let plain = !word.quoted
+            && word.lower.len() >= SLIP
+            && word.lower.chars().all(char::is_alphabetic)
+            && word.text.chars().skip(1).eq(word.lower.chars().skip(1));
         let is_name = self.facts.spelled(&word.text).is_some()
             || self.facts.by_stem(&word.lower).is_some()
             || self.facts.columns().contains(word.text.as_str())
@@ -262,8 +266,9 @@ impl Compiler<'_> {
         if !plain || is_name || known.contains(&word.lower.as_str()) || lists::knows(&word.lower) {
             return None;
         }
-        let mut near =
-            known.iter().filter(|own| own.len() >= SLIP && own[..1] == word.lower[..1] && strsim::osa_distance(own, &word.lower) == 1);
+        let mut near = known.iter().filter(|own| {
+            own.len() >= SLIP && own.chars().next() == word.lower.chars().next() && strsim::osa_distance(own, &word.lower) == 1
+        });
         let first = near.next()?;
         near.next().is_none().then_some(first)
     }
@@ -357,7 +362,7 @@ impl Trouble {
                 format!("{} does not occur in {file} exactly so; put it in quotes as it is spelled there", slots::quoted(text))
             }
             Self::Short(path) => format!("did you mean {path}? what is changed has to be named with its whole path"),
-            Self::WrongKind { file, wanted } => format!("{file} is no {} file", wanted.to_uppercase()),
+            Self::WrongKind { file, wanted } => format!("{file} is no {} file", wanted),
         }
     }
 }

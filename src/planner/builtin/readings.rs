@@ -386,7 +386,7 @@ impl<'a> Reader<'a> {
             .zip(path(&"file".to_owned()).or_else(|| path(&"path".to_owned())))
             .filter(|(ending, file)| !(file.ends_with(&format!(".{ending}")) || ending == "yaml" && file.ends_with(".yml")))
         {
-            return Err(Trouble::WrongKind { file, wanted });
+            return Err(Trouble::WrongKind { file, wanted: wanted.to_uppercase() });
         }
         if ["json_value", "yaml_value"].contains(&row.name.as_str())
             && path(&"file".to_owned()).is_some_and(|file| facts.table(&file).is_some())

@@ -192,9 +192,8 @@ pub(super) fn case(text: &str, quoted: bool) -> Match {
 pub(super) fn place(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<FileSet> {
     let mut set = FileSet { place: String::new(), globs: Vec::new(), except: Vec::new(), folders: false, direct: false };
     let direct = bag.all("direct");
-    let folders: Vec<String> = bag.all("folder").iter().chain(&direct).filter_map(|piece| piece.path("folder")).collect();
+    let mut folders: Vec<String> = bag.all("folder").iter().chain(&direct).filter_map(|piece| piece.path("folder")).collect();
     set.direct = !direct.is_empty();
-    let mut folders = folders;
     folders.dedup();
     match &folders[..] {
         [] => {}

@@ -114,7 +114,14 @@ impl Said {
     }
 
     fn with_figures(&self, base: Query) -> Option<Query> {
-        if !self.columns.is_empty() || self.top.is_some() || base.part.is_some() || self.groups.is_empty() && !self.sort.is_empty() {
+        // A median is of sorted rows, so it is asked for alone.
+        let has_median = self.figures.iter().flatten().any(|(total, _)| *total == Total::Median);
+        if has_median
+            || !self.columns.is_empty()
+            || self.top.is_some()
+            || base.part.is_some()
+            || self.groups.is_empty() && !self.sort.is_empty()
+        {
             return None;
         }
         let named = |(key, order): &OrderKey| {

@@ -197,8 +197,9 @@ impl<'a> Lowering<'a> {
             self.add("write_file", node);
             return None;
         }
-        let rows = ["most_frequent_words", "git_status", "git_log", "git_log_all", "git_log_of", "git_by_author", "git_per_author"]
-            .contains(&row.name.as_str());
+        let of_rows = ["most_frequent_words", "git_status"].contains(&row.name.as_str());
+        let of_commits = ["log", "log_all", "log_of", "by_author", "per_author", "with_message", "added_by"];
+        let rows = of_rows || row.name.strip_prefix("git_").is_some_and(|name| of_commits.contains(&name));
         Some(Given::new(id, if rows { ResultShape::Rows } else { ResultShape::Value }))
     }
 
