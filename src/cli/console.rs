@@ -3,7 +3,7 @@
 use super::{
     CliContext, CliError, ConsoleArgs, Exit, Io,
     context::{block_on, env},
-    headless::end_signal,
+    headless::signals,
     ls::short,
     plain::LineMode,
     source,
@@ -100,6 +100,7 @@ async fn lines(open: Option<Opened>, place: &CliContext, io: &mut Io<'_>) -> Res
     thread::spawn(move || stdin().lines().map_while(Result::ok).try_for_each(|line| typed.send(line)));
     let is_terminal = stdin().is_terminal();
     let (mut mode, mut open, mut is_known, mut has_ended) = (LineMode::default(), open, false, false);
+    let mut stop = signals();
     let signal = loop {
         if let Some(open) = open.take_if(|_| is_known) {
             mode.begin(open);
@@ -129,7 +130,7 @@ async fn lines(open: Option<Opened>, place: &CliContext, io: &mut Io<'_>) -> Res
                 Some(line) => mode.line(&line),
                 None => has_ended = true,
             },
-            signal = end_signal() => break Some(signal),
+            Some(signal) = stop.recv() => break Some(signal),
         }
     };
     if let Some(run) = mode.run.as_ref().filter(|run| run.goes_on()) {

@@ -355,7 +355,7 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
             });
         }
     } else if ended.state.outcome().is_some() {
-        print_results(&output(&ended.state), ShownKeys::None, io)?;
+        print_results(&ended.run.0, &output(&ended.state), ShownKeys::None, io)?;
     }
     let is_over = ended.state.outcome().is_some();
     let elapsed = if is_over { format!(", {}", elapsed(ended.state.elapsed_ms(Time::default()))) } else { String::new() };
@@ -364,19 +364,23 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
     Ok(exit)
 }
 
-/// The output of the run: the results of its final nodes.
-/// The final nodes that have a result.
+/// The output of the run: its final nodes that have a result.
 pub(super) fn output(run: &Run) -> Vec<(&NodeId, &NodeRun)> {
     run.nodes().filter(|(id, node)| run.is_final(id) && node.result.is_some()).collect()
 }
 
+/// What the result of a node is marked as, where it is no plain one.
+pub(super) fn mark_of(node: &NodeRun) -> Option<String> {
+    let state = Some(node.state.word().to_owned()).filter(|_| node.state.has_failed() || node.state == NodeState::Rehearsed);
+    state.or_else(|| node.mark_label())
+}
+
 /// Prints results as they are read; several with their names. A result that is no plain one never looks like one.
-pub(super) fn print_results(results: &[(&NodeId, &NodeRun)], keys: ShownKeys, io: &mut Io<'_>) -> Result<(), CliError> {
+pub(super) fn print_results(run: &str, results: &[(&NodeId, &NodeRun)], keys: ShownKeys, io: &mut Io<'_>) -> Result<(), CliError> {
     let many = results.len() > 1;
     for (id, node) in results {
         let Some(result) = node.result.as_deref() else { continue };
-        let state = Some(node.state.word().to_owned()).filter(|_| node.state.has_failed() || node.state == NodeState::Rehearsed);
-        let mark = state.or_else(|| node.mark_label());
+        let mark = mark_of(node);
         if many {
             let mark = mark.iter().map(|mark| format!(" ({mark})")).collect::<String>();
             io.line(&format!("== {}{}", Plain::line(id), Plain::line(&mark)))?;
@@ -392,8 +396,10 @@ pub(super) fn print_results(results: &[(&NodeId, &NodeRun)], keys: ShownKeys, io
             ShownKeys::All => text.lines().map(Plain::typed).try_for_each(|line| io.line(line.as_str()))?,
         }
         if keys == ShownKeys::None && has_key(&text) {
-            let id = Plain::line(id);
-            io.say(&format!("note: what looks like a key in the result of {id} isn't shown; `dagdeck show --result > FILE` keeps it"));
+            let (run, id) = (short(run), Plain::line(id));
+            io.say(&format!(
+                "note: what looks like a key in the result of {id} isn't shown; `dagdeck show {run} {id} --result > FILE` keeps it"
+            ));
         }
         for note in result_notes(result) {
             io.say(&format!("note: {}", Plain::line(note)));

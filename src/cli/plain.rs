@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     console::model::{RunView, docs, texts},
-    engine::{Command, Event, Gate, GateId, NodeRun, NodeState, Record, Run, RunId, RunStatus, Time, result_text},
+    engine::{Command, Event, Gate, GateId, NodeRun, Record, Run, RunId, RunStatus, Time, result_text},
     host::client::{Driver, Hello, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request, RunSummary, There},
     plan::{Catalog, NodeId, Plan, validate::validate},
     text::{Plain, counted},
@@ -45,6 +45,8 @@ pub(super) struct LineMode {
 pub(super) enum Awaited {
     /// What was asked of it last.
     Asked,
+    /// That the run is driven here.
+    Driven,
     /// That this question is closed.
     Closed(GateId),
 }
@@ -62,10 +64,11 @@ impl LineMode {
 
     /// How the program ends: as the run did that was looked at.
     pub(super) fn exit(&self) -> Exit {
-        let Some(run) = self.run.as_ref().map(|run| &run.newest().run) else { return Exit::Success };
+        let Some(view) = &self.run else { return Exit::Success };
+        let run = &view.newest().run;
         match run.outcome() {
             Some((outcome, _)) => Exit::from(outcome),
-            None if run.open_gates().next().is_some() => Exit::Undecided,
+            None if view.goes_on() || run.open_gates().next().is_some() => Exit::Undecided,
             None => Exit::Success,
         }
     }
@@ -144,8 +147,7 @@ impl LineMode {
         }
         let findings = validate(&plan, &self.catalog);
         for finding in &findings {
-            let word = if finding.is_error() { "error" } else { "warning" };
-            self.say(&format!("{word}: {}", finding.message.replace('`', "")));
+            self.say(&format!("{}: {}", texts::severity(finding.severity).0, finding.message.replace('`', "")));
         }
         let errors = findings.iter().any(|finding| finding.is_error());
         self.say(if errors {
@@ -157,7 +159,7 @@ impl LineMode {
     }
 
     fn opened(&mut self, id: RunId, records: &[Record], driver: Driver) {
-        self.awaits = None;
+        self.awaits.take_if(|awaited| *awaited != Awaited::Driven || driver.is_here());
         let known = self.run.as_ref().filter(|view| view.id == id).map_or(0, |view| view.journal().len());
         let goes_on = driver.is_here();
         let mut view = RunView::new(id.clone(), driver);
@@ -234,7 +236,10 @@ impl LineMode {
         if view.goes_on() {
             run.open_gates().for_each(|gate| self.question(gate));
         } else if run.outcome().is_none() {
-            self.say("No process drives this run: `resume` resumes it.");
+            self.say(&match &view.driver {
+                Driver::Elsewhere(who) => format!("This run is under way in {who}."),
+                Driver::Here | Driver::Nobody => "No dagdeck process is running this run: `resume` resumes it.".to_owned(),
+            });
         }
         let is_over = run.outcome().is_some();
         self.run = Some(view);
@@ -252,12 +257,9 @@ impl LineMode {
             let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
             self.say(&format!("{}{because}", view.status().word()));
         }
-        for (id, text) in outputs(run) {
-            let blank = if text.trim().is_empty() { " an empty text" } else { "" };
-            self.say(&format!("output of {id}:{blank}"));
-            self.say(&text);
-        }
+        let results = outputs(run);
         self.run = Some(view);
+        self.read_out(&results);
     }
 
     fn list(&mut self, runs: Vec<RunSummary>) {
@@ -273,6 +275,15 @@ impl LineMode {
             self.say(&format!("{} more: `dagdeck ls -n {}` lists them all", self.runs.len() - LISTED, self.runs.len()));
         }
         self.say("`open` and the letters of one opens it.");
+    }
+
+    /// Reads results out, each with its node and what it is marked as: one that is no plain result never looks like one.
+    pub(super) fn read_out(&mut self, results: &[ReadOut]) {
+        for result in results {
+            let blank = if result.text.trim().is_empty() { " an empty text" } else { "" };
+            self.say(&format!("output of {}:{blank}", result.label()));
+            self.say(&result.text);
+        }
     }
 
     /// Asks for a yes before something that ends, skips or repeats work, or replaces a file.
@@ -295,14 +306,27 @@ impl LineMode {
     }
 }
 
-/// The output of a run as it is read, each with its node and what it is marked as: one that is no plain result never looks like one.
-pub(super) fn outputs(run: &Run) -> Vec<(String, String)> {
-    let read = |(id, node): (&NodeId, &NodeRun)| {
-        let state = Some(node.state.word().to_owned()).filter(|_| node.state.has_failed() || node.state == NodeState::Rehearsed);
-        let mark = state.or_else(|| node.mark_label()).map(|mark| format!(" ({mark})")).unwrap_or_default();
-        Some((format!("{id}{mark}"), result_text(node.result.as_deref()?)))
-    };
-    headless::output(run).into_iter().filter_map(read).collect()
+/// A result as it is read.
+pub(super) struct ReadOut {
+    pub(super) node: NodeId,
+    /// What it is, where it is no plain result.
+    pub(super) mark: Option<String>,
+    pub(super) text: String,
+}
+
+impl ReadOut {
+    pub(super) fn new(id: &NodeId, node: &NodeRun) -> Option<ReadOut> {
+        Some(ReadOut { node: id.clone(), mark: headless::mark_of(node), text: result_text(node.result.as_deref()?) })
+    }
+
+    pub(super) fn label(&self) -> String {
+        self.mark.as_ref().map_or_else(|| self.node.to_string(), |mark| format!("{} ({mark})", self.node))
+    }
+}
+
+/// The output of a run.
+pub(super) fn outputs(run: &Run) -> Vec<ReadOut> {
+    headless::output(run).into_iter().filter_map(|(id, node)| ReadOut::new(id, node)).collect()
 }
 
 /// Runs that are listed.

@@ -2,14 +2,13 @@
 
 use super::{
     ls::short,
-    plain::{Awaited, LineMode, outputs},
+    plain::{Awaited, LineMode, ReadOut, outputs},
 };
 use crate::{
     console::runtime::Opened,
-    engine::{Action, ActionTarget, Command, Gate, GateId, GateReply, RerunReach, result_text},
+    engine::{Action, ActionTarget, Command, Gate, GateId, GateReply, RerunReach},
     host::client::{PlanWish, PlanningId, Request, There},
     plan::NodeId,
-    text::Plain,
 };
 use serde_json::{Map, Value};
 
@@ -75,10 +74,11 @@ impl LineMode {
 
     /// Asks the host, and awaits what comes of it.
     pub(super) fn ask(&mut self, request: Request) {
-        self.awaits = Some(Awaited::Asked);
-        if let Request::Command { command: Command::Decide { gate, .. }, .. } = &request {
-            self.awaits = Some(Awaited::Closed(*gate));
-        }
+        self.awaits = Some(match &request {
+            Request::Command { command: Command::Decide { gate, .. }, .. } => Awaited::Closed(*gate),
+            Request::Resume(_) => Awaited::Driven,
+            _ => Awaited::Asked,
+        });
         self.asked.push(request);
     }
 
@@ -157,28 +157,25 @@ impl LineMode {
     /// Reads the result of a node, or the output of the run.
     fn output(&mut self, node: Option<&NodeId>) {
         let Some(run) = self.run.as_ref().map(|view| &view.newest().run) else { return self.say("no run is open") };
-        let results: Vec<(String, String)> = match node {
-            Some(node) => {
-                let result = run.node(node).and_then(|node| node.result.as_deref());
-                result.map(|result| (node.to_string(), result_text(result))).into_iter().collect()
-            }
+        let results: Vec<ReadOut> = match node {
+            Some(id) => run.node(id).and_then(|node| ReadOut::new(id, node)).into_iter().collect(),
             None => outputs(run),
         };
         if results.is_empty() {
             self.say("there is no result yet");
         }
-        for (id, text) in results {
-            self.say(&format!("output of {id}:"));
-            self.say(&text);
-        }
+        self.read_out(&results);
     }
 
     fn save(&mut self, file: &str) {
-        let (labels, texts): (Vec<String>, Vec<String>) = self.run.iter().flat_map(|view| outputs(&view.newest().run)).unzip();
-        labels.iter().filter(|label| label.contains(" (")).for_each(|label| self.say(&format!("note: this is the result of {label}")));
-        if texts.is_empty() {
+        let results: Vec<ReadOut> = self.run.iter().flat_map(|view| outputs(&view.newest().run)).collect();
+        if results.is_empty() {
             return self.say("there is no result yet");
         }
+        for result in results.iter().filter(|result| result.mark.is_some()) {
+            self.say(&format!("note: this is the result of {}", result.label()));
+        }
+        let texts: Vec<&str> = results.iter().map(|result| result.text.trim_end_matches('\n')).collect();
         self.ask(Request::SaveText { path: file.to_owned(), text: texts.join("\n") + "\n", there: There::Stays });
     }
 
@@ -197,6 +194,9 @@ impl LineMode {
         let fits = |run: &&crate::host::client::RunSummary| !name.is_empty() && (run.run.0 == name || short(&run.run.0).starts_with(name));
         let found: Vec<_> = self.runs.iter().filter(fits).map(|run| run.run.clone()).collect();
         match found.as_slice() {
+            [] if name.len() >= 4 && name.chars().all(|c| c.is_ascii_hexdigit()) => {
+                self.say("no run that was listed begins so: `runs` lists them");
+            }
             [] => return false,
             [run] => {
                 let request = Request::OpenRun(run.clone());
@@ -209,15 +209,20 @@ impl LineMode {
 
     /// Does an action; one that ends, skips or repeats work only after a yes.
     fn act(&mut self, action: Action) {
-        let Some(view) = &self.run else { return self.say("no run is open") };
         let (label, command) = (action.label().replace('`', ""), Command::act(action.clone()));
-        if let Some(why) = view.newest().run.refusal(&command) {
+        self.ask_first(command, &action, &label);
+    }
+
+    /// Asks for a yes to a command that does what `action` does.
+    fn ask_first(&mut self, command: Command, action: &Action, what: &str) {
+        let Some(view) = &self.run else { return self.say("no run is open") };
+        let run = &view.newest().run;
+        if let Some(why) = run.refusal(&command) {
             return self.say(&format!("not possible: {}", why.replace('`', "")));
         }
-        let impact = view.newest().run.impact(&action, self.now).lines();
-        let impact: Vec<String> = impact.into_iter().map(|(_, line)| line.into_string()).collect();
+        let impact: Vec<String> = run.impact(action, self.now).lines().into_iter().map(|(_, line)| line.into_string()).collect();
         let request = Request::Command { run: view.id.clone(), command };
-        self.confirm(request, &impact.join("; "), &label);
+        self.confirm(request, &impact.join("; "), what);
     }
 
     /// Replies to the question of that number.
@@ -236,14 +241,10 @@ impl LineMode {
             _ => None,
         };
         let command = Command::Decide { gate: gate.id, decision: reply, hash: gate.hash.clone() };
-        if let Some(why) = view.newest().run.refusal(&command) {
-            return self.say(&format!("not possible: {}", why.replace('`', "")));
+        match broad {
+            None => self.command(command),
+            Some((what, action)) => self.ask_first(command, &action, &format!("{what} {}", gate.node)),
         }
-        let request = Request::Command { run: view.id.clone(), command };
-        let Some((what, action)) = broad else { return self.ask(request) };
-        let impact = view.newest().run.impact(&action, self.now).lines();
-        let impact: Vec<String> = impact.into_iter().map(|(_, line): (_, Plain)| line.into_string()).collect();
-        self.confirm(request, &impact.join("; "), &format!("{what} {}", gate.node));
     }
 }
 

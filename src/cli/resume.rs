@@ -17,11 +17,11 @@ use crate::{
 pub async fn resume(args: &ResumeArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let flags = flags(&args.gates)?;
     let stored = StoredRun::find(&args.of.run, args.json, place)?;
-    let paused = Command::act(Action::Resume);
+    let resume = Command::act(Action::Resume);
     // Who decides a gate of a run that goes on has said nothing of what a breakpoint holds.
     let decides = !args.gates.approve.is_empty() || !args.gates.deny.is_empty();
-    let goes_on = stored.state.refusal(&paused).is_none() && !(decides && stored.state.pace() == Pace::Going);
-    let commands = if goes_on { vec![paused] } else { Vec::new() };
+    let resumes = stored.state.refusal(&resume).is_none() && !(decides && stored.state.pace() == Pace::Going);
+    let commands = if resumes { vec![resume] } else { Vec::new() };
     for command in &commands {
         released(&stored.state, command).iter().for_each(|line| io.say(line));
     }

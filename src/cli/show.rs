@@ -40,14 +40,14 @@ pub async fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     let Some(node) = node else {
         match (args.json, args.result) {
             (true, _) => io.json(&shown)?,
-            (false, true) => only(&output(&run), || format!("run `{}` has no result", short(&id)), io)?,
+            (false, true) => only(&id, &output(&run), || format!("run `{}` has no result", short(&id)), io)?,
             (false, false) => {
                 let looks = looks(&run, &id, |_| true, place).await;
                 print(&run, (&id, status), until, &looks, io)?;
                 let results = output(&run);
                 if run.outcome().is_some() && !results.is_empty() {
                     io.line("")?;
-                    print_results(&results, ShownKeys::None, io)?;
+                    print_results(&id, &results, ShownKeys::None, io)?;
                 }
             }
         }
@@ -57,7 +57,7 @@ pub async fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     if args.result {
         let result = run.node(&node).filter(|found| found.result.is_some());
         let result: Vec<_> = result.map(|found| (&node, found)).into_iter().collect();
-        only(&result, || format!("`{node}` has no result"), io)?;
+        only(&id, &result, || format!("`{node}` has no result"), io)?;
         return Ok(Exit::Success);
     }
     let known = shown["nodes"].as_array().and_then(|nodes| nodes.iter().find(|shown| shown["id"] == node.as_str()));
@@ -88,12 +88,12 @@ async fn looks(run: &Run, id: &str, wanted: impl Fn(&Gate) -> bool, place: &CliC
 }
 
 /// Prints results and nothing else; where there is none, that is an error, since a file may be made of it.
-fn only(results: &[(&NodeId, &NodeRun)], none: impl FnOnce() -> String, io: &mut Io<'_>) -> Result<(), CliError> {
+fn only(run: &str, results: &[(&NodeId, &NodeRun)], none: impl FnOnce() -> String, io: &mut Io<'_>) -> Result<(), CliError> {
     if results.is_empty() {
         return Err(CliError::new(none()).hint("`dagdeck show` says how the run is"));
     }
     let keys = if io.columns.is_some() { ShownKeys::None } else { ShownKeys::All };
-    print_results(results, keys, io)
+    print_results(run, results, keys, io)
 }
 
 /// The events of the run that goes by this name, and its whole name.

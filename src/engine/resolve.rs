@@ -334,7 +334,7 @@ impl RunState {
 
     fn tool_args(&self, ix: NodeIx, tool: &str, input: &ToolInput) -> Result<Value, String> {
         let known = self.known(ix);
-        let is_shell = self.settings().map_or(tool, |settings| settings.catalog.canonical(tool)) == SHELL_TOOL;
+        let is_shell = self.tool_name(tool) == SHELL_TOOL;
         match input {
             ToolInput::Args(args) => {
                 let mut resolved = reference::resolve_map(args, &known).map_err(|error| error.to_string())?;

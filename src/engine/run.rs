@@ -52,8 +52,8 @@ pub(super) struct RunGates {
 pub(super) struct RunProgress {
     pub started: bool,
     pub cancelled_by: Option<Actor>,
-    /// Why, in their own text; may be empty.
-    pub why: String,
+    /// Why they cancelled it, in their own text; may be empty.
+    pub cancelled_why: String,
     /// Who wanted everything to wrap up.
     pub stopped_by: Option<String>,
     pub outcome: Option<(Outcome, Cause)>,
@@ -70,6 +70,7 @@ impl RunProgress {
     /// Somebody wants more of a run that was cancelled or stopped, so that is not how it ends.
     pub fn go_on(&mut self) {
         self.cancelled_by = None;
+        self.cancelled_why.clear();
         self.stopped_by = None;
     }
 }

@@ -42,7 +42,8 @@ fn nothing_is_decided_by_a_reply_to_another_question_or_by_no_reply() {
 #[test]
 fn a_request_that_is_not_understood_runs_nothing() {
     let program = Program::new();
-    let out = program.feed(&["--plain"], "Frobnicate the quux\nrun\n").out;
+    let out = program.feed(&["--plain"], "open deadbeef\nFrobnicate the quux\nrun\n").out;
+    assert!(out.contains("`runs` lists them") && !out.contains("planning: open"), "{out}");
     assert!(out.contains("not understood") && out.contains("It can't run like this"), "{out}");
     program.feed(&["--plain", "ls"], "").code(2).says(&["`--plain` is for the console"]);
 }

@@ -213,7 +213,7 @@ impl Decider<'_> {
         let end = self.plan_end(InnerRunIx(0));
         let why = self.went_wrong(&end);
         let (outcome, reason) = match (&self.progress.cancelled_by, &self.progress.stopped_by) {
-            (Some(by), _) => (Outcome::Cancelled, Cause::Cancelled { by: by.who.clone(), why: self.progress.why.clone() }),
+            (Some(by), _) => (Outcome::Cancelled, Cause::Cancelled { by: by.who.clone(), why: self.progress.cancelled_why.clone() }),
             (None, Some(by)) if end.failed > 0 => (Outcome::Cancelled, Cause::RunStopped { by: by.clone() }),
             (None, _) if end.has_failed() => (Outcome::Failed, Cause::NoEnd { why: Box::new(why) }),
             (None, _) if end.is_partial() => (Outcome::Partial, why),

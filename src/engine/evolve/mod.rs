@@ -345,7 +345,9 @@ impl RunState {
         }
         let flow = &mut self.flows[ix];
         flow.locked = true;
-        flow.failures = if attempt == 1 { 0 } else { flow.failures };
+        if attempt == 1 {
+            flow.failures = 0;
+        }
         match job {
             Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => {
                 flow.worker = Some(Box::new(Worker { since: Some(at), heard: flow.guidance.texts.len(), ..Worker::default() }));

@@ -139,7 +139,7 @@ impl RunState {
                 found.into_iter().for_each(|ix| self.wind_up(ix, who));
             }
             Action::Guide { text, .. } => found.into_iter().for_each(|ix| self.flows[ix].guidance.texts.push(text.clone())),
-            Action::Cancel { target: ActionTarget::Run } => why.clone_into(&mut self.progress.why),
+            Action::Cancel { target: ActionTarget::Run } => why.clone_into(&mut self.progress.cancelled_why),
             Action::Cancel { .. } | Action::Skip { .. } => {}
         }
     }
