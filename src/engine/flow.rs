@@ -316,7 +316,8 @@ pub(super) struct FlowGates {
     pub mark: Option<Mark>,
     /// How often each call was rejected, by tool and arguments.
     pub rejections: BTreeMap<String, u32>,
-    /// Answers that its worker never heard, because its driver ended: they hold for the same question of the next attempt.
+    /// Answers that hold for the same question of the next attempt: those that its worker never heard, because its driver ended, and those
+    /// to the one call of a tool node.
     pub owed: Vec<GateId>,
 }
 

@@ -16,7 +16,7 @@ use crate::engine::{
     evolve::bodies::times,
     evolve::count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
-    graph::NodeIx,
+    graph::{NodeIx, tool_of},
     inner_run::{Bodies, InnerRunIx, Inputs},
     queue::Queue,
     rehearse::REHEARSAL,
@@ -384,6 +384,9 @@ impl RunState {
     /// What was approved for this generation still is, so the node is as it was before it started.
     fn interrupted(&mut self, ix: NodeIx, reason: &Cause) {
         self.leave_calls(ix);
+        // A tool node that only asked is still to make its attempt.
+        let only_asked = self.flows[ix].worker.as_ref().is_some_and(|worker| !worker.acted) && self.doc(ix).and_then(tool_of).is_some();
+        self.nodes[ix].attempt -= u32::from(only_asked);
         self.drop_worker(ix);
         self.drop_locks(ix);
         // What broke off is no part of the work that goes on: who drove it may have ended long ago.

@@ -172,7 +172,8 @@ impl RunState {
         let place = |out: &Option<Box<Outgoing>>| out.as_deref().map(|out| Outgoing { asks_anyway: false, allowed: false, ..out.clone() });
         let same = |gate: &Gate, is_yes: bool| match (&gate.kind, kind) {
             (GateKind::Permission { tool: before, leaves: out, .. }, GateKind::Permission { tool, leaves, .. }) => {
-                self.tool_name(before) == self.tool_name(tool) && (out == leaves || !is_yes && place(out) == place(leaves))
+                let covers = if is_yes { leaves.is_none() } else { place(out) == place(leaves) };
+                self.tool_name(before) == self.tool_name(tool) && (out == leaves || covers)
             }
             (GateKind::Question { text: before, .. }, GateKind::Question { text, .. }) => before == text,
             (
@@ -238,10 +239,14 @@ impl RunState {
     }
 
     pub(super) fn deliver(&mut self, ix: NodeIx, call: &str) {
-        let Some(worker) = &mut self.flows[ix].worker else { return };
+        let is_tool = self.doc(ix).and_then(tool_of).is_some();
+        let flow = &mut self.flows[ix];
+        let Some(worker) = &mut flow.worker else { return };
         for pending in worker.pending.extract_if(.., |pending| pending.call == call) {
             self.queue.resuming.remove(&(pending.line(), ix));
             self.queue.held_calls -= u32::from(pending.held().is_some());
+            // A tool node has but one call, so the next attempt makes this very one.
+            flow.gates.owed.extend(pending.gate().filter(|_| is_tool));
         }
         if !worker.pending.iter().any(|pending| pending.decided) {
             self.agenda.remove(&ix);

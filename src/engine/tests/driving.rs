@@ -301,7 +301,7 @@ fn a_call_that_was_held_when_the_driver_ended_was_never_made() {
     assert_eq!(held(&world, "t"), ["`save`"]);
     world.run = Run::replay(&world.records);
     world.step(Input::Recover { by: me() });
-    assert_eq!((world.state("t"), world.node("t").attempt), ("running", 2), "nothing happened, so it goes again");
+    assert_eq!((world.state("t"), world.node("t").attempt), ("running", 1), "nothing happened, so it goes again");
     world.ask("t", "t2", "save", json!({"path": "x"}), Verdict::Allow);
     assert_eq!(held(&world, "t").len(), 1, "and is stepped through as before");
 }

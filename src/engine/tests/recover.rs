@@ -403,3 +403,37 @@ fn a_call_that_was_under_way_when_two_processes_ended_is_named_once() {
         world.decide(gate, GateReply::Lost { choice: LostChoice::Again });
     }
 }
+
+#[test]
+fn an_approval_of_a_tool_nodes_call_holds_across_the_retries_of_its_generation() {
+    let mut world = World::new(plan(vec![tool("r", "read", json!({"path": "x"}), &[])]));
+    world.ask("r", "1", "read", json!({"path": "x"}), Verdict::Ask);
+    world.decide(1, GateReply::Approve);
+    for attempt in 2..4 {
+        world.fail("r", ErrorKind::NothingBegan);
+        world.due("r", TimerKind::Retry);
+        assert_eq!(world.node("r").attempt, attempt);
+        world.ask("r", "1", "read", json!({"path": "x"}), Verdict::Ask);
+        assert_eq!((world.open(), world.states().as_str()), (vec![], "r running"), "attempt {attempt}");
+    }
+    world.fail("r", ErrorKind::NothingBegan);
+    assert_eq!(world.states(), "r failed");
+    world.act(Action::Rerun { node: "r".into(), scope: RerunReach::Downstream });
+    world.ask("r", "1", "read", json!({"path": "x"}), Verdict::Ask);
+    assert_eq!(world.open().len(), 1, "a new generation asks again");
+    world.decide(world.open()[0], GateReply::Approve);
+    world.fail("r", ErrorKind::NothingBegan);
+    world.due("r", TimerKind::Retry);
+    world.ask("r", "1", "read", json!({"path": "another"}), Verdict::Ask);
+    assert_eq!(world.open().len(), 1, "and so does another payload");
+}
+
+#[test]
+fn a_tool_node_that_only_asked_when_its_driver_ended_has_made_no_attempt() {
+    let mut world = World::new(plan(vec![tool("r", "read", json!({"path": "x"}), &[])]));
+    for _ in 0..3 {
+        world.ask("r", "1", "read", json!({"path": "x"}), Verdict::Ask);
+        world.crash();
+        assert_eq!(world.node("r").attempt, 1);
+    }
+}
