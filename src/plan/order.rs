@@ -1,6 +1,7 @@
 //! The plan as a graph of dense indices: canonical edge order, topological order, cycles, longest paths, what needs what.
 //! Everything is linear in nodes and edges; edges that name unknown nodes have a place in the list but connect nothing.
 
+use super::dialect::is_stand_in;
 use super::{Edge, NodeId, Plan};
 use petgraph::Direction::{self, Incoming, Outgoing};
 use petgraph::algo::{astar, kosaraju_scc, toposort};
@@ -47,9 +48,11 @@ impl PlanGraph {
             positions.entry(id.clone()).or_insert(at);
         }
         let find = |id: &NodeId| positions.get(id).copied();
-        let written = plan.edges.iter().enumerate();
-        let mut links: Vec<OrderedEdge> =
-            written.map(|(i, edge)| OrderedEdge { from: find(&edge.from), to: find(&edge.to), place: EdgePlace::Edge(i) }).collect();
+        let written = plan.edges.iter().enumerate().map(|(i, edge)| {
+            let end = |id: &NodeId| find(id).filter(|_| !is_stand_in(id, &edge.ext));
+            OrderedEdge { from: end(&edge.from), to: end(&edge.to), place: EdgePlace::Edge(i) }
+        });
+        let mut links: Vec<OrderedEdge> = written.collect();
         for (at, node) in plan.nodes.iter().enumerate() {
             for (i, source) in node.depends_on.iter().enumerate() {
                 links.push(OrderedEdge { from: find(source), to: Some(at), place: EdgePlace::Dependency(at, i) });

@@ -3,6 +3,7 @@
 use super::Edit;
 use super::lower::{put_edge, put_node};
 use crate::plan::code::is_identifier;
+use crate::plan::dialect::is_stand_in;
 use crate::plan::expr::rename as rename_expression;
 use crate::plan::reference::{rename_text, rename_value};
 use crate::plan::{Edge, Node, NodeId, NodeTextMut, Plan, PlanNames, node_texts_mut};
@@ -81,8 +82,10 @@ impl Follow<'_> {
         if !self.decisions.contains(edge.from.as_str()) {
             edge.when.iter_mut().for_each(|text| self.condition(text));
         }
-        edge.from = self.id(&edge.from);
-        edge.to = self.id(&edge.to);
+        // The place of a name that is missing means no node.
+        for end in [&mut edge.from, &mut edge.to].into_iter().filter(|end| !is_stand_in(end, &edge.ext)) {
+            *end = self.id(end);
+        }
         edge
     }
 }

@@ -160,3 +160,22 @@ fn a_fix_that_would_bring_more_errors_is_left_alone() {
     fixes(&plan, &catalog(), FixKind::Guess).iter().for_each(|fix| drop(fix.1.edit.apply(&mut fixed).unwrap()));
     assert!(fixed.nodes[1].entry);
 }
+
+#[test]
+fn a_fix_never_connects_an_edge_that_misses_an_end_or_cant_be_read() {
+    let edges = [json!([{"from": "a"}, {"to": "b"}]), json!(["b ->", 5, null])];
+    for edges in edges {
+        let nodes = json!([{"id": "", "value": "e"}, {"id": "a", "value": "1"}, {"id": "b", "value": "2"}]);
+        let document = json!({"goal": "g", "nodes": nodes, "edges": edges});
+        let (mut plan, _) = dialect::read(&document.to_string(), "-").unwrap();
+        let missing = |plan: &Plan| validate(plan, &catalog()).iter().filter(|finding| finding.code == Code::WrongShape).count();
+        let before = missing(&plan);
+        for fix in fixes(&plan, &catalog(), FixKind::Guess) {
+            fix.1.edit.apply(&mut plan).unwrap();
+        }
+        assert_eq!(plan.nodes[0].id.as_str(), "node");
+        assert!(before > 1 && missing(&plan) == before, "the edges are as wrong as they were");
+        let written: Value = serde_json::from_str(&dialect::write(&plan, dialect::Format::Document(Dialect::Native)).text).unwrap();
+        assert_eq!(written["edges"], document["edges"]);
+    }
+}
