@@ -105,6 +105,16 @@ pub(in crate::plan) struct UnknownNames {
     pub decisive: List,
     /// Names of conditions that other systems have.
     pub condition: List,
+    /// Names of what comes after a node.
+    pub order: List,
+    /// Names that say this only where they name nodes.
+    pub perhaps_order: List,
+    /// Words for no node.
+    pub nowhere: List,
+    /// Names of limits to what tools may be called.
+    pub tools: List,
+    /// Names of a run that changes nothing.
+    pub rehearsal: List,
     /// Fields that tell a form.
     pub shapes: List,
     /// Native fields that messages name and that other forms have under other names.

@@ -5,11 +5,12 @@ use super::finding::{Finding, Fix, FixKind};
 use super::names::Stock;
 use super::outer;
 use super::wording::{cut, legible, nearest};
+use crate::plan::dialect::plain;
 use crate::plan::edit::Edit;
 use crate::plan::order::PlanGraph;
 use crate::plan::{Catalog, NameScope, Node, NodeId, NodeKind, NodeValue, Plan, Policy, Route};
 use serde_json::{Map, Value};
-use std::{borrow::Cow, rc::Rc};
+use std::{borrow::Cow, cell::OnceCell, collections::HashSet, rc::Rc};
 
 /// Where a finding belongs; the order of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,11 +60,22 @@ pub(super) struct PlanCheck<'a> {
     pub stock: Stock<'a>,
     /// From where names by position count, once that is known.
     pub counting: Option<(usize, FixKind)>,
+    /// The ids without case and separators, once they are asked for.
+    plain_ids: OnceCell<HashSet<String>>,
 }
 
 impl<'a> PlanCheck<'a> {
     pub fn new(plan: &'a Plan, catalog: &'a Catalog, around: Around<'a>, stock: Stock<'a>) -> Self {
-        Self { plan, catalog, graph: Rc::new(PlanGraph::new(plan)), around, findings: Vec::new(), stock, counting: None }
+        Self {
+            plan,
+            catalog,
+            graph: Rc::new(PlanGraph::new(plan)),
+            around,
+            findings: Vec::new(),
+            stock,
+            counting: None,
+            plain_ids: OnceCell::new(),
+        }
     }
 
     /// `field` is empty for the place itself. The fix is one of this plan.
@@ -91,6 +103,11 @@ impl<'a> PlanCheck<'a> {
         let message = file.map_or_else(|| message.clone(), |file| format!("in `{}`: {message}", legible(file)));
         let message = cut(&message);
         self.findings.push((place, Finding { code, severity: code.severity(), node, edge, path, message, fix }));
+    }
+
+    /// Whether some node has this id, but for case and separators.
+    pub fn has_alike(&self, id: &str) -> bool {
+        self.plain_ids.get_or_init(|| self.plan.nodes.iter().map(|node| plain(&node.id)).collect()).contains(&plain(id))
     }
 
     /// A node's id as it is from outside.

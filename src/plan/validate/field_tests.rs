@@ -84,3 +84,66 @@ fn a_timeout_that_is_longer_than_what_the_code_may_run_is_said_to_have_no_effect
     assert_eq!(found_in.iter().map(|finding| finding.message.as_str()).collect::<Vec<_>>(), [message]);
     assert_eq!(found(json!({"id": "a", "code": "return 1", "timeout_s": 60, "sandbox": {"time_ms": 60_000}})), []);
 }
+
+/// The findings of a node beside another one, with one more field.
+fn with_field(name: &str, value: Value) -> Vec<String> {
+    let mut node = json!({"id": "step_1", "value": 1});
+    node[name] = value;
+    found(json!({"nodes": [node, {"id": "step_2", "value": 2}]}))
+}
+
+#[test]
+fn a_field_that_says_what_comes_after_a_node_is_an_error_whatever_it_names() {
+    for (name, value) in [
+        ("before", json!("Step_2")),
+        ("before", json!("nope")),
+        ("goto", json!(2)),
+        ("next", json!(["step 2", "nope"])),
+        ("to", json!("STEP-2")),
+        ("next", json!({"success": "step_2", "failure": "end"})),
+    ] {
+        assert_eq!(with_field(name, value), [format!("wrong-shape nodes[0].{name}")]);
+    }
+    assert_eq!(with_field("next", json!("end")), ["unknown-field nodes[0].next"]);
+    assert_eq!(with_field("to", json!("bob@example.com")), ["unknown-field nodes[0].to"]);
+}
+
+#[test]
+fn a_field_that_looks_like_a_condition_or_a_limit_is_an_error_at_a_node_and_at_the_plan() {
+    for (name, value) in [("guard", json!("false")), ("run_if", json!("x")), ("dry_run", json!(true)), ("denied_tools", json!(["a"]))] {
+        assert_eq!(with_field(name, value.clone()), [format!("wrong-shape nodes[0].{name}")]);
+        let mut document = json!({"dagdeck": 1, "nodes": [{"id": "a", "value": 1}]});
+        document[name] = value;
+        assert_eq!(found(document), [format!("wrong-shape {name}")]);
+    }
+    assert_eq!(with_field("dry_run", json!(false)), ["unknown-field nodes[0].dry_run"]);
+}
+
+#[test]
+fn a_field_that_would_have_a_person_asked_reads_as_approve_at_a_node_and_at_the_plan() {
+    let read = |document: Value| crate::plan::dialect::read(&document.to_string(), "-").unwrap().0;
+    for (name, value) in
+        [("pause_before", json!(true)), ("review", json!(true)), ("approved_by", json!("boss")), ("pre_approval", json!("x"))]
+    {
+        let mut document = json!({"nodes": [{"id": "a", "value": 1}]});
+        document["nodes"][0][name] = value.clone();
+        assert_eq!(read(document).nodes[0].policy.approve, Some(crate::plan::Approve::Before), "{name}");
+        let mut document = json!({"goal": "g", "nodes": [{"id": "a", "value": 1}]});
+        document[name] = value;
+        let plan = read(document);
+        assert_eq!(plan.defaults.approve, Some(crate::plan::Approve::Before), "{name}");
+        assert_eq!(validate(&plan, &catalog()).iter().map(|finding| finding.code).collect::<Vec<_>>(), [Code::ReadAs], "{name}");
+    }
+    let plan = read(json!({"goal": "g", "policy": {"approve": "before"}, "nodes": [{"id": "a", "value": 1}]}));
+    assert_eq!(plan.defaults.approve, Some(crate::plan::Approve::Before));
+    assert_eq!(validate(&plan, &catalog()).iter().map(|finding| finding.code).collect::<Vec<_>>(), [Code::ReadAs]);
+    let shown = read(json!({"nodes": [{"id": "a", "value": 1, "review": "a text", "preview": true, "reviewed": true}]}));
+    assert_eq!(shown.nodes[0].policy.approve, None);
+}
+
+#[test]
+fn allowed_tools_of_an_agent_are_its_tools() {
+    let document = json!({"nodes": [{"id": "a", "agent": "writer", "allowed_tools": ["echo"]}]});
+    let plan = crate::plan::dialect::read(&document.to_string(), "-").unwrap().0;
+    assert_eq!(plan.nodes[0].policy.tools.as_deref(), Some(&["echo".to_owned()][..]));
+}

@@ -62,7 +62,7 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
             let gates =
                 value.as_object().map(|map| map.iter().filter(|(name, value)| gate(name, value, Some("approve")).is_some()).count());
             // Its gate was read, and reported as one.
-            if at.is_some() && gates.is_some_and(|gates| gates > 0) && gates == value.as_object().map(Map::len) {
+            if part != DocumentPart::Edge && gates.is_some_and(|gates| gates > 0) && gates == value.as_object().map(Map::len) {
                 continue;
             }
             let fix = meant.zip(at).filter(|_| is_node).and_then(|(meant, at)| renamed(check.plan, at, name, meant));

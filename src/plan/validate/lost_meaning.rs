@@ -3,6 +3,7 @@
 
 use super::check::PlanCheck;
 use super::fields::meant;
+use super::structure::position_in;
 use super::wording::legible;
 use crate::plan::dialect::names::NAMES;
 use crate::plan::dialect::{DocumentPart, asks, gate, is_alias, is_field, is_kept, is_step, known_fields, plain};
@@ -43,6 +44,15 @@ fn of_plan(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
     let listed = || value.as_array().into_iter().flatten();
     if listed().any(is_step) {
         return Some(format!("`{shown}` holds nodes beside the plan's own, which would not run: write them into one list"));
+    }
+    let word = plain(name);
+    if NAMES.unknown.condition.contains(&word.as_str()) {
+        return Some(format!(
+            "`{shown}` is no condition of a whole plan, so it would always run: write `when` at the nodes that it is about"
+        ));
+    }
+    if let Some(message) = lost_limit(&word, value) {
+        return Some(format!("`{shown}` {message}"));
     }
     let is_node = |value: &Value| value.as_str().is_some_and(|id| check.graph.position(&NodeId::new(id)).is_some());
     let is_pair = |value: &Value| match value {
@@ -90,6 +100,16 @@ fn is_off(word: &str, value: &Value) -> bool {
     }
 }
 
+/// What a field says of what may not happen.
+fn lost_limit(word: &str, value: &Value) -> Option<&'static str> {
+    let is_rehearsal = NAMES.unknown.rehearsal.contains(&word) && !says_no(value);
+    if is_rehearsal {
+        return Some("says that nothing is changed, but nothing reads it, so all would run: take it out, and run with `--rehearse`");
+    }
+    let limits = NAMES.unknown.tools.contains(&word) && !value.is_null();
+    limits.then_some("limits what tools may be called, but nothing reads it: write `tools` at each agent's node")
+}
+
 /// Whether a value says that nobody is asked.
 fn says_no(value: &Value) -> bool {
     asks(value).is_none()
@@ -115,6 +135,9 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
             "`{shown}` is no condition here, so this would always run: write `when` in a native plan, or a condition on an edge"
         ));
     }
+    if let Some(message) = lost_limit(&word, value) {
+        return Some(format!("`{shown}` {message}"));
+    }
     if let Some(near) = slip(name, dialect, &["when", "skip_if", "approve", "breakpoint"], node_fields()) {
         return Some(format!("a node has no field `{shown}`, and a slip of `{near}` would let this run without it"));
     }
@@ -135,40 +158,32 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
     if holders.contains(&word.as_str()) && value.as_array().is_some_and(|list| list.iter().any(Value::is_object)) {
         return Some(format!("`{shown}` holds steps of its own, which would not run: write them as nodes, or as the `plan` of this one"));
     }
+    lost_order(check, at, name, value).map(|message| format!("`{shown}` {message}: write the order as each node's `depends_on`"))
+}
+
+/// What a field says of the order, by its name or by the nodes that it names.
+fn lost_order(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<String> {
+    let word = plain(name);
+    let is = |words: &[&str]| words.contains(&word.as_str());
     let listed = value.as_array().into_iter().flatten().chain(value.as_object().into_iter().flat_map(Map::values));
-    let ids: Vec<&str> = value.as_str().into_iter().chain(listed.filter_map(Value::as_str)).collect();
+    let id = |value: &Value| match value {
+        Value::String(text) => Some(text.trim().to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    let ids: Vec<String> = id(value).into_iter().chain(listed.filter_map(id)).collect();
+    let is_order = is(&NAMES.unknown.order);
+    if is_order && let Some(lost) = ids.iter().find(|id| !NAMES.unknown.nowhere.contains(&id.to_lowercase().as_str())) {
+        let is_known = check.has_alike(lost) || position_in(lost).is_some();
+        let unknown = if is_known { String::new() } else { format!(", and there is no node `{}`", legible(lost)) };
+        return Some(format!("says what comes after this, but orders nothing here{unknown}"));
+    }
     let is_whole = value.as_array().map(Vec::len).or(value.as_object().map(Map::len)).is_none_or(|count| count == ids.len());
     let own = check.graph.id(at).as_str();
-    let are_nodes = is_whole && !ids.is_empty() && ids.iter().all(|id| *id != own && check.graph.position(&NodeId::new(*id)).is_some());
-    let forward = [
-        "next",
-        "nextnode",
-        "nextstep",
-        "then",
-        "to",
-        "goto",
-        "jumpto",
-        "before",
-        "runbefore",
-        "precedes",
-        "onsuccess",
-        "successors",
-        "successor",
-        "downstream",
-        "leadsto",
-        "feeds",
-        "feedsinto",
-        "blocks",
-        "triggers",
-        "children",
-        "target",
-        "source",
-        "from",
-        "inputfrom",
-    ];
+    let is_node = |id: &String| id != own && check.has_alike(id);
+    let are_nodes = is_whole && !ids.is_empty() && ids.iter().all(is_node);
     // A slip of another field's name is told as that.
-    let is_slip = meant(name, node_fields()).is_some_and(|near| near != "depends_on");
-    let is_order = value.is_array() && !is_slip || is(&forward);
-    (are_nodes && is_order)
-        .then(|| format!("`{shown}` names other nodes, but orders nothing here: write the order as each node's `depends_on`"))
+    let is_slip = || meant(name, node_fields()).is_some_and(|near| near != "depends_on");
+    (are_nodes && (is(&NAMES.unknown.perhaps_order) || value.is_array() && !is_slip()))
+        .then(|| "names other nodes, but orders nothing here".to_owned())
 }
