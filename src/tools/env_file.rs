@@ -1,10 +1,12 @@
 //! `EnvFile`: the variables of a workspace's `.env`, however they are written, and which of its lines are not understood.
 
 use crate::files;
-use std::{fmt::Write as _, io::ErrorKind, path::Path};
+use std::{collections::HashMap, fmt::Write as _, io::ErrorKind, path::Path};
 
 /// The largest `.env` in bytes.
-const MOST_BYTES: u64 = 64 << 20;
+const MOST_BYTES: u64 = 1 << 20;
+/// So many bytes may all values have that are made of other ones.
+const MOST_MADE: usize = 4 << 20;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct EnvFile {
@@ -28,7 +30,7 @@ impl EnvFile {
     /// What to tell when tools can read it and this can't.
     pub(super) fn read(workspace: &Path) -> Result<Self, Option<String>> {
         let bytes = files::read_bytes(&workspace.join(".env"), MOST_BYTES).map_err(|error| {
-            let is_told = error.kind() == ErrorKind::FileTooLarge;
+            let is_told = !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::PermissionDenied);
             is_told.then(|| format!("the secrets in `.env` are not known, so they are not hidden: {error}"))
         })?;
         Ok(match utf16(&bytes) {
@@ -60,12 +62,16 @@ impl EnvFile {
     /// value mean a variable above it.
     fn of(text: &str) -> Self {
         let mut file = Self::default();
-        let mut rest = text;
+        let mut known = HashMap::new();
+        let mut made = 0;
+        let (mut rest, mut number, mut counted) = (text.trim_start_matches('\u{feff}'), 1, text);
         while !rest.is_empty() {
             let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
             let Some((name, value)) = variable(line) else {
                 if !line.trim().is_empty() && !line.trim_start().starts_with('#') {
-                    file.unclear.push(text[..text.len() - rest.len()].matches('\n').count() + 1);
+                    number += counted[..counted.len() - rest.len()].matches('\n').count();
+                    counted = rest;
+                    file.unclear.push(number);
                 }
                 rest = behind;
                 continue;
@@ -79,7 +85,9 @@ impl EnvFile {
             // A quote that nothing closes belongs to the value for some readers only.
             let inner = quote.and_then(|quote| written.strip_prefix(quote)).unwrap_or(written);
             let plain = unescaped(inner);
-            let expanded = file.expanded(&plain);
+            let expanded = expanded(&plain, &known, MOST_MADE - made);
+            made += if expanded == plain { 0 } else { expanded.len() };
+            known.insert(name, expanded.clone());
             // What has the value in it, such as its quotes, is no spelling of its own: they stay where they are.
             let is_own = |spelling: &&str| !spelling.contains(&expanded);
             let spellings = [written, inner, value.trim(), &plain].into_iter().filter(is_own).map(str::to_owned).collect();
@@ -88,21 +96,27 @@ impl EnvFile {
         }
         file
     }
+}
 
-    fn expanded(&self, value: &str) -> String {
-        let mut pieces = value.split('$');
-        let mut whole = pieces.next().unwrap_or_default().to_owned();
-        for piece in pieces {
-            let bare = piece.find(|c| !is_name(c)).unwrap_or(piece.len());
-            let (name, behind) =
-                piece.strip_prefix('{').and_then(|inside| inside.split_once('}')).unwrap_or((&piece[..bare], &piece[bare..]));
-            match self.variables.iter().rfind(|variable| variable.name == name) {
-                Some(variable) => whole.extend([variable.value.as_str(), behind]),
-                None => whole.extend(["$", piece]),
-            }
-        }
-        whole
+/// A value with the variables above it in the place of their names, if that is no longer than `most`.
+fn expanded(value: &str, known: &HashMap<&str, String>, most: usize) -> String {
+    if !value.contains('$') {
+        return value.to_owned();
     }
+    let mut pieces = value.split('$');
+    let mut whole = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let bare = piece.find(|c| !is_name(c)).unwrap_or(piece.len());
+        let (name, behind) = piece.strip_prefix('{').and_then(|inside| inside.split_once('}')).unwrap_or((&piece[..bare], &piece[bare..]));
+        match known.get(name) {
+            Some(value) => whole.extend([value.as_str(), behind]),
+            None => whole.extend(["$", piece]),
+        }
+        if whole.len() > most {
+            return value.to_owned();
+        }
+    }
+    whole
 }
 
 fn is_name(c: char) -> bool {

@@ -2,19 +2,21 @@
 //! place. The value goes back only into a call that was approved with the name shown.
 
 use super::ToolError;
-use super::env_file::EnvFile;
+use super::env_file::{EnvFile, EnvVariable};
 use crate::text::{SECRET_END, SECRET_START, TEXT_CUT, secret_mark, secret_names, without_marks};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use std::{
     cell::Cell,
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap, HashSet},
     path::{Path, PathBuf},
     sync::{PoisonError, RwLock, RwLockReadGuard},
 };
 
 /// A shorter value is part of too many words.
 const SHORTEST: usize = 8;
+/// So many secrets of a `.env` are known: each text is searched for all of them.
+const MOST_OF_FILE: usize = 1000;
 /// The shortest piece of a secret that a cut may not leave.
 const SHORTEST_PIECE: usize = 4;
 
@@ -31,8 +33,16 @@ struct KnownSecret {
 pub struct KnownSecrets {
     /// Where `.env` is.
     workspace: PathBuf,
+    known: RwLock<SecretList>,
+}
+
+#[derive(Debug, Default)]
+struct SecretList {
     /// Longest value first, so that a secret inside another one doesn't break it up.
-    known: RwLock<Vec<KnownSecret>>,
+    secrets: Vec<KnownSecret>,
+    values: HashSet<String>,
+    /// How many values each name has.
+    names: HashMap<String, usize>,
 }
 
 impl KnownSecrets {
@@ -46,11 +56,9 @@ impl KnownSecrets {
 
     /// Reads `.env` as it is now. One that tools can't read either has no secrets.
     pub fn read_workspace(&self) {
-        for variable in EnvFile::read(&self.workspace).unwrap_or_default().variables {
-            if is_secret(&variable.name) && variable.value.trim().len() >= SHORTEST {
-                self.learn(&variable.name, &variable.value);
-                self.know_spellings(&variable.name, "in .env", &variable.spellings);
-            }
+        for variable in secrets_of(&EnvFile::read(&self.workspace).unwrap_or_default()).take(MOST_OF_FILE) {
+            self.learn(&variable.name, &variable.value);
+            self.know_spellings(&variable.name, "in .env", &variable.spellings);
         }
     }
 
@@ -83,18 +91,19 @@ impl KnownSecrets {
     }
 
     fn know(&self, name: &str, value: &str) {
-        if value.len() < SHORTEST || self.lock().iter().any(|secret| secret.value == value) {
+        if value.len() < SHORTEST || self.lock().values.contains(value) {
             return;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         // Another value of the same name: what was read is what is put in.
-        let name = without_marks(name);
-        let further = format!("{name}, value ");
-        let others = known.iter().filter(|secret| secret.name == name || secret.name.starts_with(&further)).count();
-        let name = if others == 0 { name.into_owned() } else { format!("{further}{}", others + 1) };
-        let at = known.partition_point(|secret| secret.value.len() >= value.len());
+        let name = without_marks(name).into_owned();
+        let values = known.names.entry(name.clone()).or_default();
+        *values += 1;
+        let name = if *values == 1 { name } else { format!("{name}, value {values}") };
+        known.values.insert(value.to_owned());
+        let at = known.secrets.partition_point(|secret| secret.value.len() >= value.len());
         let is_lossy = value.contains(char::REPLACEMENT_CHARACTER);
-        known.insert(at, KnownSecret { name, value: value.to_owned(), is_lossy });
+        known.secrets.insert(at, KnownSecret { name, value: value.to_owned(), is_lossy });
     }
 
     /// Data of this program with its secrets marked.
@@ -124,7 +133,7 @@ impl KnownSecrets {
 
     /// Whether any secret is in a JSON text.
     fn occurs(&self, json: &str) -> bool {
-        self.lock().iter().any(|secret| {
+        self.lock().secrets.iter().any(|secret| {
             let spelled = Value::from(secret.value.as_str()).to_string();
             json.contains(spelled.trim_matches('"'))
         })
@@ -156,14 +165,14 @@ impl KnownSecrets {
     /// Marks the secrets in a text, and the pieces of secrets that its cuts left.
     pub fn mask_text(&self, text: &mut String) {
         let known = self.lock();
-        for secret in known.iter() {
+        for secret in &known.secrets {
             if text.contains(&secret.value) {
                 *text = text.replace(&secret.value, &secret_mark(&secret.name));
             }
         }
         while let Some((before, behind)) = text.split_once(TEXT_CUT) {
-            let end = longest_piece(&known, |value, at| Some(&value[..at]).filter(|piece| before.ends_with(*piece)));
-            let start = longest_piece(&known, |value, at| Some(&value[at..]).filter(|piece| behind.starts_with(*piece)));
+            let end = longest_piece(&known.secrets, |value, at| Some(&value[..at]).filter(|piece| before.ends_with(*piece)));
+            let start = longest_piece(&known.secrets, |value, at| Some(&value[at..]).filter(|piece| behind.starts_with(*piece)));
             let mark = |piece: Option<(usize, &str)>| piece.map(|(_, name)| secret_mark(name)).unwrap_or_default();
             let length = |piece: Option<(usize, &str)>| piece.map_or(0, |(length, _)| length);
             *text = [&before[..before.len() - length(end)], &mark(end), &mark(start), &behind[length(start)..]].concat();
@@ -187,20 +196,20 @@ impl KnownSecrets {
     pub fn put_in(&self, args: &Value) -> Result<Value, ToolError> {
         let names = names_in(args);
         let known = self.lock();
-        if let Some(missing) = names.iter().find(|name| known.iter().all(|secret| secret.is_lossy || secret.name != **name)) {
+        if let Some(missing) = names.iter().find(|name| known.secrets.iter().all(|secret| secret.is_lossy || secret.name != **name)) {
             return Err(ToolError::refused(format!("the secret `{missing}` is not known here"))
                 .hint("set the variable, or write it into the workspace's .env"));
         }
         let mut filled = args.clone();
         for_each_text(&mut filled, &|text| {
-            for secret in known.iter().filter(|secret| !secret.is_lossy && names.contains(&secret.name)) {
+            for secret in known.secrets.iter().filter(|secret| !secret.is_lossy && names.contains(&secret.name)) {
                 *text = text.replace(&secret_mark(&secret.name), &secret.value);
             }
         });
         Ok(filled)
     }
 
-    fn lock(&self) -> RwLockReadGuard<'_, Vec<KnownSecret>> {
+    fn lock(&self) -> RwLockReadGuard<'_, SecretList> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -213,7 +222,18 @@ pub fn workspace_variables(workspace: &Path) -> Vec<(String, String)> {
 
 /// Why secrets in a workspace's `.env` aren't known, although tools can read it.
 pub fn unknown_secrets(workspace: &Path) -> Option<String> {
-    EnvFile::read(workspace).map_or_else(|problem| problem, |file| file.not_understood())
+    let file = match EnvFile::read(workspace) {
+        Ok(file) => file,
+        Err(problem) => return problem,
+    };
+    let many = secrets_of(&file)
+        .nth(MOST_OF_FILE)
+        .map(|next| format!("`.env`: the secrets from {} on, after {MOST_OF_FILE} others, are not hidden", next.name));
+    many.or_else(|| file.not_understood())
+}
+
+fn secrets_of(file: &EnvFile) -> impl Iterator<Item = &EnvVariable> {
+    file.variables.iter().filter(|variable| is_secret(&variable.name) && variable.value.trim().len() >= SHORTEST)
 }
 
 /// The longest piece of a secret that fits a place, as its length and the secret's name.
@@ -426,5 +446,31 @@ mod tests {
         }
         assert_eq!(secrets.put_in(&json!(secret_mark("W_KEY"))).unwrap(), "wwww wwww1234");
         assert_eq!(base64(b"ab"), "YWI=");
+    }
+
+    #[test]
+    fn an_env_file_of_any_content_is_read_at_once_or_its_problem_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(".env");
+        let lines: String = (0..20_000).map(|at| format!("K{at}_KEY=valueofkey{at}\n")).collect();
+        let doubled: String = (1..60).map(|at| format!("V{at}_KEY=${{V{}_KEY}}${{V{}_KEY}}\n", at - 1, at - 1)).collect();
+        let many = "`.env`: the secrets from K1000_KEY on, after 1000 others, are not hidden";
+        let open = "`.env`: line 2 and 199999 more can't be read as `NAME=value`, so a secret there is not hidden";
+        for (text, told) in [
+            (lines, Some(many)),
+            (format!("A_KEY=\"\n{}", "x\n".repeat(200_000)), Some(open)),
+            (format!("V0_KEY=0123456789\n{doubled}"), None),
+            ("x".repeat((1 << 20) + 1), Some("the secrets in `.env` are not known, so they are not hidden: it is larger than 1 MiB")),
+        ] {
+            std::fs::write(&file, text).unwrap();
+            let secrets = KnownSecrets::new(folder.path(), []);
+            assert_eq!(unknown_secrets(folder.path()).as_deref(), told);
+            assert!(secrets.lock().secrets.len() < 20_000);
+        }
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(unknown_secrets(folder.path()), None);
+        std::fs::create_dir(&file).unwrap();
+        let told = "the secrets in `.env` are not known, so they are not hidden: it is a folder";
+        assert_eq!(unknown_secrets(folder.path()).as_deref(), Some(told));
     }
 }
