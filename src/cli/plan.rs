@@ -46,7 +46,7 @@ pub async fn plan(args: &PlanArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
 }
 
 fn print(made: &MadePlan, before: Option<&Plan>, args: &PlanArgs, host: &LocalHost, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let findings = source::findings(&made.plan, &host.catalog());
+    let findings = host.findings(&made.plan);
     let exit = verdict(made, &findings);
     if args.json {
         io.json(&as_json(made, &findings))?;

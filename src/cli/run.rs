@@ -38,7 +38,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     document.plan.inputs.extend(inputs);
     // What came from stdin as words was not typed here: a plan that did is the plan's own text.
     let private_request = args.what == "-" && document.text.is_empty();
-    let mut findings = source::findings(&document.plan, &host.catalog());
+    let mut findings = host.findings(&document.plan);
     if source::verdict(&findings) == Exit::Invalid {
         findings.retain(|finding| finding.is_error());
         for placed in document.place(findings) {

@@ -32,10 +32,11 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
         }
         Err(error) => return Err(source::unreadable(&error)),
     };
-    let catalog = place.survey()?.catalog();
+    let survey = place.survey()?;
+    let catalog = survey.catalog();
     let fixing = args.fix.is_some() || args.diff;
     let (document, made) = if fixing { fix::fix(args, document, &catalog, io)? } else { (document, Vec::new()) };
-    let findings = source::findings(&document.plan, &catalog);
+    let findings = survey.findings(&document.plan);
     let exit = source::verdict(&findings);
     let (nodes, mut findings) = (document.plan.nodes.len(), document.place(findings));
     if args.diff {

@@ -7,7 +7,7 @@ use super::{
     jobs::{Jobs, Kit},
     link,
     places::Folders,
-    refusing::{refuse_secret_names, refuse_wrong},
+    refusing::{findings, refuse, secret_values},
     session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
     setup::SetUp,
 };
@@ -16,6 +16,7 @@ use crate::engine::{
     Action, ActionTarget, Actor, Command, ModelCall, ModelSlots, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time, short_name,
 };
 use crate::models::config::Environment;
+use crate::plan::validate::{Finding, validate};
 use crate::plan::{Catalog, Plan, nest};
 use crate::store::{RunFilter, RunRow, Store, StoreError};
 use crate::tools::sweep;
@@ -136,6 +137,11 @@ impl LocalHost {
         self.shared.catalog()
     }
 
+    /// Everything that is to be said about a plan before it runs here.
+    pub fn findings(&self, plan: &Plan) -> Vec<Finding> {
+        findings(plan, &self.catalog(), &self.shared.kit.secrets)
+    }
+
     /// Cards that could not be read: file, line and words.
     pub fn card_problems(&self) -> Vec<Problem> {
         self.shared.kit.card_problems()
@@ -202,9 +208,9 @@ impl Shared {
         let catalog = self.kit.catalog(model.as_deref());
         link(&mut plan, "the plan", &self.places.workspace);
         let plan = nest::inlined(plan);
-        refuse_secret_names(&plan, &self.kit.secrets)?;
+        refuse(&secret_values(&plan, &self.kit.secrets))?;
         let plan = self.kit.secrets.sealed(plan);
-        refuse_wrong(&plan, &catalog)?;
+        refuse(&validate(&plan, &catalog))?;
         let rehearse = model.as_deref() == Some(REHEARSAL);
         let model = model.filter(|_| !rehearse);
         let model_slots = match &model {

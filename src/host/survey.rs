@@ -5,10 +5,11 @@ use super::{
     config::Config,
     jobs::Kit,
     places::Folders,
+    refusing::findings,
     setup::SetUp,
 };
 use crate::models::config::{Environment, Lookup};
-use crate::plan::Catalog;
+use crate::plan::{Catalog, Plan, validate::Finding};
 use std::collections::BTreeMap;
 
 /// What there is to plan with.
@@ -33,6 +34,11 @@ impl Survey {
     /// What plans may name.
     pub fn catalog(&self) -> Catalog {
         self.kit.catalog(self.chosen.as_deref())
+    }
+
+    /// Everything that is to be said about a plan before it runs here.
+    pub fn findings(&self, plan: &Plan) -> Vec<Finding> {
+        findings(plan, &self.catalog(), &self.kit.secrets)
     }
 
     /// Whether a tool can be called as things are set up.

@@ -127,7 +127,7 @@ fn a_file_of_secrets_that_is_too_large_is_told_of() {
     std::fs::File::options().write(true).open(program.workspace().join(".env")).unwrap().set_len((64 << 20) + 1).unwrap();
     let plan = planned(&program, json!([{"id": "a", "value": 1}]));
     for how in [&["run", &plan][..], &["agents"]] {
-        program.run(how).code(0).says(&["the secrets in `.env` are not known, so they are not hidden: it is larger than 64 MiB"]);
+        program.run(how).code(0).says(&["the secrets in `.env` are not known, so they are not hidden: it is larger than 1 MiB"]);
     }
 }
 
@@ -185,7 +185,33 @@ fn a_plan_whose_node_is_called_as_a_secret_is_refused_with_the_reason() {
     let program = Program::new();
     program.file(".env", "PRIMARY_KEY=customer_id\n");
     let plan = planned(&program, json!([{"id": "customer_id", "value": 1}]));
-    program.run(&["run", &plan]).code(1).says(&["the value of the secret PRIMARY_KEY is in the name of a node", "rename the node"]);
+    for subcommand in ["validate", "run"] {
+        let message = "the value of the secret PRIMARY_KEY is in the name of a node";
+        let ran = program.run(&[subcommand, &plan]).code(3);
+        let shown = [ran.out, ran.err].concat();
+        assert!(["nodes[0].id", message, "the name of the variable PRIMARY_KEY"].iter().all(|part| shown.contains(part)), "{shown}");
+    }
+}
+
+#[test]
+fn a_secrets_value_in_code_or_a_reference_is_told_as_that_by_validate_and_by_run() {
+    let program = Program::new();
+    program.file(".env", "O_KEY=12345678\nC_SECRET=localhost\n");
+    let nodes = json!([
+        {"id": "c", "code": "return 12345678 * 2"},
+        {"id": "e", "value": {"localhost": 1}},
+        {"id": "f", "value": ["{{e.localhost}}"], "depends_on": ["e"]},
+    ]);
+    let plan = planned(&program, nodes);
+    for subcommand in ["validate", "run"] {
+        let ran = program.run(&[subcommand, &plan]).code(3);
+        let shown = [ran.out, ran.err].concat();
+        for finding in
+            ["nodes[0].code: the value of the secret O_KEY is in code", "nodes[2].value: the value of the secret C_SECRET is in a ref"]
+        {
+            assert!(shown.contains(finding), "{shown}");
+        }
+    }
 }
 
 #[test]

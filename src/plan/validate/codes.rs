@@ -101,6 +101,7 @@ table! {
     DeniedEffects "denied-effects" Warning "by the plan a tool that changes things has no side effects",
     PrivateData "private-data" Warning "private data reaches a call that sends it out, so the call asks first",
     LiteralKey "literal-key" Warning "what looks like a key is written in the plan",
+    SecretValue "secret-value" Error "the value of a secret is part of a name, a reference, a condition or code",
     UnknownField "unknown-field" Warning "a field has no meaning here, so it does nothing",
     NotYet "not-yet" Warning "this version reads a field but doesn't use it yet",
 }
