@@ -57,7 +57,11 @@ fn failed_plannings(place: &CliContext, io: &mut Io<'_>) {
     let took = if calls.is_empty() { String::new() } else { format!(" ({})", calls_label(&calls)) };
     let (request, why) = (Plain::summary(request).truncate(GOAL_COLUMNS), Plain::summary(why));
     let file = place.places.home.join(PLANNINGS);
-    io.say(&format!("{} became no plan{took}, the last {} \"{request}\": {why}", counted(failed.len(), "request"), timestamp(at.0)));
+    io.say(&format!(
+        "{} failed before there was a plan{took}; the last {} \"{request}\": {why}",
+        counted(failed.len(), "request"),
+        timestamp(at.0)
+    ));
     io.say(&format!("{} has them all", file.display()));
 }
 

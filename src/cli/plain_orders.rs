@@ -74,11 +74,14 @@ impl LineMode {
 
     /// Asks the host, and awaits what comes of it.
     pub(super) fn ask(&mut self, request: Request) {
-        self.awaits = Some(match &request {
-            Request::Command { command: Command::Decide { gate, .. }, .. } => Awaited::Closed(*gate),
-            Request::Resume(_) => Awaited::Driven,
-            _ => Awaited::Asked,
-        });
+        let awaited = if let Request::Command { command: Command::Decide { gate, .. }, .. } = &request {
+            Awaited::Closed(*gate)
+        } else if let Request::Resume(_) = &request {
+            Awaited::Driven
+        } else {
+            Awaited::Asked
+        };
+        self.awaits = Some(awaited);
         self.asked.push(request);
     }
 

@@ -23,7 +23,7 @@ pub fn prune(args: &PruneArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
     let scope = RunFilter::Workspace(&place.places.workspace);
     let chosen = chosen(args, store.runs(scope)?, &store, scope, SystemClock.now())?;
     if chosen.is_empty() {
-        io.say("no run fits: nothing to delete");
+        io.say("no run matches: nothing to delete");
         return Ok(Exit::Success);
     }
     let mut all = 0;

@@ -55,7 +55,7 @@ fn events(records: &[&Record], as_json: bool, io: &mut Io<'_>) -> Result<Exit, C
         io.line(&format!("{:>6}  {}  {what}", record.seq, timestamp(record.at.0)))?;
     }
     if hidden > 0 {
-        io.say(&format!("{} of inner steps and pieces of output not listed; `--json` lists all", counted(hidden, "event")));
+        io.say(&format!("{} not listed; `--json` lists all", counted(hidden, "detail event")));
     }
     Ok(Exit::Success)
 }

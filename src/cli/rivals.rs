@@ -44,7 +44,7 @@ impl Rival {
         self.findings.iter().filter(|finding| finding.severity == severity).count()
     }
 
-    /// `4 nodes (2 agent, 2 tool), 3 in a row, no findings; planning took …`, and below what the nodes do.
+    /// `4 nodes (2 agent, 2 tool), longest chain 3, no findings; planning took …`, and below what the nodes do.
     fn lines(&self, number: usize) -> [String; 2] {
         let found = match (self.of(Severity::Error), self.of(Severity::Warning)) {
             (0, 0) => "no findings".to_owned(),
@@ -116,7 +116,7 @@ pub(super) fn pick(mut rivals: Vec<Rival>, number: Option<usize>, io: &mut Io<'_
     if !(1..=rivals.len()).contains(&number) {
         return Err(CliError::usage(format!("there is no plan {number}: only {} came", counted(rivals.len(), "plan"))));
     }
-    io.say(&format!("plan {number} is taken"));
+    io.say(&format!("using plan {number}"));
     // The others took something too, and were asked for on behalf of this one.
     let mut taken = rivals.swap_remove(number - 1).made;
     taken.calls.extend(rivals.into_iter().flat_map(|rival| rival.made.calls));

@@ -175,7 +175,7 @@ impl SetupDialog<'_, '_> {
     fn choice(&mut self, title: &str, lines: &[String], ask: &str, missing: &str) -> Result<String, CliError> {
         if !self.asks {
             let listed = lines.join("\n");
-            return Err(CliError::new(format!("nobody can be asked here, so name {missing}")).hint(format!("{title}\n{listed}")));
+            return Err(CliError::new(format!("this is no terminal to ask in: name {missing}")).hint(format!("{title}\n{listed}")));
         }
         self.io.say(title);
         for (at, line) in lines.iter().enumerate() {
@@ -187,7 +187,7 @@ impl SetupDialog<'_, '_> {
     /// A line that somebody has to type.
     fn line(&mut self, ask: &str, missing: &str) -> Result<String, CliError> {
         if !self.asks {
-            return Err(CliError::new(format!("nobody can be asked here, so give {missing}")));
+            return Err(CliError::new(format!("this is no terminal to ask in: give {missing}")));
         }
         self.line_or_none(ask)
     }

@@ -103,7 +103,7 @@ impl Tries {
             error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
             let Some(wait) = record.failed(failed).await else { return Err(spent(error, used)) };
             let pause = duration(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
-            sink(Delta::Waits { why: format!("{}; it is sent again in {pause}", error.message) });
+            sink(Delta::Waits { why: format!("{}; trying again in {pause}", error.message) });
             if begun {
                 sink(Delta::Restart { why: error.message, usage });
             }

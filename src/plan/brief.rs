@@ -4,9 +4,9 @@ use super::Plan;
 use crate::text::counted;
 use std::collections::BTreeMap;
 
-/// `5 nodes, 3 in a row`
+/// `5 nodes, longest chain 3`
 pub fn in_brief(plan: &Plan) -> String {
-    format!("{}, {} in a row", counted(plan.nodes.len(), "node"), longest(plan))
+    format!("{}, longest chain {}", counted(plan.nodes.len(), "node"), longest(plan))
 }
 
 /// `2 agent, 3 tool`
@@ -50,10 +50,10 @@ mod tests {
         let plan = |text: &str| dialect::read(text, "x").unwrap().0;
         let text = r#"{"nodes": [{"id": "a", "title": "Begin", "value": 1}, {"id": "b", "code": "return 1", "depends_on": ["a"]},
             {"id": "c", "value": 2}], "edges": [{"from": "b", "to": "c", "when": "b.result"}]}"#;
-        assert_eq!(in_brief(&plan(text)), "3 nodes, 3 in a row");
+        assert_eq!(in_brief(&plan(text)), "3 nodes, longest chain 3");
         assert_eq!(kinds_in_brief(&plan(text)), "1 code, 2 transform");
         assert_eq!(titles(&plan(text)), "Begin · b · c");
         let cycle = r#"{"nodes": [{"id": "a", "value": 1, "depends_on": ["b"]}, {"id": "b", "value": 1, "depends_on": ["a"]}]}"#;
-        assert_eq!(in_brief(&plan(cycle)), "2 nodes, 2 in a row");
+        assert_eq!(in_brief(&plan(cycle)), "2 nodes, longest chain 2");
     }
 }

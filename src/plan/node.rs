@@ -307,7 +307,7 @@ pub struct Policy {
     /// Condition: false skips the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// Condition: true passes over the node.
+    /// Condition: true skips the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_if: Option<String>,
     /// How incoming edges combine.

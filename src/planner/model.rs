@@ -165,9 +165,8 @@ impl PlanningSession<'_> {
         if self.planner.taken().len() >= MOST_REQUESTS {
             return Ok(PlanVerdict::Wrong);
         }
-        let form = if ids == Ids::Positional { "a plan with numbered steps" } else { "a plan" };
         let why = self.why.take().map(|why| format!("; the last one can't run: {why}")).unwrap_or_default();
-        self.sink.progress(&format!("asking {name} for {form}{why}"));
+        self.sink.progress(&format!("asking {name} for a plan{why}"));
         for round in 0..=corrections {
             if self.planner.taken().len() >= MOST_REQUESTS {
                 break;

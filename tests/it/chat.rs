@@ -340,9 +340,12 @@ fn several_plans_are_compared_and_written_and_one_can_be_run() {
     let server = ChatServer::start(vec![text(one_agent("writer", "Say it."))]);
     let program = Program::connected(&server);
     let ended = program.run(&["plan", "say it", "--rivals", "2"]).code(0);
-    for words in
-        ["plan 1 by test-model: 1 node, 1 in a row (1 agent)", "plan 2 by test-model", "written to plan-1.json", "written to plan-2.json"]
-    {
+    for words in [
+        "plan 1 by test-model: 1 node, longest chain 1 (1 agent)",
+        "plan 2 by test-model",
+        "written to plan-1.json",
+        "written to plan-2.json",
+    ] {
         assert!(ended.out.contains(words), "{words}: {ended}");
     }
     assert!(program.read("plan-2.json").contains("Say it."));
@@ -352,7 +355,7 @@ fn several_plans_are_compared_and_written_and_one_can_be_run() {
 
     let server = ChatServer::start(vec![text(one_agent("writer", "Say it.")), text(one_agent("writer", "Say it.")), text("Said.")]);
     let program = Program::connected(&server);
-    let ended = program.run(&["run", "say it", "--rivals", "2", "--pick", "2"]).code(0).says(&["plan 2 is taken"]);
+    let ended = program.run(&["run", "say it", "--rivals", "2", "--pick", "2"]).code(0).says(&["using plan 2"]);
     assert_eq!(ended.out, "Said.\n");
     assert_eq!(shown(&program)["planning"].as_array().unwrap().len(), 2, "both count");
 }
@@ -407,5 +410,5 @@ fn what_planning_took_is_on_record_where_no_plan_came_or_a_wrong_one() {
     ended.says(&["dagdeck console ", "wrong-plan.json` opens it"]);
     let program = Program::connected(&ChatServer::start(vec![text("ok")]));
     program.run(&["plan", "make no plan"]).code(1);
-    program.run(&["ls"]).code(0).says(&["1 request became no plan", "make no plan", "plannings.jsonl"]);
+    program.run(&["ls"]).code(0).says(&["1 request failed before there was a plan", "make no plan", "plannings.jsonl"]);
 }

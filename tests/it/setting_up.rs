@@ -76,7 +76,7 @@ fn a_model_is_set_up_by_the_command_line() {
     assert_eq!(read(&program, ".config/dagdeck/config.toml"), config, "what doesn't work changes nothing");
 
     let nothing = program.feed(&["models", "setup"], "");
-    assert!(nothing.code == 1 && nothing.err.contains("openai") && nothing.err.contains("nobody can be asked"), "{nothing:?}");
+    assert!(nothing.code == 1 && nothing.err.contains("openai") && nothing.err.contains("this is no terminal"), "{nothing:?}");
 }
 
 #[test]

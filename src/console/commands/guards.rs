@@ -160,7 +160,7 @@ fn present(model: &Model, run: &RunView) -> Result<(), DisabledReason> {
     let Some(replay) = run.replay() else { return Ok(()) };
     let (at, all, now) = (replay.at(), run.journal().len(), model.hint("replay.last"));
     let branch = model.hint("replay.branch");
-    Err(format!("this is the run after event {at} of {all}: {now} returns to now, {branch} branches a new run off from here").into())
+    Err(format!("this is the run after event {at} of {all}: {now} leaves the replay, {branch} branches a new run off from here").into())
 }
 
 /// The log of the shown run has a line.
@@ -307,7 +307,7 @@ pub fn gate(model: &Model) -> Result<(), DisabledReason> {
     let (key, _) = model.selected_gate().ok_or_else(|| no_gate(model))?;
     let Some(replay) = model.runs.get(&key.run).and_then(RunView::replay) else { return Ok(()) };
     let now = model.hint("gate.now");
-    Err(format!("its run is shown as it was after event {}: press {now} to return to now", replay.at()).into())
+    Err(format!("its run is shown as it was after event {}: press {now} to leave the replay", replay.at()).into())
 }
 
 /// The selected gate asks whether private data may be sent to one host.
@@ -324,7 +324,7 @@ fn no_gate(model: &Model) -> DisabledReason {
         return format!("this gate opened on the row that you were on: press {attention} first, then reply").into();
     }
     if let Some(replay) = model.replay().filter(|_| model.place.screen != Screen::Inbox) {
-        return format!("this is the run after event {}: press {} to return to now", replay.at(), model.hint("replay.last")).into();
+        return format!("this is the run after event {}: press {} to leave the replay", replay.at(), model.hint("replay.last")).into();
     }
     match model.place.screen {
         Screen::Inbox => {}

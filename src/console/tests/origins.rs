@@ -39,7 +39,7 @@ fn a_bar_leads_to_its_node_and_to_its_trace() {
     assert_eq!(deck.model.place.screen, Screen::Plan);
     assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("count"));
     deck.keys("6 o");
-    assert!(deck.sees("where the result of count comes from"), "{}", deck.screen());
+    assert!(deck.sees("what led to count"), "{}", deck.screen());
 }
 
 #[test]
@@ -118,12 +118,12 @@ fn a_trace_that_is_open_follows_its_node_to_another_name_and_back() {
     };
     for (from, to) in [("list", "files"), ("files", "sources")] {
         deck.command(&run, rename(from, to));
-        assert!(deck.sees(&format!("where the result of {to} comes from")), "{}", deck.screen());
+        assert!(deck.sees(&format!("what led to {to}")), "{}", deck.screen());
     }
     deck.command(&run, Command::Undo);
-    assert!(deck.sees("where the result of files comes from"), "{}", deck.screen());
+    assert!(deck.sees("what led to files"), "{}", deck.screen());
     deck.keys("H 0 ) )");
-    assert!(deck.sees("where the result of list comes from"), "{}", deck.screen());
+    assert!(deck.sees("what led to list"), "{}", deck.screen());
     deck.keys("$");
-    assert!(deck.sees("where the result of files comes from"), "{}", deck.screen());
+    assert!(deck.sees("what led to files"), "{}", deck.screen());
 }

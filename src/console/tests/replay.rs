@@ -100,7 +100,7 @@ fn nothing_is_decided_while_a_run_is_looked_at_as_it_was() {
     deck.keys("H [ i a");
     assert_eq!(deck.engine().open_gates().count(), 1);
     let here = at(&deck);
-    assert!(deck.sees(&format!("its run is shown as it was after event {here}: press $ to return to now")), "{}", deck.screen());
+    assert!(deck.sees(&format!("its run is shown as it was after event {here}: press $ to leave the replay")), "{}", deck.screen());
     for keys in ["x", "-", "X", "X", "e"] {
         deck.keys(keys);
         assert_eq!(deck.engine().open_gates().count(), 1);

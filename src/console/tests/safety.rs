@@ -299,7 +299,7 @@ fn a_text_of_a_payload_is_edited_as_that_text() {
     let mut deck = Deck::waiting(120, 40);
     deck.keys(". e");
     let screen = deck.screen();
-    assert!(screen.contains("edit what of it?") && screen.contains("content"), "{screen}");
+    assert!(screen.contains("edit which part?") && screen.contains("content"), "{screen}");
     deck.keys("enter");
     let Some(Dialog::Editor(editor)) = deck.model.dialogs.last() else { panic!("{}", deck.screen()) };
     assert!(editor.field.text().contains('\n') && !editor.field.text().contains("\\n"));

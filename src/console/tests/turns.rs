@@ -30,7 +30,7 @@ fn several_plans_are_listed_one_is_taken_and_the_others_stay_at_hand() {
     deck.type_text("list the rust files");
     deck.keys("esc V");
     let screen = deck.screen();
-    for words in ["which one?", "plan 1: ", "plan 2: ", "plan 3: ", "in a row"] {
+    for words in ["which one?", "plan 1: ", "plan 2: ", "plan 3: ", "longest chain"] {
         assert!(screen.contains(words), "{words}\n{screen}");
     }
     assert!(deck.model.editor.plan().nodes.is_empty(), "nothing is taken by itself");

@@ -125,7 +125,7 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     let mut room = last_row(inside);
     let mut hints = vec![("pick.take", "OK"), ("pick.cancel", leaving(model))];
     if pick.folded() > 0 {
-        let words = Plain::line(&format!("{} can't be used now: type to find them", pick.folded()));
+        let words = Plain::line(&format!("{} more can't be used now: type to see why", pick.folded()));
         room.width = pen.pieces_right(room, &[(words, Role::Dim)]).saturating_sub(room.x + 2);
     }
     if pick.shown.len() > usize::from(list.height) {
@@ -262,7 +262,7 @@ fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
     let inside = pen.dialog(width, rows, &Plain::line("please confirm"));
     pen.lines(Rect { height: inside.height.saturating_sub(2), ..inside }, &lines);
-    let leaves = (confirm.then == Confirmed::CancelAllAndQuit).then_some(("confirm.leave", "quit, keep them"));
+    let leaves = (confirm.then == Confirmed::CancelAllAndQuit).then_some(("confirm.leave", "quit, keep it"));
     let saves = guards::quitting_unsaved(model).is_ok().then_some(("confirm.save", "save the plan first"));
     let hints: Vec<(&str, &str)> = [("confirm.yes", "yes")].into_iter().chain(leaves).chain(saves).chain([("confirm.no", "no")]).collect();
     keys(model, pen, last_row(inside), &hints);

@@ -16,7 +16,7 @@ const NAMED: usize = 3;
 fn runs(model: &Model, pen: &Pen<'_>, doc: &mut Doc<'static>) {
     let needs = |run: &&RunSummary| run.outcome.is_none() && run.imported.is_none();
     let (open, ended): (Vec<_>, Vec<_>) = model.runs.listing.iter().partition(needs);
-    for (title, runs) in [("Not over yet", open), ("Ran last", ended)] {
+    for (title, runs) in [("Open runs", open), ("Recent runs", ended)] {
         if runs.is_empty() {
             continue;
         }
@@ -32,7 +32,7 @@ fn runs(model: &Model, pen: &Pen<'_>, doc: &mut Doc<'static>) {
     }
     if !doc.is_empty() {
         let (leave, list) = (model.hint("request.leave"), model.hint("app.runs"));
-        doc.line(Role::Dim, Plain::line(&format!("{leave}, then {list} lists them all; enter there opens one")));
+        doc.line(Role::Dim, Plain::line(&format!("{leave}, then {list} lists all runs; enter opens one")));
         doc.line(Role::Text, Plain::default());
     }
 }

@@ -99,7 +99,7 @@ fn state(model: &Model, now: Time, key: &GateKey, pen: &Pen<'_>) -> ((Plain, Rol
     let says = |words: &str, role| ((Plain::line(words), role), false);
     if let Some(replay) = model.runs.get(&key.run).and_then(RunView::replay) {
         let now = model.hint("gate.now");
-        return says(&format!("replay at event {}, keys inactive: press {now} to return to now", replay.at()), Role::Badge);
+        return says(&format!("replay at event {}, keys inactive: press {now} to leave the replay", replay.at()), Role::Badge);
     }
     if model.selected_gate().is_none() {
         return says(&format!("opened just now: {} lets its keys reply", model.hint("tree.attention")), Role::Waiting);

@@ -79,7 +79,8 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool) {
             GlyphSet::Ascii => [" =V ", " -v ", " .x "],
         };
         let legend = [(taken, Role::Succeeded), ("taken", Role::Dim), (waiting, Role::Border), ("waits", Role::Dim), (dead, Role::Dim)];
-        let legend: Vec<_> = legend.into_iter().chain([("dead ", Role::Dim)]).map(|(words, role)| (Plain::line(words), role)).collect();
+        let legend: Vec<_> =
+            legend.into_iter().chain([("not taken ", Role::Dim)]).map(|(words, role)| (Plain::line(words), role)).collect();
         pen.pieces_right(Rect { width: area.width - 1, height: 1, ..area }, &legend);
     }
 }

@@ -61,7 +61,7 @@ fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         Some((gate, None)) => docs::gate_title(gate).then(&Plain::line(&open_elsewhere(model))),
         None if model.inbox.gates.is_empty() => {
             let back = model.hint("app.back");
-            Plain::line(&format!("Gates of the runs that this console drives appear here. Press {back} to go back."))
+            Plain::line(&format!("No gate is open in the runs that are open here. Press {back} to go back."))
         }
         None => Plain::line(&format!("Press {} or {} to select a gate.", model.hint("move.down"), model.hint("move.up"))),
     };

@@ -18,7 +18,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
         pen.title(area, &[(Plain::line("trace"), Role::Title)]);
         return pen.no_rows(below(area), "No node of a run is selected.");
     };
-    let title = Plain::line("where the result of ").then(&Plain::summary(view.node())).then(&Plain::line(" comes from"));
+    let title = Plain::line("what led to ").then(&Plain::summary(view.node()));
     pen.title(area, &[(title, Role::Title)]);
     pen.list(below(area), (view.place.top, view.lines().len()), Some(view.place.selected), open, |pen, at, row| {
         let line = view.lines()[at];

@@ -95,7 +95,7 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     }
     let mut words = Vec::new();
     if tree.orientation() == Orientation::Goal {
-        words.push((Plain::line("from the goal  "), Role::Dim));
+        words.push((Plain::line("last nodes first  "), Role::Dim));
     }
     pen.out_of_sight(area, tree.top(), tree.rows().len(), area.height - 1);
     let version = model.editor.version().filter(|_| model.shown_run().is_none());

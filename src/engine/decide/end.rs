@@ -27,7 +27,7 @@ impl Decider<'_> {
             return self.complete(ix, result, mark);
         }
         let returned = self.fact(ix, NodeFact::Returned { mark });
-        let gate = self.gate_event(ix, GateKind::Review, result, "its result is to be approved before it is used", now);
+        let gate = self.gate_event(ix, GateKind::Review, result, "the plan asks before its result is used", now);
         self.voids(ix, &Cause::HasResult).into_iter().chain([returned, gate]).collect()
     }
 

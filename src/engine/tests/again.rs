@@ -116,7 +116,7 @@ fn who_has_not_begun_waits_for_the_new_result_of_a_node_that_runs_again_alone() 
     assert_eq!(world.open(), [1]);
     world.act(rerun("a", RerunReach::Alone));
     assert_eq!((world.open().len(), world.state("b")), (0, "pending"));
-    assert_eq!(world.voided(1).as_deref(), Some("somebody asked to rerun `a` alone, so the node runs again"));
+    assert_eq!(world.voided(1).as_deref(), Some("the node runs again (rerun `a` alone)"));
     world.done("a", json!("new"));
     assert_eq!(world.open(), [2], "it asks again");
     world.decide(2, GateReply::Approve);

@@ -98,7 +98,7 @@ fn a_trace_says_of_a_void_question_by_what_it_was_void() {
     world.act(Action::Rerun { node: "a".into(), scope: RerunReach::Downstream });
     world.done("a", json!(2));
     world.decide(4, GateReply::Approve);
-    let again = "closed: somebody asked to rerun `a` with what depends on it, so the node runs again";
+    let again = "closed: the node runs again (rerun `a` with what depends on it)";
     assert_eq!(asked(&world, "b"), [again, "approved by anna"]);
     let shown = serde_json::to_value(&trace(&world, "b").steps[0].approvals).unwrap();
     assert_eq!((shown[0]["voided"].as_str().map(str::len), shown[1].get("voided")), (Some(again.len() - "closed: ".len()), None));

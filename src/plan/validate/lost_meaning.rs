@@ -152,7 +152,7 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
     }
     let is_quiet = is_kept(dialect, DocumentPart::Node, name, value);
     if !is_quiet && is(&["foreach", "loop", "repeat", "repeatuntil", "forall", "fanout"]) {
-        return Some(format!("`{shown}` says how often this runs, but it would run once: use a node with `over` or `until`, and a `body`"));
+        return Some(format!("`{shown}` has no effect here, so this would run once: use a node with `over` or `until`, and a `body`"));
     }
     let holders = ["children", "subtasks", "substeps", "steps", "tasks", "nodes", "actions", "parallel", "branches", "then", "do"];
     if holders.contains(&word.as_str()) && value.as_array().is_some_and(|list| list.iter().any(Value::is_object)) {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::says;
 use crate::console::model::{Doc, Model, RunView, texts};
 use crate::console::theme::Role;
-use crate::engine::{HeldAt, Mark, MessageRole, NextCall, NodeError, ToolCall, ToolReport, Totals, result_text};
+use crate::engine::{HeldAt, Mark, MessageRole, NextCall, NodeError, RunStatus, ToolCall, ToolReport, Totals, result_text};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, counted, duration};
 
@@ -65,7 +65,9 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         return doc;
     }
     if node.state.has_ended() || node.state.is_at_work() && node.inside.nodes == 0 {
-        doc.line(Role::Dim, Plain::line(&format!("{}: no output yet", node.state.label(run.seen_status()))));
+        let (status, ended) = (run.seen_status(), node.state.has_ended());
+        let yet = if ended || status == RunStatus::Interrupted { "" } else { " yet" };
+        doc.line(Role::Dim, Plain::line(&format!("{}: no output{yet}", node.state.label(status))));
     } else {
         for link in model.why(run, id) {
             doc.text(Role::Hint, &format!("{}{}", "  ".repeat(link.depth), link.sentence));

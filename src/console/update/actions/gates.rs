@@ -210,7 +210,7 @@ fn pick_part(key: &GateKey, parts: &serde_json::Map<String, Value>, whole: &str)
     let item =
         |part: Option<&String>, label: &str, detail: &str| PickItem::new(PickThen::EditPart(key.clone(), part.cloned()), label, detail);
     let items = names.into_iter().map(|name| item(Some(name), name, &texts::result(&parts[name])));
-    Dialog::pick("edit what of it?", items.chain([item(None, "all of it, as JSON", whole)]).collect())
+    Dialog::pick("edit which part?", items.chain([item(None, "all of it, as JSON", whole)]).collect())
 }
 
 /// Edits one part of a payload as the text that it is, or all of it.
@@ -424,7 +424,7 @@ pub fn now(model: &mut Model, _: &mut UpdateTurn) {
     let Some(run) = model.selected_gate().map(|(key, _)| key.run.clone()) else { return };
     if let Some(view) = model.runs.get_mut(&run) {
         super::replay::end_of(view);
-        model.status = Some(Status::note("back to now"));
+        model.status = Some(Status::note("the run as it is now"));
     }
 }
 

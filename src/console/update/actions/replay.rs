@@ -21,7 +21,7 @@ pub fn toggle(model: &mut Model, _: &mut UpdateTurn) {
     }
     go(model, |_, _| {});
     let (back, forward, last) = (model.hint("replay.back"), model.hint("replay.forward"), model.hint("replay.last"));
-    let words = format!("replay: {back} and {forward} step by event, {last} returns to now; nothing is called");
+    let words = format!("replay: {back} and {forward} step by event, {last} leaves the replay; nothing is called");
     model.status = Some(Status::note(&words));
 }
 
@@ -89,7 +89,7 @@ fn end(model: &mut Model, way: ReplayDirection) {
     let now = model.hint("replay.last");
     model.status = Some(Status::note(&match way {
         ReplayDirection::Back => "nothing earlier".to_owned(),
-        ReplayDirection::Forward => format!("nothing later; press {now} to return to now"),
+        ReplayDirection::Forward => format!("nothing later; press {now} to leave the replay"),
     }));
 }
 
@@ -154,7 +154,7 @@ pub fn tick(model: &mut Model, now: Time) {
     arrived(view);
     if ended {
         let now = model.hint("replay.last");
-        model.status = Some(Status::note(&format!("this is the last event so far; press {now} to return to now")));
+        model.status = Some(Status::note(&format!("this is the last event so far; press {now} to leave the replay")));
     }
 }
 
@@ -217,7 +217,7 @@ pub fn leave(model: &mut Model) -> bool {
     let was = end_of(view);
     if was {
         let goes_on = view.goes_on();
-        model.status = Some(Status::note(if goes_on { "back to now" } else { "back to the end of the run" }));
+        model.status = Some(Status::note(if goes_on { "the run as it is now" } else { "the run at its end" }));
     }
     was
 }

@@ -45,8 +45,8 @@ pub fn start(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
         let more = if nodes.len() > 1 { format!(" and {}", counted(nodes.len() - 1, "other")) } else { String::new() };
         let title = format!("{node}{more}: a model is needed, and none is set up");
         let items = [
-            (PickThen::Command("app.model"), "set one up", "shows how"),
-            (PickThen::StartWith(OPERATOR, first.clone()), "answer yourself", "each prompt comes to your inbox"),
+            (PickThen::Command("app.model"), "set one up", "choose a provider, or give an address"),
+            (PickThen::StartWith(OPERATOR, first.clone()), "answer yourself", "you are asked in the place of the model"),
             (PickThen::StartWith(REHEARSAL, first), "rehearse", "nodes that need a model or would change something only show it"),
         ];
         let items = items.map(|(then, label, detail)| PickItem::new(then, label, detail)).into();

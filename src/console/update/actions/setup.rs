@@ -328,7 +328,8 @@ fn failed(model: &mut Model, failure: &SetupFailure) {
         SetupKey::Typed(_) => choice(SetupChoice::OtherKey, "give another key", "the one that you typed is not kept"),
         SetupKey::Variable(_) | SetupKey::Command(_) => choice(SetupChoice::OtherKey, "give another key", ""),
     };
-    let address = choice(SetupChoice::OtherAddress, "change the address", setup.address.as_deref().unwrap_or("the usual one"));
+    let now = format!("now: {}", setup.address.as_deref().unwrap_or("the usual one"));
+    let address = choice(SetupChoice::OtherAddress, "change the address", &now);
     let name = choice(SetupChoice::OtherModel, "name the model …", "as its server knows it; it need not be listed");
     let again = choice(SetupChoice::Again, "try again", "the same once more");
     let mut ways = match failure.fault {

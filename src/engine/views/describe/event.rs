@@ -77,7 +77,7 @@ impl Event {
             Self::RunCreated { plan, by, .. } => {
                 (Kind::Run, because(&format!("created, {}", counted(plan.nodes.len(), "node")), &plan.goal), actor(by), EventTone::Text)
             }
-            Self::RunStarted => (Kind::Run, just("started"), none(), EventTone::Text),
+            Self::RunStarted => (Kind::Run, just("run started"), none(), EventTone::Text),
             Self::RunInterrupted { signal } => (Kind::Run, just(&format!("interrupted by {}", signal.name())), none(), EventTone::Warning),
             Self::RunRecovered { by, model: Some(model) } => {
                 (Kind::Run, because("resumed", &format!("with model {model}")), actor(by), EventTone::Warning)
@@ -284,9 +284,9 @@ fn acted(action: &Action, why: &str) -> What {
 
 fn routed(taken: usize, dead: usize) -> String {
     match (taken, dead) {
-        (0, 0) => "no edge to follow".to_owned(),
+        (0, 0) => "no edge taken".to_owned(),
         (taken, 0) => format!("{} taken", counted(taken, "edge")),
-        (taken, dead) => format!("{} taken, {dead} dead", counted(taken, "edge")),
+        (taken, dead) => format!("{} taken, {dead} not taken", counted(taken, "edge")),
     }
 }
 

@@ -61,11 +61,11 @@ impl NodeImpact {
     /// The same of nodes that are reached only if what comes before leads there.
     fn label_if_reached(self) -> &'static str {
         match self {
-            Self::Reruns => "may run again if reached",
-            Self::Runs => "may run if reached",
-            Self::AsksAgain => "may ask again if reached",
-            Self::RehearsesAgain => "may rehearse again if reached",
-            Self::ActsAgain => "may change things again if reached",
+            Self::Reruns => "may run again depending on results",
+            Self::Runs => "may run depending on results",
+            Self::AsksAgain => "may ask again depending on results",
+            Self::RehearsesAgain => "may rehearse again depending on results",
+            Self::ActsAgain => "may change things again depending on results",
             other => other.label(),
         }
     }

@@ -136,7 +136,9 @@ impl Tool for FetchUrl {
         let host = host(&url);
         let (risk, why) = match self.reach(&url) {
             Reach::Public => (Risk::Network, format!("fetches from {host}")),
-            Reach::Private => (Risk::Execute, format!("fetches from the private address {host}; what answers there is unknown")),
+            Reach::Private => {
+                (Risk::Execute, format!("fetches from {host}, an address of your own network; what answers there is unknown"))
+            }
             Reach::Never => (Risk::Execute, format!("{host} is not open to tools; the call will be refused")),
         };
         let headers = [("accept".to_owned(), ACCEPT.to_owned()), ("user-agent".to_owned(), http::USER_AGENT.to_owned())];
