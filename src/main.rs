@@ -1,6 +1,9 @@
 //! Arguments in, exit code out.
 
-use dagdeck::{cli, tools::sandbox};
+use dagdeck::{
+    cli,
+    tools::{KnownSecrets, sandbox},
+};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -9,6 +12,6 @@ fn main() -> ExitCode {
         return code;
     }
     let (mut out, mut err, mut stdin) = (std::io::stdout(), std::io::stderr(), std::io::stdin());
-    let mut io = cli::Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns: cli::columns() };
+    let mut io = cli::Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns: cli::columns(), secrets: KnownSecrets::default() };
     cli::main(std::env::args_os(), &mut io).into()
 }

@@ -3,6 +3,7 @@
 use super::CliError;
 use crate::files;
 use crate::text::{Plain, safe_json};
+use crate::tools::KnownSecrets;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
@@ -13,6 +14,8 @@ pub struct Io<'a> {
     pub stdin: &'a mut (dyn Read + Send),
     /// The width of the terminal, if `out` is one.
     pub columns: Option<usize>,
+    /// Values that no line for people shows; data for programs is as it is.
+    pub secrets: KnownSecrets,
 }
 
 /// The smallest width of a row's last cell.
@@ -30,7 +33,7 @@ impl Io<'_> {
     /// # Errors
     /// When the output can't be written.
     pub fn json(&mut self, value: &serde_json::Value) -> Result<(), CliError> {
-        self.line(&safe_json(&format!("{value:#}")))
+        Ok(writeln!(self.out, "{}", safe_json(&format!("{value:#}")))?)
     }
 
     /// Prints one JSON document on one line.
@@ -39,15 +42,22 @@ impl Io<'_> {
     /// When the output can't be written.
     pub fn json_line(&mut self, value: &impl serde::Serialize) -> Result<(), CliError> {
         let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
-        self.line(&safe_json(&text))
+        Ok(writeln!(self.out, "{}", safe_json(&text))?)
     }
 
-    /// Prints one line of data. The text must already be safe to show, or go to a machine.
+    /// Prints one line of data for people. The text must already be safe to show.
     ///
     /// # Errors
     /// When the output can't be written.
     pub fn line(&mut self, text: &str) -> Result<(), CliError> {
-        Ok(writeln!(self.out, "{text}")?)
+        Ok(writeln!(self.out, "{}", self.masked(text))?)
+    }
+
+    /// A text as people see it: each secret is shown by its name.
+    fn masked(&self, text: &str) -> String {
+        let mut masked = text.to_owned();
+        self.secrets.mask_text(&mut masked);
+        if masked == text { masked } else { Plain::block(&masked).iter().map(Plain::as_str).collect::<Vec<_>>().join("\n") }
     }
 
     /// Prints a row of a table. The last cell is cut to the columns that the terminal has left, or to `elsewhere` columns without one.
@@ -61,7 +71,7 @@ impl Io<'_> {
 
     /// Prints a message for a person, of one or more lines. What it quotes is made safe to show here, once for all subcommands.
     pub fn say(&mut self, text: &str) {
-        for line in Plain::block(text) {
+        for line in Plain::block(&self.masked(text)) {
             // When standard error is closed, nobody reads this.
             let _ = writeln!(self.err, "{line}");
         }
@@ -146,7 +156,7 @@ mod tests {
 
     fn printed(print: impl FnOnce(&mut Io<'_>)) -> (String, String) {
         let (mut out, mut err, mut stdin) = (Vec::new(), Vec::new(), std::io::empty());
-        print(&mut Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns: None });
+        print(&mut Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns: None, secrets: KnownSecrets::default() });
         (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
     }
 
@@ -161,7 +171,7 @@ mod tests {
     fn a_row_fits_the_terminal_and_elsewhere_its_last_cell_is_short_enough() {
         let row = |columns: Option<usize>, head: &str, last: &str| {
             let (mut out, mut err, mut stdin) = (Vec::new(), Vec::new(), std::io::empty());
-            let mut io = Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns };
+            let mut io = Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns, secrets: KnownSecrets::default() };
             io.row(&Plain::line(head), &Plain::line(last), 9).unwrap();
             String::from_utf8(out).unwrap()
         };

@@ -3,7 +3,7 @@
 use super::{CliContext, CliError, Exit, Io, LsArgs};
 pub(super) use crate::engine::short_name as short;
 use crate::{
-    engine::{ModelCall, RunStatus, calls_label, elapsed},
+    engine::{ModelCall, RunStatus, calls_label, elapsed_of},
     host::{Clock, SystemClock},
     store::{PLANNINGS, PlanningRecord, RunFilter, RunRow},
     text::{Plain, counted, timestamp},
@@ -66,14 +66,15 @@ fn failed_plannings(place: &CliContext, io: &mut Io<'_>) {
 }
 
 /// How a run is, by who drives it.
-fn status(run: &RunRow, driver: Option<&str>) -> RunStatus {
+pub(super) fn status(run: &RunRow, driver: Option<&str>) -> RunStatus {
     if driver.is_none() { run.status.left } else { run.status.driven }
 }
 
 /// How a run stands, how long it took, how large it is.
 fn cells(run: &RunRow, driver: Option<&str>) -> [String; 3] {
     let status = status(run, driver);
-    let took = elapsed(status.elapsed_ms(run.created, run.last, SystemClock.now())).into_string();
+    let ms = status.elapsed_ms(run.created, run.last, SystemClock.now());
+    let took = elapsed_of(status, run.status.interrupted_by, ms).into_string();
     [status.label(run.status.interrupted_by), took, run.nodes.to_string()]
 }
 

@@ -64,7 +64,7 @@ pub use steering::{
     SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };
 
-use crate::{engine::Action, plan::validate::nearest, text::Plain};
+use crate::{engine::Action, plan::validate::nearest, text::Plain, tools::KnownSecrets};
 use clap::{
     FromArgMatches,
     error::{ContextKind, ContextValue, ErrorKind},
@@ -78,7 +78,7 @@ const MODEL_OF_A_RUN: &str = "`--model` works only where something is planned or
 /// Runs one command line to its exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {
     let mut out = Listened::new(io.out);
-    let io = &mut Io { out: &mut out, err: io.err, stdin: io.stdin, columns: io.columns };
+    let io = &mut Io { out: &mut out, err: io.err, stdin: io.stdin, columns: io.columns, secrets: KnownSecrets::default() };
     let mut command = help::command();
     let mut args: Vec<OsString> = args.into_iter().collect();
     if args.len() == 3 && args[1] == "help" && (args[2] == "--help" || args[2] == "-h") {
@@ -152,6 +152,9 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
 
 fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let place = || CliContext::find(&cli.common);
+    if let Ok(place) = place() {
+        io.secrets = KnownSecrets::of_process(&place.places.workspace);
+    }
     if cli.subcommand.as_ref().is_some_and(Subcommand::uses_settings) {
         trust::announce(&place()?, io);
     }

@@ -2,7 +2,7 @@
 
 use super::{
     CliContext, CliError, Exit, Io, PruneArgs,
-    ls::{GOAL_COLUMNS, short},
+    ls::{GOAL_COLUMNS, short, status},
 };
 use crate::{
     engine::Time,
@@ -30,7 +30,8 @@ pub fn prune(args: &PruneArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
     for run in &chosen {
         let size = store.size(&run.run)?;
         all += size;
-        let (name, state) = (short(&run.run.0), run.status.left.word());
+        let driver = if run.outcome.is_none() { store.driver(&run.run) } else { None };
+        let (name, state) = (short(&run.run.0), status(run, driver.as_deref()).word());
         let head = format!("{name}  {}  {:>7}  {state:<11}  ", timestamp(run.created.0), bytes(size).as_str());
         io.row(&Plain::line(&head), &Plain::summary(&run.goal), GOAL_COLUMNS)?;
     }

@@ -5,7 +5,7 @@ use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline
 use crate::{
     engine::{
         Cause, Decided, Gate, GateId, GateKind, GateQuestion, NodeRun, Preview, Record, Run, RunId, RunStatus, Time, Totals, Transcript,
-        TranscriptEntry, calls_label, elapsed, listed, result_line, result_text, work,
+        TranscriptEntry, calls_label, elapsed_of, listed, result_line, result_text, work,
     },
     host::{Clock, GateLook, SystemClock},
     plan::{NodeId, nest, value_text},
@@ -190,7 +190,7 @@ pub(super) fn print(run: &Run, (id, status): (&str, RunStatus), now: Time, looks
     let goal = run.plan().map_or("", |plan| plan.goal.as_str());
     let counts = run.counts(status).label();
     let goal = if goal.trim().is_empty() { Plain::default() } else { Plain::line(": ").then(&Plain::summary(goal)) };
-    let (label, elapsed) = (status.label(run.interrupted_by()), elapsed(run.elapsed_ms(now)));
+    let (label, elapsed) = (status.label(run.interrupted_by()), elapsed_of(status, run.interrupted_by(), run.elapsed_ms(now)));
     let spent = Totals::from(run.spent()).label();
     let took = listed([elapsed, work(run.work_ms()), spent].into_iter().filter(|part| !part.is_empty()));
     io.line(&format!("{} {label}, {counts}, {took}{goal}", short(id)))?;

@@ -59,8 +59,7 @@ impl Kit {
     pub(super) fn new(places: &Folders, config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
         let registry = ToolRegistry::builtin(&config.tools)?;
         let models = Models::new(config.models, env, Learned::open(&places.home));
-        let variables = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        let secrets = KnownSecrets::new(&places.workspace, variables);
+        let secrets = KnownSecrets::of_process(&places.workspace);
         models.teach(&secrets);
         let cards = Mutex::new(AgentRegistry::open(&places.settings, places.config.as_deref()));
         Ok(Self {

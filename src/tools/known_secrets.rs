@@ -54,6 +54,11 @@ impl KnownSecrets {
         secrets
     }
 
+    /// As `new`, with the variables of this process.
+    pub fn of_process(workspace: &Path) -> Self {
+        Self::new(workspace, std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))
+    }
+
     /// Reads `.env` as it is now. One that tools can't read either has no secrets.
     pub fn read_workspace(&self) {
         for variable in secrets_of(&EnvFile::read(&self.workspace).unwrap_or_default()).take(MOST_OF_FILE) {

@@ -263,6 +263,8 @@ fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
         );
     }
     assert_eq!(program.json(&["show", "last", "--json"])["nodes"][0]["interrupted"], false);
+    let listed = program.run(&["prune", "last"]).code(0).out;
+    assert!(listed.contains("running") && !listed.contains("interrupted"), "{listed}");
     child.kill().unwrap();
     child.wait().unwrap();
     until("nothing is at work any more", || pids.iter().all(|&pid| !is_at_work(pid)).then_some(()));

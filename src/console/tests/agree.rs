@@ -113,7 +113,10 @@ fn shell(home: &tempfile::TempDir, args: &[&str]) -> String {
     let (mut out, mut err, mut stdin) = (Vec::new(), Vec::new(), std::io::empty());
     let home = home.path().to_str().unwrap();
     let args = ["dagdeck", "--home", home, "--workspace", home].into_iter().chain(args.iter().copied()).map(Into::into);
-    cli::main(args, &mut Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns: None });
+    cli::main(
+        args,
+        &mut Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns: None, secrets: crate::tools::KnownSecrets::default() },
+    );
     String::from_utf8(out).unwrap() + &String::from_utf8(err).unwrap()
 }
 

@@ -16,5 +16,5 @@ pub use event::{EventKind, EventLine, EventTone, arguments};
 pub use impact::ImpactLine;
 pub use result::{result_line, result_notes, result_text};
 pub use status::RunStatus;
-pub use times::{elapsed, work};
+pub use times::{elapsed, elapsed_of, work};
 pub use totals::{calls_label, listed};

@@ -7,12 +7,18 @@
 //!   may exceed the elapsed time.
 //! - **Wait time**: while a node waited for people, slots, locks, rates or its next attempt. The timeline shows it.
 
-use crate::engine::{Mark, NodeRun, RunState, RunStatus, Time, WorkSpan};
+use crate::engine::{Mark, NodeRun, RunState, RunStatus, StopSignal, Time, WorkSpan};
 use crate::text::{Plain, duration};
 
 /// `elapsed 6.1s`
 pub fn elapsed(ms: u64) -> Plain {
     Plain::line("elapsed ").then(&duration(ms))
+}
+
+/// The elapsed time of a run that is so. Of one whose process was killed nobody knows more than when its last event happened.
+pub fn elapsed_of(status: RunStatus, interrupted_by: Option<StopSignal>, ms: u64) -> Plain {
+    let is_killed = status == RunStatus::Interrupted && interrupted_by.is_none();
+    if is_killed { elapsed(ms).then(&Plain::line(" to its last event")) } else { elapsed(ms) }
 }
 
 /// `work 45ms`
@@ -64,5 +70,18 @@ impl NodeRun {
     /// Once the node is over.
     pub fn work_ms(&self) -> Option<u64> {
         self.work_ms_by(self.span.finished?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_run_whose_process_was_killed_is_said_to_be_that_of_its_last_event() {
+        let said = |status, signal| elapsed_of(status, signal, 24).into_string();
+        assert_eq!(said(RunStatus::Interrupted, None), "elapsed 24ms to its last event");
+        assert_eq!(said(RunStatus::Interrupted, Some(StopSignal::Terminate)), "elapsed 24ms");
+        assert_eq!(said(RunStatus::Succeeded, None), "elapsed 24ms");
     }
 }
