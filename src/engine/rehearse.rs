@@ -7,7 +7,7 @@ use super::{
     resolve::Ending,
     run::RunState,
 };
-use crate::plan::{Dialect, Node, NodeId, NodeKind, Path, needs_model, rehearsed};
+use crate::plan::{Dialect, Node, NodeId, NodeKind, Path, needs_model, nest, rehearsed};
 use serde_json::Value;
 
 /// Provider of what no model was asked for, in journals.
@@ -32,6 +32,17 @@ impl RunState {
         let answers = model.is_some_and(|model| is_agent || model != OPERATOR);
         let lacks_model = !answers && needs_model(policy.node, &settings.catalog);
         lacks_model || settings.rehearse && self.would_act(ix) || self.reaches(Taint::Rehearsed, ix)
+    }
+
+    /// Whether something inside a node is rehearsed wherever it begins: no model answers, or it would act in a run where nothing does.
+    pub(super) fn rehearses_inside(&self, ix: NodeIx) -> bool {
+        let (Some(settings), Some(body)) = (self.settings(), self.doc(ix).and_then(|node| node.kind.body())) else { return false };
+        let acts = |node: &Node| {
+            let tool = tool_of(node).and_then(|name| settings.catalog.tool(name));
+            node.policy.side_effects.unwrap_or_default() || has_side_effects(&node.kind, tool)
+        };
+        let rehearses = |node: &Node| settings.rehearse && acts(node) || settings.model.is_none() && needs_model(node, &settings.catalog);
+        nest::outline(body).nodes.iter().any(rehearses)
     }
 
     /// Whether a node would change something outside. What a plan says of its tool makes nothing harmless: a rehearsal changes nothing.

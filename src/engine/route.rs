@@ -155,7 +155,7 @@ impl RunState {
         (took, self.edge(dead).and_then(|edge| edge.when.clone()))
     }
 
-    fn route_name(&self, edge: EdgeId) -> String {
+    pub(super) fn route_name(&self, edge: EdgeId) -> String {
         let label = self.edge(edge).and_then(|doc| doc.when.clone());
         label.unwrap_or_else(|| self.doc(self.graph.link(edge).to).map(|node| node.id.to_string()).unwrap_or_default())
     }

@@ -136,7 +136,8 @@ impl RowDrawing<'_> {
             [one] => more(format!("+ {one}"), Role::Dim),
             [one, rest @ ..] => more(format!("+ {one} and {} more", rest.len()), Role::Dim),
         }
-        if let Some((text, role)) = run.and_then(inside) {
+        let all = self.model.shown_run().map_or(0, |view| view.seen().run.count_inside(&self.node.id));
+        if let Some((text, role)) = run.and_then(|node| inside(node, all)) {
             more(text, role);
         }
         if let Some(mark) = run.filter(|node| node.state.group() == StateGroup::Done).and_then(NodeRun::mark_label) {
@@ -270,9 +271,9 @@ pub fn state_mark(view: &RunView, id: &NodeId) -> Option<(Glyph, Role)> {
 }
 
 /// How far what runs inside a node is, and whether something there needs a person.
-fn inside(node: &NodeRun) -> Option<(String, Role)> {
+fn inside(node: &NodeRun, all: u32) -> Option<(String, Role)> {
     let Inside { nodes, over, waiting, bad } = node.inside;
-    let ended = inside_ended(over, nodes);
+    let ended = inside_ended(over, all);
     let (words, role) = match (waiting, bad) {
         (0, 0) => (ended, Role::Dim),
         (0, bad) => (format!("{bad} failed, {ended}"), Role::Failed),

@@ -8,7 +8,7 @@ use crate::engine::{
     resolve::{Ending, safe_result},
     route::Routes,
 };
-use crate::plan::{Dialect, OnFailure};
+use crate::plan::{Dialect, OnFailure, Route};
 use serde_json::Value;
 
 impl Decider<'_> {
@@ -34,8 +34,13 @@ impl Decider<'_> {
     /// The node has its result; its routes are evaluated before that is recorded.
     pub(super) fn complete(&self, ix: NodeIx, result: Value, mark: Option<Mark>) -> Vec<Event> {
         let mut events = self.voids(ix, &Cause::HasResult);
-        match self.routes(Ending { node: ix, state: Mark::state(mark.as_ref()), result: Some(&result), error: None }) {
+        let state = Mark::state(mark.as_ref());
+        match self.routes(Ending { node: ix, state, result: Some(&result), error: None }) {
             Ok(routes) => {
+                // What a rehearsed decision was made of is made up: it gives the way that it takes.
+                let decides = state == NodeState::Rehearsed && self.policy(ix).is_some_and(|policy| policy.route() == Route::Decision);
+                let way = routes.taken.first().filter(|_| decides).map(|&edge| Value::from(self.route_name(edge)));
+                let result = way.unwrap_or(result);
                 events.extend(self.routed(ix, routes));
                 events.push(self.fact(ix, NodeFact::Completed { result, mark }));
                 events.extend(self.stage_over(ix));

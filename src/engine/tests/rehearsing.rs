@@ -220,3 +220,28 @@ fn a_write_that_is_rehearsed_again_is_not_said_to_change_things_again() {
     assert_eq!(lines, ["rehearses again: w"]);
     assert_eq!(world.run.rehearsed_because(&"w".into()), "it would change something outside");
 }
+
+#[test]
+fn the_result_of_a_rehearsed_decision_is_the_way_that_it_takes() {
+    let decide = NodeKind::Decision(DecisionNode::Expression("'x' if w.ok else 'y'".into()));
+    let saved = tool("w", "save", json!({"path": "x"}), &[]);
+    let nodes = vec![saved, node("d", decide, &["w"]), transform("x", json!(1), &[]), transform("y", json!("got {{d}}"), &[])];
+    let mut document = plan(nodes);
+    document.edges = vec![edge("d", "x", "x"), Edge { default: true, ..edge("d", "y", "y") }];
+    let world = World::with(document, rehearsing());
+    assert_eq!(world.states(), "w rehearsed, d rehearsed, x skipped, y rehearsed");
+    assert_eq!((result(&world, "d"), result(&world, "y")), (&json!("y"), &json!("got y")));
+}
+
+#[test]
+fn a_map_whose_body_is_rehearsed_again_is_said_to_be_so() {
+    let body = Box::new(plan(vec![tool("x", "save", json!({"path": "{{item}}"}), &[])]));
+    let map = NodeKind::Map(MapNode { over: "a.items".into(), body, max_parallel: None });
+    let mut world = World::with(plan(vec![agent("a", &[]), transform("v", json!("{{a}}"), &["a"]), node("m", map, &["a"])]), rehearsing());
+    rehearse(&mut world, "a", json!({"items": [1]}));
+    let given = Action::Override { node: "a".into(), value: json!({"items": [1, 2]}) };
+    let impact = world.run.impact(&given, Time(world.now));
+    assert_eq!(impact.nodes(NodeImpact::RehearsesAgain).iter().map(NodeId::as_str).collect::<Vec<_>>(), ["m"]);
+    world.act(given);
+    assert_eq!(world.states(), "a succeeded, v succeeded, m rehearsed, m[0]/x rehearsed, m[1]/x rehearsed");
+}

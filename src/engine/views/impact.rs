@@ -168,7 +168,7 @@ impl RunState {
         match kind {
             _ if asks_again && !self.has_begun(ix) => return impact.add(NodeImpact::AsksAgain, id),
             NodeImpact::Reruns if self.has_acted(ix) => impact.add(NodeImpact::ActsAgain, id.clone()),
-            NodeImpact::Reruns if self.nodes[ix].state == NodeState::Rehearsed && after.rehearses(ix) => {
+            NodeImpact::Reruns if self.nodes[ix].state == NodeState::Rehearsed && (after.rehearses(ix) || after.rehearses_inside(ix)) => {
                 impact.add(NodeImpact::RehearsesAgain, id.clone());
             }
             NodeImpact::Reruns if !self.has_begun(ix) => {
