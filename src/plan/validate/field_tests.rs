@@ -147,3 +147,15 @@ fn allowed_tools_of_an_agent_are_its_tools() {
     let plan = crate::plan::dialect::read(&document.to_string(), "-").unwrap().0;
     assert_eq!(plan.nodes[0].policy.tools.as_deref(), Some(&["echo".to_owned()][..]));
 }
+
+#[test]
+fn the_error_of_a_node_that_fails_safe_is_a_field_of_its_result() {
+    let nodes = |policy: &str| {
+        json!({"nodes": [
+            {"id": "a", "tool": "echo", "args": {"text": "x"}, "on_failure": policy},
+            {"id": "b", "value": "{{a.error}}", "depends_on": ["a"]},
+        ]})
+    };
+    assert_eq!(found(nodes("safe")), Vec::<String>::new());
+    assert_eq!(found(nodes("fail")), ["own-state nodes[1].value"]);
+}

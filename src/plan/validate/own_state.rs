@@ -6,7 +6,7 @@ use super::finding::Fix;
 use crate::plan::code::is_identifier;
 use crate::plan::dialect::names::NAMES;
 use crate::plan::edit::Edit;
-use crate::plan::{Edge, Node, NodeKind, NodeTextMut, Path, Plan, Root, each_text_mut, node_texts_mut};
+use crate::plan::{Edge, Node, NodeKind, NodeTextMut, OnFailure, Path, Plan, Root, each_text_mut, node_texts_mut};
 
 /// Looks at one path that a text reads; `source` is the node that it begins with.
 pub(super) fn check(check: &mut PlanCheck, place: FindingPlace, field: &str, path: &Path, source: usize) {
@@ -20,11 +20,17 @@ pub(super) fn check(check: &mut PlanCheck, place: FindingPlace, field: &str, pat
     if !["status", "error", "state"].contains(&word.as_str()) || promises(&check.plan.nodes[source], word) {
         return;
     }
+    let source = &check.plan.nodes[source].policy;
+    let is_safe = source.on_failure.or(check.plan.defaults.on_failure) == Some(OnFailure::Safe);
+    if is_safe && word == "error" {
+        return;
+    }
     let own = if word == "error" { "error" } else { "status" };
     let is_plain = id.chars().all(is_identifier) && !id.starts_with(|c: char| c.is_ascii_digit());
     let right = if is_plain { format!("nodes.{id}.{own}") } else { format!("nodes[\"{id}\"].{own}") };
+    let lacks = if is_safe { format!("has no `{word}`") } else { "is empty".to_owned() };
     let message =
-        format!("`{id}.{word}` reads a field of the result of `{id}`, which is empty when `{id}` fails; its own {own} is `{right}`");
+        format!("`{id}.{word}` reads a field of the result of `{id}`, which {lacks} when `{id}` fails; its own {own} is `{right}`");
     let edit = changed(check.plan, place, &format!("{id}.{word}"), &right);
     let fix = edit.map(|edit| Fix::guess(format!("read `{right}`"), edit));
     check.find(Code::OwnState, place, field, message, fix);
