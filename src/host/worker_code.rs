@@ -17,6 +17,10 @@ pub(super) async fn work(code: &CodeNode, scope: &CodeScope<'_>, sandbox: &Sandb
     for line in over(&code.sandbox) {
         port.report(WorkerFact::Log(line));
     }
+    if let Some((whole, rounded)) = scope.deps.iter().map(|dep| &*dep.result).chain(scope.inputs.values()).find_map(rounded) {
+        let text = format!("code has whole numbers up to 9007199254740992 only: {whole} is {rounded} there; as text it keeps its digits");
+        port.report(WorkerFact::Noted { label: "rounded".to_owned(), text });
+    }
     let ran = javascript(sandbox, &code.code, dependencies(scope), Value::Object(scope.inputs.clone()), &code.sandbox).await;
     let logs = ran.as_ref().map_or_else(SandboxError::logs, |outcome| outcome.logs.as_slice());
     for line in logs {
@@ -25,6 +29,20 @@ pub(super) async fn work(code: &CodeNode, scope: &CodeScope<'_>, sandbox: &Sandb
     match ran {
         Ok(outcome) => WorkerFact::Done(Done { result: outcome.value, mark: None }),
         Err(error) => WorkerFact::Failed(node_error(&error, &code.code, scope)),
+    }
+}
+
+/// The first whole number of a value that JavaScript has no number for, and the one that it takes in its place.
+fn rounded(value: &Value) -> Option<(String, String)> {
+    match value {
+        Value::Number(number) if !number.is_f64() => {
+            let near = number.as_f64()?;
+            let (whole, rounded) = (number.to_string(), format!("{near:.0}"));
+            (whole != rounded).then_some((whole, rounded))
+        }
+        Value::Array(list) => list.iter().find_map(rounded),
+        Value::Object(map) => map.values().find_map(rounded),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
 }
 
@@ -96,6 +114,12 @@ mod tests {
                 "c": { "output": null, "result": null, "status": "failed", "error": "no route" },
             })
         );
+    }
+
+    #[test]
+    fn a_number_that_code_would_round_is_told() {
+        assert_eq!(rounded(&json!([1, {"n": 9_007_199_254_740_993_u64}])), Some(("9007199254740993".into(), "9007199254740992".into())));
+        assert_eq!(rounded(&json!([9_007_199_254_740_992_u64, -5, 0.1, "9007199254740993"])), None);
     }
 
     #[test]

@@ -19,6 +19,16 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Whether a number keeps all digits that it was written with.
+pub fn keeps_digits(written: &str, number: f64) -> bool {
+    let digits = |text: &str| {
+        let text = text.to_ascii_lowercase();
+        let digits: String = text.split('e').next().unwrap_or_default().chars().filter(char::is_ascii_digit).collect();
+        digits.trim_matches('0').to_owned()
+    };
+    digits(written) == digits(&number.to_string())
+}
+
 /// Milliseconds as `850ms`, `1.2s`, `34s`, `3m04s`, `2h05m`, `3d04h`.
 pub fn duration(ms: u64) -> Plain {
     let seconds = ms / 1000;

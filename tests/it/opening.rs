@@ -278,7 +278,7 @@ fn a_name_in_yaml_is_what_is_written_also_where_it_looks_like_a_number() {
     plan("stages: [01, 1e3]\ndefs:\n- {stage_id: 1e3, type: MERGE}\n- {stage_id: 01, type: TRANSFORM, value: 01}\n");
     let read = program.run(&["export", "plan.yaml", "--format", "stages"]).code(0).json();
     assert_eq!((&read["stages"], &read["defs"][0]["stage_id"]), (&json!(["01", "1e3"]), &json!("1e3")));
-    assert_eq!(read["defs"][1], json!({"stage_id": "01", "type": "TRANSFORM", "value": 1.0}), "data stays a number");
+    assert_eq!(read["defs"][1], json!({"stage_id": "01", "type": "TRANSFORM", "value": "01"}));
 }
 
 #[test]
@@ -397,7 +397,7 @@ fn whether_how_often_or_after_what_a_node_runs_is_never_passed_over_with_a_warni
             assert!(found.contains(&expected) && (code == 3 || is_read), "{document}: {found:?}");
         }
     }
-    let document = json!({"nodes": [{"id": "a", "value": 1, "enabled": true, "skip": false, "next": "nobody", "tags": ["x"]}]});
+    let document = json!({"nodes": [{"id": "a", "value": 1, "enabled": true, "skip": false, "to": "nobody", "tags": ["x"]}]});
     assert_eq!(told(&program, &document).0, 0, "what says nothing of that is no error");
 }
 
@@ -429,6 +429,35 @@ fn a_number_of_more_digits_than_are_kept_is_told() {
     let ended = program.run(&["validate", &file]).code(0);
     assert!(ended.out.contains("nodes[0].value: a number this large is not kept digit by digit"), "{ended}");
     assert!(!ended.out.contains("nodes[1]"), "{ended}");
+    let file = program.file("q.json", r#"{"dagdeck": 1, "nodes": [{"id": "a", "value": [0.12345678901234567890, 1.50, 1e-7, 0.1]}]}"#);
+    let ended = program.run(&["validate", &file]).code(0);
+    let lost = "nodes[0].value[0]: `0.12345678901234567890` has more digits than are kept: it is 0.12345678901234568";
+    assert!(ended.out.contains(lost) && ended.out.matches("digits").count() == 1, "{ended}");
+}
+
+#[test]
+fn a_number_with_zeros_in_front_is_the_text_that_is_written() {
+    let program = Program::new();
+    let file = program.file("p.yaml", "goal: g\nnodes:\n  - id: a\n    value: [01234, 007, 12.5, 0x1F, 0]\n");
+    let ended = program.run(&["validate", &file]).code(0);
+    assert!(ended.out.contains("nodes[0].value[0]: `01234` has zeros in front, as no number has: it is read as text"), "{ended}");
+    let ran = program.run(&["run", &file]).code(0);
+    assert_eq!(ran.out, "01234\n007\n12.5\n31\n0\n", "{ran}");
+}
+
+#[test]
+fn a_number_that_is_too_large_for_any_number_opens_as_text_and_is_told() {
+    let program = Program::new();
+    for (name, text) in [
+        ("p.json", "{\"goal\": \"g\", \"nodes\": [{\"id\": \"a\", \"value\": [1e400,\n-1e999 , 1]}]}"),
+        ("p.yaml", "goal: g\nnodes:\n  - id: a\n    value: [1e400, .inf, 1]\n"),
+    ] {
+        let file = program.file(name, text);
+        let ended = program.run(&["validate", &file]).code(0);
+        assert!(ended.out.contains("`1e400` is no number that can be kept: it is read as text"), "{ended}");
+        let ran = program.run(&["run", &file]).code(0);
+        assert!(ran.out.starts_with("1e400\n"), "{ran}");
+    }
 }
 
 #[test]

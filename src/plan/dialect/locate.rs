@@ -39,16 +39,18 @@ pub(super) fn steps(path: &str) -> Vec<PathStep> {
 
 /// Line and column, from 1, of the values that several paths lead to (`nodes[2].args`), in one pass over the text.
 pub(super) fn locate<'p>(text: &str, paths: impl Iterator<Item = &'p str>) -> Vec<(usize, usize)> {
+    let paths: Vec<Vec<PathStep>> = paths.map(steps).collect();
+    lines(text, &starts(text, &paths))
+}
+
+/// The first byte of each of these values.
+pub(super) fn starts(text: &str, paths: &[Vec<PathStep>]) -> Vec<usize> {
     let mut wanted = WantedPath::default();
-    let mut count = 0;
-    for path in paths {
-        wanted.add(&steps(path), count);
-        count += 1;
-    }
-    let mut walk = PathSearch { text, at: 0, found: vec![0; count] };
+    paths.iter().enumerate().for_each(|(at, path)| wanted.add(path, at));
+    let mut walk = PathSearch { text, at: 0, found: vec![0; paths.len()] };
     walk.space();
     walk.find(&wanted);
-    lines(text, &walk.found)
+    walk.found
 }
 
 /// Line and column of each of these bytes. They are gone through in their order in the text, so that a long line is counted once.

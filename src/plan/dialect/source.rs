@@ -2,12 +2,15 @@
 
 use super::excerpt::{Excerpt, excerpt};
 use super::json::{self, Lost};
-use super::{locate, loose, unquoted, yaml};
+use super::{locate, loose, numbers, unquoted, yaml};
 use crate::plan::Dialect;
 use crate::plan::fields::ShapeError;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
+
+/// So many numbers of a text may be larger than any can be: it is read again for each.
+const MOST_TOO_LARGE: usize = 20;
 
 /// How a document is written in a text. Drawings have a form of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,15 +126,19 @@ impl<'t> SourceText<'t> {
             return match yaml::read(&self.text) {
                 Ok((mut value, lost)) => {
                     unquoted::keep_names(&mut value, &self.text);
-                    Ok((value, Self { lost, ..self }))
+                    Ok(self.with_numbers(value, lost))
                 }
+                Err((message, at)) if message == yaml::NOT_FINITE => self.without_number(at, message),
                 Err((message, at)) => Err(self.error_at(at, message)),
             };
         }
         let error = match json::read(&self.text) {
-            Ok((value, lost)) => return Ok((value, Self { lost, ..self })),
+            Ok((value, lost)) => return Ok(self.with_numbers(value, lost)),
             Err(error) => error,
         };
+        if error.to_string().starts_with("number out of range") {
+            return self.without_number(Some((error.line(), error.column())), "a number is larger than any can be".to_owned());
+        }
         if error.is_syntax()
             && let Some((value, text, message)) = loose::read(&self.text)
         {
@@ -149,6 +156,20 @@ impl<'t> SourceText<'t> {
             format!("not JSON: {message}")
         };
         Err(self.error_at(Some((error.line().max(1), error.column().max(1))), message))
+    }
+
+    fn with_numbers(self, mut value: Value, lost: Vec<Lost>) -> (Value, Self) {
+        let more = numbers::lost(&mut value, &self.text, self.syntax, &lost);
+        (value, Self { lost: self.lost.iter().cloned().chain(lost).chain(more).collect(), ..self })
+    }
+
+    /// The value of the text with a number as text that is larger than any can be.
+    fn without_number(mut self, at: Option<(usize, usize)>, message: String) -> Result<(Value, Self), ReadError> {
+        let quoted = at.filter(|_| self.lost.len() < MOST_TOO_LARGE).and_then(|at| numbers::quoted(&self.text, self.syntax, at));
+        let Some((text, number)) = quoted else { return Err(self.error_at(at, message)) };
+        let message = format!("`{number}` is no number that can be kept: it is read as text");
+        self.lost.push(Lost { path: String::new(), message, is_doubled: false });
+        Self { text: Cow::Owned(text), ..self }.parse()
     }
 
     /// The error for a place in the document.

@@ -483,7 +483,7 @@ fn yaml_errors_speak_of_the_text() {
         ("~: 1\nnodes: []", "-:1:1: a key must be text"),
         ("? [a]\n: 1", "-:1:3: a key must be text"),
         ("x: &a [*a]", "-:1:8: an alias refers to itself"),
-        ("nodes: .inf", "-:1:8: a number must be finite"),
+        ("nodes: .inf", "-:1:8: `nodes`: must be a list, not text"),
         ("<<: 3\nnodes: []", "-:1:5: `<<` must refer to an object"),
     ];
     for (text, words) in cases {

@@ -13,6 +13,9 @@ use std::fmt::{self, Write as _};
 /// Why a text is no YAML: the message, and line and column from 1.
 pub(super) type YamlFault = (String, Option<(usize, usize)>);
 
+/// Told of a number that is larger than any can be, or of what is no number.
+pub(super) const NOT_FINITE: &str = "a number must be finite";
+
 /// Reads a text.
 ///
 /// # Errors
@@ -37,7 +40,7 @@ fn message(error: &Error) -> String {
         | Error::AliasReplayStackDepthExceeded { .. } => "its aliases expand to more than a plan needs".into(),
         Error::NullIntoString { .. } | Error::Unexpected { expected: "string scalar", .. } => "a key must be text".into(),
         Error::RecursiveReferencesRequireWeakTypes { .. } => "an alias refers to itself".into(),
-        Error::NonFiniteFloat { .. } => "a number must be finite".into(),
+        Error::NonFiniteFloat { .. } => NOT_FINITE.into(),
         Error::BinaryNotUtf8 { .. } => "`!!binary` must hold text".into(),
         Error::MergeValueNotMapOrSeqOfMaps { .. } => "`<<` must refer to an object".into(),
         other => {

@@ -15,6 +15,7 @@ use std::{
 
 use super::{AbandonFlag, arguments, blocking, describe};
 use crate::plan::{ArgumentCheck, Risk, ToolInfo, ToolReach};
+use crate::text::keeps_digits;
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
 
 /// Longest expression in bytes.
@@ -44,7 +45,7 @@ pub(super) struct Calculator(ToolInfo);
 
 impl Calculator {
     pub(super) fn new() -> Self {
-        let description = "Calculate exactly, with units and percentages. Gives a number, or text when the result has a unit.";
+        let description = "Calculate exactly, with units and percentages. Gives a number, or text when the result has a unit or more digits than a number can hold.";
         Self(describe::<CalculatorArgs>("calculator", description, Risk::Read, ToolReach::Public))
     }
 }
@@ -149,9 +150,12 @@ fn evaluate(expression: &str, clock: &impl fend_core::Interrupt) -> Result<Value
 /// A number where the result is one.
 fn value(text: &str) -> Value {
     let exact = text.strip_prefix("approx. ").unwrap_or(text);
-    let number = exact.parse::<i64>().map(Number::from).ok().or_else(|| {
+    let whole = exact.parse::<i64>().map(Number::from).or_else(|_| exact.parse::<u64>().map(Number::from));
+    let number = whole.ok().or_else(|| {
         let plain = exact.bytes().all(|byte| byte.is_ascii_digit() || b".-+eE".contains(&byte));
-        exact.parse::<f64>().ok().filter(|_| plain).and_then(Number::from_f64)
+        // One with more digits than a number has stays the text that has them all.
+        let keeps = |number: &f64| exact != text || keeps_digits(exact, *number);
+        exact.parse::<f64>().ok().filter(|number| plain && keeps(number)).and_then(Number::from_f64)
     });
     match (number, exact) {
         (Some(number), _) => Value::Number(number),
@@ -305,6 +309,14 @@ mod tests {
         assert_eq!(result("2 == 2"), json!(true));
         assert_eq!(result("3 km to m"), json!("3000 m"));
         assert_eq!(result("7 mod 4"), json!(3));
+    }
+
+    #[test]
+    fn a_result_with_more_digits_than_a_number_has_is_text_with_all_of_them() {
+        assert_eq!(result("12345678901234567890 * 10"), json!("123456789012345678900"));
+        assert_eq!(result("12345678901234567890 + 1"), json!(12_345_678_901_234_567_891_u64));
+        assert_eq!(result("123456789.123456789 * 1"), json!("123456789.123456789"));
+        assert_eq!(result("1 / 3"), json!(0.333_333_333_3));
     }
 
     #[test]

@@ -4,10 +4,13 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
+use crate::plan::dialect::keep_leading_zeros;
 use crate::text::counted;
 
 use super::table::{COLUMNS, Cell, Column, ColumnKind, Table, column_names, table_name};
 
+/// The largest whole number up to which decimals have all whole numbers.
+const LARGEST_EXACT: u64 = 1 << 53;
 /// Deepest object that becomes columns.
 const DEPTH: usize = 5;
 
@@ -17,10 +20,11 @@ pub(super) fn json(empty: &Table, text: &str) -> Result<Vec<Table>, String> {
 }
 
 pub(super) fn yaml(empty: &Table, text: &str) -> Result<Vec<Table>, String> {
-    let value: Value = serde_saphyr::from_str(text).map_err(|cause| {
+    let mut value: Value = serde_saphyr::from_str(text).map_err(|cause| {
         let cause = cause.to_string();
         format!("{} is not YAML: {}", empty.file, cause.lines().next().unwrap_or_default())
     })?;
+    keep_leading_zeros(&mut value, text);
     of(empty, value)
 }
 
@@ -128,6 +132,15 @@ impl JsonRows {
             }
             table.rows.push(row);
         }
+        for (at, kind) in kinds.iter_mut().enumerate().filter(|(_, kind)| **kind == Some(ColumnKind::Number)) {
+            let cells = || table.rows.iter().map(|row| &row[at]);
+            let is_large = |cell: &Cell| matches!(cell, Cell::Integer(number) if number.unsigned_abs() > LARGEST_EXACT);
+            // A column of decimals would round them.
+            if cells().any(|cell| matches!(cell, Cell::Real(_))) && cells().any(is_large) {
+                table.rows.iter_mut().for_each(|row| row[at] = row[at].as_text().map_or(Cell::Null, Cell::Text));
+                *kind = Some(ColumnKind::Text);
+            }
+        }
         let names = column_names(self.columns.into_keys());
         let kinds = kinds.into_iter().map(|kind| kind.unwrap_or(ColumnKind::Text));
         table.columns = names.into_iter().zip(kinds).map(|(name, kind)| Column::new(name, kind)).collect();
@@ -179,6 +192,16 @@ mod tests {
         assert!(read("d.json", "{", None).unwrap_err().to_string().starts_with("d.json is not JSON: "));
         assert_eq!(read("d.yaml", "- a: 1\n- a: 2\n", None).unwrap()[0].rows.len(), 2);
         assert!(read("d.yaml", "a: [", None).unwrap_err().to_string().starts_with("d.yaml is not YAML: "));
+    }
+
+    #[test]
+    fn a_number_keeps_its_digits_whatever_stands_beside_it() {
+        let table = read("t.json", r#"[{"id": 9007199254740993}, {"id": 12345678901234567890123}, {"id": null}]"#, None).unwrap().remove(0);
+        assert_eq!(columns(&table), [("id", ColumnKind::Text)]);
+        let cells = table.rows.iter().map(|row| row[0].clone()).collect::<Vec<_>>();
+        assert_eq!(cells, [Cell::Text("9007199254740993".into()), Cell::Text("12345678901234568000000".into()), Cell::Null]);
+        let table = read("t.yaml", "- zip: 01234\n- zip: 007\n", None).unwrap().remove(0);
+        assert_eq!(table.rows, [[Cell::Text("01234".into())], [Cell::Text("007".into())]]);
     }
 
     #[test]

@@ -1,0 +1,96 @@
+//! Numbers as a text has them. What a value can't keep of one is told; what has zeros in front, as a code or a key has, stays text.
+
+use super::coerce::at_mut;
+use super::json::Lost;
+use super::locate::{PathStep, starts, steps};
+use super::source::Syntax;
+use super::yaml;
+use crate::plan::fields::step;
+use crate::text::keeps_digits;
+use serde_json::Value;
+
+/// Fewer digits in a row are always kept.
+const KEPT: usize = 16;
+
+/// What the numbers of a value lose of their text.
+pub(super) fn lost(value: &mut Value, text: &str, syntax: Syntax, known: &[Lost]) -> Vec<Lost> {
+    let mut lost = Vec::new();
+    let long = text.split(|c: char| !c.is_ascii_digit() && c != '.').any(|run| run.len() > KEPT);
+    if syntax == Syntax::Json && !long {
+        return lost;
+    }
+    for (path, written, number) in written(value, text, syntax) {
+        if has_leading_zero(&written) && syntax == Syntax::Yaml {
+            if let Some(place) = at_mut(value, &steps(&path)) {
+                *place = Value::from(written.as_str());
+            }
+            let message = format!("`{written}` has zeros in front, as no number has: it is read as text");
+            lost.push(Lost { path, message, is_doubled: false });
+        } else if !keeps_digits(&written, number) && known.iter().all(|lost| lost.path != path) {
+            let message = format!("`{written}` has more digits than are kept: it is {number}; in quotes it keeps all of them");
+            lost.push(Lost { path, message, is_doubled: false });
+        }
+    }
+    lost
+}
+
+/// Puts text in the place of each number of a YAML text that has zeros in front.
+pub fn keep_leading_zeros(value: &mut Value, text: &str) {
+    for (path, written, _) in written(value, text, Syntax::Yaml).into_iter().filter(|(_, written, _)| has_leading_zero(written)) {
+        if let Some(place) = at_mut(value, &steps(&path)) {
+            *place = Value::from(written);
+        }
+    }
+}
+
+fn has_leading_zero(written: &str) -> bool {
+    written.len() > 1 && written.starts_with('0') && written.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The numbers that are no whole ones by their value, each with its path and as it is written.
+fn written(value: &Value, text: &str, syntax: Syntax) -> Vec<(String, String, f64)> {
+    let mut found = Vec::new();
+    numbers(value, "", &mut found);
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let paths: Vec<Vec<PathStep>> = found.iter().map(|(path, _)| steps(path)).collect();
+    let texts: Vec<Option<String>> = match syntax {
+        Syntax::Yaml => yaml::scalars(text, &paths),
+        Syntax::Json => {
+            let end = |c: char| !c.is_ascii_digit() && !['+', '-', '.', 'e', 'E'].contains(&c);
+            let token = |start: usize| text.get(start..)?.split(end).next().map(str::to_owned);
+            starts(text, &paths).into_iter().map(token).collect()
+        }
+    };
+    let is_number = |written: &str, number: f64| written.replace('_', "").parse() == Ok(number);
+    let all = found.into_iter().zip(texts).filter_map(|((path, number), written)| Some((path, written?, number)));
+    all.filter(|(_, written, number)| is_number(written, *number)).collect()
+}
+
+fn numbers(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
+    match value {
+        Value::Number(number) => found.extend(number.as_f64().filter(|_| number.is_f64()).map(|number| (path.to_owned(), number))),
+        Value::Array(list) => list.iter().enumerate().for_each(|(at, entry)| numbers(entry, &format!("{path}[{at}]"), found)),
+        Value::Object(map) => map.iter().for_each(|(key, entry)| numbers(entry, &step(path, key), found)),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+/// The text with the number at a place in quotes, which is larger than any number can be, and that number.
+pub(super) fn quoted(text: &str, syntax: Syntax, (line, column): (usize, usize)) -> Option<(String, String)> {
+    let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
+    let row = text.get(start..)?.split('\n').next()?;
+    let is_end = |c: char| c.is_whitespace() || ",[]{}:#".contains(c);
+    // JSON's readers tell the byte behind the number, YAML's the letter where it begins.
+    let at = match syntax {
+        Syntax::Json => column.min(row.len()).checked_sub(1)?,
+        Syntax::Yaml => row.char_indices().nth(column.checked_sub(1)?)?.0,
+    };
+    let from = row.get(..at)?.rfind(is_end).map_or(0, |before| before + 1);
+    let length = row[from..].find(is_end).unwrap_or(row.len() - from);
+    let number = &row[from..from + length];
+    let is_number = number.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) && !number.contains('"');
+    let (before, behind) = (&text[..start + from], &text[start + from + length..]);
+    is_number.then(|| (format!("{before}\"{number}\"{behind}"), number.to_owned()))
+}
