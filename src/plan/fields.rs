@@ -19,6 +19,14 @@ fn prefix(path: &str) -> String {
     if path.is_empty() { String::new() } else { format!("`{path}`: ") }
 }
 
+/// The unknown field that holds what of an object was read otherwise than it is written.
+pub(in crate::plan) const AS_WRITTEN: &str = "as_written";
+
+/// Whether an empty name fills the place of one that is missing, which has a finding of its own.
+pub(in crate::plan) fn is_stand_in(name: &str, ext: &Map<String, Value>) -> bool {
+    name.is_empty() && ext.contains_key(AS_WRITTEN)
+}
+
 /// A JSON value's kind in words.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {

@@ -1,7 +1,7 @@
 //! The plan as a graph of dense indices: canonical edge order, topological order, cycles, longest paths, what needs what.
 //! Everything is linear in nodes and edges; edges that name unknown nodes have a place in the list but connect nothing.
 
-use super::dialect::is_stand_in;
+use super::fields::is_stand_in;
 use super::{Edge, NodeId, Plan};
 use petgraph::Direction::{self, Incoming, Outgoing};
 use petgraph::algo::{astar, kosaraju_scc, toposort};

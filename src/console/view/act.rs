@@ -8,7 +8,7 @@ use super::pen::Pen;
 use super::{doc, sentence};
 use crate::console::model::{Model, Proposal, Screen, ScreenLayout, docs, scrolled};
 use crate::console::theme::Role;
-use crate::engine::{Blocker, BreakId, Breakpoint, Obstacle};
+use crate::engine::{Blocker, Breakpoint, Obstacle};
 use crate::plan::NodeId;
 use crate::text::{Glyph, Plain, counted};
 
@@ -60,9 +60,9 @@ pub fn why(model: &Model, node: &NodeId, selected: usize, pen: &mut Pen<'_>) {
 /// Draws the list of breakpoints.
 pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     let Some(view) = model.shown_run() else { return };
-    let row = |(id, point): (BreakId, &Breakpoint)| {
-        let mark = Plain::line(pen.theme.glyph(Glyph::Breakpoint)).then(&Plain::line(&format!(" {:<3}", id.0)));
-        let hits = match view.seen().hits(id) {
+    let row = |name: &str, point: &Breakpoint, hits: u32| {
+        let mark = Plain::line(pen.theme.glyph(Glyph::Breakpoint)).then(&Plain::line(&format!(" {name:<5}")));
+        let hits = match hits {
             _ if point.disabled => "  disabled".to_owned(),
             0 => "  not hit yet".to_owned(),
             hits => format!("  hit {}", counted(hits as usize, "time")),
@@ -70,7 +70,10 @@ pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
         let said = sentence::row(&Plain::summary(&point.label()), Role::Text);
         [(mark, Role::Held)].into_iter().chain(said).chain([(Plain::line(&hits), Role::Dim)]).collect()
     };
-    let rows = view.seen().run.breakpoints().map(row).collect();
+    let (seen, run) = (view.seen(), &view.seen().run);
+    let set = run.breakpoints().map(|(id, point)| row(&id.0.to_string(), point, seen.hits(id)));
+    let planned = run.plan_breakpoints().map(|(node, point)| row("plan", &point, seen.plan_hits(&node)));
+    let rows = set.chain(planned).collect();
     let hints = [
         ("breaks.add", "add"),
         ("breaks.edit", "change"),

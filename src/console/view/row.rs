@@ -204,11 +204,13 @@ impl RowDrawing<'_> {
         Some((glyph, role))
     }
 
-    /// What stands before the node in the plan: a finding, else a breakpoint.
+    /// What stands before the node in the plan: an error, else a breakpoint, else a warning.
     fn plan_mark(&self) -> Option<(Glyph, Role)> {
         let breaks =
             self.node.policy.breakpoint.as_ref().is_some_and(|point| Breakpoint::written(point).is_ok_and(|point| point.is_some()));
-        self.finding_mark().or_else(|| breaks.then_some((Glyph::Breakpoint, Role::Held)))
+        let breaks = breaks.then_some((Glyph::Breakpoint, Role::Held));
+        let finding = self.finding_mark();
+        if finding.is_some_and(|(glyph, _)| glyph == Glyph::Error) { finding } else { breaks.or(finding) }
     }
 
     /// Whether the node whose dependencies are changed can't depend on this one.
@@ -259,7 +261,8 @@ pub fn state_mark(view: &RunView, id: &NodeId) -> Option<(Glyph, Role)> {
     let node = run.node(id)?;
     let is_ahead = node.state.group() == StateGroup::Ahead;
     // A point that means every node is shown in the list alone.
-    let is_break = || run.breakpoints().any(|(_, point)| !point.disabled && point.node.is_some() && point.means(id));
+    let is_break =
+        || run.has_plan_breakpoint(id) || run.breakpoints().any(|(_, point)| !point.disabled && point.node.is_some() && point.means(id));
     Some(match of_node(&node.state, view.seen_status()) {
         waits if node.state.group() == StateGroup::Waiting => waits,
         _ if node.stale.is_some() => (Glyph::Stale, Role::Stale),

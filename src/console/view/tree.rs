@@ -37,7 +37,7 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
         }
     });
     let used = u16::try_from(tree.rows().len().saturating_sub(tree.top())).unwrap_or(u16::MAX);
-    if let Some(view) = model.shown_run() {
+    if let Some(view) = model.shown_run().filter(|view| view.seen_status().is_timed()) {
         // With rows left free, all from the first in sight on are in sight.
         let sight = if used < inside.height { &tree.rows()[tree.top()..] } else { &[] };
         live(view, sight, pen, Rect { y: inside.y + used.min(inside.height), height: inside.height.saturating_sub(used), ..inside });

@@ -64,8 +64,8 @@ impl Decider<'_> {
     /// The first breakpoint that means a node at a moment and whose condition holds: the plan's own, then people's in their order.
     pub(super) fn hit(&self, ix: NodeIx, at: Moment, seen: impl Fn() -> BreakpointFacts) -> Option<Hit> {
         crate::engine::touch();
-        let written = self.policy(ix).and_then(|policy| policy.get(|policy| policy.breakpoint.as_ref()));
-        if written.is_none() && self.steer.points.is_empty() {
+        let own = self.plan_breakpoint(ix);
+        if own.is_none() && self.steer.points.is_empty() {
             return None;
         }
         let id = self.id_of(ix);
@@ -84,12 +84,7 @@ impl Decider<'_> {
             };
             Some(Hit { point: number, reason: Cause::Breakpoint { point: number, label: point.label(), unjudged } })
         };
-        // A plan's breakpoint that can't be read was a finding of the plan; here it means what it can't say.
-        let own = written.and_then(|written| match Breakpoint::written(written) {
-            Ok(Some(point)) => judge(None, &Breakpoint { node: Some(id.to_string()), ..point }),
-            Ok(None) | Err(_) => None,
-        });
-        own.or_else(|| self.breakpoints().find_map(|(number, point)| judge(Some(number), point)))
+        own.and_then(|point| judge(None, &point)).or_else(|| self.breakpoints().find_map(|(number, point)| judge(Some(number), point)))
     }
 
     fn facts(&self, ix: NodeIx, at: Moment, seen: BreakpointFacts) -> Facts {

@@ -70,6 +70,23 @@ impl RunState {
         self.steer.points.iter().map(|(&id, point)| (id, point))
     }
 
+    /// The breakpoint that the plan sets at a node. One that can't be read was a finding of the plan, and halts nothing.
+    pub(in crate::engine) fn plan_breakpoint(&self, ix: NodeIx) -> Option<Breakpoint> {
+        let written = self.policy(ix).and_then(|policy| policy.get(|policy| policy.breakpoint.as_ref()))?;
+        let point = Breakpoint::written(written).ok().flatten()?;
+        Some(Breakpoint { node: Some(self.id_of(ix).to_string()), ..point })
+    }
+
+    /// Whether the plan sets a breakpoint at a node.
+    pub fn has_plan_breakpoint(&self, node: &NodeId) -> bool {
+        self.graph.find(node).is_some_and(|ix| self.plan_breakpoint(ix).is_some())
+    }
+
+    /// The breakpoints that the plan sets, each with its node. In proportion to the run.
+    pub fn plan_breakpoints(&self) -> impl Iterator<Item = (NodeId, Breakpoint)> {
+        self.all_nodes().filter_map(|ix| Some((self.id_of(ix), self.plan_breakpoint(ix)?)))
+    }
+
     /// Whether a person holds the node, started or not.
     pub fn is_held(&self, node: &NodeId) -> bool {
         self.graph.find(node).is_some_and(|ix| self.flows[ix].halt.hold.is_some())

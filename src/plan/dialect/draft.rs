@@ -2,7 +2,8 @@
 //! between nodes, unknown fields, and the list of what is lost.
 
 use super::field_names::{self, DocumentPart};
-use super::reading::{AS_WRITTEN, readings};
+use super::reading::readings;
+use crate::plan::fields::AS_WRITTEN;
 use crate::plan::fields::is_quiet;
 use crate::plan::native::{edge_to_value, node_to_value, object, plan_to_value};
 use crate::plan::{Dialect, Edge, Join, Node, NodeId, Plan, Route, is_agent_name};

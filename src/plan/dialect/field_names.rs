@@ -1,8 +1,8 @@
 //! The names of each dialect's fields: those that it has, apart from fields that are only carried along.
 
 use super::names::{NAMES, PartNames};
-use super::reading::AS_WRITTEN;
 use super::stages::names as stage_names;
+use crate::plan::fields::AS_WRITTEN;
 use crate::plan::fields::is_quiet;
 use crate::plan::native::{EDGE_FIELDS, PLAN_FIELDS, is_node_field};
 use crate::plan::{Dialect, Plan};

@@ -48,7 +48,7 @@ pub use numbers::keep_leading_zeros;
 pub use place::{locate, source_message, source_path, written_path};
 pub use read::read;
 pub use reading::note_unread;
-pub(in crate::plan) use reading::{AS_WRITTEN, FieldReading, ListForm, is_noted_unread, is_stand_in, without};
+pub(in crate::plan) use reading::{FieldReading, ListForm, is_noted_unread, without};
 pub use source::{ReadError, Syntax};
 pub(in crate::plan) use stages::implied as implied_stages;
 pub use values::{body_from_value, body_to_value, node_from_value, node_to_value, plan_from_value, plan_to_value};

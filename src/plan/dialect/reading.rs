@@ -3,13 +3,10 @@
 //! document is written, so that an unrepaired document stays as it was.
 
 use super::names::NAMES;
-use crate::plan::fields::is_quiet;
+use crate::plan::fields::{AS_WRITTEN, is_quiet};
 use crate::plan::{Node, NodeKind, SubplanNode};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-
-/// The unknown field that holds the readings of an object.
-pub(in crate::plan) const AS_WRITTEN: &str = "as_written";
 
 /// One field that was read otherwise than it is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -95,11 +92,6 @@ impl FieldReading {
 pub(in crate::plan) fn readings(ext: &Map<String, Value>) -> Vec<FieldReading> {
     let list = ext.get(AS_WRITTEN).and_then(Value::as_array);
     list.into_iter().flatten().filter_map(|reading| FieldReading::deserialize(reading).ok()).collect()
-}
-
-/// Whether an empty name fills the place of one that is missing, which has a finding of its own.
-pub(in crate::plan) fn is_stand_in(name: &str, ext: &Map<String, Value>) -> bool {
-    name.is_empty() && ext.contains_key(AS_WRITTEN)
 }
 
 /// The unknown fields without one of the readings: what was read is written from now on.

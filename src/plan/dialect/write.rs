@@ -7,6 +7,7 @@ use super::source::{SourceText, Syntax};
 use super::values::{document, shaped};
 use super::{diagram, keep, reading, yaml};
 use crate::plan::drawing;
+use crate::plan::fields::AS_WRITTEN;
 use crate::plan::{Catalog, Dialect, Edge, Node, Plan};
 use crate::text::{GlyphSet, safe_json};
 use serde::Serialize;
@@ -150,7 +151,7 @@ pub(in crate::plan) fn held(plan: &Plan, part: &Part<'_>) -> Vec<(usize, FieldRe
         Part::Node(node) => &node.ext,
         Part::Edge(edge) => &edge.ext,
     };
-    if !ext.contains_key(reading::AS_WRITTEN) {
+    if !ext.contains_key(AS_WRITTEN) {
         return Vec::new();
     }
     let bare = Plan { dialect: plan.dialect, ..Plan::default() };
@@ -168,7 +169,7 @@ pub(in crate::plan) fn held(plan: &Plan, part: &Part<'_>) -> Vec<(usize, FieldRe
 /// The first object with readings.
 fn noted(value: &Value) -> Option<&Map<String, Value>> {
     match value {
-        Value::Object(map) if map.contains_key(reading::AS_WRITTEN) => Some(map),
+        Value::Object(map) if map.contains_key(AS_WRITTEN) => Some(map),
         Value::Object(map) => map.values().find_map(noted),
         Value::Array(list) => list.iter().find_map(noted),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,

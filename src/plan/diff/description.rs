@@ -1,7 +1,8 @@
 //! A piece as people read it: a mark, what it is about, and what was and is there, line by line.
 
 use super::{Change, ChangedField, Difference, Whole, readable};
-use crate::plan::dialect::{AS_WRITTEN, node_to_value};
+use crate::plan::dialect::node_to_value;
+use crate::plan::fields::AS_WRITTEN;
 use crate::plan::native::edge_to_value;
 use crate::plan::{Edge, NodeId};
 use serde_json::{Value, json};

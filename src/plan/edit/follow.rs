@@ -3,8 +3,8 @@
 use super::Edit;
 use super::lower::{put_edge, put_node};
 use crate::plan::code::is_identifier;
-use crate::plan::dialect::is_stand_in;
 use crate::plan::expr::rename as rename_expression;
+use crate::plan::fields::is_stand_in;
 use crate::plan::reference::{rename_text, rename_value};
 use crate::plan::{Edge, Node, NodeId, NodeTextMut, Plan, PlanNames, node_texts_mut};
 use serde_json::{Map, Value};

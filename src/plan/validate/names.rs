@@ -5,8 +5,9 @@ use super::codes::Code;
 use super::finding::{Fix, FixKind};
 use super::wording::legible;
 use super::wording::{did_you_mean, kind_of};
-use crate::plan::dialect::{is_stand_in, plain};
+use crate::plan::dialect::plain;
 use crate::plan::edit::Edit;
+use crate::plan::fields::is_stand_in;
 use crate::plan::reference::has_references;
 use crate::plan::{
     AgentNode, Approve, Catalog, DecisionNode, Dialect, Node, NodeKind, Plan, Risk, ToolInfo, ToolInput, ToolNode, Verdict, value_text,

@@ -5,8 +5,9 @@ use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::Fix;
 use crate::plan::dialect::names::NAMES;
-use crate::plan::dialect::{AS_WRITTEN, FieldReading, ListForm, Part, gate, held, without};
+use crate::plan::dialect::{FieldReading, ListForm, Part, gate, held, without};
 use crate::plan::edit::Edit;
+use crate::plan::fields::AS_WRITTEN;
 use crate::plan::{Dialect, Edge, Node, Plan};
 use serde_json::{Map, Value, json};
 

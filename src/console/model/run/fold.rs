@@ -17,6 +17,8 @@ pub struct RunAt {
     pub spent: Spent,
     /// How often each breakpoint halted something.
     hits: BTreeMap<BreakId, u32>,
+    /// The same of the plan's own breakpoint at each node.
+    plan_hits: BTreeMap<NodeId, u32>,
     /// What nodes waited for and did, by time.
     pub timeline: Timeline,
     /// When its last event happened.
@@ -51,6 +53,8 @@ impl RunAt {
         let Event::Node { node_id, fact, .. } = event else { return };
         if let NodeFact::BreakHit { point: Some(point), .. } | NodeFact::CallHeld { point: Some(point), .. } = fact {
             *self.hits.entry(*point).or_default() += 1;
+        } else if let NodeFact::BreakHit { point: None, .. } = fact {
+            *self.plan_hits.entry(node_id.clone()).or_default() += 1;
         } else if let NodeFact::Started { attempt, job, .. } = fact {
             if *attempt == 1 {
                 self.transcripts.insert(node_id.clone(), Arc::default());
@@ -87,6 +91,11 @@ impl RunAt {
     /// How often a breakpoint halted something.
     pub fn hits(&self, point: BreakId) -> u32 {
         self.hits.get(&point).copied().unwrap_or_default()
+    }
+
+    /// How often the plan's own breakpoint at a node halted it.
+    pub fn plan_hits(&self, node: &NodeId) -> u32 {
+        self.plan_hits.get(node).copied().unwrap_or_default()
     }
 
     /// How a node is.

@@ -1,7 +1,7 @@
 //! Breakpoints: one at the selected node by a key, and the list of all, to add, change and remove.
 
 use super::{super::UpdateTurn, act};
-use crate::console::model::{Dialog, LineThen, ListOf, Model, RunView, TextField};
+use crate::console::model::{Dialog, LineThen, ListOf, Model, RunView, Status, TextField};
 use crate::engine::{Action, BreakId, Breakpoint, Moment};
 use crate::plan::NodeId;
 
@@ -22,13 +22,18 @@ pub fn list(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.push(Dialog::List { of: ListOf::Breaks, selected: 0 });
 }
 
-/// The selected breakpoint of the list.
-fn selected(model: &Model) -> Option<(BreakId, Breakpoint)> {
+/// The selected breakpoint of the list; one of the plan is changed in the plan alone, which is said.
+fn selected(model: &mut Model) -> Option<(BreakId, Breakpoint)> {
     let Some(Dialog::List { selected, .. }) = model.dialogs.last() else { return None };
     let run = &model.shown_run()?.newest().run;
     // One that was removed leaves the mark on the one that moves up, or on the last.
-    let at = (*selected).min(run.breakpoints().count().saturating_sub(1));
-    run.breakpoints().nth(at).map(|(id, point)| (id, point.clone()))
+    let at = (*selected).min((run.breakpoints().count() + run.plan_breakpoints().count()).saturating_sub(1));
+    let found = run.breakpoints().nth(at).map(|(id, point)| (id, point.clone()));
+    if found.is_none() && run.plan_breakpoints().next().is_some() {
+        let edit = model.hint("plan.node");
+        model.status = Some(Status::warn(&format!("the plan sets this one: {edit} at its node changes it")));
+    }
+    found
 }
 
 /// Asks for a breakpoint, at a node to begin with.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::text::{Plain, counted};
+use crate::text::{Plain, bytes, counted};
 
 /// Columns to which a cell of a table is filled up; a longer one stands out of line.
 const WIDEST: usize = 40;
@@ -10,7 +10,10 @@ const WIDEST: usize = 40;
 /// The whole result, raw. Tables are Markdown, filled up so that their columns stand below each other.
 pub fn result_text(result: &Value) -> String {
     let text = match result {
-        Value::Object(map) => answer(map).or_else(|| printed(map).map(str::to_owned)).or_else(|| fields(map)),
+        Value::Object(map) => answer(map)
+            .or_else(|| printed(map).map(str::to_owned))
+            .or_else(|| changed(map).map(|lines| lines.join("\n")))
+            .or_else(|| fields(map)),
         Value::Array(entries) => list(entries),
         Value::Null => None,
         other => Some(cell(other)),
@@ -34,7 +37,11 @@ pub fn result_line(result: &Value) -> String {
             (Some((_, [row])), _) => row.as_object().and_then(flat),
             (Some((_, rows)), _) => Some(counted(rows.len(), "row")),
             (None, Some(text)) => Some(first(text)).filter(|line| !line.is_empty()).or_else(|| Some("printed nothing".to_owned())),
-            (None, None) => flat(map),
+            (None, None) => match changed(map).as_deref() {
+                Some([only]) => Some(only.clone()),
+                Some([first, more @ ..]) => Some(format!("{first}, and {} more", more.len())),
+                Some([]) | None => flat(map),
+            },
         },
         Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) => None,
     };
@@ -88,6 +95,36 @@ fn written(rows: &[Value], decimals: &Value) -> Vec<Value> {
 fn printed(map: &Map<String, Value>) -> Option<&str> {
     let is_well = map.len() == 3 && map.get("exit_code")? == 0 && map.get("stderr")? == "";
     map.get("stdout")?.as_str().filter(|_| is_well).map(str::trim_end)
+}
+
+/// What a tool changed in the workspace, a line for each file: known by the fields of its result.
+fn changed(map: &Map<String, Value>) -> Option<Vec<String>> {
+    let names: Vec<&str> = map.keys().map(String::as_str).collect();
+    let each = |list: &Value, tell: &dyn Fn(&Value) -> String, none: &str| {
+        let lines: Vec<String> = list.as_array()?.iter().map(tell).collect();
+        Some(if lines.is_empty() { vec![none.to_owned()] } else { lines })
+    };
+    match names[..] {
+        ["path", "bytes", "created"] => {
+            let new = if map["created"] == true { ", a new file" } else { "" };
+            Some(vec![format!("wrote {} to {}{new}", bytes(map["bytes"].as_u64()?), map["path"].as_str()?)])
+        }
+        ["path", "replacements"] => {
+            let times = usize::try_from(map["replacements"].as_u64()?).ok()?;
+            Some(vec![format!("changed {} in {}", counted(times, "place"), map["path"].as_str()?)])
+        }
+        ["deleted", "files", "directories", "bytes"] => {
+            each(&map["deleted"], &|path| format!("deleted {}", cell(path)), "nothing was deleted")
+        }
+        [done @ ("moved" | "copied"), "files", ..] => {
+            let tell = |step: &Value| {
+                let over = if step["overwritten"] == true { ", in place of the file that was there" } else { "" };
+                format!("{done} {} to {}{over}", cell(&step["source"]), cell(&step["target"]))
+            };
+            each(&map[done], &tell, &format!("nothing was {done}"))
+        }
+        _ => None,
+    }
 }
 
 /// An object with texts of several lines, field by field and line by line.
@@ -173,6 +210,13 @@ mod tests {
         assert_eq!(result_text(&rows), "| path | lines |\n| ---- | ----: |\n| a\\|b |     3 |\n| c    |    12 |");
         let answer = json!({"columns": ["value"], "rows": [{"value": 35.5}], "notes": ["1 line can't be read"]});
         assert_eq!((result_text(&answer), result_notes(&answer).collect::<Vec<_>>()), ("35.5".to_owned(), vec!["1 line can't be read"]));
+        let wrote = json!({"path": "a.md", "bytes": 312, "created": true});
+        assert_eq!((result_text(&wrote), result_line(&wrote)), ("wrote 312 B to a.md, a new file".to_owned(), result_text(&wrote)));
+        let deleted = json!({"deleted": ["a", "b"], "files": 2, "directories": 0, "bytes": 3});
+        assert_eq!((result_text(&deleted), result_line(&deleted)), ("deleted a\ndeleted b".into(), "deleted a, and 1 more".into()));
+        let moved = json!({"moved": [{"source": "a", "target": "b", "overwritten": true}], "files": 1});
+        assert_eq!(result_text(&moved), "moved a to b, in place of the file that was there");
+        assert_eq!(result_text(&json!({"copied": [], "files": 0, "bytes": 0})), "nothing was copied");
         assert_eq!(result_text(&json!({"a": {"b": 1}})), "{\n  \"a\": {\n    \"b\": 1\n  }\n}");
     }
 
