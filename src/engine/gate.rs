@@ -31,6 +31,17 @@ pub struct Gate {
 }
 
 impl Gate {
+    /// What it asks, in a sentence.
+    pub fn asks(&self) -> String {
+        match &self.kind {
+            GateKind::Approval => "may it start?".to_owned(),
+            GateKind::Review => "is its result good?".to_owned(),
+            GateKind::Permission { tool, .. } if tool == "run_command" => "may it run this command?".to_owned(),
+            GateKind::Permission { tool, .. } => format!("may it call {tool}?"),
+            GateKind::Question { text, .. } | GateKind::UnknownEffect { text } => text.clone(),
+        }
+    }
+
     /// The one host, with its port, that it asks about sending something to.
     pub fn host(&self) -> Option<&str> {
         match &self.kind {

@@ -68,6 +68,7 @@ pub use views::describe::{
 };
 pub use views::impact::{Impact, NodeImpact};
 pub use views::outline::WayOut;
+pub use views::peek::{PeekedText, RunPeek};
 pub use views::timeline::{After, Bar, Doing, StartCause, Stretch, Timeline, TimelineChart};
 pub use views::trace::{Approval, Came, How, Made, Trace, TraceRow, TraceStep, TracedCall};
 pub use views::transcript::{Transcript, TranscriptEntry};

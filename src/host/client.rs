@@ -60,6 +60,10 @@ pub enum Request {
     ListRuns,
     /// Open a run to look at; answered by `RunOpened`. Starts nothing.
     OpenRun(RunId),
+    /// A run in a few words; answered by `RunPeeked`.
+    PeekRun(RunId),
+    /// The newest runs that have these words, in their goal, name, state, time or results; answered by `RunsFound`, or by `Problem`.
+    SearchRuns(String),
     /// How much of the journal a run takes; answered by `RunWeighed`, or by `Problem`.
     WeighRun(RunId),
     /// Delete a run for good; answered by `RunDeleted` and the list of runs, or by `Problem`.
@@ -215,6 +219,17 @@ pub enum Notice {
     },
     /// The list of runs, newest first.
     Runs(Vec<RunSummary>),
+    /// A run in a few words.
+    RunPeeked {
+        run: RunId,
+        peek: Box<crate::engine::RunPeek>,
+    },
+    /// The runs that have these words, newest first.
+    RunsFound {
+        /// As they were asked for.
+        words: String,
+        found: Vec<FoundSummary>,
+    },
     /// About how many bytes of the journal a run takes.
     RunWeighed {
         run: RunId,
@@ -395,6 +410,14 @@ pub struct RunSummary {
     pub parent: Option<Parent>,
     /// When it was read from a file, if it was.
     pub imported: Option<Time>,
+}
+
+/// A run that a search found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundSummary {
+    pub summary: RunSummary,
+    /// The line of a result that has the words; `None` where the run itself has them.
+    pub line: Option<String>,
 }
 
 /// Where a run branched off.

@@ -131,6 +131,17 @@ impl ClientSession {
             Request::Command { run, command } => self.command(run, command).await,
             Request::ListRuns => self.notify_with(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
+            Request::PeekRun(run) => {
+                let shared = self.shared.clone();
+                self.aside(move || Notice::RunPeeked { peek: Box::new(shared.peek(&run)), run });
+            }
+            Request::SearchRuns(words) => {
+                let shared = self.shared.clone();
+                self.aside(move || match shared.search(&words) {
+                    Ok(found) => Notice::RunsFound { words, found },
+                    Err(problem) => Notice::Problem(problem),
+                });
+            }
             Request::WeighRun(run) => {
                 let size = self.shared.size(&run);
                 self.notify_with(size.map(|bytes| Notice::RunWeighed { run, bytes }));

@@ -341,6 +341,29 @@ async fn a_shown_run_that_another_process_changed_is_noticed_at_once() {
 }
 
 #[tokio::test]
+async fn a_past_run_is_told_of_in_a_few_words_and_found_by_its_result_without_being_opened() {
+    let bed = Bed::new(&[("in.txt", "the moon is far")]);
+    let plan = plan(json!([{ "id": "read", "tool": "read_file", "args": { "path": "in.txt" } }]));
+    let end = bed.headless(plan, flags(&[], &[], Yes::Absent)).await;
+    let mut seat = Seat::take(&bed);
+    seat.ask(Request::PeekRun(end.run.clone()));
+    let peek = seat.until(|_, notice| match notice {
+        Notice::RunPeeked { peek, .. } => Some(peek.clone()),
+        _ => None,
+    });
+    let peek = peek.await;
+    assert!(peek.counts.contains("1/1 done") && peek.gates.is_empty() && peek.results[0].text.contains("the moon is far"), "{peek:?}");
+    seat.ask(Request::SearchRuns("moon far".into()));
+    let found = seat.until(|_, notice| match notice {
+        Notice::RunsFound { found, .. } => Some(found.clone()),
+        _ => None,
+    });
+    let found = found.await;
+    assert_eq!(found.iter().map(|found| &found.summary.run).collect::<Vec<_>>(), [&end.run]);
+    assert!(found[0].line.as_ref().is_some_and(|line| line.contains("the moon is far")), "{found:?}");
+}
+
+#[tokio::test]
 async fn opening_an_interrupted_run_starts_nothing_and_resuming_it_drives_it_on() {
     let bed = Bed::new(&[("in.txt", "hello")]);
     let parked = bed.headless(copy_plan(), Flags::default()).await;

@@ -424,7 +424,7 @@ impl Shared {
         Ok(bytes)
     }
 
-    fn summary(&self, row: RunRow) -> RunSummary {
+    pub(super) fn summary(&self, row: RunRow) -> RunSummary {
         let driver = match row.outcome {
             Some(_) => Driver::Nobody,
             None => self.driver(&row.run),

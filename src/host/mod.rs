@@ -23,6 +23,7 @@ mod local;
 mod model_choice_tests;
 mod model_setup;
 mod models;
+mod past;
 mod places;
 mod planning;
 mod problem;

@@ -12,6 +12,7 @@ mod reader;
 mod row;
 mod run_file;
 mod schema;
+mod search;
 mod secrets;
 mod writer;
 
@@ -24,4 +25,5 @@ pub use owner::Ownership;
 pub use plannings::{PLANNINGS, PlanningRecord};
 pub use reader::{RowStatus, RunFilter, RunRow, SHORTEST_NAME};
 pub use run_file::{RUN_FILE_VERSION, ReadRun, RunFile, RunFileError, read_run, rescue, write_run};
+pub use search::FoundRun;
 pub use secrets::Secrets;

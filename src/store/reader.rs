@@ -66,11 +66,15 @@ impl Store {
     /// # Errors
     /// When the journal can't be read.
     pub fn runs(&self, scope: RunFilter<'_>) -> Result<Vec<RunRow>, StoreError> {
-        let db = self.lock();
-        let mut runs = list(&db, scope).map_err(|error| self.wrap(&error))?;
+        self.runs_by(&self.lock(), scope)
+    }
+
+    /// The same, read by that connection.
+    pub(super) fn runs_by(&self, db: &Connection, scope: RunFilter<'_>) -> Result<Vec<RunRow>, StoreError> {
+        let mut runs = list(db, scope).map_err(|error| self.wrap(&error))?;
         for run in runs.iter_mut().filter(|run| run.outcome.is_none()) {
             // One damaged run doesn't hide the others; looking at it says what is wrong with it.
-            let Ok(records) = self.all(&db, &run.run) else { continue };
+            let Ok(records) = self.all(db, &run.run) else { continue };
             let state = Run::replay(&records);
             run.waiting = state.open_gates().map(|gate| gate.node.clone()).collect();
             // What was imported goes on nowhere, however it was left.

@@ -96,6 +96,35 @@ async fn a_run_that_a_verb_opened_again_is_listed_as_going_on_until_it_ends_anew
 }
 
 #[tokio::test]
+async fn runs_are_found_by_goal_state_and_results_and_the_line_that_has_the_words_is_told() {
+    let home = TempDir::new().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let result = |value: Value| {
+        let completed = json!({"type": "node_completed", "node_id": "a", "generation": 1, "result": value});
+        serde_json::from_value::<Event>(completed).unwrap()
+    };
+    let ended = Event::RunEnded { outcome: Outcome::Failed, reason: Cause::None };
+    append(&store, "run-1", &records(1, vec![created("/w", "Sales of May"), Event::RunStarted, ended])).await.unwrap();
+    let log = json!({"stdout": "all well\nDisk \"C\" is full\nround 2 was full too", "rows": [["ada", 104]]});
+    append(&store, "run-2", &records(1, vec![created("/w", "look at the log"), Event::RunStarted, result(log)])).await.unwrap();
+    append(&store, "run-3", &records(1, vec![created("/elsewhere", "disk full")])).await.unwrap();
+    let search = |words: &str| {
+        let found = store.search(RunFilter::Workspace(Path::new("/w")), words, 10).unwrap();
+        found.into_iter().map(|found| (found.row.run.0, found.line)).collect::<Vec<_>>()
+    };
+    let names = |words: &str| search(words).into_iter().map(|(run, _)| run).collect::<Vec<_>>();
+    assert_eq!(names("SALES may"), ["run-1"]);
+    assert_eq!(names("failed"), ["run-1"]);
+    assert_eq!(search("disk FULL"), [("run-2".to_owned(), Some("Disk \"C\" is full".to_owned()))]);
+    assert_eq!(search("\"C\""), [("run-2".to_owned(), Some("Disk \"C\" is full".to_owned()))]);
+    assert_eq!(search("well round"), [("run-2".to_owned(), Some("all well … round 2 was full too".to_owned()))]);
+    assert_eq!(search("104"), [("run-2".to_owned(), Some("104".to_owned()))]);
+    assert_eq!(names(""), ["run-2", "run-1"], "all of this workspace, newest first");
+    assert_eq!(names("nothing has this"), Vec::<String>::new());
+    assert_eq!(store.search(RunFilter::All, "", 2).unwrap().len(), 2, "so many at most");
+}
+
+#[tokio::test]
 async fn many_runs_append_at_once_and_each_keeps_its_order() {
     let home = TempDir::new().unwrap();
     let store = std::sync::Arc::new(Store::open(home.path()).unwrap());

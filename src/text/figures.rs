@@ -93,6 +93,12 @@ pub fn clock(ms: u64) -> Plain {
     moment(ms, "%H:%M:%SZ")
 }
 
+/// When something began, for a list: the time of day of today, with the day where it was another one.
+pub fn began(ms: u64, now: u64) -> Plain {
+    let day = 86_400_000;
+    moment(ms, if ms / day == now / day { "%H:%MZ" } else { "%b %d %H:%MZ" })
+}
+
 /// How long ago something was, in its largest unit: `now`, `2 min ago`, `3 h ago`, `5 days ago`.
 pub fn ago(ms: u64) -> Plain {
     let minutes = ms / 60_000;

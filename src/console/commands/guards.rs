@@ -277,17 +277,15 @@ pub fn can_take_back(model: &Model) -> Result<(), DisabledReason> {
 }
 
 /// Leaving is asked about while runs go on.
-pub fn quitting(model: &Model) -> Result<(), DisabledReason> {
-    let asks = matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::CancelAllAndQuit, .. })));
-    if asks { Ok(()) } else { Err("there is nothing to leave".into()) }
+pub fn quitting_runs(model: &Model) -> Result<(), DisabledReason> {
+    let asks = matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::Leave, .. })));
+    let goes_on = model.runs.going_on().next().is_some();
+    if asks && goes_on { Ok(()) } else { Err("there is nothing to cancel".into()) }
 }
 
 /// The same, and the plan has changes that would be lost by it.
 pub fn quitting_unsaved(model: &Model) -> Result<(), DisabledReason> {
-    let asks = matches!(
-        model.dialogs.last(),
-        Some(Dialog::Confirm(Confirm { then: Confirmed::CancelAllAndQuit | Confirmed::Leave | Confirmed::NewPlan(_), .. }))
-    );
+    let asks = matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::Leave | Confirmed::NewPlan(_), .. })));
     let is_lost = model.editor.compare.would_be_lost(model.editor.plan());
     if asks && is_lost { Ok(()) } else { Err("there is nothing to save".into()) }
 }
@@ -320,6 +318,9 @@ pub fn gate_sends(model: &Model) -> Result<(), DisabledReason> {
 /// Why no gate is selected. One that was decided stays selected, so that a key pressed once more decides nothing else.
 fn no_gate(model: &Model) -> DisabledReason {
     let attention = model.hint("tree.attention");
+    if model.place.screen != Screen::Inbox && interrupted(model).is_ok() {
+        return format!("no dagdeck process is running this run: press {} to resume it, then reply", model.hint("run.resume")).into();
+    }
     if model.card_gate().is_some() {
         return format!("this gate opened on the row that you were on: press {attention} first, then reply").into();
     }

@@ -268,7 +268,7 @@ const INBOX: &[ConsoleCommand] = &[
 #[rustfmt::skip]
 const RUNS: &[ConsoleCommand] = &[
     row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; starts nothing"), when::has_runs, actions::run::open_listed),
-    row("runs.search", &["/"], Runs, ("Search the runs", "search", "by goal, state or time; enter opens one"), when::has_runs, actions::branch::search_runs),
+    row("runs.search", &["/"], Runs, ("Search the runs", "search", "by goal, state, time or result; enter opens one"), when::has_runs, actions::past::search),
     row("runs.delete", &["d", "delete"], Runs, ("Delete the run", "delete", "its results and log, for good; asks first"), when::driven_by_nobody, actions::branch::delete),
     row("runs.resume", &["!"], Runs, ("Resume the selected run", "resume", "goes on with a run that was interrupted"), when::interrupted_listed, actions::branch::resume_listed),
 ];
@@ -323,7 +323,7 @@ const DIALOGS: &[ConsoleCommand] = &[
     row("why.go", &["enter", "l", "right"], Why, ("Go there", "", "to the node it waits for, or to its gate"), when::always, actions::why::go),
     row("why.close", &["esc", "W", "q"], Why, ("Close", "", "back to the run"), when::always, dialogs::close),
     row("confirm.yes", &["y"], Confirm, ("Yes", "", "does what the question says"), when::always, dialogs::yes),
-    row("confirm.leave", &["l"], Confirm, ("Quit without cancelling", "", "runs that have not ended can be resumed"), when::quitting, actions::app::leave),
+    row("confirm.cancel_runs", &["c"], Confirm, ("Cancel the runs and quit", "", "ends them for good; a yes keeps them"), when::quitting_runs, actions::app::cancel_runs),
     row("confirm.save", &["ctrl-s"], Confirm, ("Save the plan first", "", "asks for the file; then leave again"), when::quitting_unsaved, dialogs::save_first),
     row("confirm.no", &["n", "esc"], Confirm, ("No", "", "changes nothing"), when::always, dialogs::close),
     row("reader.copy", &["y"], Reader, ("Copy", "", "copies the text"), when::always, dialogs::copy_reader),

@@ -26,6 +26,8 @@ pub enum Offer {
     Breaks,
     /// Undoes the newest action.
     Undo,
+    /// Why a node isn't running.
+    Why,
 }
 
 impl Offer {
@@ -33,7 +35,7 @@ impl Offer {
     pub fn refusal(&self, run: &Run) -> Option<String> {
         let action = match self {
             Self::Undo => return run.refusal(&Command::Undo),
-            Self::Breaks => return None,
+            Self::Breaks | Self::Why => return None,
             // Without a result it would only lose the one that it has.
             Self::Act(Action::Override { node, value: Value::Null }) if run.node(node).is_some_and(|node| node.state.has_result()) => {
                 return Some("it is done already".into());

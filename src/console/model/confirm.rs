@@ -31,11 +31,9 @@ pub enum Confirmed {
     Resume(RunId),
     /// Deletes a run for good.
     DeleteRun(RunId),
-    /// Cancels all runs and leaves.
-    CancelAllAndQuit,
     /// Drops the text that was being edited.
     DropText,
-    /// Leaves; the plan's changes are lost.
+    /// Leaves: runs stay as they are, and what is in no file is lost.
     Leave,
     /// Puts another plan in the place of one with changes that are nowhere else.
     NewPlan(NewPlan),

@@ -53,6 +53,8 @@ pub struct Pick {
     pub title: Plain,
     /// What to know before; may be empty.
     pub note: Plain,
+    /// Where the host searches: the words for which it found the items.
+    pub found_for: Option<String>,
     /// What becomes of a text that matches nothing, where something does.
     pub otherwise: Option<(TypedAs, Plain)>,
     /// What is searched for.
@@ -137,6 +139,7 @@ impl Pick {
         let mut pick = Self {
             title: Plain::summary(title),
             note: Plain::default(),
+            found_for: None,
             otherwise: None,
             query: TextField::line(""),
             items,
@@ -149,7 +152,19 @@ impl Pick {
 
     /// Searches again, after the query changed. What can't be taken now is found, and not shown before.
     pub fn search(&mut self) {
-        self.shown = fuzzy::rank(&self.query.text(), self.items.iter().map(|item| (item.label.as_str(), item.detail.as_str())));
+        let items = self.items.iter().map(|item| (item.label.as_str(), item.detail.as_str()));
+        self.shown = match &self.found_for {
+            None => fuzzy::rank(&self.query.text(), items),
+            // Until the host has searched, what it found before is gone through.
+            Some(words) => {
+                let mut shown = fuzzy::having(&self.query.text(), items);
+                if words == self.query.text().trim() {
+                    let rest: Vec<usize> = (0..self.items.len()).filter(|at| !shown.contains(at)).collect();
+                    shown.extend(rest);
+                }
+                shown
+            }
+        };
         if self.query.is_empty() && self.items.iter().any(|item| item.refused.is_none()) {
             self.shown.retain(|at| self.items[*at].refused.is_none());
         }

@@ -11,6 +11,12 @@ pub fn rank<'a>(query: &str, items: impl Iterator<Item = (&'a str, &'a str)>) ->
     if found.is_empty() { with_letters(query, &items) } else { found }
 }
 
+/// Indices of items that have every word of the query, best first.
+pub fn having<'a>(query: &str, items: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<usize> {
+    let items: Vec<(&str, &str)> = items.collect();
+    with_words(query, &items)
+}
+
 /// Indices of items that have every word of the query: those that have them in the name first, and at the start of a word before others.
 fn with_words(query: &str, items: &[(&str, &str)]) -> Vec<usize> {
     let query = query.trim().to_lowercase();

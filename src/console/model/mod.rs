@@ -17,6 +17,7 @@ mod key;
 mod list;
 pub mod log;
 mod look;
+mod peeked;
 mod place;
 mod request;
 mod run;
@@ -50,12 +51,13 @@ pub use key::{Key, KeyContext, Keymap, Offered};
 pub use list::{ListCursor, MoveBy, around, scrolled, turned};
 pub use log::Log;
 pub use look::{Look, Status};
+pub use peeked::{PeekedRun, preview};
 pub use place::{
     Below, CardRoom, Focus, GATE_FRAME, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, WantedRoom, box_width, request_width,
 };
 pub use request::{EXAMPLES, Planning, RequestLine, Rivals};
 pub use run::{Replay, RunAt, RunRecords, RunView, Stop, StopKind, stops};
-pub use runs::Runs;
+pub use runs::{LatestRuns, Runs};
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::HostStatus;
 pub use setup::{SetupChoice, SetupDraft, SetupLine};
@@ -70,7 +72,7 @@ use std::cell::LazyCell;
 
 use serde_json::Value;
 
-use crate::engine::{Blocker, Gate, NodeState};
+use crate::engine::{Blocker, Gate, NodeState, Obstacle};
 use crate::plan::{Node, NodeId, Plan};
 use crate::text::Plain;
 
@@ -337,7 +339,14 @@ impl Model {
             };
             format!("`{node}` was interrupted; {resume} resumes the run {next}")
         };
-        run.why_in(node, view.seen_status(), broken_off)
+        let mut chain = run.why_in(node, view.seen_status(), broken_off);
+        // What kept a node from running for good is at the end of the chain: that comes first.
+        let is_over = chain.first().is_some_and(|first| first.obstacle == Obstacle::Nothing);
+        if is_over && chain.iter().enumerate().all(|(at, link)| link.depth == at) {
+            chain.reverse();
+            chain.iter_mut().for_each(|link| link.depth = 0);
+        }
+        chain
     }
 
     /// Shows a screen; keys go to its list.

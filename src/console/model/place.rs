@@ -160,6 +160,8 @@ pub const SMALLEST: (u16, u16) = (40, 10);
 const SIDE_BY_SIDE: u16 = 100;
 /// The same for the log.
 const LINES_SIDE_BY_SIDE: u16 = 160;
+/// The same for the list of runs.
+const RUNS_SIDE_BY_SIDE: u16 = 140;
 /// Below this height, only the pane with the focus is shown.
 const BOTH_PANES: u16 = 18;
 /// From this height on, the header has two rows.
@@ -200,11 +202,10 @@ impl Location {
             (list, Rect { y: body.y + rows, height: body.height - rows, ..body })
         };
         let alone = match self.screen {
-            Screen::Runs => true,
             Screen::Inbox => false,
             // The details come when they are asked for.
             Screen::Graph => entries == 0 || self.focus != Focus::Inspector,
-            Screen::Plan | Screen::Compare | Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => entries == 0,
+            Screen::Plan | Screen::Runs | Screen::Compare | Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => entries == 0,
         };
         if alone {
             return (body, none);
@@ -215,7 +216,9 @@ impl Location {
             Screen::Inbox => (SIDE_BY_SIDE, (2, 5)),
             // A wider terminal never shows shorter titles: the card stands below them as long as they would be cut beside it.
             Screen::Plan => (SIDE_BY_SIDE.max(wanted.columns + CARD), (5, 9)),
-            Screen::Graph | Screen::Runs | Screen::Compare => (SIDE_BY_SIDE, (5, 9)),
+            // What a run gave is as wide as it was on its own screen, and its goal is never cut for it.
+            Screen::Runs => (RUNS_SIDE_BY_SIDE, (4, 7)),
+            Screen::Graph | Screen::Compare => (SIDE_BY_SIDE, (5, 9)),
         };
         if body.width >= from {
             let columns = match self.screen {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CompareScreen, RunView, list::ListCursor};
+use super::{CompareScreen, PeekedRun, RunView, list::ListCursor};
 use crate::engine::{Action, RunId};
 use crate::host::client::RunSummary;
 
@@ -16,12 +16,46 @@ pub struct Runs {
     /// How deep each line of the list is.
     pub depths: Vec<usize>,
     pub place: ListCursor,
+    /// Those that the start names.
+    pub latest: LatestRuns,
+    /// What was read of the selected line.
+    pub peeked: PeekedRun,
+    /// What the host searches past runs for now: one search at a time, however fast one types.
+    pub searching: Option<String>,
     /// Two runs side by side.
     pub versus: Option<CompareScreen>,
     /// A run that is being opened to be compared with another one: that one, then the one that is opened.
     pub awaited: Option<(RunId, RunId)>,
     /// What comes first in a run of the plan that was asked for before its agents and tools were known: it starts once they are.
     pub asked: Option<Vec<Action>>,
+}
+
+/// What the start and the inbox say of the list: places in it, and how many there are. Worked out when the list comes, so that no frame goes through it.
+#[derive(Clone, Debug, Default)]
+pub struct LatestRuns {
+    /// Those that are not over.
+    pub open: (Vec<usize>, usize),
+    pub ended: (Vec<usize>, usize),
+    /// How many wait for somebody and are not driven here.
+    pub wait_elsewhere: usize,
+}
+
+/// Runs of a kind that the start names.
+const NAMED: usize = 3;
+
+impl LatestRuns {
+    fn of(listing: &[RunSummary]) -> Self {
+        let mut latest = Self::default();
+        for (at, run) in listing.iter().enumerate() {
+            let (places, all) = if run.outcome.is_none() && run.imported.is_none() { &mut latest.open } else { &mut latest.ended };
+            *all += 1;
+            latest.wait_elsewhere += usize::from(!run.driver.is_here() && run.imported.is_none() && !run.waiting.is_empty());
+            if places.len() < NAMED {
+                places.push(at);
+            }
+        }
+        latest
+    }
 }
 
 impl Runs {
@@ -66,6 +100,13 @@ impl Runs {
         rails
     }
 
+    /// Takes in the selected run as it is now, where it is open.
+    pub fn look(&mut self) {
+        let Some(run) = self.selected().map(|summary| summary.run.clone()) else { return };
+        let Some(view) = self.open.iter().find(|view| view.id == run) else { return };
+        self.peeked.look(view);
+    }
+
     /// Compares the two runs that are side by side again, where one of them went on since.
     pub fn refresh_versus(&mut self) {
         let Some(mut versus) = self.versus.take() else { return };
@@ -95,6 +136,7 @@ impl Runs {
         }
         self.depths = order.iter().map(|(_, depth)| *depth).collect();
         self.listing = order.iter().filter_map(|(at, _)| listing.get(*at).cloned()).collect();
+        self.latest = LatestRuns::of(&self.listing);
         let place = selected.and_then(|selected| self.listing.iter().position(|summary| summary.run == selected));
         self.place.selected = place.unwrap_or(self.place.selected);
     }

@@ -101,7 +101,7 @@ fn escapes_and_bidi_in_ids_titles_arguments_and_results_are_shown_escaped_never_
         imported: None,
     };
     deck.notice(Notice::Runs(vec![runs]));
-    each(&mut deck, "1 tab ] ] ] ] ] z y esc j ] ] ] z esc j j j . X n ctrl-k n 3 esc i z esc e esc y j e esc j e esc j e esc j enter q y");
+    each(&mut deck, "1 tab ] ] ] ] ] z y esc j ] ] ] z esc j j j . X n ctrl-k n 3 esc i z esc e esc y j e esc j e esc j e esc j enter q c");
     assert!(deck.engine().open_gates().count() == 0, "the run was cancelled on leaving");
     let farewell = farewell(&deck);
     assert!(!farewell.is_empty() && !farewell.contains(is_dangerous), "{farewell:?}");
@@ -144,7 +144,7 @@ fn leaving_prints_a_short_summary_not_every_buffer() {
     for _ in 0..40 {
         deck.start(super::plan(), Vec::new());
     }
-    deck.keys("ctrl-c y");
+    deck.keys("ctrl-c c");
     let farewell = farewell(&deck);
     assert!((3..=10).contains(&farewell.lines().count()), "{farewell}");
     assert!(

@@ -101,7 +101,7 @@ fn the_farewell_says_how_each_run_ended() {
     let mut deck = Deck::running(80, 24);
     deck.later(65_000);
     deck.keys("1 < r y");
-    deck.keys("q y");
+    deck.keys("q c");
     let Some(ConsoleEffect::Quit { summary, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
     let lines: Vec<&str> = summary.iter().map(crate::text::Plain::as_str).collect();
     assert_eq!(lines.len(), 4, "{lines:?}");

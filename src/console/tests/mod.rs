@@ -12,6 +12,7 @@ mod hints;
 mod models;
 mod mouse;
 mod nesting;
+mod newcomers;
 mod opening;
 mod origins;
 mod places;

@@ -203,7 +203,7 @@ fn at_the_end_the_selection_goes_to_an_output_that_says_something_and_stays_on_o
 }
 
 #[test]
-fn what_was_rejected_is_shown_at_the_end_and_no_other_output() {
+fn after_a_rejection_the_answer_is_shown_at_the_end_and_the_message_names_what_was_rejected() {
     let mut deck = run_of(json!([
         {"id": "send", "tool": "write_file", "args": {"path": "a", "content": "b"}, "approve": "before"},
         {"id": "warn", "tool": "read_file", "args": {"path": "b"}},
@@ -212,7 +212,8 @@ fn what_was_rejected_is_shown_at_the_end_and_no_other_output() {
     deck.type_text("no");
     deck.keys("enter x");
     deck.done("warn", json!("west is low"));
-    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("send"));
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("warn"));
+    assert!(deck.sees("partial: send was rejected by ada"), "{}", deck.screen());
 }
 
 #[test]

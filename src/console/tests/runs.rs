@@ -7,8 +7,8 @@ use crate::console::{
     model::Screen,
     update::{ConsoleEffect, Msg, next_wake, update},
 };
-use crate::engine::{Action, Command, Event, Input, NodeFact, Outcome, Record, RunId, RunStatus};
-use crate::host::client::{Driver, Notice, Parent, Request, RunSummary};
+use crate::engine::{Action, Command, Event, Input, NodeFact, Outcome, PeekedText, Record, RunId, RunPeek, RunStatus};
+use crate::host::client::{Driver, FoundSummary, Notice, Parent, Request, RunSummary};
 use crate::plan::Approve;
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
@@ -328,6 +328,103 @@ fn what_differs_at_a_row_is_compared_once_and_not_with_each_frame() {
     deck.keys("k");
     deck.flush();
     assert_ne!(drawn(&deck), before);
+}
+
+/// The list of runs on the screen.
+fn listed(width: u16, height: u16, listing: Vec<RunSummary>) -> Deck {
+    let mut deck = Deck::new(width, height);
+    deck.notice(Notice::Runs(listing));
+    deck.asked.clear();
+    deck.keys("esc 3");
+    deck
+}
+
+fn peeked(run: &str, text: &str) -> Notice {
+    let results = vec![PeekedText { node: "report".into(), text: text.into(), is_cut: true }];
+    let gates = vec![PeekedText { node: "lint".into(), text: "may it run this command?".into(), is_cut: false }];
+    let peek = RunPeek { events: 9, counts: "3/4 done  1 waiting".into(), reason: String::new(), gates, results, more: 2 };
+    Notice::RunPeeked { run: RunId(run.into()), peek: Box::new(peek) }
+}
+
+fn peeks(deck: &Deck) -> Vec<&str> {
+    let requests = deck.asked.iter().filter_map(|action| match action {
+        ConsoleEffect::Send(Request::PeekRun(run)) => Some(run.0.as_str()),
+        _ => None,
+    });
+    requests.collect()
+}
+
+#[test]
+fn of_the_listed_runs_only_the_selected_one_is_read_and_one_at_a_time() {
+    let listing = (1..=500).map(|at| summary(&format!("run {at:03}"), None)).collect();
+    let mut deck = listed(80, 24, listing);
+    deck.keys("j j j j");
+    assert_eq!(peeks(&deck), ["run 001"], "the next is read when this one came");
+    deck.notice(peeked("run 001", "of another one"));
+    assert_eq!(peeks(&deck), ["run 001", "run 005"]);
+    assert!(!deck.sees("of another one") && deck.sees("goal of run 005"), "{}", deck.screen());
+    deck.notice(peeked("run 005", "| month | sum |"));
+    for words in ["interrupted", "4 nodes: 3/4 done", "1 open gate", "lint: may it run this command?"] {
+        assert!(deck.sees(words), "{words}: {}", deck.screen());
+    }
+    deck.keys("J J");
+    assert!(deck.sees("| month | sum |") && deck.sees("and 2 more outputs"), "{}", deck.screen());
+    deck.notice(Notice::Runs((1..=500).map(|at| summary(&format!("run {at:03}"), None)).collect()));
+    assert_eq!(peeks(&deck).len(), 2, "what did not go on is not read again");
+}
+
+#[test]
+fn a_listed_run_that_is_open_is_shown_as_it_is_now_and_not_read_again() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.asked.clear();
+    deck.notice(Notice::Runs(vec![RunSummary { driver: Driver::Here, status: RunStatus::Running, ..summary("run-1", None) }]));
+    deck.keys("3");
+    assert!(deck.sees("waiting") && deck.sees("write: may it start?") && deck.sees("◆ 1"), "{}", deck.screen());
+    deck.command(&RunId("run-1".into()), Command::act(Action::Skip { node: "write".into() }));
+    assert!(!deck.sees("may it start?"), "{}", deck.screen());
+    assert_eq!(peeks(&deck), Vec::<&str>::new());
+}
+
+#[test]
+fn runs_of_one_goal_are_told_apart_by_name_time_and_gates() {
+    let one = |name: &str, minutes: u64, gates: usize| RunSummary {
+        goal: "make the weekly report".into(),
+        created: crate::engine::Time(1_750_000_000_000 - minutes * 60_000),
+        waiting: vec!["write".into(); gates],
+        ..summary(name, None)
+    };
+    let mut deck =
+        listed(80, 24, vec![one("20250615-aaaa1111", 5, 2), one("20250615-bbbb2222", 95, 0), one("20250612-cccc3333", 4_000, 1)]);
+    let screen = deck.screen();
+    let rows: Vec<&str> = screen.lines().filter(|line| line.contains("make the weekly report") && line.contains('Z')).collect();
+    assert_eq!(rows.len(), 3, "{screen}");
+    for (row, words) in rows.iter().zip([["aaaa1111", "15:01Z", "◆ 2"], ["bbbb2222", "13:31Z", "  "], ["cccc3333", "Jun 12 20:26Z", "◆ 1"]])
+    {
+        assert!(words.iter().all(|word| row.contains(word)), "{words:?} in {row}");
+    }
+}
+
+#[test]
+fn a_search_over_runs_asks_the_host_once_at_a_time_and_shows_the_line_of_a_result() {
+    let mut deck = listed(80, 24, vec![summary("a run", None)]);
+    deck.keys("/");
+    deck.type_text("disk full");
+    let asked = |deck: &Deck| {
+        let requests = deck.asked.iter().filter_map(|action| match action {
+            ConsoleEffect::Send(Request::SearchRuns(words)) => Some(words.clone()),
+            _ => None,
+        });
+        requests.collect::<Vec<_>>()
+    };
+    assert_eq!(asked(&deck), ["d"], "one search at a time");
+    assert!(deck.sees("searching …"), "{}", deck.screen());
+    deck.notice(Notice::RunsFound { words: "d".into(), found: Vec::new() });
+    assert_eq!(asked(&deck), ["d", "disk full"]);
+    let found = FoundSummary { summary: summary("an old run", None), line: Some("09:12 disk full on /dev/sda".into()) };
+    deck.notice(Notice::RunsFound { words: "disk full".into(), found: vec![found] });
+    assert!(deck.sees("goal of an old run") && deck.sees("09:12 disk full on /dev/sda"), "{}", deck.screen());
+    deck.keys("enter");
+    assert_eq!(last_request(&deck), Some(&Request::OpenRun(RunId("an old run".into()))));
 }
 
 #[test]

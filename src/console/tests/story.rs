@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{
-    super::update::{ConsoleEffect, Msg, next_wake, update},
+    super::update::{ConsoleEffect, Msg, Parting, next_wake, update},
     Deck, EVERYWHERE,
 };
 use crate::console::model::{Focus, Screen};
@@ -134,6 +134,24 @@ fn quitting_with_a_run_under_way_asks_and_leaves_a_summary() {
     deck.keys("esc q y");
     let Some(ConsoleEffect::Quit { summary, .. }) = deck.asked.last() else { panic!("{:?}", deck.asked) };
     assert!(summary.len() <= 4, "{summary:?}");
+}
+
+#[test]
+fn quitting_while_a_run_waits_says_so_and_a_yes_keeps_the_run() {
+    let leaves = |keys: &str| {
+        let mut deck = Deck::waiting(80, 24);
+        deck.keys("q");
+        assert!(deck.sees("A run waits, and nothing runs now") && deck.sees("y quit, keep it"), "{}", deck.screen());
+        assert!(!deck.sees("may already have had effects"), "{}", deck.screen());
+        deck.keys(keys);
+        let Some(ConsoleEffect::Quit { parting, .. }) = deck.asked.last().cloned() else { panic!("{:?}", deck.asked) };
+        (parting, deck.engine().outcome().is_some())
+    };
+    assert_eq!(leaves("y"), (Parting::Leaves, false), "the run goes on later");
+    assert_eq!(leaves("c"), (Parting::Cancels, true));
+    let mut deck = Deck::waiting(80, 24);
+    deck.keys("q n c");
+    assert!(deck.asked.iter().all(|action| !matches!(action, ConsoleEffect::Quit { .. })) && deck.engine().outcome().is_none());
 }
 
 #[test]

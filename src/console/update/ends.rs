@@ -25,7 +25,9 @@ pub fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
         here.or_else(|| outputs().find(|(_, node)| says(node))).or_else(|| outputs().next())
     };
     let end = match outcome {
-        Outcome::Failed | Outcome::Partial => failure().or_else(ended).or_else(output),
+        Outcome::Failed => failure().or_else(ended).or_else(output),
+        // What came out is what was wanted; what is missing is named in the message.
+        Outcome::Partial => output().filter(|(_, node)| says(node)).or_else(failure).or_else(ended).or_else(output),
         Outcome::Succeeded | Outcome::Rehearsed => output(),
         Outcome::Cancelled => None,
     };

@@ -77,6 +77,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
         Msg::Edited { then, before, text } => actions::dialogs::edited(model, &mut turn, &then, &before, text),
         Msg::Themed { name, theme } => actions::app::themed(model, name, theme.map(|theme| *theme)),
     }
+    actions::past::read_on(model, &mut turn);
     settle(model);
     if frame {
         turn.effects.push(ConsoleEffect::Frame);
@@ -96,6 +97,9 @@ pub fn prepare(model: &mut Model, now: Time) {
         if model.place.screen == Screen::Timeline {
             run.refresh_chart(now);
         }
+    }
+    if model.place.screen == Screen::Runs {
+        model.runs.look();
     }
     if model.place.screen == Screen::Versus {
         model.runs.refresh_versus();

@@ -47,6 +47,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::RunOpened { run, records, driver } => run_opened(model, turn, run, &records, driver),
         Notice::Events { run, records } => events(model, turn, &run, &records),
         Notice::Runs(listing) => model.runs.list(listing),
+        told @ (Notice::RunPeeked { .. } | Notice::RunsFound { .. }) => actions::past::told(model, told),
         Notice::RunWeighed { run, bytes } => actions::branch::ask_delete(model, turn, &run, bytes),
         Notice::RunDeleted { run, bytes } => forget(model, turn, &run, bytes),
         Notice::Preview { run, gate, preview } => {
@@ -67,7 +68,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::Trust(items) => actions::app::untrusted(model, items),
         Notice::Problem(problem) => {
             // It may say that the run which is awaited can't be opened.
-            model.runs.awaited = None;
+            (model.runs.awaited, model.runs.searching) = (None, None);
             model.status = Some(bad(&problem));
         }
         Notice::Driver { run, driver } => {

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use ratatui::widgets::{Clear, Widget};
 
-use super::dialogs::{boxed_rows, keys, last_row};
+use super::dialogs::{boxed_rows, columns, keys, last_row};
 use super::pen::Pen;
 use super::{doc, sentence};
 use crate::console::model::{Model, Proposal, Screen, ScreenLayout, docs, scrolled};
@@ -85,6 +85,9 @@ pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     boxed_list(model, pen, &Plain::line("breakpoints of this run"), rows, (empty, selected), &hints);
 }
 
+/// Rows for the whole of a row that is cut.
+const WHOLE: usize = 3;
+
 /// A list over the screen, with its keys below; or why it has no rows.
 fn boxed_list(
     model: &Model,
@@ -94,12 +97,22 @@ fn boxed_list(
     (empty, selected): (&str, usize),
     hints: &[(&str, &str)],
 ) {
-    let inside = boxed_rows(pen, rows.len().max(1) + 2, title);
-    let list = Rect { height: inside.height.saturating_sub(2), ..inside };
+    let selected = selected.min(rows.len().saturating_sub(1));
+    // What a row of the list cuts stands whole below it.
+    let whole = |row: &Vec<(Plain, Role)>| {
+        let text = row.iter().fold(Plain::default(), |line, (text, _)| line.then(text));
+        Plain::line(text.as_str().trim()).wrap(columns(pen))
+    };
+    let lines = if rows.iter().map(whole).any(|lines| lines.len() > 1) { WHOLE } else { 0 };
+    let shown: Vec<Vec<(Plain, Role)>> =
+        rows.get(selected).filter(|_| lines > 0).map(whole).unwrap_or_default().into_iter().map(|line| vec![(line, Role::Text)]).collect();
+    let inside = boxed_rows(pen, rows.len().max(1) + 2 + lines, title);
+    let lines = u16::try_from(lines).unwrap_or(0).min(inside.height.saturating_sub(3));
+    let list = Rect { height: inside.height.saturating_sub(2 + lines), ..inside };
+    pen.lines(Rect { y: list.bottom(), height: lines, ..inside }, &shown);
     if rows.is_empty() {
         pen.words(list.x, list.y, list.width, empty, Role::Dim);
     }
-    let selected = selected.min(rows.len().saturating_sub(1));
     let top = scrolled(0, selected, rows.len(), usize::from(list.height));
     pen.list(list, (top, rows.len()), Some(selected), true, |pen, at, line| {
         pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &rows[at]);

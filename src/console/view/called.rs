@@ -1,7 +1,7 @@
 //! What the state calls for: the commands that come first among the hints, those that could not be meant, and what they are called now.
 
 use crate::console::model::{GateKey, Model, PlanScreen, ReplyDraft, Screen, options_to_pick};
-use crate::engine::{Action, Command, Gate, NodeState, Pace};
+use crate::engine::{Action, Command, Gate, NodeState, Pace, StateGroup};
 
 /// The commands that help most here, in the order in which the state calls for them: help first, as everywhere.
 pub fn for_now(model: &Model, usual: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
@@ -21,7 +21,11 @@ fn first(model: &Model) -> &'static [&'static str] {
     let Some((view, node)) = model.shown_run().zip(model.selected_id()) else { return &[] };
     let run = &view.newest().run;
     if !view.goes_on() {
-        return if failed(model) { &["act.again", "plan.edit", "act.menu"] } else { &["act.menu"] };
+        return match () {
+            () if failed(model) => &["act.again", "plan.edit", "act.menu"],
+            () if did_not_run(model) => &["act.why", "act.menu"],
+            () => &["act.menu"],
+        };
     }
     if let Some(key) = model.card_gate() {
         return match (model.inbox.drafts.get(&key), awaits_answer(model, &key)) {
@@ -40,6 +44,7 @@ fn first(model: &Model) -> &'static [&'static str] {
     match run.pace() {
         Pace::Pausing | Pace::Paused => &["act.pause", "act.step", "act.undo", "act.menu"],
         Pace::Going if failed(model) => &["act.again", "plan.edit"],
+        Pace::Going if did_not_run(model) => &["act.why"],
         Pace::Going => &[],
     }
 }
@@ -77,6 +82,12 @@ fn failed(model: &Model) -> bool {
     state.is_some_and(NodeState::has_failed)
 }
 
+/// Whether the selected node was skipped or cancelled.
+fn did_not_run(model: &Model) -> bool {
+    let state = model.shown_run().zip(model.selected_id()).and_then(|(view, node)| view.newest().state(node));
+    state.is_some_and(|state| state.group() == StateGroup::NotRun)
+}
+
 /// Whether the key would only be refused: nothing is left to step to, or a question is answered, and not approved.
 fn is_refused(model: &Model, id: &str) -> bool {
     if id == "act.step" {
@@ -97,6 +108,7 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
     let name = match id {
         "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next call"),
         "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it run"),
+        "act.why" => did_not_run(model).then_some("why it did not run"),
         "plan.edit" => failed(model).then_some("change it"),
         "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
         "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "resume" } else { "pause" }),

@@ -8,8 +8,8 @@ use super::request::field;
 use super::{act, doc, sentence};
 use crate::console::commands::guards;
 use crate::console::model::{
-    Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, ListOf, Model, Pick, PickItem, READING,
-    ReaderDialog, Reading, ScreenLayout, box_width, docs, scrolled, texts,
+    Asks, Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, ListOf, Model, Pick, PickItem, READING, ReaderDialog,
+    Reading, ScreenLayout, box_width, docs, scrolled, texts,
 };
 use crate::console::theme::Role;
 use crate::plan::validate::Code;
@@ -51,7 +51,7 @@ pub(super) fn boxed_rows(pen: &mut Pen<'_>, rows: usize, title: &Plain) -> Rect 
 }
 
 /// Columns of text in a box.
-fn columns(pen: &Pen<'_>) -> usize {
+pub(super) fn columns(pen: &Pen<'_>) -> usize {
     usize::from(box_width(pen.buffer.area.width, READING).saturating_sub(4))
 }
 
@@ -106,6 +106,7 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     if pick.shown.is_empty() {
         let words = match &pick.otherwise {
             Some((_, otherwise)) => otherwise.clone(),
+            None if pick.found_for.is_some() && model.runs.searching.is_some() => Plain::line("searching …"),
             None => Plain::line("nothing matches"),
         };
         pen.text(list.x, list.y, list.width, &words, Role::Dim);
@@ -262,9 +263,12 @@ fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
     let inside = pen.dialog(width, rows, &Plain::line("please confirm"));
     pen.lines(Rect { height: inside.height.saturating_sub(2), ..inside }, &lines);
-    let leaves = (confirm.then == Confirmed::CancelAllAndQuit).then_some(("confirm.leave", "quit, keep it"));
+    let cancels = guards::quitting_runs(model).is_ok();
+    let keeps = if model.runs.going_on().count() == 1 { "quit, keep it" } else { "quit, keep them" };
+    let yes = if cancels { keeps } else { "yes" };
+    let cancels = cancels.then_some(("confirm.cancel_runs", "cancel for good, quit"));
     let saves = guards::quitting_unsaved(model).is_ok().then_some(("confirm.save", "save the plan first"));
-    let hints: Vec<(&str, &str)> = [("confirm.yes", "yes")].into_iter().chain(leaves).chain(saves).chain([("confirm.no", "no")]).collect();
+    let hints: Vec<(&str, &str)> = [("confirm.yes", yes)].into_iter().chain(cancels).chain(saves).chain([("confirm.no", "no")]).collect();
     keys(model, pen, last_row(inside), &hints);
 }
 

@@ -6,28 +6,23 @@ use super::doc;
 use super::pen::Pen;
 use crate::console::model::{Doc, EXAMPLES, Model, texts};
 use crate::console::theme::Role;
-use crate::host::client::RunSummary;
 use crate::text::{Glyph, Plain, counted};
-
-/// Runs of a kind that are named.
-const NAMED: usize = 3;
 
 /// Says which runs wait for somebody, and which ended last.
 fn runs(model: &Model, pen: &Pen<'_>, doc: &mut Doc<'static>) {
-    let needs = |run: &&RunSummary| run.outcome.is_none() && run.imported.is_none();
-    let (open, ended): (Vec<_>, Vec<_>) = model.runs.listing.iter().partition(needs);
-    for (title, runs) in [("Open runs", open), ("Recent runs", ended)] {
-        if runs.is_empty() {
+    let latest = &model.runs.latest;
+    for (title, (places, all)) in [("Open runs", &latest.open), ("Recent runs", &latest.ended)] {
+        if places.is_empty() {
             continue;
         }
         doc.line(Role::Dim, Plain::line(title));
-        for run in runs.iter().take(NAMED) {
+        for run in places.iter().filter_map(|at| model.runs.listing.get(*at)) {
             let waits = if run.waiting.is_empty() { String::new() } else { format!(", {}", counted(run.waiting.len(), "open gate")) };
             let state = Plain::line(pen.theme.glyph(run.status.glyph())).then(&Plain::line(&format!(" {}{waits}", run.status.word())));
             doc.line(texts::status_role(run.status), state.pad(26).then(&Plain::summary(&run.goal)));
         }
-        if runs.len() > NAMED {
-            doc.line(Role::Dim, Plain::line(&format!("{} more", runs.len() - NAMED)));
+        if *all > places.len() {
+            doc.line(Role::Dim, Plain::line(&format!("{} more", all - places.len())));
         }
     }
     if !doc.is_empty() {

@@ -7,7 +7,7 @@ use super::{doc, gate, sentence};
 use crate::console::model::{GateKey, Model, ScreenLayout, docs};
 use crate::console::theme::Role;
 use crate::engine::{Decided, Time};
-use crate::host::client::{Driver, RunSummary};
+use crate::host::client::Driver;
 use crate::text::{Glyph, Plain, clock};
 
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &ScreenLayout, shown: &mut Shown) {
@@ -86,9 +86,8 @@ fn open_elsewhere(model: &Model) -> String {
 
 /// How many listed runs wait that this console doesn't drive, and where they are.
 fn others(model: &Model) -> Option<String> {
-    let waits = |run: &&RunSummary| !run.driver.is_here() && run.imported.is_none() && !run.waiting.is_empty();
     let key = model.hint("app.runs");
-    match model.runs.listing.iter().filter(waits).count() {
+    match model.runs.latest.wait_elsewhere {
         0 => None,
         1 => Some(format!("1 other run waits (key {key})")),
         many => Some(format!("{many} other runs wait (key {key})")),

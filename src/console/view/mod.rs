@@ -82,7 +82,7 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         }
         Screen::Inbox => inbox::draw(model, now, pen, &layout, shown),
         Screen::Compare => compare::draw(model, pen, &layout),
-        Screen::Runs => runs::draw(model, now, pen, layout.list),
+        Screen::Runs => runs::draw(model, now, pen, &layout),
         Screen::Log => log::draw(model, pen, &layout, shown),
         Screen::Timeline => timeline::draw(model, pen, &layout),
         Screen::Trace => trace::draw(model, pen, &layout),

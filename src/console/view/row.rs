@@ -7,7 +7,7 @@ use super::lane::{Lane, Scale};
 use super::pen::Pen;
 use crate::console::model::{AROUND_TITLE, LEVELS, Model, RunView, TITLE, TreeRow, TreeRowKind, texts};
 use crate::console::theme::{Role, of_node};
-use crate::engine::{ImpactLine, Inside, NodeRun, StateGroup, Time, inside_ended};
+use crate::engine::{GateId, ImpactLine, Inside, NodeRun, StateGroup, Time, inside_ended};
 use crate::plan::{Breakpoint, Node, NodeId, nest};
 use crate::text::{Glyph, Plain, duration};
 
@@ -136,6 +136,9 @@ impl RowDrawing<'_> {
             [one] => more(format!("+ {one}"), Role::Dim),
             [one, rest @ ..] => more(format!("+ {one} and {} more", rest.len()), Role::Dim),
         }
+        if self.is_replied_to() {
+            more("reply not sent".to_owned(), Role::Warning);
+        }
         let all = self.model.shown_run().map_or(0, |view| view.seen().run.count_inside(&self.node.id));
         if let Some((text, role)) = run.and_then(|node| inside(node, all)) {
             more(text, role);
@@ -153,6 +156,13 @@ impl RowDrawing<'_> {
         let is_bare = self.node.title().is_none() && self.node.kind.tool().is_some();
         let beside = is_bare.then(|| piece(texts::summary(self.node, &self.model.plan().inputs).into_string(), Role::Dim));
         (title, said, beside)
+    }
+
+    /// Whether a reply was written for a gate of the node and not sent.
+    fn is_replied_to(&self) -> bool {
+        let Some(view) = self.model.shown_run() else { return false };
+        let asks = |id: GateId| view.newest().run.gate(id).is_some_and(|(gate, _)| gate.node == self.node.id);
+        self.model.inbox.drafts.keys().any(|key| key.run == view.id && asks(key.gate))
     }
 
     /// Marks what the search found in a text of the row.

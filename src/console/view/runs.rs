@@ -1,56 +1,93 @@
-//! The list of runs, newest first.
+//! The list of runs, newest first, and the selected one beside it.
 
 use ratatui::layout::Rect;
 
+use super::doc;
 use super::pen::{Pen, below, text_of};
-use crate::console::model::{Model, PlanScreen, texts};
+use crate::console::model::{Model, PlanScreen, RunView, ScreenLayout, preview, texts};
 use crate::console::theme::Role;
-use crate::engine::Time;
+use crate::engine::{RunStatus, Time};
 use crate::host::client::RunSummary;
-use crate::text::{Glyph, Plain, ago, counted, duration};
+use crate::text::{Glyph, Plain, ago, began, duration};
 
-pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
-    let runs = &model.runs;
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &ScreenLayout) {
+    let (runs, area) = (&model.runs, layout.list);
     pen.title(area, &[(Plain::line(&format!("runs  {}", runs.listing.len())), Role::Title)]);
     if runs.listing.is_empty() {
         return pen.no_rows(below(area), "No runs yet. Make a plan and run it.");
     }
+    let is_alone = layout.detail.is_empty();
     pen.list(below(area), (runs.place.top, runs.listing.len()), Some(runs.place.selected), true, |pen, at, line| {
-        entry(model, now, (at, &runs.listing[at]), pen, line);
+        entry(model, now, (at, &runs.listing[at]), is_alone, pen, line);
     });
+    selected(model, now, pen, layout.detail);
 }
 
-/// Columns of a state, of an age, of a time and of a number of nodes.
+/// How a run is: one that goes on here as it is now, else as it was listed.
+fn status(model: &Model, run: &RunSummary) -> RunStatus {
+    model.runs.get(&run.run).filter(|view| view.driver.is_here()).map_or(run.status, RunView::status)
+}
+
+/// Columns of a state, of an age, of when it began, of a name, and of a number of gates.
 const STATE: usize = 14;
 const AGE: usize = 12;
-const TOOK: usize = 10;
-const NODES: usize = 11;
+const BEGAN: usize = 14;
+const NAME: usize = 10;
+const GATES: usize = 5;
 /// Levels of branches that are drawn.
 const DEEPEST: usize = 6;
-/// From these widths on, the time and the number of nodes have room.
-const TIMED: u16 = 90;
-const WIDE: u16 = 130;
+/// From these widths on, the name and the age have room.
+const NAMED: u16 = 60;
+const WIDE: u16 = 90;
 
-/// State and goal first, which has all the room that the figures leave; those are at the right edge.
-fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line: Rect) {
-    let (glyph, word, role) = (run.status.glyph(), run.status.word(), texts::status_role(run.status));
+/// The goal has all the room that the figures leave; those are at the right edge, and tell runs of the same goal apart.
+fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), is_alone: bool, pen: &mut Pen<'_>, line: Rect) {
+    let status = status(model, run);
+    let role = texts::status_role(status);
     let text = text_of(line);
-    let took = duration(run.status.elapsed_ms(run.created, run.last, now)).pad_start(TOOK);
-    let nodes = Plain::line(&counted(run.nodes as usize, "node")).pad_start(NODES);
-    let figures = [(nodes, text.width >= WIDE), (took, text.width >= TIMED), (ago(now.since(run.created)).pad_start(AGE), true)];
-    let figures: Vec<_> = figures.into_iter().filter(|(_, fits)| *fits).map(|(figure, _)| (figure, Role::Dim)).collect();
+    let open = model.runs.get(&run.run);
+    let gates = open.map_or(run.waiting.len(), |view| view.newest().run.open_gates().count());
+    let gates = if gates > 0 { Plain::line(&format!("{} {gates}", pen.theme.glyph(Glyph::Gate))) } else { Plain::default() };
+    let name = Plain::line(texts::run_name(&run.run)).pad_start(NAME);
+    let figures = [
+        (gates.pad_start(GATES), Role::Waiting, true),
+        (name, Role::Dim, text.width >= NAMED),
+        (began(run.created.0, now.0).pad_start(BEGAN), Role::Dim, true),
+        (ago(now.since(run.created)).pad_start(AGE), Role::Dim, text.width >= WIDE),
+    ];
+    let figures: Vec<_> = figures.into_iter().filter(|(_, _, fits)| *fits).map(|(figure, role, _)| (figure, role)).collect();
     let end = pen.pieces_right(text, &figures);
-    let open = if model.place.shown == PlanScreen::Run(run.run.clone()) { "shown: " } else { "" };
+    let shown = if model.place.shown == PlanScreen::Run(run.run.clone()) { "shown: " } else { "" };
     let rails = model.runs.rails(at);
     let rail = pen.rails(&rails[rails.len().saturating_sub(DEEPEST)..], Some((Glyph::TreeBranch, Glyph::TreeLast)));
     let origin = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();
     let imported = if run.imported.is_some() { "imported: " } else { "" };
+    // Beside the list the selected one's state stands in words.
+    let word = if is_alone { Plain::line(status.word()).pad(STATE) } else { Plain::default() };
     let pieces = [
-        (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role),
-        (Plain::line(word).pad(STATE), role),
+        (Plain::line(pen.theme.glyph(status.glyph())).then(&Plain::blank(1)), role),
+        (word, role),
         (rail, Role::Border),
-        (Plain::line(&format!("{open}{origin}{imported}")), Role::Dim),
+        (Plain::line(&format!("{shown}{origin}{imported}")), Role::Dim),
         (Plain::summary(&run.goal), Role::Text),
     ];
     pen.pieces(Rect { width: end.saturating_sub(text.x + 1), ..text }, &pieces);
+}
+
+/// The card of the selected run: its state, when it began and how long it took, and what was read of it.
+fn selected(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
+    let Some(run) = model.runs.selected() else { return };
+    let status = status(model, run);
+    let role = texts::status_role(status);
+    let Some((head, inside)) = doc::pane(pen, area, role) else { return };
+    let open = model.runs.get(&run.run);
+    let took = open.map_or_else(|| status.elapsed_ms(run.created, run.last, now), |view| view.elapsed_ms(now));
+    let mark = Plain::line(pen.theme.glyph(status.glyph())).then(&Plain::line(&format!(" {}", status.word())));
+    let text = preview(run, model.runs.peeked.of(&run.run));
+    let seen = doc::draw(pen, inside, &text, model.runs.place.scroll.min(text.len().saturating_sub(1)));
+    let about = Plain::line(texts::run_name(&run.run)).then(&Plain::line(" · began ")).then(&began(run.created.0, now.0));
+    let about = about.then(&Plain::line(" · ")).then(&duration(took));
+    let end = pen.pieces(head, &[(mark, role), seen.label()]);
+    pen.pieces_right(Rect { x: end + 1, width: head.right().saturating_sub(end + 1), ..head }, &[(about, Role::Dim)]);
+    pen.end_bar(inside);
 }

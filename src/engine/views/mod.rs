@@ -5,6 +5,7 @@ pub(super) mod critical;
 pub(super) mod describe;
 pub(super) mod impact;
 pub(super) mod outline;
+pub(super) mod peek;
 pub(super) mod timeline;
 pub(super) mod trace;
 pub(super) mod transcript;

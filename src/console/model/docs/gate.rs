@@ -16,19 +16,14 @@ pub fn gate_title(gate: &Gate) -> Plain {
 
 /// What a gate asks, on one line.
 pub fn asks(gate: &Gate) -> Plain {
-    Plain::summary(&match &gate.kind {
-        GateKind::Approval => "may it start?".to_owned(),
-        GateKind::Review => "is its result good?".to_owned(),
-        GateKind::Permission { tool, .. } if tool == "run_command" => "may it run this command?".to_owned(),
-        GateKind::Permission { tool, .. } => format!("may it call {tool}?"),
-        GateKind::Question { text, .. } | GateKind::UnknownEffect { text } => text.clone(),
-    })
+    Plain::summary(&gate.asks())
 }
 
 /// All that there is to know before deciding.
 pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraft>) -> Doc<'static> {
     let mut doc = Doc::default();
-    written(draft, &mut doc);
+    let options = gate.kind.question().map(|question| question.options.to_vec()).unwrap_or_default();
+    written(draft, &options, &mut doc);
     let why = match &gate.kind {
         GateKind::Question { text, .. } | GateKind::UnknownEffect { text } if gate.why == *text => "",
         _ => gate.why.as_str(),
@@ -61,7 +56,7 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
         }
         None => None,
     };
-    let says_nothing = payload.is_null() || (is_question(gate) && is_empty(payload)) || is_shown_as_command(payload, preview);
+    let says_nothing = payload.is_null() || (is_question(gate) && is_empty(payload)) || is_shown_whole(payload, preview, shown.is_some());
     if !says_nothing {
         doc.heading(match gate.kind {
             GateKind::Review => "the exact result",
@@ -73,10 +68,18 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
     doc
 }
 
-/// Whether a payload is nothing but a command, and the preview shows just that.
-fn is_shown_as_command(payload: &Value, preview: Option<&Preview>) -> bool {
-    let (Some(Preview::Text(text)), Some(command)) = (preview, payload["command"].as_str()) else { return false };
-    payload.as_object().is_some_and(|parts| parts.len() == 1) && text.starts_with(&format!("$ {command}\n"))
+/// Whether a payload is nothing but a command, or a new file with its text, and the preview shows just that.
+fn is_shown_whole(payload: &Value, preview: Option<&Preview>, is_compared: bool) -> bool {
+    let parts = payload.as_object().map_or(0, serde_json::Map::len);
+    match preview {
+        Some(Preview::Text(text)) => {
+            parts == 1 && payload["command"].as_str().is_some_and(|command| text.starts_with(&format!("$ {command}\n")))
+        }
+        Some(Preview::Diff { path, before: None, after }) => {
+            is_compared && parts == 2 && payload["path"] == path.as_str() && payload["content"] == after.as_str()
+        }
+        Some(Preview::Diff { .. }) | None => false,
+    }
 }
 
 /// Lines of an old and a new text together up to which they are compared.
@@ -96,10 +99,12 @@ fn hidden(value: &Value) -> u32 {
     }
 }
 
-fn written(draft: Option<&ReplyDraft>, doc: &mut Doc<'static>) {
+fn written(draft: Option<&ReplyDraft>, options: &[String], doc: &mut Doc<'static>) {
     match draft {
         None => return,
         Some(ReplyDraft::Payload(_)) => doc.line(Role::Warning, Plain::line("you edited the payload; it is checked again when approved")),
+        // The mark at the option says it.
+        Some(ReplyDraft::Answer(Value::String(answer))) if options.iter().any(|option| option == answer) => return,
         Some(ReplyDraft::Answer(value)) => {
             doc.line(Role::Warning, Plain::line("your answer, not sent yet:"));
             doc.text(Role::Text, &texts::result(value));
@@ -119,7 +124,9 @@ fn question(kind: &GateKind, draft: Option<&ReplyDraft>, doc: &mut Doc<'static>)
     doc.text(Role::Text, text);
     for option in options {
         let is_picked = matches!(draft, Some(ReplyDraft::Answer(Value::String(answer))) if *answer == *option);
-        doc.line(Role::Text, Plain::line(if is_picked { "  [x] " } else { "  [ ] " }).then(&Plain::summary(&option)));
+        let line = Plain::line(if is_picked { "  [x] " } else { "  [ ] " }).then(&Plain::summary(&option));
+        let unsent = if is_picked { Plain::line("  your answer, not sent yet") } else { Plain::default() };
+        doc.line(if is_picked { Role::Warning } else { Role::Text }, line.then(&unsent));
     }
     for field in fields {
         let preset = field.default.as_ref().map(|value| Plain::line(", preset ").then(&Plain::summary(&value.to_string())));

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::says;
 use crate::console::model::{Doc, Model, RunView, texts};
 use crate::console::theme::Role;
-use crate::engine::{HeldAt, Mark, MessageRole, NextCall, NodeError, RunStatus, ToolCall, ToolReport, Totals, result_text};
+use crate::engine::{HeldAt, Mark, MessageRole, NextCall, NodeError, NodeState, RunStatus, ToolCall, ToolReport, Totals, result_text};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, counted, duration};
 
@@ -25,7 +25,12 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         other_model(model, run, id, &mut doc);
     } else {
         let (state, reason) = (node.state.label(run.seen_status()), run.seen().run.reason(id));
-        if reason.starts_with(state) {
+        // What kept it from running says more than the node before it.
+        if let Some(root) = root_cause(model, run, id) {
+            doc.text(Role::Hint, &format!("{state}: {root}"));
+            let why = model.hint("act.why");
+            doc.line(Role::Hint, Plain::line(&format!("{reason}; {why} shows the whole chain")));
+        } else if reason.starts_with(state) {
             doc.text(Role::Hint, &reason);
         } else if !reason.is_empty() {
             doc.text(Role::Hint, &format!("{state}: {reason}"));
@@ -78,6 +83,13 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         doc.lines(Role::Code, given);
     }
     doc
+}
+
+/// What kept a node from running in the end, where that is not the node before it.
+fn root_cause(model: &Model, run: &RunView, id: &NodeId) -> Option<String> {
+    run.seen().run.node(id).filter(|node| node.state == NodeState::Skipped)?;
+    let chain = model.why(run, id);
+    chain.first().filter(|_| chain.len() > 2).map(|link| link.sentence.clone())
 }
 
 /// What the result of a node is called: of a run that is over, whether it is the output, and where the rest of that is.

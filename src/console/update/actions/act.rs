@@ -6,9 +6,9 @@ use serde_json::Value;
 use super::super::{TOO_FAST, UpdateTurn};
 use crate::console::commands::guards::run_present;
 use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, Status, TextField, texts};
-use crate::engine::{Action, ActionTarget, Command, HeldAt, NodeState, RerunReach, Run, StateGroup, WrittenValue};
+use crate::engine::{Action, ActionTarget, Command, HeldAt, NodeImpact, NodeState, RerunReach, Run, StateGroup, WrittenValue};
 use crate::host::client::Request;
-use crate::plan::NodeId;
+use crate::plan::{NodeId, Verdict};
 use crate::text::Plain;
 
 /// Sends an action, or shows first what it would change.
@@ -23,7 +23,7 @@ pub fn propose(model: &mut Model, turn: &mut UpdateTurn, action: Action) -> Resu
     }
     let id = view.id.clone();
     let proposal = Proposal::new(id, view.newest(), action, turn.now);
-    if asks(&proposal) {
+    if asks(&proposal) && !asks_itself(model, &proposal) {
         model.dialogs.push(Dialog::Act(Box::new(proposal)));
         return Ok(Proposed::Asked);
     }
@@ -64,6 +64,23 @@ fn asks(proposal: &Proposal) -> bool {
         | Action::Rebreak { .. } => false,
     };
     is_broad || !proposal.impact.is_harmless()
+}
+
+/// Whether what the action does is asked again before anything happens: a retry of a tool that asks before each call. One question is enough.
+fn asks_itself(model: &Model, proposal: &Proposal) -> bool {
+    let Action::Retry { node } = &proposal.action else { return false };
+    // What follows from it and never ran is no loss; anything else that is done again is asked about first.
+    let is_new = |kind: &NodeImpact| {
+        matches!(kind, NodeImpact::Runs | NodeImpact::Starts | NodeImpact::Succeeds | NodeImpact::Passes | NodeImpact::Skips)
+    };
+    let mut others = NodeImpact::all().filter(|kind| !is_new(kind)).flat_map(|kind| proposal.impact.nodes(kind));
+    let never_ran = proposal.impact.nodes(NodeImpact::Runs);
+    if others.any(|other| other != node && !never_ran.contains(other)) {
+        return false;
+    }
+    let has_failed = model.shown_run().and_then(|view| view.newest().state(node)).is_some_and(NodeState::has_failed);
+    let tool = model.addressed().node(node).and_then(|node| node.kind.tool());
+    has_failed && tool.and_then(|work| model.session.catalog.tool(&work.tool)).is_some_and(|tool| tool.verdict == Verdict::Ask)
 }
 
 /// Proposes, and says why not where it can't be done.
@@ -127,6 +144,14 @@ pub fn undo(model: &mut Model, turn: &mut UpdateTurn) {
 fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
     let mut offers = Vec::new();
     if let Some((view, node)) = model.shown_run().zip(model.selected_id()) {
+        if view.newest().state(node).is_some_and(|state| matches!(state.group(), StateGroup::NotRun | StateGroup::Ahead)) {
+            offers.push((
+                format!("why it isn't running: {node}"),
+                "what it waits for, or what kept it from running",
+                "act.why",
+                Offer::Why,
+            ));
+        }
         of_node(node, &retry_or_rerun(&view.newest().run, node), &mut offers);
     }
     let run = || ActionTarget::Run;
@@ -223,6 +248,7 @@ pub fn picked(model: &mut Model, turn: &mut UpdateTurn, offer: Offer) {
         Offer::Break(node) => super::breaks::ask(model, Some(&node)),
         Offer::Breaks => super::breaks::list(model, turn),
         Offer::Undo => undo(model, turn),
+        Offer::Why => super::why::open(model, turn),
     }
 }
 

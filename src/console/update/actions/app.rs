@@ -1,12 +1,12 @@
 //! The program as a whole: screens, panes, palette, help, model, theme, leaving.
 
-use super::super::{ConsoleEffect, Parting, UpdateTurn};
+use super::super::{ConsoleEffect, Parting, TOO_FAST, UpdateTurn};
 use crate::console::model::{
     Confirm, Confirmed, Dialog, Doc, Focus, LineThen, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, ReplyDraft, RunView,
     Screen, SetupChoice, Status, TextField, TypedAs, around, contexts, texts,
 };
 use crate::console::theme::Theme;
-use crate::engine::{OPERATOR, REHEARSAL, RunStatus, Time, elapsed};
+use crate::engine::{Action, ActionTarget, Command, OPERATOR, REHEARSAL, RunStatus, Time, elapsed};
 use crate::host::client::{ModelList, ModelStatus, Request, TrustItem};
 use crate::text::Plain;
 
@@ -187,9 +187,9 @@ pub fn themed(model: &mut Model, name: String, theme: Result<Theme, String>) {
     }
 }
 
-/// Leaves; asks first while runs are under way.
+/// Leaves; asks first while runs have not ended. A yes keeps them: it is pressed by habit.
 pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
-    if matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::CancelAllAndQuit, .. }))) {
+    if matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::Leave, .. }))) {
         return;
     }
     let going_on: Vec<Plain> = model.runs.going_on().map(under_way).collect();
@@ -205,23 +205,44 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
         return;
     }
     let count = going_on.len();
-    let head = if count == 1 { "A run is under way:".to_owned() } else { format!("{count} runs are under way:") };
-    let key = model.hint("confirm.leave");
+    let works = model.runs.going_on().any(|run| run.counts().running > 0);
+    let (run, them) = if count == 1 { ("A run".to_owned(), "it") } else { (format!("{count} runs"), "them") };
+    let head = match (works, count) {
+        (true, 1) => format!("{run} is under way:"),
+        (true, _) => format!("{run} are under way:"),
+        (false, 1) => format!("{run} waits, and nothing runs now:"),
+        (false, _) => format!("{run} wait, and nothing runs now:"),
+    };
     let mut lines = vec![Plain::line(&head)];
     lines.extend(going_on);
     lines.push(Plain::default());
-    let them = if count == 1 { "it" } else { "them" };
-    lines.push(Plain::line(&format!("Cancel {them} and quit? Running nodes may already have had effects.")));
-    lines.push(Plain::line(&format!("{key} quits without cancelling: you can resume {them} later.")));
-    if model.runs.going_on().any(|run| run.counts().running > 0) {
-        lines.push(Plain::line("Nodes that run now are interrupted by either."));
+    let (cancel, resume) = (model.hint("confirm.cancel_runs"), model.hint("run.resume"));
+    if works {
+        lines.push(Plain::line(&format!("Quit? Nodes that run now are interrupted; {resume} resumes {them} later.")));
         lines.push(Plain::line("If one may have had an effect, you are asked what to do with it."));
+    } else if count == 1 {
+        lines.push(Plain::line(&format!("Quit? It stays as it is; {resume} resumes it later.")));
+    } else {
+        lines.push(Plain::line(&format!("Quit? They stay as they are; {resume} resumes them later.")));
     }
+    lines.push(Plain::line(&format!("{cancel} cancels {them} for good before it quits.")));
     if !unsent.is_empty() {
         lines.push(Plain::line("Either also loses this:"));
         lines.extend(unsent);
     }
-    model.dialogs.push(Dialog::confirm(lines, Confirmed::CancelAllAndQuit));
+    model.dialogs.push(Dialog::confirm(lines, Confirmed::Leave));
+}
+
+/// Cancels all runs that go on, and leaves.
+pub fn cancel_runs(model: &mut Model, turn: &mut UpdateTurn) {
+    if turn.in_burst {
+        return model.status = Some(Status::warn(TOO_FAST));
+    }
+    let runs: Vec<_> = model.runs.going_on().map(|run| run.id.clone()).collect();
+    for run in runs {
+        turn.send(Request::Command { run, command: Command::act(Action::Cancel { target: ActionTarget::Run }) });
+    }
+    turn.effects.push(ConsoleEffect::Quit { summary: summary(model, turn.now, RunStatus::Cancelled), parting: Parting::Cancels });
 }
 
 /// What a person wrote that is in no file, run or reply, so that leaving loses it.

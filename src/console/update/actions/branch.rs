@@ -5,7 +5,7 @@ use crate::console::model::{
     Branching, CompareScreen, Confirmed, Dialog, EditThen, Model, PickItem, PickThen, Screen, Status, VersusRow, texts,
 };
 use crate::engine::{Action, Pace, Record, Run, RunId, RunStatus, WrittenValue};
-use crate::host::client::{Driver, Parent, Request, RunSummary};
+use crate::host::client::{Driver, Parent, Request};
 use crate::plan::{Node, NodeId, nest};
 use crate::text::{Plain, ago, bytes, counted, timestamp};
 
@@ -129,16 +129,6 @@ pub fn ask_resume(model: &mut Model, run: RunId, goal: &Plain) {
         ),
     ];
     model.dialogs.push(Dialog::confirm(lines, Confirmed::Resume(run)));
-}
-
-/// Finds a run by its goal, its state or its time, and opens it.
-pub fn search_runs(model: &mut Model, _: &mut UpdateTurn) {
-    let item = |summary: &RunSummary| {
-        let detail = format!("{}, {}, {}", summary.status.word(), timestamp(summary.created.0), texts::run_name(&summary.run));
-        PickItem::new(PickThen::OpenRun(summary.run.clone()), &summary.goal, &detail)
-    };
-    let items = model.runs.listing.iter().map(item).collect();
-    model.dialogs.push(Dialog::pick("search the runs", items));
 }
 
 /// Begins to delete the selected run: what that frees is part of the question.

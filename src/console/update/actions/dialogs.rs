@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::super::{ConsoleEffect, NextCommand, Parting, TOO_FAST, UpdateTurn};
+use super::super::{ConsoleEffect, NextCommand, TOO_FAST, UpdateTurn};
 use super::change::change;
 use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, request, run, save, setup, typing};
 use crate::console::model::{
     Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, TextField, texts, turned,
 };
-use crate::engine::{Action, ActionTarget, Command, RunStatus};
+use crate::engine::Action;
 use crate::host::client::{Request, There};
 use crate::plan::Plan;
 use crate::text::Plain;
@@ -230,14 +230,6 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
         Confirmed::Trust(item) => {
             model.status = Some(Status::good(&format!("trusted {}", item.path)));
             turn.send(Request::Trust(item));
-        }
-        Confirmed::CancelAllAndQuit => {
-            let runs: Vec<_> = model.runs.going_on().map(|run| run.id.clone()).collect();
-            for run in runs {
-                turn.send(Request::Command { run, command: Command::act(Action::Cancel { target: ActionTarget::Run }) });
-            }
-            turn.effects
-                .push(ConsoleEffect::Quit { summary: app::summary(model, turn.now, RunStatus::Cancelled), parting: Parting::Cancels });
         }
         Confirmed::DropText => close(model, turn),
         Confirmed::Leave => app::leave(model, turn),

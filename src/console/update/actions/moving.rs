@@ -1,7 +1,7 @@
 //! Moving through whatever has the focus.
 
 use super::{gates, graph, inspector, origins};
-use crate::console::model::{Dialog, Focus, ListOf, Model, MoveBy, Reading, Screen, docs};
+use crate::console::model::{Dialog, Focus, ListOf, Model, MoveBy, Reading, Screen, docs, preview};
 use crate::plan::drawing::GraphMove;
 
 /// Layers of the graph that a page is.
@@ -17,8 +17,9 @@ pub fn detail(model: &mut Model, steps: isize) {
     }
     let len = match model.place.screen {
         Screen::Plan | Screen::Graph => return inspector::scroll(model, by),
-        Screen::Runs | Screen::Timeline => return go(model, MoveBy::Rows(by)),
+        Screen::Timeline => return go(model, MoveBy::Rows(by)),
         Screen::Inbox => return gates::scroll(model, MoveBy::Rows(by)),
+        Screen::Runs => model.runs.selected().map_or(0, |run| preview(run, model.runs.peeked.of(&run.run)).len()),
         Screen::Compare => docs::compare(model).len(),
         Screen::Log => docs::selected_event(model).len(),
         Screen::Trace => model.trace().map_or(0, |trace| docs::traced(trace).len()),

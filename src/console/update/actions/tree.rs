@@ -1,6 +1,7 @@
 //! The tree: folding, going in and out, searching, turning, finding what needs a person.
 
 use super::{super::UpdateTurn, typing};
+use crate::console::commands::guards::interrupted;
 use crate::console::model::{Focus, GateKey, Model, PlanScreen, Screen, Scroll, Status, Stop, StopKind, Tab, TreeRow, TreeRowKind};
 use crate::engine::GateId;
 
@@ -56,6 +57,7 @@ pub fn clear_filter(model: &mut Model) {
 
 /// The next place that waits for a person: of a run the oldest first, of a plan the next row with a finding.
 pub fn attention(model: &mut Model, _: &mut UpdateTurn) {
+    let left = model.selected_draft().and(model.selected_gate()).map(|(_, gate)| gate.node.clone());
     let Some(view) = model.shown_run_mut() else { return finding(model) };
     view.grow();
     let (id, stops) = (view.id.clone(), view.stops().to_vec());
@@ -71,7 +73,11 @@ pub fn attention(model: &mut Model, _: &mut UpdateTurn) {
     if let StopKind::Gate(gate) = stop.kind {
         model.inbox.select(Some(GateKey { run: id, gate }));
     }
-    model.status = Some(Status::note(&which_stop(&stops, at)));
+    let which = which_stop(&stops, at);
+    let resume = matches!(stop.kind, StopKind::Gate(_)) && interrupted(model).is_ok();
+    let resume = if resume { format!(": press {} to resume the run, then reply", model.hint("run.resume")) } else { String::new() };
+    let left = left.map(|node| format!("; your reply to `{node}` is not sent")).unwrap_or_default();
+    model.status = Some(Status::note(&format!("{which}{resume}{left}")));
 }
 
 /// Which of its kind a place is, and how many of the others there are, in the header's words.

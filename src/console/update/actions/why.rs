@@ -1,7 +1,7 @@
 //! Why a node isn't running: the whole of what it waits for, as it is now, with ways to each of those that hold it up.
 
 use super::super::UpdateTurn;
-use crate::console::model::{Dialog, GateKey, ListOf, Model, Screen};
+use crate::console::model::{Dialog, GateKey, ListOf, Model, Screen, Scroll, Tab};
 use crate::engine::{Blocker, Obstacle};
 
 /// Opens the list for the selected node.
@@ -25,6 +25,7 @@ pub fn go(model: &mut Model, turn: &mut UpdateTurn) {
         model.place.screen = Screen::Plan;
     }
     model.reveal(&link.node);
+    (model.inspector.run_tab, model.inspector.scroll) = (Tab::Output, Scroll::Start);
     if let (Obstacle::Gate { gate }, Some(view)) = (link.obstacle, model.shown_run().filter(|view| view.replay().is_none())) {
         let key = GateKey { run: view.id.clone(), gate };
         super::app::inbox_screen(model, turn);

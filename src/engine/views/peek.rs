@@ -1,0 +1,65 @@
+//! `RunPeek`: what there is to know of a run before it is opened: how far it is, why it is as it is, what it asks, how its results begin.
+
+use super::describe::{RunStatus, result_text};
+use crate::engine::RunState;
+use crate::plan::NodeId;
+use serde::{Deserialize, Serialize};
+
+/// Lines of a result, and bytes of one of them.
+const LINES: usize = 40;
+/// Results that are read.
+const RESULTS: usize = 5;
+const LONGEST: usize = 1_000;
+
+/// A run in a few words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunPeek {
+    /// The events that it was read from.
+    pub events: u64,
+    /// Its nodes in numbers.
+    pub counts: String,
+    /// Why it ended as it did, or what broke it off; may be empty.
+    pub reason: String,
+    /// What its open gates ask, the oldest first.
+    pub gates: Vec<PeekedText>,
+    /// How the results of its final nodes begin.
+    pub results: Vec<PeekedText>,
+    /// Results that are not among these.
+    pub more: usize,
+}
+
+/// What a node asks or gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeekedText {
+    pub node: NodeId,
+    pub text: String,
+    /// Whether there is more of it.
+    pub is_cut: bool,
+}
+
+impl RunState {
+    /// The run in a few words, by what it is now.
+    pub fn peek(&self, status: RunStatus) -> RunPeek {
+        let reason = match self.outcome() {
+            Some((_, cause)) => cause.message(),
+            None if status == RunStatus::Interrupted => status.label(self.interrupted_by()),
+            None => String::new(),
+        };
+        let finals = self.nodes_in_order().into_iter().filter(|(id, _)| self.is_final(id));
+        let results: Vec<_> = finals.filter_map(|(id, node)| Some((id, node.result.as_deref().filter(|it| !it.is_null())?))).collect();
+        RunPeek {
+            events: self.last_seq(),
+            counts: self.counts(status).label().into_string(),
+            reason,
+            gates: self.open_gates().map(|gate| PeekedText { node: gate.node.clone(), text: gate.asks(), is_cut: false }).collect(),
+            results: results.iter().take(RESULTS).map(|(id, result)| beginning(id, &result_text(result))).collect(),
+            more: results.len().saturating_sub(RESULTS),
+        }
+    }
+}
+
+fn beginning(node: &NodeId, text: &str) -> PeekedText {
+    let lines: Vec<&str> = text.lines().take(LINES).map(|line| &line[..line.floor_char_boundary(LONGEST)]).collect();
+    let is_cut = text.lines().count() > LINES;
+    PeekedText { node: node.clone(), text: lines.join("\n"), is_cut }
+}
