@@ -13,6 +13,7 @@ mod failing_models;
 mod findings;
 mod fixing;
 mod foreign;
+mod grouped;
 mod headless;
 mod host;
 mod house;

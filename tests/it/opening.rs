@@ -5,7 +5,7 @@ use super::support::program::Program;
 use serde_json::{Value, json};
 
 /// Code and path of each finding, and the code of the exit.
-fn told(program: &Program, document: &Value) -> (i32, Vec<String>) {
+pub(super) fn told(program: &Program, document: &Value) -> (i32, Vec<String>) {
     program.file("plan.json", document.to_string());
     let ended = program.run(&["validate", "plan.json", "--json"]);
     let found = ended.json()["findings"].as_array().unwrap().clone();

@@ -47,7 +47,10 @@ pub(in crate::plan) struct StepNames {
 pub(in crate::plan) struct GroupNames {
     pub lists: List,
     pub inner: List,
+    /// What a task in a group may be called by.
     pub name: List,
+    /// The same of a group itself.
+    pub label: List,
     /// Words of a group that hold for everything in it.
     pub condition: List,
 }

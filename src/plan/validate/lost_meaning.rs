@@ -55,16 +55,24 @@ fn of_plan(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
         return Some(format!("`{shown}` {message}"));
     }
     let is_node = |value: &Value| value.as_str().is_some_and(|id| check.graph.position(&NodeId::new(id)).is_some());
+    let is_number = |value: &Value| value.is_number() && check.graph.position(&NodeId::new(value.to_string())).is_some();
+    let is_end = |value: &Value| is_node(value) || is_number(value);
     let is_pair = |value: &Value| match value {
-        Value::Array(ends) => ends.len() == 2 && ends.iter().all(is_node),
-        Value::Object(fields) => fields.values().filter(|value| is_node(value)).count() > 1,
+        Value::Array(ends) => ends.len() == 2 && ends.iter().all(is_end),
+        Value::Object(fields) => {
+            fields.values().filter(|value| is_node(value)).count() > 1 || fields.len() == 2 && fields.values().all(is_end)
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     };
     let of_nodes = |(id, sources): (&String, &Value)| {
         let mut all = sources.as_array().into_iter().flatten();
         is_node(&Value::from(id.as_str())) && (is_node(sources) || sources.is_array() && all.all(is_node))
     };
-    let says_order = listed().any(is_pair) || value.as_object().is_some_and(|map| !map.is_empty() && map.iter().all(of_nodes));
+    let is_sequence =
+        ["order", "sequence", "chain"].iter().any(|part| word.contains(part)) && value.as_array().is_some_and(|list| list.len() > 1);
+    let says_order = listed().any(is_pair)
+        || is_sequence && listed().all(is_end)
+        || value.as_object().is_some_and(|map| !map.is_empty() && map.iter().all(of_nodes));
     says_order
         .then(|| format!("`{shown}` names nodes in an order, but orders nothing here: write it as each node's `depends_on`, or as edges"))
 }

@@ -8,7 +8,7 @@ use crate::plan::dialect::names::NAMES;
 use crate::plan::dialect::{FieldReading, ListForm, Part, gate, held, without};
 use crate::plan::edit::Edit;
 use crate::plan::fields::AS_WRITTEN;
-use crate::plan::{Dialect, Edge, Node, Plan};
+use crate::plan::{Dialect, Edge, Node, NodeId, Plan};
 use serde_json::{Map, Value, json};
 
 pub(super) fn check(check: &mut PlanCheck) {
@@ -20,8 +20,12 @@ pub(super) fn check(check: &mut PlanCheck) {
     for (i, node) in plan.nodes.iter().enumerate() {
         for (at, reading) in held(plan, &Part::Node(node)) {
             let ext = if is_untyped(plan, &reading) { bare(&node.ext) } else { without(&node.ext, at) };
-            let insert = vec![Node { ext, ..node.clone() }];
-            find(check, FindingPlace::Node(i), reading, Edit::SpliceNodes { at: i, remove: 1, insert });
+            let mut insert = Node { ext, ..node.clone() };
+            if reading.field == "context" {
+                let sources: Vec<NodeId> = named_nodes(check, &reading).into_iter().filter(|id| !insert.depends_on.contains(id)).collect();
+                insert.depends_on.extend(sources);
+            }
+            find(check, FindingPlace::Node(i), reading, Edit::SpliceNodes { at: i, remove: 1, insert: vec![insert] });
         }
     }
     for (i, edge) in plan.edges.iter().enumerate() {
@@ -45,6 +49,13 @@ fn is_decisive(reading: &FieldReading) -> bool {
         .any(|name| NAMES.unknown.decisive.contains(&name.as_str()) || NAMES.node.depends_on.contains(&name.as_str()))
 }
 
+/// The nodes that a list names which couldn't be read, if it names nothing else.
+fn named_nodes(check: &PlanCheck, reading: &FieldReading) -> Vec<NodeId> {
+    let list = reading.written.as_ref().and_then(Value::as_array).filter(|_| reading.wrong && reading.read.is_none());
+    let named = |value: &Value| value.as_str().map(NodeId::new).filter(|id| check.graph.position(id).is_some());
+    list.and_then(|list| list.iter().map(named).collect()).unwrap_or_default()
+}
+
 /// The unknown fields without any reading.
 fn bare(ext: &Map<String, Value>) -> Map<String, Value> {
     ext.iter().filter(|(name, _)| *name != AS_WRITTEN).map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -56,6 +67,10 @@ fn find(check: &mut PlanCheck, place: FindingPlace, reading: FieldReading, edit:
     }
     let is_gate = ["approve", "defaults"].contains(&reading.field.as_str());
     let (code, fix) = match (reading.wrong, &reading.read) {
+        (true, None) if !named_nodes(check, &reading).is_empty() => {
+            let is_order = reading.field == "context" && !reading.is_lost();
+            (Code::WrongShape, is_order.then(|| Fix::safe("write it as `depends_on`", edit)))
+        }
         (true, None) if reading.is_lost() || is_decisive(&reading) => (Code::WrongShape, None),
         (true, None) => (Code::WrongShape, Some(Fix::guess(format!("remove `{}`", reading.name), edit))),
         (true, Some(_)) if is_untyped(check.plan, &reading) => {
