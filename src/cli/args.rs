@@ -28,8 +28,10 @@ pub struct Cli {
     #[command(flatten)]
     pub common: Common,
     /// The console as lines, for screen readers, pipes and logs
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["theme", "ascii", "mouse"])]
     pub plain: bool,
+    #[command(flatten)]
+    pub look: LookArgs,
     #[command(subcommand)]
     pub subcommand: Option<Subcommand>,
 }
@@ -170,6 +172,16 @@ pub struct ConsoleArgs {
     /// Open this run: its id, 4 or more characters from its start or end, or `last`
     #[arg(long, value_name = "RUN", conflicts_with = "open")]
     pub run: Option<String>,
+    #[command(flatten)]
+    pub look: LookArgs,
+    /// The console as lines, for screen readers, pipes and logs: events as sentences, replies by the numbers of questions
+    #[arg(long, conflicts_with_all = ["theme", "ascii", "mouse"])]
+    pub plain: bool,
+}
+
+/// How the console looks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub struct LookArgs {
     /// Theme: a name or a file [env: DAGDECK_THEME]
     #[arg(long, value_name = "NAME|FILE")]
     pub theme: Option<String>,
@@ -179,9 +191,6 @@ pub struct ConsoleArgs {
     /// A click selects, the wheel scrolls; neither ever decides
     #[arg(long)]
     pub mouse: bool,
-    /// The console as lines, for screen readers, pipes and logs: events as sentences, replies by the numbers of questions
-    #[arg(long, conflicts_with_all = ["theme", "ascii", "mouse"])]
-    pub plain: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,7 @@
 //! `dagdeck console`: the full-screen console on a host in this process.
 
 use super::{
-    CliContext, CliError, ConsoleArgs, Exit, Io,
+    Cli, CliContext, CliError, ConsoleArgs, Exit, Io, LookArgs,
     context::{block_on, env},
     headless::signals,
     ls::short,
@@ -51,6 +51,19 @@ pub fn console(args: &ConsoleArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     })?
 }
 
+impl ConsoleArgs {
+    /// With what stands before the subcommand, where it says nothing else itself.
+    pub(super) fn under(self, cli: &Cli) -> Self {
+        let (own, before) = (self.look, &cli.look);
+        let look = LookArgs {
+            theme: own.theme.or_else(|| before.theme.clone()),
+            ascii: own.ascii || before.ascii,
+            mouse: own.mouse || before.mouse,
+        };
+        Self { look, plain: self.plain || cli.plain, ..self }
+    }
+}
+
 /// The settings of the configuration, under those of the environment.
 pub(super) fn settings(config: ConsoleConfig, place: &CliContext) -> Options {
     Options {
@@ -70,9 +83,9 @@ fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &m
     let open = opened(args, place, io)?;
     let settings = settings(config, place);
     Ok(Options {
-        theme: args.theme.clone().or(settings.theme),
-        ascii: args.ascii || settings.ascii,
-        mouse: args.mouse || settings.mouse,
+        theme: args.look.theme.clone().or(settings.theme),
+        ascii: args.look.ascii || settings.ascii,
+        mouse: args.look.mouse || settings.mouse,
         open,
         ..settings
     })
@@ -142,4 +155,23 @@ async fn lines(open: Option<Opened>, place: &CliContext, io: &mut Io<'_>) -> Res
         None if is_terminal => Exit::Success,
         None => mode.exit(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Subcommand;
+    use super::*;
+    use clap::Parser;
+
+    #[test]
+    fn how_the_console_looks_is_said_before_the_subcommand_or_behind_it() {
+        let read = |args: &[&str]| Cli::try_parse_from(["dagdeck"].iter().chain(args)).unwrap();
+        let alone = read(&["--theme", "light", "--ascii"]);
+        assert_eq!((alone.look.theme.as_deref(), alone.look.ascii, alone.look.mouse), (Some("light"), true, false));
+        let both = read(&["--theme", "light", "--mouse", "console", "--theme", "dark", "x"]);
+        let Some(Subcommand::Console(args)) = &both.subcommand else { panic!("{both:?}") };
+        let look = args.clone().under(&both).look;
+        assert_eq!(look, LookArgs { theme: Some("dark".into()), ascii: false, mouse: true });
+        assert!(Cli::try_parse_from(["dagdeck", "--plain", "--theme", "dark"]).is_err(), "lines have no colours");
+    }
 }

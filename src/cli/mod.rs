@@ -46,8 +46,8 @@ mod why;
 
 use args::moments;
 pub use args::{
-    AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, ModelsAction,
-    ModelsArgs, PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, TrustArgs, ValidateArgs,
+    AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LookArgs, LsArgs,
+    ModelsAction, ModelsArgs, PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, TrustArgs, ValidateArgs,
 };
 pub use context::CliContext;
 use context::block_on;
@@ -159,9 +159,12 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         trust::announce(&place()?, io);
     }
     match &cli.subcommand {
-        None => console::console(&ConsoleArgs { plain: cli.plain, ..ConsoleArgs::default() }, &place()?, io),
-        Some(Subcommand::Console(args)) => console::console(&ConsoleArgs { plain: args.plain || cli.plain, ..args.clone() }, &place()?, io),
+        None => console::console(&ConsoleArgs { plain: cli.plain, look: cli.look.clone(), ..ConsoleArgs::default() }, &place()?, io),
+        Some(Subcommand::Console(args)) => console::console(&args.clone().under(cli), &place()?, io),
         Some(_) if cli.plain => Err(CliError::usage("`--plain` is for the console; what subcommands print is plain already")),
+        Some(_) if cli.look != LookArgs::default() => {
+            Err(CliError::usage("`--theme`, `--ascii` and `--mouse` before a subcommand are for the console"))
+        }
         Some(Subcommand::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
         Some(Subcommand::Run(args)) => block_on(run::run(args, &place()?, io))?,
         Some(Subcommand::Resume(args)) => block_on(resume::resume(args, &place()?, io))?,
