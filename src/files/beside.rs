@@ -77,7 +77,7 @@ pub fn rename_new(from: impl AsFd, name: &Path, to: impl AsFd, new: &Path) -> st
 /// # Errors
 /// When the folder or the file can't be written.
 pub fn write(file: &Path, content: &[u8]) -> Result<()> {
-    put(file, content, true, |folder, name, new| renameat(folder, name, folder, new))
+    put(file, content, (true, OWN), |folder, name, new| renameat(folder, name, folder, new))
 }
 
 /// Writes a whole file that only the user can read, also where others could read the one before.
@@ -85,7 +85,7 @@ pub fn write(file: &Path, content: &[u8]) -> Result<()> {
 /// # Errors
 /// When the folder or the file can't be written.
 pub fn write_private(file: &Path, content: &[u8]) -> Result<()> {
-    put(file, content, false, |folder, name, new| renameat(folder, name, folder, new))
+    put(file, content, (false, OWN), |folder, name, new| renameat(folder, name, folder, new))
 }
 
 /// Writes a whole file unless there is one, and says whether it did.
@@ -93,16 +93,31 @@ pub fn write_private(file: &Path, content: &[u8]) -> Result<()> {
 /// # Errors
 /// When the folder or the file can't be written.
 pub fn write_new(file: &Path, content: &[u8]) -> Result<bool> {
-    match put(file, content, true, |folder, name, new| rename_new(folder, name, folder, new)) {
+    match put(file, content, (true, OWN), |folder, name, new| rename_new(folder, name, folder, new)) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         written => written.map(|()| true),
     }
 }
 
+/// The same, and others may read it as the user's other files: for what a person saves.
+///
+/// # Errors
+/// When the folder or the file can't be written.
+pub fn write_open(file: &Path, content: &[u8]) -> Result<bool> {
+    match put(file, content, (true, Mode::from_raw_mode(0o666)), |folder, name, new| rename_new(folder, name, folder, new)) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        written => written.map(|()| true),
+    }
+}
+
+/// For the user alone.
+const OWN: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// `mode` is that of a new file, from which the user's mask takes.
 fn put(
     file: &Path,
     content: &[u8],
-    keeps_mode: bool,
+    (keeps_mode, mode): (bool, Mode),
     place: impl FnOnce(&rustix::fd::OwnedFd, &Path, &Path) -> std::result::Result<(), Errno>,
 ) -> Result<()> {
     let parent = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
@@ -111,7 +126,7 @@ fn put(
     };
     let folder = openat(CWD, parent, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     sweep(&folder);
-    let (name, mut beside) = temporary(&folder, Mode::RUSR | Mode::WUSR)?;
+    let (name, mut beside) = temporary(&folder, mode)?;
     let written = (|| {
         if keeps_mode && let Ok(known) = std::fs::metadata(file) {
             fchmod(&beside, Mode::from_raw_mode(std::os::unix::fs::PermissionsExt::mode(&known.permissions())))?;

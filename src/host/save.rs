@@ -36,7 +36,7 @@ pub(super) fn plan(plan: &Plan, form: Dialect, file: &Path, there: There) -> Res
 /// Writes a text into a file, whole or not at all; says whether it was written.
 pub(super) fn text(text: &str, file: &Path, there: There) -> Result<bool> {
     match there {
-        There::Stays => beside::write_new(file, text.as_bytes()),
+        There::Stays => beside::write_open(file, text.as_bytes()),
         There::IsReplaced => beside::write(file, text.as_bytes()).map(|()| true),
     }
 }
