@@ -270,6 +270,9 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                 if copied.bytes < copied.of {
                     let words = format!("copied the first {} of {} bytes: terminals take no more", copied.bytes, copied.of);
                     self.model.status = Some(super::model::Status::warn(&words));
+                } else if copied.by_tmux {
+                    let words = "sent to tmux: it reaches the clipboard where tmux has `set-clipboard on`";
+                    self.model.status = Some(super::model::Status::note(words));
                 }
             }
             ConsoleEffect::OpenEditor { text, suffix, then } => {

@@ -382,7 +382,7 @@ impl Dialog {
     pub fn editor(title: &str, text: &str, then: EditThen) -> Self {
         let mut dialog = Self::editor_at_end(title, text, then);
         if let Some(field) = dialog.field() {
-            field.rewind();
+            field.to_first_value();
         }
         dialog
     }

@@ -90,6 +90,17 @@ impl TextField {
         self.area.move_cursor(CursorMove::Head);
     }
 
+    /// Puts the cursor before the first value of JSON, behind its quote; before the text where it is none.
+    pub fn to_first_value(&mut self) {
+        self.rewind();
+        let is_json = self.area.lines().first().is_some_and(|line| line.starts_with('{'));
+        let Some((row, line)) = self.area.lines().iter().enumerate().find(|(_, line)| is_json && line.contains("\": ")) else { return };
+        let behind = line.find("\": ").map_or(0, |at| at + 3);
+        let behind = behind + usize::from(line[behind..].starts_with('"'));
+        let (row, column) = (u16::try_from(row).unwrap_or(0), u16::try_from(line[..behind].chars().count()).unwrap_or(0));
+        self.area.move_cursor(CursorMove::Jump(row, column));
+    }
+
     pub fn text(&self) -> String {
         self.area.lines().join("\n")
     }

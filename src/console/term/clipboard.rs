@@ -15,6 +15,8 @@ pub struct CopyReport {
     pub bytes: usize,
     /// Bytes there were.
     pub of: usize,
+    /// Tmux has it, and passes it on only by its settings.
+    pub by_tmux: bool,
 }
 
 /// The terminal's surroundings, as far as copying goes.
@@ -29,7 +31,7 @@ pub(super) enum ClipboardRoute {
 pub(super) fn copy(lines: &[Plain], route: ClipboardRoute) -> (Vec<u8>, CopyReport) {
     let text = lines.iter().map(Plain::as_str).collect::<Vec<_>>().join("\n");
     let cut = &text[..text.floor_char_boundary(LIMIT)];
-    let copied = CopyReport { bytes: cut.len(), of: text.len() };
+    let copied = CopyReport { bytes: cut.len(), of: text.len(), by_tmux: route == ClipboardRoute::Tmux };
     let mut sequence = String::new();
     // Writing to a String has no way to fail.
     let _ = CopyToClipboard::to_clipboard_from(cut).write_ansi(&mut sequence);
@@ -49,12 +51,13 @@ mod tests {
     fn text_is_copied_by_osc_52() {
         let (bytes, copied) = copy(&Plain::block("hi\nthere"), ClipboardRoute::Direct);
         assert_eq!(String::from_utf8(bytes).unwrap(), "\x1b]52;c;aGkKdGhlcmU=\x1b\\");
-        assert_eq!(copied, CopyReport { bytes: 8, of: 8 });
+        assert_eq!(copied, CopyReport { bytes: 8, of: 8, by_tmux: false });
     }
 
     #[test]
     fn inside_tmux_the_sequence_is_also_handed_on() {
-        let (bytes, _) = copy(&Plain::block("hi"), ClipboardRoute::Tmux);
+        let (bytes, copied) = copy(&Plain::block("hi"), ClipboardRoute::Tmux);
+        assert!(copied.by_tmux);
         let expected = "\x1b]52;c;aGk=\x1b\\\x1bPtmux;\x1b\x1b]52;c;aGk=\x1b\x1b\\\x1b\\";
         assert_eq!(String::from_utf8(bytes).unwrap(), expected);
     }
@@ -62,7 +65,7 @@ mod tests {
     #[test]
     fn what_is_too_long_is_cut_and_told() {
         let (_, copied) = copy(&[Plain::line(&"é".repeat(60_000))], ClipboardRoute::Direct);
-        assert_eq!(copied, CopyReport { bytes: 74_994, of: 120_000 });
+        assert_eq!(copied, CopyReport { bytes: 74_994, of: 120_000, by_tmux: false });
     }
 
     #[test]

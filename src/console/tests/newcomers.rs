@@ -116,3 +116,44 @@ fn a_failed_call_that_asks_anyway_is_retried_with_one_question() {
     deck.keys("r");
     assert!(deck.sees("Retry one?"), "{}", deck.screen());
 }
+
+#[test]
+fn on_a_small_screen_the_key_that_leads_to_a_gate_shows_it_with_all_its_keys() {
+    for size in [(60, 15), (100, 12)] {
+        let mut deck = Deck::waiting(size.0, size.1);
+        deck.keys("esc .");
+        let screen = deck.screen();
+        for words in ["may it start?", "a approve", "e edit", "x reject", "- skip"] {
+            assert!(screen.contains(words), "{words} at {size:?}: {screen}");
+        }
+        deck.keys("J J J J J a");
+        assert_eq!(deck.engine().open_gates().count(), 0, "{}", deck.screen());
+    }
+}
+
+#[test]
+fn what_was_wrong_with_a_text_is_said_until_the_text_changes_and_one_begins_in_its_first_value() {
+    let mut deck = Deck::planned(80, 24);
+    deck.select("list");
+    deck.keys("e");
+    deck.type_text("my");
+    let field = deck.model.dialogs.last_mut().unwrap().field().unwrap();
+    assert_eq!(field.text(), "{\n  \"path\": \"mysrc\"\n}");
+    field.set("{");
+    deck.keys("ctrl-s");
+    assert!(deck.sees("not valid JSON"), "{}", deck.screen());
+    deck.type_text("}");
+    assert!(!deck.sees("not valid JSON"), "{}", deck.screen());
+}
+
+#[test]
+fn the_title_of_a_timeline_gives_way_to_what_is_out_of_sight() {
+    let nodes: Vec<Value> = (0..30).map(|at| json!({"id": format!("n{at}"), "tool": "read_file", "args": {"path": "a"}})).collect();
+    let mut deck = running((60, 15), json!(nodes));
+    deck.keys("6");
+    let screen = deck.screen();
+    let title = screen.lines().find(|line| line.contains("timeline")).unwrap();
+    let (_, more) = title.split_once("  ").unwrap();
+    assert!(title.contains(" more below") && more.contains(' '), "{screen}");
+    assert!(!screen.contains("retry") && !screen.contains("held"), "only what there is: {screen}");
+}

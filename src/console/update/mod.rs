@@ -13,7 +13,7 @@ use super::model::{
     Dialog, EditThen, GateShown, Key, Model, PlanScreen, ReaderDialog, Reading, Replay, RunView, Screen, Status, docs, scrolled,
 };
 use super::term::MouseAct;
-use super::theme::Theme;
+use super::theme::{Role, Theme};
 use crate::{engine::Time, host::client::Notice};
 
 pub use turn::{ConsoleEffect, NextCommand, Parting, TOO_FAST, UpdateTurn};
@@ -65,7 +65,11 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
         Msg::Burst(keys) => model.safety.burst(keys, now),
         Msg::TypedAtOnce(text) => keys::typed_at_once(model, &mut turn, &text),
         Msg::Paste(text) => keys::paste(model, &mut turn, &text),
-        Msg::Resize(width, height) => model.place.size = (width, height),
+        Msg::Resize(width, height) => {
+            model.place.size = (width, height);
+            // What was said of what had no room may be so no more.
+            model.status.take_if(|status| status.role == Role::Warning);
+        }
         Msg::Notice(notice) => notices::notice(model, &mut turn, *notice),
         Msg::HostGone => model.status = Some(Status::bad("the host has ended: the screen shows the last known state")),
         Msg::FrameFlushed(shown) => {

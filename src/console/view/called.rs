@@ -1,6 +1,6 @@
 //! What the state calls for: the commands that come first among the hints, those that could not be meant, and what they are called now.
 
-use crate::console::model::{GateKey, Model, PlanScreen, ReplyDraft, Screen, options_to_pick};
+use crate::console::model::{GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, StopKind, options_to_pick};
 use crate::engine::{Action, Command, Gate, NodeState, Pace, StateGroup};
 
 /// The commands that help most here, in the order in which the state calls for them: help first, as everywhere.
@@ -112,6 +112,11 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
         "plan.edit" => failed(model).then_some("change it"),
         "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
         "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "resume" } else { "pause" }),
+        "tree.attention" => {
+            let stops = model.shown_run().map(RunView::stops).unwrap_or_default();
+            let is_over = !stops.is_empty() && stops.iter().all(|stop| matches!(stop.kind, StopKind::Failure | StopKind::Stale));
+            is_over.then_some("next problem")
+        }
         "request.focus" if rewrites(model) => Some("change the request"),
         "replay.toggle" => model.replay().map(|_| "to now"),
         "gate.edit" => {

@@ -40,7 +40,19 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, key: &GateK
     let seen = doc::draw(pen, body, &text.doc, model.inbox.gate_scroll(key).min(text.doc.len().saturating_sub(1)));
     shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from: seen.from, to: seen.to, total: text.doc.len() });
     let row = Rect { y: (body.y + seen.rows + keys / 2).min(inside.bottom().saturating_sub(1)), height: 1, ..inside };
-    let (state, is_active) = state(model, now, key, pen);
+    let (mut state, is_active) = state(model, now, key, pen);
+    let words: usize = called::replies(model)
+        .into_iter()
+        .filter_map(|id| reply(model, id, true))
+        .map(|[key, words]| key.0.width() + words.0.width() + GAP)
+        .sum();
+    // The keys come before how much was not seen, in few words where there is little room.
+    if low && is_active && words + state.0.width() > usize::from(row.width) {
+        let unseen = model.inbox.doc(key).map_or(0, |doc| model.safety.unseen(key, doc.revision));
+        let rest = if unseen > 0 { format!(" {unseen} unseen ({})", model.hint("move.detail_down")) } else { String::new() };
+        let asked = if model.inbox.asked.is_some() { " again?" } else { &rest };
+        state.0 = Plain::line(&format!("{}{asked}", pen.theme.glyph(Glyph::Active)));
+    }
     // Whether the keys reply is always said; the keys themselves are in the bottom row too.
     let free = if low {
         pen.pieces_right(row, &[state])
@@ -83,15 +95,24 @@ fn listed(model: &Model, view: &RunView, key: &GateKey, pen: &mut Pen<'_>, area:
 fn replies(model: &Model, is_active: bool, pen: &mut Pen<'_>, row: Rect) {
     let mut x = row.x;
     for id in called::replies(model) {
-        let (Some(key), Some(command)) = (model.look.keymap.hint(id), commands::find(id)) else { continue };
-        let words = Plain::blank(1).then(&Plain::line(&called::name(model, id).unwrap_or_else(|| command.in_hints())));
-        let pieces = [(Plain::line(&key), if is_active { Role::Key } else { Role::Dim }), (words, Role::Hint)];
+        let Some(pieces) = reply(model, id, is_active) else { continue };
         let width: usize = pieces.iter().map(|(text, _)| text.width()).sum();
         if usize::from(x) + width > usize::from(row.right()) {
             break;
         }
-        x = pen.pieces(Rect { x, width: row.right() - x, ..row }, &pieces) + 3;
+        x = pen.pieces(Rect { x, width: row.right() - x, ..row }, &pieces) + if usize::from(row.width) < WIDE { 2 } else { 3 };
     }
+}
+
+/// Columns behind a key, and from how many columns of a row on it has one more.
+const GAP: usize = 2;
+const WIDE: usize = 60;
+
+/// The key of a reply and what it is called.
+fn reply(model: &Model, id: &str, is_active: bool) -> Option<[(Plain, Role); 2]> {
+    let (key, command) = (model.look.keymap.hint(id)?, commands::find(id)?);
+    let words = Plain::blank(1).then(&Plain::line(&called::name(model, id).unwrap_or_else(|| command.in_hints())));
+    Some([(Plain::line(&key), if is_active { Role::Key } else { Role::Dim }), (words, Role::Hint)])
 }
 
 /// Whether the keys reply now, or what is missing.

@@ -100,16 +100,16 @@ impl Pen<'_> {
         }
     }
 
-    /// Says at the right end of a list's title how many of its entries are above and below what is in sight.
-    pub fn out_of_sight(&mut self, title: Rect, top: usize, len: usize, rows: u16) {
+    /// Says at the right end of a list's title how many of its entries are above and below what is in sight. Gives the column of the first.
+    pub fn out_of_sight(&mut self, title: Rect, top: usize, len: usize, rows: u16) -> u16 {
         let below = len.saturating_sub(top + usize::from(rows));
         let words = match (top, below) {
-            (0, 0) => return,
+            (0, 0) => return title.right(),
             (above, 0) => format!("{above} more above"),
             (0, below) => format!("{below} more below"),
             (above, below) => format!("{above} more above, {below} below"),
         };
-        self.pieces_right(Rect { width: title.width.saturating_sub(1), height: 1, ..title }, &[(Plain::line(&words), Role::Dim)]);
+        self.pieces_right(Rect { width: title.width.saturating_sub(1), height: 1, ..title }, &[(Plain::line(&words), Role::Dim)])
     }
 
     /// The lines that lead to a row of a tree: for each level whether one of it follows below. Where the row is a branch of its own, the

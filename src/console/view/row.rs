@@ -127,7 +127,7 @@ impl RowDrawing<'_> {
             more(format!("{}{hidden}", pen.theme.glyph(Glyph::Folded)), Role::Accent);
         }
         // A search finds ids too, and its hits stand outside of the tree.
-        if !self.model.tree().filter.text().trim().is_empty() {
+        if !self.model.tree().filter.text().trim().is_empty() && *title.0.as_str() != *self.node.id {
             more(self.node.id.to_string(), Role::Dim);
         }
         let others: Vec<&str> = self.model.tree().others(self.row).map(|id| nest::name(id)).collect();

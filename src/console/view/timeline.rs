@@ -20,14 +20,15 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let Some(chart) = view.chart() else { return };
     let fold = view.seen();
     let open = model.dialogs.is_empty();
-    pen.title(area, &[(Plain::line("timeline  "), Role::Title), (chart.label(), Role::Text)]);
     let wide = chart.bars.iter().map(|bar| Plain::summary(&bar.node).width()).max().unwrap_or(0);
     let name = u16::try_from(wide).unwrap_or(u16::MAX).clamp(6, area.width / 3);
     let scale = ChartScale::new(chart, area, name);
     axis(&scale, pen, Rect { y: area.y + 1, height: 1, ..area });
     let selected = model.selected_id();
     let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(3), ..area };
-    pen.out_of_sight(area, model.place.first_bar, chart.bars.len(), rows.height);
+    let end = pen.out_of_sight(area, model.place.first_bar, chart.bars.len(), rows.height);
+    let title = Rect { width: end.saturating_sub(area.x + 1), ..area };
+    pen.title(title, &[(Plain::line("timeline  "), Role::Title), (chart.label(), Role::Text)]);
     pen.list(rows, (model.place.first_bar, chart.bars.len()), None, open, |pen, at, line| {
         let bar = &chart.bars[at];
         draw_bar(&scale, chart, bar, name, pen, line);
@@ -126,33 +127,36 @@ fn draw_bar(scale: &ChartScale, chart: &TimelineChart, bar: &Bar, name: u16, pen
     }
 }
 
-/// What the marks mean; those that are rare only where they occur.
+/// What the marks mean that there are.
 fn legend(chart: &TimelineChart, run: &Run, pen: &mut Pen<'_>, row: Rect) {
-    let mut words = vec![
-        (Glyph::BarFull, docs::doing_role(Doing::Working), "works"),
-        (Glyph::Pending, docs::doing_role(Doing::Inputs), "waits for nodes"),
-        (Glyph::Ready, docs::doing_role(Doing::Slot), "waits for a slot"),
-        (Glyph::Gate, docs::doing_role(Doing::Gate), "gate"),
-        (Glyph::Held, docs::doing_role(Doing::Held), "held"),
-        (Glyph::Retrying, docs::doing_role(Doing::Resting), "retry"),
-        (Glyph::ArrowRight, Role::Accent, "critical path"),
+    let all = [
+        (Doing::Working, Glyph::BarFull, "works"),
+        (Doing::Inputs, Glyph::Pending, "waits for nodes"),
+        (Doing::Slot, Glyph::Ready, "waits for a slot"),
+        (Doing::Gate, Glyph::Gate, "gate"),
+        (Doing::Held, Glyph::Held, "held"),
+        (Doing::Resting, Glyph::Retrying, "retry"),
+        (Doing::Model, Glyph::BarEmpty, "model"),
+        (Doing::Unknown, Glyph::Unknown, "unknown"),
     ];
-    let occurs = |doing| chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == doing);
-    if occurs(Doing::Model) {
-        words.push((Glyph::BarEmpty, docs::doing_role(Doing::Model), "model"));
-    }
-    if occurs(Doing::Unknown) {
-        words.push((Glyph::Unknown, docs::doing_role(Doing::Unknown), "unknown"));
+    let occurs = |doing: Doing| chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == doing);
+    let there = all.into_iter().filter(|(doing, ..)| occurs(*doing));
+    let mut words: Vec<_> = there.map(|(doing, glyph, word)| (glyph, docs::doing_role(doing), word)).collect();
+    if chart.bars.iter().any(|bar| bar.critical) {
+        words.push((Glyph::ArrowRight, Role::Accent, "critical path"));
     }
     if chart.bars.iter().any(|bar| is_stale(run, &bar.node)) {
         words.push((Glyph::Stale, Role::Stale, "stale"));
     }
     let wide: usize = words.iter().map(|(_, _, word)| word.len() + 4).sum();
     let gap = if wide <= usize::from(row.width) { 2 } else { 1 };
-    let mut pieces = vec![(Plain::blank(gap), Role::Text)];
+    let mut x = row.x + 1;
     for (glyph, role, word) in words {
-        pieces.push((Plain::line(pen.theme.glyph(glyph)), role));
-        pieces.push((Plain::line(&format!(" {word}")).then(&Plain::blank(gap)), Role::Dim));
+        let pieces = [(Plain::line(pen.theme.glyph(glyph)), role), (Plain::line(&format!(" {word}")), Role::Dim)];
+        let width = u16::try_from(pieces.iter().map(|(text, _)| text.width()).sum::<usize>()).unwrap_or(u16::MAX);
+        // What has no room is left out whole.
+        if x.saturating_add(width) <= row.right() {
+            x = pen.pieces(Rect { x, ..row }, &pieces) + gap;
+        }
     }
-    pen.pieces(row, &pieces);
 }

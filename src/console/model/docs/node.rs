@@ -20,10 +20,10 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
         NodeKind::Agent(_) | NodeKind::Tool(_) => doc.field(node.kind.name(), &texts::worker(node)),
         _ => doc.field("kind", &texts::worker(node)),
     }
+    description(model, node, &mut doc);
     if texts::gated(node, &model.session.catalog) {
         doc.field("asks", &Plain::line(if node.policy.approve == Some(Approve::After) { "after it ran" } else { "before it starts" }));
     }
-    description(model, node, &mut doc);
     turns(model, node, &mut doc);
     dependencies(model, node, &mut doc);
     inputs(model, node, &mut doc);
@@ -68,7 +68,9 @@ fn description(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let card = node.kind.agent().and_then(|work| catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref()));
     let tool = node.kind.tool().and_then(|work| catalog.tool(&work.tool));
     if let Some(words) = card.map(|card| &card.description).or(tool.map(|tool| &tool.description)) {
-        doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(words)));
+        // The rest of a tool's manual is for models; what this node does with it stands below.
+        let first = words.split_once(". ").map_or(words.as_str(), |(first, _)| first);
+        doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(first)));
     }
 }
 

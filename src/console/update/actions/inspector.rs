@@ -77,8 +77,7 @@ pub fn copy_text(model: &mut Model, turn: &mut UpdateTurn, text: String) {
     }
     let lines = counted(text.lines().count(), "line");
     // Whether the terminal takes it is not known.
-    let way =
-        model.selected_result().map(|_| format!("; {} saves the result to a file", model.hint("run.save_result"))).unwrap_or_default();
-    model.status = Some(Status::good(&format!("sent to the terminal's clipboard: {lines}, {}{way}", bytes(text.len() as u64))));
+    let way = model.selected_result().map(|_| format!("; {} saves to a file", model.hint("run.save_result"))).unwrap_or_default();
+    model.status = Some(Status::good(&format!("{lines} ({}) sent to the terminal's clipboard{way}", bytes(text.len() as u64))));
     turn.effects.push(ConsoleEffect::Copy(text));
 }

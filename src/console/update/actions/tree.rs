@@ -67,7 +67,12 @@ pub fn attention(model: &mut Model, _: &mut UpdateTurn) {
     if !matches!(model.place.screen, Screen::Plan | Screen::Graph) {
         model.go(Screen::Plan);
     }
+    let is_gate = matches!(stop.kind, StopKind::Gate(_));
+    // Where nothing has room beside the tree, the gate comes in its place: else it could not be replied to.
     model.place.focus = Focus::Tree;
+    if is_gate && model.layout().detail.is_empty() {
+        model.place.focus = Focus::Inspector;
+    }
     model.reveal(&stop.node);
     (model.inspector.run_tab, model.inspector.scroll) = (Tab::Output, Scroll::Start);
     if let StopKind::Gate(gate) = stop.kind {
@@ -119,6 +124,10 @@ fn finding(model: &mut Model) {
     let start = model.tree().selected() + 1;
     let mut order = (start..rows.len()).chain(0..start.min(rows.len()));
     match order.find(|at| has_finding(model, &rows[*at])) {
+        Some(at) if at == model.tree().selected() => {
+            let findings = model.hint("plan.findings");
+            model.status = Some(Status::note(&format!("the only row with a finding is this one: {findings} shows it")));
+        }
         Some(at) => model.with_tree(|tree, _| tree.select(at)),
         None => model.status = Some(Status::good("nothing here needs you")),
     }

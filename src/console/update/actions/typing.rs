@@ -36,8 +36,12 @@ pub fn with_field(model: &mut Model, change: impl FnOnce(&mut TextField)) {
         if let Some(field) = dialog.field() {
             change(field);
         }
-        if let Dialog::Pick(pick) = dialog {
-            pick.search();
+        match dialog {
+            Dialog::Pick(pick) => pick.search(),
+            // What was wrong with the text may be right now; it is read again when it is to be kept.
+            Dialog::Editor(editor) => editor.note = None,
+            Dialog::Form(form) => form.note = None,
+            Dialog::Line(_) | Dialog::List { .. } | Dialog::Act(_) | Dialog::Confirm(_) | Dialog::Reader(_) => {}
         }
         return;
     }
