@@ -5,8 +5,8 @@ use super::{CliError, Io, ValidateArgs, source::PlanDocument};
 use crate::{
     files::beside,
     plan::{
-        Catalog, NodeId, Plan,
-        dialect::{Format, write_as},
+        Catalog, Dialect, NodeId, Plan,
+        dialect::{Format, Syntax, write_as},
         nest::outline,
         validate::{Fix, FixKind, fixes},
     },
@@ -22,6 +22,17 @@ fn orders(plan: &Plan) -> BTreeSet<(NodeId, NodeId)> {
     let pairs = sources.chain(flat.edges.iter().map(|edge| (edge.from.clone(), edge.to.clone())));
     let is_node = |id: &NodeId| flat.nodes.iter().any(|node| node.id == *id);
     pairs.filter(|(from, to)| from != to && is_node(from) && is_node(to)).collect()
+}
+
+/// Says what of a document's text no writer keeps, before anything is written or shown.
+fn say_lost(document: &PlanDocument, (format, syntax): (Format, Syntax), io: &mut Io<'_>) {
+    let has_comments = syntax.has_comments(&document.text);
+    let is_laid_out = write_as(&document.plan, format, syntax, &Catalog::default()).text.trim() != document.text.trim();
+    match (has_comments, is_laid_out) {
+        (true, _) => io.say("comments, words around the plan and its layout are not kept"),
+        (false, true) => io.say("the layout of the document is not kept: lines change that no fix is about"),
+        (false, false) => {}
+    }
 }
 
 /// Applies the fixes that may be made, and writes or shows the document.
@@ -46,9 +57,14 @@ pub(super) fn fix(
     let written = write_as(&plan, format, syntax, &Catalog::default());
     if let Some(loss) = written.lost.first() {
         let message = format!("the {} format can't hold the fixes: `{}`: {}", format.name(), loss.path, loss.reason);
-        return Err(CliError::new(Plain::line(&message).into_string()).hint("export the plan with `--format native` and fix that file"));
+        let refused = CliError::new(Plain::line(&message).into_string());
+        let is_native = shape == Dialect::Native;
+        return Err(if is_native { refused } else { refused.hint("export the plan with `--format native` and fix that file") });
     }
     let text = if made.is_empty() { document.text.clone() } else { written.text };
+    if !made.is_empty() {
+        say_lost(&document, (format, syntax), io);
+    }
     if args.diff {
         let diff = TextDiff::from_lines(document.text.as_str(), text.as_str());
         let shown = diff.unified_diff().context_radius(3).header(&document.origin, &document.origin).to_string();
@@ -58,9 +74,6 @@ pub(super) fn fix(
     } else if args.file == "-" {
         io.out.write_all(text.as_bytes())?;
     } else if !made.is_empty() {
-        if syntax.has_comments(&document.text) {
-            io.say("comments and words around the plan are not kept");
-        }
         beside::write(Path::new(&args.file), text.as_bytes())
             .map_err(|error| CliError::new(format!("{}: can't be written: {error}", args.file)))?;
     }

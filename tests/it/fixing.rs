@@ -158,7 +158,7 @@ fn a_plan_that_is_laid_out_with_tabs_keeps_them_when_it_is_fixed() {
     program.file("plan.json", "{\n\t\"nodes\": [{\"id\": 1, \"value\": \"a\\tb\"}]\n}\n");
     program.run(&["validate", "--fix", "plan.json"]).code(0);
     let written = program.read("plan.json");
-    assert!(written.starts_with("{\n\t\"nodes\": [\n\t\t{") && written.contains("a\\tb"), "{written}");
+    assert!(written.starts_with("{\n\t\"nodes\": [{\"id\": \"1\",") && written.contains("a\\tb"), "{written}");
     program.run(&["validate", "plan.json"]).code(0);
 }
 
@@ -202,5 +202,28 @@ fn texts_follow_names_by_position_and_names_that_were_made_legal() {
         let fixed = program.run(&["validate", &plan, "--fix"]).code(0);
         assert!(!fixed.err.contains("removed a dependency"), "{fixed}");
         assert_eq!(program.run(&["run", &plan]).code(0).out, wanted);
+    }
+}
+
+#[test]
+fn a_fix_of_json_changes_nothing_else_and_one_of_yaml_says_first_that_layout_and_comments_go() {
+    let program = Program::new();
+    let text = "{ \"goal\": \"g\",\n  \"nodes\": [ {\"id\":\"a\", \"value\": [1e2, 1.50]},\n    {\"id\":\"b\",\"value\":1,  \"needs\":\"a\"} ] }\n";
+    let file = program.file("p.json", text);
+    let shown = program.run(&["validate", &file, "--fix"]).code(0);
+    assert!(!shown.err.contains("not kept"), "{shown}");
+    assert_eq!(program.read("p.json"), text.replace("\"needs\":\"a\"", "\"depends_on\":[\"a\"]"));
+    for (text, lost) in [
+        (
+            "# mine\ngoal: g\nnodes:\n- {id: a, value: 1}\n- {id: b, value: 2, needs: a}\n",
+            "comments, words around the plan and its layout are not kept",
+        ),
+        ("goal: g\nnodes:\n- {id: a, value: +5}\n- {id: b, value: 2, needs: a}\n", "the layout of the document is not kept"),
+    ] {
+        let file = program.file("p.yaml", text);
+        for how in ["--diff", "--fix"] {
+            let shown = program.run(&["validate", &file, how]).code(0);
+            assert!(shown.err.starts_with(lost), "{shown}");
+        }
     }
 }

@@ -29,6 +29,7 @@ mod place;
 mod read;
 mod reading;
 mod source;
+mod splice;
 mod spread;
 mod stages;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::read::amended;
 use super::reading::FieldReading;
 use super::source::{SourceText, Syntax};
 use super::values::{document, shaped};
-use super::{diagram, keep, reading, yaml};
+use super::{diagram, keep, reading, splice, yaml};
 use crate::plan::drawing;
 use crate::plan::fields::AS_WRITTEN;
 use crate::plan::{Catalog, Dialect, Edge, Node, Plan};
@@ -103,7 +103,12 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
         None => value,
     };
     let text = match syntax {
-        Syntax::Json => json_like(&value, plan.source.as_ref().map(|source| source.text.as_str())),
+        Syntax::Json => {
+            let source = plan.source.as_ref();
+            let kept = source.filter(|source| source.shape == shape).and_then(|source| splice::spliced(&source.text, &value));
+            let text = kept.unwrap_or_else(|| json_like(&value, source.map(|source| source.text.as_str())));
+            format!("{}\n", safe_json(text.trim_end()))
+        }
         Syntax::Yaml => yaml::write(&value),
     };
     ExportedPlan { text, lost }
@@ -124,7 +129,7 @@ fn json_like(value: &Value, source: Option<&str>) -> String {
         let line = text.split_once('\n')?.1;
         Some(&line[..line.len() - line.trim_start_matches([' ', '\t']).len()])
     });
-    let text = match indent {
+    match indent {
         None => value.to_string(),
         Some(indent) => {
             let mut written = Vec::new();
@@ -133,8 +138,7 @@ fn json_like(value: &Value, source: Option<&str>) -> String {
             let _ = value.serialize(&mut serde_json::Serializer::with_formatter(&mut written, pretty));
             String::from_utf8_lossy(&written).into_owned()
         }
-    };
-    format!("{}\n", safe_json(&text))
+    }
 }
 
 /// Something with unknown fields, written alone so that its readings can be compared.
