@@ -74,11 +74,12 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
 pub(super) fn warn(document: &PlanDocument, mut findings: Vec<Finding>, io: &mut Io<'_>) {
     findings.retain(|finding| finding.severity == Severity::Warning);
     let (full, others): (Vec<Finding>, Vec<Finding>) = findings.into_iter().partition(|finding| finding.code.changes_what_happens());
+    let word = if full.is_empty() { "warning" } else { "more warning" };
     document.place(full).iter().for_each(|placed| io.say(&placed_line(placed)));
     // A plan that no file holds shows them in the console.
     if !others.is_empty() && !document.origin.is_empty() {
         let origin = if document.origin == "stdin" { "-" } else { &document.origin };
-        io.say(&format!("{}: `dagdeck validate {}` lists every finding", counted(others.len(), "more warning"), Plain::line(origin)));
+        io.say(&format!("{}: `dagdeck validate {}` lists every finding", counted(others.len(), word), Plain::line(origin)));
     }
 }
 

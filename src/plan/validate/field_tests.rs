@@ -159,3 +159,21 @@ fn the_error_of_a_node_that_fails_safe_is_a_field_of_its_result() {
     assert_eq!(found(nodes("safe")), Vec::<String>::new());
     assert_eq!(found(nodes("fail")), ["own-state nodes[1].value"]);
 }
+
+#[test]
+fn an_order_that_a_form_has_elsewhere_is_told_in_that_forms_words() {
+    for (document, words) in [
+        (
+            json!({"dag": [{"id": "a", "tool": "echo", "query": "1"}, {"id": "b", "tool": "echo", "query": "2", "next": "a"}]}),
+            "each task's `dependencies`",
+        ),
+        (
+            json!({"nodes": [{"id": "a", "agent_name": "writer", "next": "b"}, {"id": "b", "agent_name": "writer"}], "connections": []}),
+            "write a connection with `source_id` and `target_id`",
+        ),
+    ] {
+        let (plan, _) = crate::plan::dialect::read(&document.to_string(), "-").unwrap();
+        let found = validate(&plan, &catalog());
+        assert!(found.iter().any(|finding| finding.path.ends_with("next") && finding.message.ends_with(words)), "{found:?}");
+    }
+}

@@ -166,7 +166,13 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
     if holders.contains(&word.as_str()) && value.as_array().is_some_and(|list| list.iter().any(Value::is_object)) {
         return Some(format!("`{shown}` holds steps of its own, which would not run: write them as nodes, or as the `plan` of this one"));
     }
-    lost_order(check, at, name, value).map(|message| format!("`{shown}` {message}: write the order as each node's `depends_on`"))
+    let elsewhere = &NAMES.form(dialect).node.elsewhere;
+    let right = match (elsewhere.iter().find(|(field, _)| *field == "depends_on"), dialect) {
+        (Some((_, words)), _) => words,
+        (None, Dialect::Tools) => "write the order as each task's `dependencies`",
+        (None, _) => "write the order as each node's `depends_on`",
+    };
+    lost_order(check, at, name, value).map(|message| format!("`{shown}` {message}: {right}"))
 }
 
 /// What a field says of the order, by its name or by the nodes that it names.
