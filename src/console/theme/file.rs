@@ -131,7 +131,10 @@ fn resolve(layers: &[Layer], depth: Depth) -> Result<Theme, ThemeError> {
     for role in Role::ALL {
         let named = layers.iter().find_map(|layer| layer.document.roles.get(role.name()).map(|style| (layer, style)));
         let Some((layer, style)) = named else { continue };
-        styles[*role as usize] = depth.fit(read_style(layer, role.name(), style, layers)?);
+        let read = read_style(layer, role.name(), style, layers)?;
+        // Without colour the ground of the screen is the terminal's own, and not reversed.
+        let is_ground = *role == Role::Text && depth == Depth::Mono;
+        styles[*role as usize] = depth.fit(if is_ground { Style { bg: None, ..read } } else { read });
     }
     Ok(Theme { styles, glyphs: GlyphSet::Unicode })
 }

@@ -123,3 +123,35 @@ fn the_theme_that_others_inherit_gives_every_role_a_style() {
     let missing: Vec<&str> = Role::ALL.iter().map(|role| role.name()).filter(|name| document["roles"].get(name).is_none()).collect();
     assert!(missing.is_empty(), "add {missing:?} to themes/terminal.toml");
 }
+
+/// How much of its light a colour gives off, as eyes take it.
+fn luminance(colour: Color) -> f64 {
+    let Color::Rgb(red, green, blue) = colour else { panic!("{colour:?}") };
+    let part = |value: u8| {
+        let value = f64::from(value) / 255.0;
+        if value <= 0.039_28 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * part(red) + 0.7152 * part(green) + 0.0722 * part(blue)
+}
+
+#[test]
+fn a_theme_for_one_kind_of_ground_brings_it_and_can_be_read_there_and_on_the_selected_row() {
+    for (name, _) in shipped() {
+        let theme = load(name, None, Depth::True).unwrap();
+        let ground = theme.style(Role::Text).bg;
+        assert_eq!(ground.is_some(), ["dark", "light"].contains(&name), "{name}");
+        let without = load(name, None, Depth::Mono).unwrap();
+        assert!(!without.style(Role::Text).add_modifier.contains(Modifier::REVERSED), "{name}");
+        let (Some(ground), Some(tint)) = (ground, theme.style(Role::Selection).bg) else { continue };
+        // Lines and borders say nothing by themselves.
+        for role in Role::ALL.iter().filter(|role| **role != Role::Border) {
+            let style = theme.style(*role);
+            let Some(ink @ Color::Rgb(..)) = style.fg else { continue };
+            for below in [style.bg.unwrap_or(ground), style.bg.unwrap_or(tint)] {
+                let (one, other) = (luminance(ink) + 0.05, luminance(below) + 0.05);
+                let contrast = if one > other { one / other } else { other / one };
+                assert!(contrast >= 4.5, "{name} {role:?}: {contrast:.1}");
+            }
+        }
+    }
+}
