@@ -65,3 +65,17 @@ fn an_order_that_is_written_beside_the_nodes_is_read_or_is_an_error() {
     let fixed: Value = serde_json::from_str(&program.read("plan.json")).unwrap();
     assert_eq!(fixed["nodes"][1]["depends_on"], json!(["a"]), "{fixed:#}");
 }
+
+#[test]
+fn tasks_of_kinds_that_nobody_knows_are_nodes_in_their_order() {
+    let program = Program::new();
+    for after in [json!(["a"]), json!([{"taskId": "a"}])] {
+        let tasks = json!({"tasks": [{"id": "a", "name": "Look around", "type": "research", "description": "find facts", "dependencies": []},
+            {"id": "b", "type": "implementation", "description": "build it", "dependencies": after}]});
+        let (_, found) = told(&program, &tasks);
+        assert!(found.iter().all(|line| line.starts_with("no-agent ") || !line.starts_with("wrong-shape")), "{found:?}");
+        program.run(&["validate", "--fix", "plan.json"]).code(3);
+        let nodes = program.run(&["export", "plan.json"]).code(0).json()["nodes"].clone();
+        assert_eq!((&nodes[1]["objective"], &nodes[1]["depends_on"]), (&json!("build it"), &json!(["a"])), "{nodes:#}");
+    }
+}

@@ -139,8 +139,11 @@ fn take_list(map: &mut Map<String, Value>, name: &str, field: &str, notes: &mut 
 
 /// Tasks that have no field of the hybrid form's own are nodes as others are.
 fn plain_tasks(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
-    let own = ["type", "tool", "code", "arguments", "agent_role", "agent_goal", "agent_model", "agent_tools", "agent_context"];
-    let has_own = |task: &Value| own.iter().any(|name| task.get(name).is_some_and(|value| !value.is_null()));
+    let own = ["tool", "code", "arguments", "agent_role", "agent_goal", "agent_model", "agent_tools", "agent_context"];
+    let is_typed = |task: &Value| {
+        task.get("type").and_then(Value::as_str).is_some_and(|kind| ["_execution", "_delegation"].iter().any(|own| kind.ends_with(own)))
+    };
+    let has_own = |task: &Value| is_typed(task) || own.iter().any(|name| task.get(name).is_some_and(|value| !value.is_null()));
     let is_plain = |task: &Value| !has_own(task) && (aliases::is_step(task) || aliases::is_titled(task));
     let are_plain = match map.get("tasks") {
         Some(Value::Array(tasks)) => !tasks.is_empty() && tasks.iter().all(is_plain),
