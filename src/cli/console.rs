@@ -52,7 +52,7 @@ pub fn console(args: &ConsoleArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
 }
 
 impl ConsoleArgs {
-    /// With what stands before the subcommand, where it says nothing else itself.
+    /// With what is before the subcommand, where it says nothing else itself.
     pub(super) fn under(self, cli: &Cli) -> Self {
         let (own, before) = (self.look, &cli.look);
         let look = LookArgs {

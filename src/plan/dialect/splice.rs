@@ -2,7 +2,7 @@
 //! spellings of numbers.
 
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 /// The text with another value in it. Nothing where the text isn't plain JSON, or has a key twice in an object.
@@ -55,7 +55,7 @@ impl Splice<'_> {
         }
         let key_of = |at: usize| (&self.text[entries.keys[at].clone()], &self.text[entries.keys[at].end..entries.values[at].start]);
         let before: Vec<&Value> = old.values().collect();
-        let places: HashMap<&String, usize> = old.keys().enumerate().map(|(at, key)| (key, at)).collect();
+        let places: BTreeMap<&String, usize> = old.keys().enumerate().map(|(at, key)| (key, at)).collect();
         // A field under another name is the one with the same value that has gone.
         let gone = |value: &Value| old.iter().position(|(key, before)| before == value && !new.contains_key(key));
         let mut written = Vec::with_capacity(new.len());
