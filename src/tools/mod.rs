@@ -9,6 +9,7 @@ mod permission;
 mod registry;
 pub mod sandbox;
 pub mod tables;
+pub(crate) mod walk;
 mod workspace;
 
 pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchService, ToolsConfig};

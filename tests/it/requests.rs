@@ -135,3 +135,52 @@ fn a_result_without_any_text_is_said_to_be_empty() {
     let program = data();
     program.run(&["run", "show the lines of a.txt that contain zebra"]).code(0).says(&["is an empty text"]);
 }
+
+#[test]
+fn files_that_git_ignores_are_listed_and_what_tools_fill_is_said() {
+    let program = Program::new();
+    for (path, text) in [(".gitignore", "*.tmp\nbuild/\n"), ("a.tmp", "x"), ("b.txt", "y"), ("build/big.txt", "zzz")] {
+        program.file(path, text);
+    }
+    let listed = program.run(&["run", "list the files"]).code(0).says(&["left out, as git ignores them: build"]);
+    assert_eq!(listed.out, "a.tmp\nb.txt\n");
+    program.run(&["run", "--yes", "delete all tmp files"]).code(0);
+    assert!(!program.workspace().join("a.tmp").exists());
+}
+
+#[test]
+fn an_effect_on_no_file_is_no_success() {
+    let program = data();
+    let ran = program.run(&["run", "--yes", "delete all tmp files"]).says(&["there are no such files"]);
+    assert_ne!(ran.code, 0, "{ran}");
+}
+
+#[test]
+fn several_files_are_changed_and_asked_about_at_once() {
+    let program = data();
+    program.file("c.txt", "one one\n");
+    program.run(&["run", "--yes", "replace one with 1 in all txt files"]).code(0);
+    assert_eq!(
+        (program.read("a.txt"), program.read("b.txt"), program.read("c.txt")),
+        ("1\ntwo\nthree\n".into(), "1\n2\n".into(), "1 1\n".into())
+    );
+    let counted = program.run(&["run", "count the words of a.txt, b.txt and c.txt"]).code(0);
+    assert!(counted.out.contains("(total) |     7"), "{counted}");
+}
+
+#[test]
+fn shares_are_of_the_amount_and_slips_change_nothing() {
+    let program = data();
+    for (request, answer) in [
+        ("1450 minus 15%", "1232.5\n"),
+        ("200 plus 10%", "220\n"),
+        ("what is 20% off 89.90?", "71.92\n"),
+        ("what is 15% of 1450", "217.5\n"),
+    ] {
+        assert_eq!(program.run(&["run", request]).code(0).out, answer, "{request}");
+    }
+    for request in ["delete all fiels in src", "list the links in a.txt and the lies"] {
+        assert_ne!(program.run(&["run", "--yes", request]).code, 0, "{request}");
+    }
+    assert!(program.workspace().join("src/x.rs").exists());
+}

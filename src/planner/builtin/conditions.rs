@@ -5,7 +5,7 @@ use super::{
     lists,
     readings::{Read, Reader},
     rows,
-    tree::{Condition, Operation, Step, Want},
+    tree::{Clause, Condition, Operation, Step, Want},
     words::Word,
 };
 use crate::planner::builtin::slots::{Relation, SlotValue};
@@ -57,6 +57,10 @@ impl Reader<'_> {
                     add((opening + 1, cut), (cut, stop), &mut found);
                 }
             }
+        } else if other.is_none() && self.is_there(opening + 1, end, unless) {
+            for then in self.inner(from, opening, before, read) {
+                found.extend(missing_line(&then).map(|condition| Step::If { condition, then, otherwise: Vec::new() }));
+            }
         } else {
             add((opening + 1, stop), (from, opening), &mut found);
             if found.is_empty() {
@@ -64,6 +68,13 @@ impl Reader<'_> {
             }
         }
         Some(found)
+    }
+
+    /// `if it is not there yet`, `unless it is already there`
+    fn is_there(&self, from: usize, end: usize, unless: bool) -> bool {
+        let (from, end) = self.trim(from, end);
+        let said: Vec<&str> = self.words[from..end].iter().map(|word| word.lower.as_str()).collect();
+        lists::has(if unless { "there" } else { "not_there" }, &said.join(" "))
     }
 
     fn is_idle(&self, from: usize, end: usize) -> bool {
@@ -176,4 +187,15 @@ impl Reader<'_> {
         }
         found
     }
+}
+
+/// Whether what is to be appended is no line of the file yet.
+fn missing_line(then: &[Step]) -> Option<Condition> {
+    let [Step::Do(Clause { operation: Operation::Row { name, slots }, .. })] = then else { return None };
+    let of = |slot: &str| slots.iter().find(|(name, _)| name == slot).map(|(_, value)| value.clone());
+    let (text, file) = of("content")
+        .zip(of("path"))
+        .filter(|(_, file)| ["append_text", "insert_top"].contains(&name.as_str()) && matches!(file, SlotValue::Path(_)))?;
+    let operation = Operation::Row { name: "has_line".into(), slots: vec![("file".into(), file), ("text".into(), text)] };
+    Some(Condition { operation, test: None, not: true })
 }

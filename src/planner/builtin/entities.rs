@@ -1,10 +1,10 @@
 //! Entities: what a slot of a form takes out of the words at a place. A slot can be read in several ways; each is given.
 
-use super::figures::{clock, dates, expression, number, periods, quantity, range, size, status};
+use super::figures::{self, clock, dates, expression, number, periods, quantity, range, size, status};
 use super::slots::SlotValue;
 use super::{
     facts::{WorkspaceFacts, same_words},
-    lists,
+    lists, rows, sets,
     words::{Word, as_written},
 };
 use crate::planner::builtin::slots::{Literal, Relation};
@@ -66,6 +66,22 @@ pub(super) const KINDS: &[&str] = &[
     "ordinal",
     "setting",
     "things",
+    "files",
+    "names",
+    "phrase",
+    "said",
+    "sought",
+    "identifier",
+    "day",
+    "age",
+    "span",
+    "percent",
+    "addends",
+    "place",
+    "list",
+    "author",
+    "branch",
+    "revision",
 ];
 
 fn names(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
@@ -117,7 +133,7 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         }
         "between" => choice(words, at, "between"),
         "size" => size(words, at),
-        "date" => dates(word).into_iter().map(|date| (at + 1, SlotValue::Value(Literal::Text(date)))).collect(),
+        "date" => figures::days(words, at).into_iter().map(|(end, day)| (end, SlotValue::Value(Literal::Text(day.to_string())))).collect(),
         "level" | "plainlevel" => one(listed("levels", word).map(SlotValue::Choice)),
         "todo" => one(listed("todo", word).map(SlotValue::Choice)),
         "measure" => choice(words, at, "measures"),
@@ -167,12 +183,59 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
         "period" => periods(words, at),
         "status" => one(status(word)),
         "clock" => one(clock(&word.text)),
+        "files" => sets::files(scene, at),
+        "names" => sets::listed(scene, at),
+        "phrase" => sets::phrases(scene, at),
+        "said" => sets::said(scene, at),
+        "sought" => one((!lists::knows(&word.lower) && !is_own(word) && is_name(word) || word.quoted).then(|| text(word))),
+        "identifier" => one(is_identifier(&word.text).then(|| text(word)).filter(|_| word.quoted || is_name(word))),
+        "author" => {
+            let is_own =
+                |at: usize| !words[at].quoted && (lists::knows(&words[at].lower) || is_own(&words[at]) || path_text(&words[at]).is_some());
+            names(words, at).into_iter().filter(|(end, _)| !(at..*end).any(is_own)).collect()
+        }
+        "list" => {
+            let stem = |path: &str| path.rsplit('/').next().and_then(|name| Some(name.split_once('.')?.0.to_lowercase()));
+            let is_list =
+                |path: &String| stem(path).is_some_and(|stem| stem.split(['-', '_', ' ']).any(|part| lists::has("lines_of_things", part)));
+            files(scene, at).into_iter().filter(|(_, path)| is_list(path)).map(|(end, path)| (end, SlotValue::Path(path))).collect()
+        }
+        "branch" => one((word.quoted || is_name(word)).then(|| text(word))),
+        "revision" => one(is_revision(&word.lower).then(|| text(word))),
+        "place" => {
+            let new = is_name(word) && !word.text.contains(['.', '*']) && !facts.exists(&word.text);
+            let known = folders(words, at, facts);
+            if known.is_empty() && new { vec![(at + 1, SlotValue::Path(word.text.clone()))] } else { known }
+        }
+        "day" => figures::days(words, at).into_iter().map(|(end, day)| (end, SlotValue::Value(Literal::Text(day.to_string())))).collect(),
+        "age" => figures::age(words, at),
+        "span" => figures::span(words, at).map(|(end, span)| (end, SlotValue::Text { text: span.1, quoted: false })).into_iter().collect(),
+        "percent" => figures::percent(words, at).into_iter().collect(),
+        "addends" => figures::addends(words, at),
         "quantity" => (at + 1..=words.len()).filter_map(|end| Some((end, quantity(&words[at..end])?))).collect(),
         _ => Vec::new(),
     }
 }
 
-fn text(word: &Word) -> SlotValue {
+/// Whether a word is one of dagdeck's own.
+fn is_own(word: &Word) -> bool {
+    rows::VOCABULARY.contains(&word.lower.as_str())
+}
+
+/// A tag with a version, a hash, or a commit counted from the last one.
+fn is_revision(text: &str) -> bool {
+    let version = text.strip_prefix('v').unwrap_or(text);
+    let is_version = version.split('.').count() > 1 && version.split('.').all(|part| part.parse::<u32>().is_ok());
+    let is_hash = text.len() > 6 && text.bytes().all(|c| c.is_ascii_hexdigit()) && text.contains(|c: char| c.is_ascii_digit());
+    is_version || is_hash || text.starts_with("head~") || text.starts_with("head^")
+}
+
+/// A name as programs have them.
+fn is_identifier(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_alphabetic() || first == '_') && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+pub(super) fn text(word: &Word) -> SlotValue {
     SlotValue::Text { text: word.text.clone(), quoted: word.quoted }
 }
 
@@ -213,7 +276,7 @@ fn comparisons(words: &[Word], at: usize) -> Vec<(usize, Relation)> {
 }
 
 /// A word that can be a name or a text by itself.
-fn is_name(word: &Word) -> bool {
+pub(super) fn is_name(word: &Word) -> bool {
     !lists::has("function_words", &word.lower) && word.text.chars().any(char::is_alphanumeric) && number(word).is_none()
 }
 
@@ -266,7 +329,7 @@ fn files(scene: Scene<'_>, at: usize) -> Vec<(usize, String)> {
     known.or_else(|| if word.quoted { None } else { facts.by_stem(&word.lower) }).map(|path| (at + 1, path)).into_iter().collect()
 }
 
-fn folders(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {
+pub(super) fn folders(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {
     let word = &words[at];
     let mut here = phrases(words, at, lists::words("here").iter().map(|name| (name.as_str(), ())));
     if let Some((end, ())) = here.pop().filter(|_| !facts.is_folder(&word.text)) {

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use super::words::Word;
 use crate::files;
-use crate::tools::tables;
+use crate::tools::{
+    tables,
+    walk::{FILLED, Seen, walk},
+};
 
 /// Most entries of the workspace that are known.
 const ENTRIES: usize = 20_000;
@@ -76,8 +79,7 @@ impl WorkspaceFacts {
     /// Looks at a workspace.
     pub fn look(root: &Path) -> Self {
         let mut facts = Self { root: root.to_owned(), ..Self::default() };
-        let walk = ignore::WalkBuilder::new(root).require_git(false).follow_links(false).sort_by_file_path(Ord::cmp).build();
-        for entry in walk.flatten().filter(|entry| entry.depth() > 0).take(ENTRIES) {
+        for entry in walk(root, Seen::Ignored, None).flatten().filter(|entry| entry.depth() > 0).take(ENTRIES) {
             let Some(path) = entry.path().strip_prefix(root).ok().and_then(Path::to_str) else { continue };
             if entry.file_type().is_some_and(|kind| kind.is_dir()) {
                 facts.folders.insert(path.to_owned());
@@ -111,6 +113,14 @@ impl WorkspaceFacts {
                 self.tables.insert(path, table);
             }
         }
+    }
+
+    /// Folders below one that tools fill and git ignores: they are no part of a listing.
+    pub(super) fn left_out(&self, place: &str) -> Vec<String> {
+        let at = if place == "." { String::new() } else { format!("{}/", place.trim_end_matches('/')) };
+        let below = self.folders.iter().filter(|folder| folder.starts_with(&at)).map(|folder| format!("{folder}/"));
+        let filled = std::iter::once(at.clone()).chain(below).flat_map(|at| FILLED.iter().map(move |name| format!("{at}{name}")));
+        filled.filter(|folder| !self.folders.contains(folder) && self.root.join(folder).is_dir()).collect()
     }
 
     /// The tables that are known.

@@ -1,6 +1,12 @@
 //! Numbers, sizes, days and calculations: what words of figures stand for, in each way that they can be read.
 
-use super::{lists, slots::SlotValue, words::Word};
+use jiff::{ToSpan as _, civil::Date};
+
+use super::{
+    lists,
+    slots::{Literal, SlotValue},
+    words::Word,
+};
 
 pub(super) fn number(word: &Word) -> Option<f64> {
     if word.quoted {
@@ -71,7 +77,6 @@ pub(super) fn dates(word: &Word) -> Vec<String> {
 
 /// A day, a month or a year: its first day, and the first behind it.
 pub(super) fn periods(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
-    use jiff::{ToSpan as _, civil::Date};
     let period = |end: usize, from: Option<Date>, span: jiff::Span| {
         let from = from?;
         Some((end, SlotValue::Period(from.to_string(), from.checked_add(span).ok()?.to_string())))
@@ -85,7 +90,7 @@ pub(super) fn periods(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
         let first = of.parse().ok().zip(month.parse().ok()).and_then(|(year, month)| first(year, month));
         found.extend(period(at + 1, first, 1.month()));
     }
-    let month = lists::words("months").iter().position(|name| *name == word.lower || word.lower.len() > 2 && name[..3] == word.lower);
+    let month = month(word).map(|number| number - 1);
     // A month of the only year that there is; a word in small letters such as "may" is none.
     if let Some(month) = month.filter(|_| word.text.starts_with(char::is_uppercase) || word.lower.len() > 5) {
         found.push((at + 1, SlotValue::Period(format!("-{:02}", month + 1), String::new())));
@@ -120,7 +125,8 @@ pub(super) fn expression(text: &str) -> Option<SlotValue> {
     let is_date =
         digits > 0 && words.len() == digits && (clean.matches('/').count() == 2 || clean.matches('-').count() == 2) && !clean.contains(' ');
     let open = clean.matches('(').count() == clean.matches(')').count();
-    (digits > 0 && knows && operates && open && !is_date).then(|| SlotValue::Text { text: in_signs(clean), quoted: false })
+    (digits > 0 && knows && operates && open && !is_date && !has_bare_share(&in_signs(clean)))
+        .then(|| SlotValue::Text { text: in_signs(clean), quoted: false })
 }
 
 /// `2 hours and 35 minutes`: numbers, each with its unit.
@@ -159,4 +165,99 @@ fn in_signs(text: &str) -> String {
         (" mod ", " mod "),
     ];
     SIGNS.iter().fold(format!(" {text} "), |text, (words, sign)| text.replace(words, sign)).replace("the ", "").trim().to_owned()
+}
+
+/// A day as people write it, and as it is from today: `24 December 2026`, `today`, `3 weeks ago`.
+pub(super) fn days(words: &[Word], at: usize) -> Vec<(usize, Date)> {
+    let word = &words[at];
+    let mut found: Vec<(usize, Date)> = dates(word).iter().filter_map(|day| Some((at + 1, day.parse().ok()?))).collect();
+    let named = [("today", 0), ("now", 0), ("yesterday", -1), ("tomorrow", 1)].into_iter().find(|(name, _)| word.is(name));
+    found.extend(named.and_then(|(_, days)| Some((at + 1, today().checked_add(days.days()).ok()?))));
+    if let Some((end, (span, _))) = span(words, at).filter(|(end, _)| words.get(*end).is_some_and(|word| word.is("ago"))) {
+        found.extend(today().checked_sub(span).ok().map(|day| (end + 1, day)));
+    }
+    let is = |at: usize, said: &str| words.get(at).is_some_and(|word| word.is(said));
+    let day = |at: usize| {
+        let digits = words.get(at)?.lower.trim_end_matches(|c: char| c.is_alphabetic());
+        digits.parse::<i8>().ok().filter(|day| (1..32).contains(day))
+    };
+    // `24 December 2026`, `24th of December 2026`, `December 24, 2026`
+    let places = match month(word) {
+        Some(_) => Some((at, at + 1)),
+        None => day(at).map(|_| (at + 1 + usize::from(is(at + 1, "of")), at)),
+    };
+    let behind = |month: usize, day: usize| month.max(day) + 1 + usize::from(is(month.max(day) + 1, ","));
+    let written = places.and_then(|(of, on)| {
+        let year = words.get(behind(of, on)).filter(|word| word.text.len() == 4)?.text.parse::<i16>().ok()?;
+        Some((behind(of, on) + 1, Date::new(year, i8::try_from(month(words.get(of)?)?).ok()?, day(on)?).ok()?))
+    });
+    found.extend(written);
+    found
+}
+
+fn today() -> Date {
+    jiff::Zoned::now().date()
+}
+
+/// The number of a month, from 1.
+fn month(word: &Word) -> Option<usize> {
+    let named = lists::words("months").iter().position(|name| *name == word.lower || word.lower.len() > 2 && name[..3] == word.lower);
+    named.filter(|_| !word.quoted).map(|at| at + 1)
+}
+
+/// `3 months`, `a week`: how long, and in plain words.
+pub(super) fn span(words: &[Word], at: usize) -> Option<(usize, (jiff::Span, String))> {
+    let count = number(&words[at]).or_else(|| (words[at].is("a") || words[at].is("one")).then_some(1.0))?;
+    let unit = words.get(at + 1).filter(|word| !word.quoted)?.lower.trim_end_matches('s');
+    let count = Some(count as i64).filter(|whole| *whole as f64 == count && (0..100_000).contains(whole))?;
+    let span = match unit {
+        "day" => count.days(),
+        "week" => count.weeks(),
+        "month" => count.months(),
+        "year" => count.years(),
+        _ => return None,
+    };
+    Some((at + 2, (span, format!("{count} {unit}s"))))
+}
+
+/// What is so old today began before this day.
+pub(super) fn age(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
+    let begun = span(words, at).and_then(|(end, (span, _))| Some((end, today().checked_sub(span).ok()?.to_string())));
+    begun.map(|(end, day)| (end, SlotValue::Value(Literal::Text(day)))).into_iter().collect()
+}
+
+/// `15%`, `15 percent`
+pub(super) fn percent(words: &[Word], at: usize) -> Option<(usize, SlotValue)> {
+    let plain = |text: &str| text.parse::<f64>().ok().filter(|share| *share >= 0.0).map(|_| text.to_owned());
+    let behind = words.get(at + 1).is_some_and(|word| ["percent", "%", "pct"].iter().any(|unit| word.is(unit)));
+    let word = Some(&words[at]).filter(|word| !word.quoted)?;
+    let (end, share) = match word.text.strip_suffix('%') {
+        Some(share) => (at + 1, plain(share)?),
+        None => (at + 2, plain(&word.text).filter(|_| behind)?),
+    };
+    Some((end, SlotValue::Text { text: format!("{share}%"), quoted: false }))
+}
+
+/// `3, 5 and 10`
+pub(super) fn addends(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
+    let (mut found, mut numbers, mut next) = (Vec::new(), Vec::new(), at);
+    while let Some(number) = words.get(next).and_then(number) {
+        numbers.push(number.to_string());
+        next += 1;
+        if numbers.len() > 1 {
+            found.push((next, SlotValue::Text { text: numbers.join(" , "), quoted: false }));
+        }
+        while words.get(next).is_some_and(|word| [",", "and", "&"].iter().any(|join| word.is(join))) {
+            next += 1;
+        }
+    }
+    found
+}
+
+/// Whether a share is taken off or put on without saying of what: `1450 - 15%`.
+fn has_bare_share(signs: &str) -> bool {
+    signs.match_indices('%').any(|(at, _)| {
+        let before = signs[..at].trim_end_matches(|c: char| c.is_ascii_digit() || ".,".contains(c)).trim_end();
+        !signs[at + 1..].trim_start().starts_with("of ") && before.len() > 1 && before.ends_with(['+', '-'])
+    })
 }

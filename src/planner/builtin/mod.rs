@@ -2,6 +2,7 @@
 //! It needs no model and gives the same plan for the same request and workspace. Every word that carries meaning is used by an operation; what
 //! isn't understood, or can be read in two ways, becomes a question, and nothing is run.
 
+mod checks;
 mod compose;
 mod conditions;
 mod entities;
@@ -13,6 +14,7 @@ mod lower;
 mod questions;
 mod readings;
 mod rows;
+mod sets;
 mod shipped;
 mod slots;
 mod template;
@@ -126,6 +128,12 @@ pub fn plan(request: &str, facts: WorkspaceFacts, catalog: &Catalog, templates: 
         }
     }
     plan.edges = lowering.edges.into_iter().filter_map(|edge| native::edge_from_value(edge, "").ok()).collect();
+    let places: Vec<&str> = steps.iter().flat_map(Step::places).collect();
+    let mut left_out: Vec<String> = places.iter().flat_map(|place| facts.left_out(place)).collect();
+    left_out.dedup();
+    if !left_out.is_empty() {
+        remarks.push(format!("left out, as git ignores them: {}", left_out.join(", ")));
+    }
     if open.is_empty() {
         let said = sentence(&steps);
         sink.progress(&said);
@@ -188,7 +196,7 @@ impl Compiler<'_> {
             let open = OpenRequest { readings: readings.iter().map(|(said, _)| said.clone()).collect(), ..OpenRequest::default() };
             return Compiled { readings, open, ..Compiled::default() };
         }
-        if let Some(compiled) = self.with_slips(words).or_else(|| self.with_pronouns(words)) {
+        if let Some(compiled) = self.without_courtesy(words).or_else(|| self.with_slips(words)).or_else(|| self.with_pronouns(words)) {
             return compiled;
         }
         let mut problems: Vec<String> = read.troubles.iter().map(Trouble::message).chain(self.missing(words)).collect();
@@ -203,8 +211,11 @@ impl Compiler<'_> {
 
     /// Files that are named and aren't there, but for those that are to be made.
     fn missing(&self, words: &[Word]) -> Vec<String> {
-        let made =
-            |at: usize| at > 0 && ["to", "into", "as", "called", "named", ">", "file", "folder"].iter().any(|word| words[at - 1].is(word));
+        let makes = |word: &Word| lists::words("making").iter().any(|verb| word.is(verb));
+        let made = |at: usize| {
+            at > 0 && ["to", "into", "as", "called", "named", ">"].iter().any(|word| words[at - 1].is(word))
+                || words[..at].iter().any(makes)
+        };
         let named =
             words.iter().enumerate().filter(|(at, word)| !word.quoted && !made(*at)).filter_map(|(_, word)| entities::path_text(word));
         // A folder needs no slash to be one.
@@ -215,14 +226,40 @@ impl Compiler<'_> {
         gone.map(|path| Trouble::Missing { nearest: self.facts.nearest(&path).map(str::to_owned), path }.message()).collect()
     }
 
+    /// The same request without the words of courtesy in its midst.
+    fn without_courtesy(&self, words: &[Word]) -> Option<Compiled> {
+        let mut left: Vec<Word> = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let said = |phrase: &&String| {
+                let parts = phrase.split(' ').count();
+                words.get(at..at + parts).is_some_and(|said| said.iter().zip(phrase.split(' ')).all(|(word, part)| word.is(part)))
+            };
+            match lists::words("courtesy").iter().filter(said).map(|phrase| phrase.split(' ').count()).max() {
+                Some(parts) => at += parts,
+                None => {
+                    left.push(words[at].clone());
+                    at += 1;
+                }
+            }
+        }
+        if left.len() == words.len() || left.is_empty() {
+            return None;
+        }
+        match &self.read(&left).readings[..] {
+            [steps] => Some(Compiled { steps: steps.clone(), ..Compiled::default() }),
+            _ => self.with_slips(&left),
+        }
+    }
+
     /// The same request with slips in dagdeck's own words read as these, and what was read as what.
     fn with_slips(&self, words: &[Word]) -> Option<Compiled> {
         let mut remarks = Vec::new();
-        let known = rows::vocabulary();
+        let known = &rows::VOCABULARY;
         let corrected: Vec<Word> = words
             .iter()
             .map(|word| {
-                let fixed = self.slip(word, &known);
+                let fixed = self.slip(word, known);
                 if let Some(fixed) = fixed {
                     remarks.push(format!("read {} as {fixed}", word.text));
                 }
@@ -233,6 +270,11 @@ impl Compiler<'_> {
             return None;
         }
         match &self.read(&corrected).readings[..] {
+            // What changes something is never done on a guess.
+            [steps] if steps.iter().any(lower::has_effect) => {
+                let problems = vec![format!("{}? Say it so if {} is meant", remarks.join(", "), slots::quoted(&sentence(steps)))];
+                Some(Compiled { open: OpenRequest { problems, ..OpenRequest::default() }, ..Compiled::default() })
+            }
             [steps] => Some(Compiled { steps: steps.clone(), remarks, ..Compiled::default() }),
             _ => None,
         }
@@ -263,11 +305,12 @@ impl Compiler<'_> {
             || self.facts.by_stem(&word.lower).is_some()
             || self.facts.columns().contains(word.text.as_str())
             || !self.facts.members(&word.lower).is_empty();
-        if !plain || is_name || known.contains(&word.lower.as_str()) || lists::knows(&word.lower) {
+        if !plain || is_name || known.contains(&word.lower.as_str()) || lists::knows(&word.lower) || lists::has("no_slips", &word.lower) {
             return None;
         }
         let mut near = known.iter().filter(|own| {
-            own.len() >= SLIP && own.chars().next() == word.lower.chars().next() && strsim::osa_distance(own, &word.lower) == 1
+            let starts = own.chars().next() == word.lower.chars().next();
+            own.len() >= SLIP && starts && is_slip(own, &word.lower) && strsim::osa_distance(own, &word.lower) == 1
         });
         let first = near.next()?;
         near.next().is_none().then_some(first)
@@ -323,6 +366,21 @@ impl Compiler<'_> {
         }
         said(words)
     }
+}
+
+/// Whether a word can be a slip of another: letters swapped, lost, or typed twice. With another letter, or one more at its end, it is a word of
+/// its own.
+fn is_slip(own: &str, said: &str) -> bool {
+    let letters = |text: &str| {
+        let mut letters: Vec<char> = text.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let doubled = || {
+        let (own, said): (Vec<char>, Vec<char>) = (own.chars().collect(), said.chars().collect());
+        (1..said.len()).any(|at| said[at] == said[at - 1] && [&said[..at], &said[at + 1..]].concat() == own)
+    };
+    letters(own) == letters(said) || own.len() > said.len() && own.chars().last() == said.chars().last() || doubled()
 }
 
 /// How many words are left to a model as they are.

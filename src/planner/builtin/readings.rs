@@ -11,7 +11,7 @@ use super::{
     entities::{self},
     facts::WorkspaceFacts,
     form, lists,
-    rows::{ROWS, Row},
+    rows::ROWS,
     template::Template,
     tree::{Clause, Operation, Query, Source, Step, Target, Want},
     words::{Word, as_written},
@@ -272,6 +272,7 @@ impl<'a> Reader<'a> {
             for (_, piece) in phrases.iter().filter(|(to, piece)| *to == end && piece.piece == "target") {
                 if let Some((_, SlotValue::Path(path))) = piece.slots.first()
                     && !self.facts.is_folder(path)
+                    && (piece.value != "in" || !self.facts.exists(path) && lists::has("making", &self.words[from].lower))
                 {
                     let target = (at, Some(Target { path: path.clone(), append: piece.value == "append" }));
                     if !found.contains(&target) {
@@ -349,64 +350,6 @@ impl<'a> Reader<'a> {
         found
     }
 
-    /// A row with its slots, if the workspace is as the row needs it.
-    fn checked(&self, row: &Row, mut slots: SlotValues) -> Result<Operation, Trouble> {
-        let facts = self.facts;
-        if row.name == "rename" {
-            stay_in_folder(&mut slots);
-        }
-        let path = |name: &String| match slots.iter().find(|(slot, _)| slot == name) {
-            Some((_, SlotValue::Path(path) | SlotValue::Text { text: path, .. })) => Some(path.clone()),
-            _ => None,
-        };
-        if row.needs.git && !facts.is_folder(".git") && !facts.exists(".git") {
-            return Err(Trouble::NoRepository);
-        }
-        if let Some(missing) = row.needs.exists.iter().filter_map(path).find(|path| !facts.exists(path)) {
-            return Err(Trouble::Missing { nearest: facts.nearest(&missing).map(str::to_owned), path: missing });
-        }
-        // What is changed has to be named in full.
-        if let Some(short) = row
-            .needs
-            .exists
-            .iter()
-            .filter(|_| row.needs.effect)
-            .filter_map(path)
-            .find(|path| !self.request.contains(path.as_str()) && path != ".")
-        {
-            return Err(Trouble::Short(short));
-        }
-        if let Some(there) = row.needs.absent.iter().filter_map(path).find(|path| facts.exists(path)) {
-            return Err(Trouble::There(there));
-        }
-        if let Some((wanted, file)) = row
-            .needs
-            .only
-            .clone()
-            .zip(path(&"file".to_owned()).or_else(|| path(&"path".to_owned())))
-            .filter(|(ending, file)| !(file.ends_with(&format!(".{ending}")) || ending == "yaml" && file.ends_with(".yml")))
-        {
-            return Err(Trouble::WrongKind { file, wanted: wanted.to_uppercase() });
-        }
-        if ["json_value", "yaml_value"].contains(&row.name.as_str())
-            && path(&"file".to_owned()).is_some_and(|file| facts.table(&file).is_some())
-        {
-            return Err(Trouble::WrongKind { file: path(&"file".to_owned()).unwrap_or_default(), wanted: "settings".into() });
-        }
-        // A bare word that occurs only in another case could mean either.
-        if let (Some(sharp), Some(file)) = (row.needs.sharp.first(), path(&"path".to_owned()).or_else(|| path(&"file".to_owned())))
-            && let Some((_, SlotValue::Text { text, quoted })) = slots.iter().find(|(name, _)| name == sharp)
-        {
-            let whole = facts.text(&file).unwrap_or_default();
-            let exact = whole.matches(text.as_str()).count();
-            let any = whole.to_lowercase().matches(&text.to_lowercase()).count();
-            if row.needs.effect && exact == 0 || !quoted && exact != any {
-                return Err(Trouble::NotThere { text: text.clone(), file });
-            }
-        }
-        Ok(Operation::Row { name: row.name.clone(), slots })
-    }
-
     /// A clause that asks for what only a model can do: its words go to an agent, all of them.
     fn for_a_model(&self, from: usize, end: usize) -> Option<Clause> {
         let verb = &self.words[from];
@@ -430,26 +373,6 @@ pub(super) fn question_before(before: &[Step]) -> Option<&Query> {
         Step::Do(Clause { operation: Operation::Query(query), .. }) => Some(query),
         _ => None,
     })
-}
-
-/// A new name without a folder stays in the folder of the old one.
-fn stay_in_folder(slots: &mut SlotValues) {
-    let folder = slots.iter().find_map(|(name, slot)| match slot {
-        SlotValue::Path(path) if name == "source" => path.rsplit_once('/').map(|(folder, _)| folder.to_owned()),
-        _ => None,
-    });
-    for (name, slot) in slots {
-        if name == "target" {
-            let text = match slot {
-                SlotValue::Path(text) | SlotValue::Text { text, .. } => text.clone(),
-                _ => continue,
-            };
-            *slot = SlotValue::Path(match &folder {
-                Some(folder) if !text.contains('/') => format!("{folder}/{text}"),
-                _ => text,
-            });
-        }
-    }
 }
 
 /// Puts a clause behind the others: a question about the rows before takes their place, and a target goes to what it writes.

@@ -24,6 +24,11 @@ pub(super) struct Row {
     pub code: Option<String>,
     /// The slot of the file that becomes what the code gives.
     pub writes: Option<String>,
+    /// Whether its code gives a list of rows.
+    #[serde(default)]
+    pub rows: bool,
+    /// What the answer is called where it is given for each of several files.
+    pub column: Option<String>,
     /// What must hold before it is planned.
     #[serde(flatten)]
     pub needs: Needs,
@@ -75,11 +80,14 @@ pub(super) struct OperationTable {
     pub operations: Vec<Row>,
     #[serde(default, rename = "phrase")]
     pub phrases: Vec<Phrase>,
+    /// How people name several files at once.
+    #[serde(default, rename = "set")]
+    pub sets: Vec<Phrase>,
 }
 
 /// Both tables. A table that can't be read would leave nothing understood; a test reads them.
 pub(super) static ROWS: LazyLock<OperationTable> =
-    LazyLock::new(|| read().unwrap_or(OperationTable { operations: Vec::new(), phrases: Vec::new() }));
+    LazyLock::new(|| read().unwrap_or(OperationTable { operations: Vec::new(), phrases: Vec::new(), sets: Vec::new() }));
 
 pub(super) fn read() -> Result<OperationTable, String> {
     let text = concat!(include_str!("operations.toml"), include_str!("phrases.toml"));
@@ -89,7 +97,7 @@ pub(super) fn read() -> Result<OperationTable, String> {
         // What it is said back as is read again.
         row.parsed.push(row.title_form()?);
     }
-    for phrase in &mut rows.phrases {
+    for phrase in rows.phrases.iter_mut().chain(&mut rows.sets) {
         phrase.parsed = phrase.forms.iter().map(|form| form::parse(form)).collect::<Result<_, _>>()?;
     }
     Ok(rows)
@@ -125,9 +133,12 @@ impl Row {
 }
 
 /// Every word of every form: dagdeck's own words.
-pub(super) fn vocabulary() -> Vec<&'static str> {
+pub(super) static VOCABULARY: LazyLock<Vec<&'static str>> = LazyLock::new(vocabulary);
+
+fn vocabulary() -> Vec<&'static str> {
     let mut words = Vec::new();
-    let forms = ROWS.operations.iter().flat_map(|row| &row.parsed).chain(ROWS.phrases.iter().flat_map(|phrase| &phrase.parsed));
+    let phrases = ROWS.phrases.iter().chain(&ROWS.sets).flat_map(|phrase| &phrase.parsed);
+    let forms = ROWS.operations.iter().flat_map(|row| &row.parsed).chain(phrases);
     forms.for_each(|form| form::vocabulary(form, &mut |word| words.push(word)));
     words.sort_unstable();
     words.dedup();

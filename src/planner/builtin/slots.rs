@@ -13,6 +13,8 @@ pub(super) enum SlotValue {
     },
     /// A file or folder as the workspace spells it, or a new one.
     Path(String),
+    /// Several files, as the workspace spells them.
+    Paths(Vec<String>),
     Globs(Vec<String>),
     Column(String),
     /// A value that occurs in a column.
@@ -104,6 +106,11 @@ impl SlotValue {
             Self::Text { text, quoted: true } => quoted(text),
             Self::Text { text, quoted: false } => text.clone(),
             Self::Path(text) => path(text),
+            Self::Paths(paths) => {
+                let all: Vec<String> = paths.iter().map(|text| path(text)).collect();
+                let (last, rest) = all.split_last().map_or(("", &[][..]), |(last, rest)| (last.as_str(), rest));
+                if rest.is_empty() { last.to_owned() } else { format!("{} and {last}", rest.join(" , ")) }
+            }
             Self::Globs(globs) => globs.join(" and "),
             Self::Column(name) => name.clone(),
             Self::Member { value, .. } => value.clone(),
@@ -124,7 +131,7 @@ impl SlotValue {
             Self::Value(Literal::Number(number)) => Self::Number(*number).value(),
             Self::Value(Literal::Truth(truth)) => Value::from(*truth),
             Self::Member { value, .. } => Value::from(value.as_str()),
-            Self::Globs(globs) => Value::from(globs.clone()),
+            Self::Globs(texts) | Self::Paths(texts) => Value::from(texts.clone()),
             Self::Choice(name) => Value::from(*name),
             Self::Compare(comparison) => Value::from(comparison.sign()),
             Self::Range(..) | Self::Period(..) => Value::from(self.show()),

@@ -67,6 +67,19 @@ fn said(request: &str) -> String {
 }
 
 const READ: &[(&str, &str)] = &[
+    ("1450 minus 15%", "calculate 1450 less 15% of it"),
+    ("how much is 349.90 plus 8.1% VAT?", "calculate 349.9 and 8.1% of it more"),
+    ("what is 15% of 1450", "calculate 15% of 1450"),
+    ("what day of the week is 24 December 2026?", "say which day of the week \"2026-12-24\" is"),
+    ("2 weeks before 2026-12-19", "say which date is 2 weeks before \"2026-12-19\""),
+    ("replace one with 1 in all txt files", "replace one with 1 in notes.txt"),
+    ("count the words of a.txt and b.txt", "count the words of a.txt and b.txt"),
+    ("for each txt file, count the words", "count the words of a.txt , b.txt and notes.txt"),
+    ("delete the files older than 2020", "delete the files where modified less than \"2020-01-01\""),
+    ("delete line 3 of notes.txt", "delete line 3 of notes.txt"),
+    ("which txt files don't mention \"two\"?", "list the *.txt files that do not contain \"two\""),
+    ("in which file is the function main defined?", "find where main is defined"),
+    ("can you show lines 2 to 3 of notes.txt for me please", "list the lines of notes.txt, lines 2 to 3"),
     ("How many Rust files are in src?", "count the *.rs files under src"),
     ("list the 3 largest files", "list the files, sorted by size descending, first 3"),
     (

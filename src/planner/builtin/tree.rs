@@ -79,6 +79,10 @@ pub(super) enum Source {
     Lines(String),
     /// Rows of a table, or entries of a log.
     Table(String),
+    /// Commits of the repository, or of a file or folder in it.
+    Commits {
+        path: Option<String>,
+    },
     /// Places of a text in files.
     Matches {
         text: String,
@@ -128,6 +132,8 @@ pub(super) enum Want {
     /// Rows with these fields; none: all that belong to them.
     Rows(Vec<String>),
     Distinct(Vec<String>),
+    /// Files in which the text is nowhere.
+    Lacking,
     Count,
     CountDistinct(String),
     Total(Total, String),
@@ -215,6 +221,7 @@ impl Query {
             Source::Lines(_) => "lines",
             Source::Table(_) => "rows",
             Source::Matches { .. } => "matches",
+            Source::Commits { .. } => "commits",
         }
     }
 }
@@ -228,6 +235,27 @@ impl Total {
             Self::Smallest => "lowest",
             Self::Median => "median",
         }
+    }
+}
+
+impl Step {
+    /// The folders that are looked through.
+    pub fn places(&self) -> Vec<&str> {
+        let queries: Vec<&Query> = match self {
+            Self::Do(clause) => match &clause.operation {
+                Operation::Query(query) | Operation::OnFiles { query, .. } => vec![query],
+                _ => Vec::new(),
+            },
+            Self::If { then, otherwise, .. } => return then.iter().chain(otherwise).flat_map(Self::places).collect(),
+            Self::Unknown(_) => Vec::new(),
+        };
+        queries
+            .into_iter()
+            .filter_map(|query| match &query.source {
+                Source::Files(files) | Source::Matches { files, .. } => Some(files.place.as_str()),
+                Source::Lines(_) | Source::Table(_) | Source::Commits { .. } => None,
+            })
+            .collect()
     }
 }
 
@@ -315,6 +343,7 @@ impl Query {
         match &self.want {
             Want::Rows(fields) if fields.is_empty() || matches!(self.source, Source::Files(_)) => write!(f, "list the {noun}")?,
             Want::Rows(fields) => write!(f, "list {} of the {noun}", fields.join(" and "))?,
+            Want::Lacking => f.write_str("list")?,
             Want::Distinct(_) if matches!(self.source, Source::Matches { .. }) => f.write_str("list")?,
             Want::Distinct(fields) if fields.is_empty() => write!(f, "list the distinct {noun}")?,
             Want::Distinct(fields) => write!(f, "list the distinct {} of the {noun}", fields.join(" and "))?,
@@ -350,9 +379,12 @@ impl Query {
                     fields.iter().try_for_each(|field| write!(f, " with their {field}"))?;
                 }
             }
-            Source::Lines(file) | Source::Table(file) => write!(f, " of {}", path(file))?,
-            Source::Matches { text, files, .. } if matches!(self.want, Want::Distinct(_)) => {
-                write!(f, " the {files} that contain {}", quoted(text))?
+            Source::Commits { path: None } => {}
+            Source::Commits { path: Some(file) } | Source::Lines(file) | Source::Table(file) => write!(f, " of {}", path(file))?,
+            Source::Matches { text, files, mode } if matches!(self.want, Want::Distinct(_) | Want::Lacking) => {
+                let verb = if self.want == Want::Lacking { "do not contain" } else { "contain" };
+                let case = if *mode == Match::AnyCase { " in any case" } else { "" };
+                write!(f, " the {files} that {verb} {}{case}", quoted(text))?
             }
             Source::Matches { text, mode, files } => {
                 write!(f, " of {}", quoted(text))?;

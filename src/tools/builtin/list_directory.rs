@@ -2,7 +2,6 @@
 //! `.gitignore` and its like leave out. Never follows links.
 
 use globset::{GlobBuilder, GlobMatcher};
-use ignore::WalkBuilder;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -13,6 +12,7 @@ use std::{
 
 use super::{AbandonFlag, FileTool, access, describe};
 use crate::plan::{Risk, ToolReach};
+use crate::tools::walk::{Seen, walk};
 use crate::tools::{Assessment, Tool, ToolError, ToolOutput, Workspace};
 
 /// Most entries of one answer.
@@ -37,6 +37,9 @@ struct ListDirectoryArgs {
     /// Include hidden and ignored files. Default: false.
     #[serde(default)]
     all: bool,
+    /// Include ignored files, but not the folders that tools fill, such as `node_modules` and `target`. Default: false.
+    #[serde(default)]
+    ignored: bool,
 }
 
 pub(super) fn tool() -> impl Tool {
@@ -70,18 +73,6 @@ impl Pattern {
     }
 }
 
-/// A walk below a directory that leaves out what version control leaves out, and never the inside of `.git`.
-pub(super) fn walk(directory: &Path, all: bool, depth: Option<usize>) -> ignore::Walk {
-    WalkBuilder::new(directory)
-        .standard_filters(!all)
-        .require_git(false)
-        .follow_links(false)
-        .max_depth(depth)
-        .sort_by_file_path(Ord::cmp)
-        .filter_entry(|entry| entry.file_name() != ".git")
-        .build()
-}
-
 fn list(workspace: &Workspace, args: &ListDirectoryArgs, stop: &AbandonFlag) -> Result<ToolOutput, ToolError> {
     let at = workspace.locate(args.path.as_deref().unwrap_or("."))?;
     let directory = workspace.absolute(&at);
@@ -94,7 +85,7 @@ fn list(workspace: &Workspace, args: &ListDirectoryArgs, stop: &AbandonFlag) -> 
     let depth = if args.recursive { args.max_depth } else { Some(1) };
     let mut entries = Vec::new();
     // Entries that can't be read are left out, as `ls` does after a warning.
-    for entry in walk(&directory, args.all, depth).flatten().filter(|entry| entry.depth() > 0) {
+    for entry in walk(&directory, Seen::of(args.all, args.ignored), depth).flatten().filter(|entry| entry.depth() > 0) {
         stop.check()?;
         let below = entry.path().strip_prefix(&directory).unwrap_or(entry.path());
         if pattern.as_ref().is_some_and(|pattern| !pattern.matches(below)) {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{AbandonFlag, FileTool, access, beginning, describe, list_directory};
 use crate::engine::DataSource;
 use crate::plan::{Risk, ToolReach};
+use crate::tools::walk::{Seen, walk};
 use crate::tools::{Assessment, Tool, ToolError, ToolOutput, Workspace};
 
 /// Longest shown part of a line in characters.
@@ -30,6 +31,9 @@ struct SearchFilesArgs {
     path: Option<String>,
     /// Only files whose name matches, such as `*.rs`; with a slash, whose path matches.
     glob: Option<String>,
+    /// Search ignored files, too, but not the folders that tools fill, such as `node_modules` and `target`. Default: false.
+    #[serde(default)]
+    ignored: bool,
     /// Most lines to give. Default: 200.
     #[schemars(range(min = 1, max = 2000))]
     max_results: Option<usize>,
@@ -61,7 +65,7 @@ fn search(workspace: &Workspace, args: &SearchFilesArgs, stop: &AbandonFlag) -> 
         found: Vec::new(),
         truncated: false,
     };
-    for entry in list_directory::walk(&start, false, None).flatten() {
+    for entry in walk(&start, Seen::of(false, args.ignored), None).flatten() {
         stop.check()?;
         let below = entry.path().strip_prefix(&start).unwrap_or(entry.path());
         let wanted = pattern.as_ref().is_none_or(|pattern| entry.depth() == 0 || pattern.matches(below));

@@ -1,7 +1,8 @@
 //! Questions about files, lines of text, and places of a text.
 
+use super::measures::file_filters;
 use super::pieces::{AskedFor, Bag, SharedPieces, case, contains, head, looks, order, order_of, place, source_of};
-use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
+use crate::planner::builtin::slots::SlotValue;
 use crate::planner::builtin::{
     facts::WorkspaceFacts,
     tree::{Direction, FileSet, Match, Query, Range, RowFilter, Source, Test, Total, Want},
@@ -9,6 +10,10 @@ use crate::planner::builtin::{
 
 /// Files and folders: list, count, rank, sizes and lines.
 pub(super) fn files(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query>) -> Vec<Query> {
+    // In a repository a file can have changed by a commit, too.
+    if bag.has("changed") && facts.is_repository() {
+        return Vec::new();
+    }
     let after = matches!(source_of(previous), Some(Source::Files(_))).then_some(previous).flatten();
     let pronoun = bag.takes("previous");
     let Some(mut set) = place(&mut bag, facts) else { return Vec::new() };
@@ -153,6 +158,8 @@ fn asked_of_files(mut bag: Bag, set: FileSet, known: bool) -> Option<Query> {
         {
             return None;
         }
+        // `count the lines of the files, longest first` are those of each.
+        (AskedFor::Count, Some("lines"), false) if !sort.is_empty() && group.is_empty() => Want::Rows(vec!["lines".into()]),
         (AskedFor::Count, Some("lines"), false) => Want::Total(Total::Sum, "lines".into()),
         (_, Some("lines"), false) if !group.is_empty() => Want::Total(Total::Sum, "lines".into()),
         (AskedFor::Show | AskedFor::None, Some("size"), false) => Want::Total(Total::Sum, "size".into()),
@@ -271,66 +278,20 @@ fn rank(bag: &mut Bag, measured: Option<&str>, sorts: bool) -> Option<(Vec<Field
     (orders.len() < 2).then_some((orders, top))
 }
 
-fn file_filters(bag: &mut Bag) -> Option<Vec<RowFilter>> {
-    let mut filters = Vec::new();
-    let mut add = |field: &str, test: Test| filters.push(RowFilter { field: field.to_owned(), test, not: false });
-    for piece in bag.all("file_size") {
-        let Some(SlotValue::Number(bytes)) = piece.slot("size") else { return None };
-        let comparison = match (piece.slot("cmp"), piece.choice("more")) {
-            (Some(SlotValue::Compare(comparison)), _) => *comparison,
-            (None, Some("less")) => Relation::Less,
-            _ => Relation::Greater,
-        };
-        add("size", Test::Compare(comparison, Literal::Number(*bytes)));
-    }
-    for piece in bag.all("file_lines") {
-        let (Some(SlotValue::Number(lines)), Some(SlotValue::Compare(comparison))) = (piece.slot("number"), piece.slot("cmp")) else {
-            return None;
-        };
-        add("lines", Test::Compare(*comparison, Literal::Number(*lines)));
-    }
-    for piece in bag.all("file_where") {
-        let (Some(SlotValue::Number(number)), Some(SlotValue::Compare(comparison))) = (piece.slot("number"), piece.slot("cmp")) else {
-            return None;
-        };
-        let measure = piece.choice("measure").filter(|measure| ["size", "lines"].contains(measure))?;
-        add(measure, Test::Compare(*comparison, Literal::Number(*number)));
-    }
-    for _ in bag.all("empty_files") {
-        add("size", Test::Compare(Relation::Equal, Literal::Number(0.0)));
-    }
-    for piece in bag.all("named") {
-        add("name", Test::Contains(piece.text("text")?.0, Match::Exact));
-    }
-    for piece in bag.all("named_start") {
-        add("name", Test::Starts(piece.text("text")?.0));
-    }
-    Some(filters)
-}
-
-/// Places of a text in files, and files that have it.
-pub(super) fn matches(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query>) -> Vec<Query> {
-    let _ = previous;
-    ask_matches(&mut bag, facts).filter(|_| bag.is_empty()).into_iter().collect()
-}
-
-fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
-    let found: Vec<_> = ["matches", "search", "contains"].iter().flat_map(|piece| bag.all(piece)).collect();
-    let [piece] = &found[..] else { return None };
-    if piece.value == "not" {
+/// Where a text is searched for, whether files are named by what they are, and whether it is one file.
+fn searched(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<(FileSet, bool, bool)> {
+    let mut set = place(bag, facts)?;
+    let mut nouns = bag.all("files");
+    let by_folder = bag.all("folder_noun");
+    if let [noun] = &by_folder[..]
+        && set.place.is_empty()
+        && nouns.is_empty()
+    {
+        set.place = noun.path("foldernoun")?;
+        nouns = by_folder;
+    } else if !by_folder.is_empty() {
         return None;
     }
-    let (text, mode) = match piece.choice("todo") {
-        Some(mark) => (mark.to_owned(), Match::Exact),
-        None => {
-            let (text, quoted) = piece.text("text").or_else(|| piece.text("quoted"))?;
-            let mode = case(&text, quoted);
-            (text, mode)
-        }
-    };
-    let mode = if bag.takes("any_case") { Match::AnyCase } else { mode };
-    let mut set = place(bag, facts)?;
-    let nouns = bag.all("files");
     let file = bag.all("file");
     set.globs = nouns
         .iter()
@@ -349,13 +310,41 @@ fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
     if set.place.is_empty() {
         set.place = ".".into();
     }
+    Some((set, !nouns.is_empty(), in_file))
+}
+
+/// Places of a text in files, and files that have it.
+pub(super) fn matches(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query>) -> Vec<Query> {
+    let _ = previous;
+    ask_matches(&mut bag, facts).filter(|_| bag.is_empty()).into_iter().collect()
+}
+
+fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
+    let found: Vec<_> = ["matches", "search", "contains"].iter().flat_map(|piece| bag.all(piece)).collect();
+    let [piece] = &found[..] else { return None };
+    let lacks = piece.value == "not";
+    let (text, mode) = match piece.choice("todo") {
+        Some(mark) => (mark.to_owned(), Match::Exact),
+        None => {
+            let (text, quoted) = piece.text("text").or_else(|| piece.text("quoted"))?;
+            let mode = case(&text, quoted);
+            (text, mode)
+        }
+    };
+    let mode = if bag.takes("any_case") { Match::AnyCase } else { mode };
+    let (set, names_files, in_file) = searched(bag, facts)?;
     let head = head(bag)?;
     let lines = bag.takes("lines");
     let per_file = bag.takes("group_file");
+    let order = if per_file { bag.take("sort_count") } else { None };
+    let sort = order.map(|order| ("count".to_owned(), order_of(&order).unwrap_or(Direction::Descending)));
     let SharedPieces { part, reverse } = SharedPieces::take(bag)?;
+    let numbered = bag.takes("numbered");
     // `files that contain X`: files are wanted, not places.
-    let wants_files = !nouns.is_empty() && piece.piece == "contains" && !lines;
+    let wants_files = names_files && piece.piece == "contains" && !lines;
     let want = match (head, per_file) {
+        (AskedFor::Show | AskedFor::None, false) if lacks && wants_files && part.is_none() => Want::Lacking,
+        _ if lacks => return None,
         (AskedFor::Exists, false) => Want::Exists,
         (AskedFor::Count, true) => Want::Count,
         (AskedFor::Count, false) if wants_files => Want::CountDistinct("path".into()),
@@ -369,7 +358,10 @@ fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
         (AskedFor::Show | AskedFor::None, false) => Want::Rows(Vec::new()),
         _ => return None,
     };
-    if head == AskedFor::None && piece.piece == "contains" && !lines || reverse {
+    if head == AskedFor::None && piece.piece == "contains" && !lines && !wants_files
+        || reverse
+        || numbered && want != Want::Rows(Vec::new())
+    {
         return None;
     }
     // Lines of one text are a question about that text.
@@ -383,7 +375,7 @@ fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
         want,
         group,
         having: None,
-        sort: Vec::new(),
+        sort: sort.into_iter().collect(),
         part,
         reverse: false,
     })

@@ -1,8 +1,10 @@
 //! From the phrases of a clause to a query: types decide how they go together. A phrase that no rule takes refuses the whole reading, so that
 //! nothing said is dropped.
 
+mod commits;
 mod filters;
 mod listings;
+mod measures;
 pub(super) mod pieces;
 mod said;
 mod tables;
@@ -22,7 +24,7 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
     }
     // `the last trips` says that there are several, and not how many.
     let one = |piece: &Piece| piece.value == "one" && ["top", "first", "last"].contains(&piece.piece);
-    let nouns = ["noun", "rows", "log_entries", "files", "folders", "lines", "level"];
+    let nouns = ["noun", "rows", "log_entries", "files", "folders", "lines", "level", "commits"];
     if bag.0.iter().any(one) && bag.0.iter().any(|piece| piece.plural && nouns.contains(&piece.piece)) && !bag.has("top_by") {
         return Vec::new();
     }
@@ -42,6 +44,7 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
             }
         }
     };
+    add(commits::commits(bag.clone(), facts));
     add(listings::files(bag.clone(), facts, previous));
     add(listings::matches(bag.clone(), facts, previous));
     // "lines 3 to 5" are lines of the text, "rows 3 to 5" those of the table.

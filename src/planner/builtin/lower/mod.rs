@@ -1,5 +1,6 @@
 //! From the tree to a plan: few nodes, each with a title; a person is asked before every effect.
 
+mod each;
 mod query;
 mod tables;
 
@@ -129,6 +130,14 @@ impl<'a> Lowering<'a> {
             },
             Operation::OnFiles { query, row, target } => {
                 let found = self.query(query);
+                // An effect on nothing is no success.
+                if let Some(node) = self.nodes.last_mut().filter(|node| node["id"] == found.id)
+                    && let Some(code) = node["code"].as_str()
+                {
+                    node["code"] = json!(format!(
+                        "const found = (() => {{\n{code}\n}})().map((row) => row.path ?? row);\nif (found.length === 0) throw new Error(\"there are no such files, so nothing was done\");\nreturn found;"
+                    ));
+                }
                 let row = rows::row(row)?;
                 let list = json!(format!("{{{{{}.result}}}}", found.id));
                 let args = match target {
@@ -148,6 +157,11 @@ impl<'a> Lowering<'a> {
         let title = row.title(slots);
         if row.name == "convert" || row.name == "convert_to" {
             return self.convert(slots, &title);
+        }
+        if let Some((name, SlotValue::Paths(paths))) = slots.iter().find(|(_, slot)| matches!(slot, SlotValue::Paths(_)))
+            && !row.args.values().any(Value::is_array)
+        {
+            return self.row_of_each(row, slots, (name, paths), say);
         }
         let mut sources: Vec<(String, String)> = Vec::new();
         for read in &row.reads {
@@ -197,10 +211,7 @@ impl<'a> Lowering<'a> {
             self.add("write_file", node);
             return None;
         }
-        let of_rows = ["most_frequent_words", "git_status"].contains(&row.name.as_str());
-        let of_commits = ["log", "log_all", "log_of", "by_author", "per_author", "with_message", "added_by"];
-        let rows = of_rows || row.name.strip_prefix("git_").is_some_and(|name| of_commits.contains(&name));
-        Some(Given::new(id, if rows { ResultShape::Rows } else { ResultShape::Value }))
+        Some(Given::new(id, if row.rows { ResultShape::Rows } else { ResultShape::Value }))
     }
 
     /// Rows of a data file in another format.
@@ -397,7 +408,7 @@ enum Say {
     Truth,
 }
 
-fn has_effect(step: &Step) -> bool {
+pub(super) fn has_effect(step: &Step) -> bool {
     match step {
         Step::Do(Clause { operation, target }) => {
             let changes = match operation {
@@ -433,12 +444,17 @@ fn filled(value: &Value, slots: &SlotValues) -> Option<Value> {
                     let tables = crate::tools::tables::names(std::slice::from_ref(path));
                     text = text.replace(&format!("{{{name}.table}}"), tables.first().map_or("", String::as_str));
                 }
-                text = text.replace(&format!("{{{name}}}"), escape(&slot.value()).as_str().unwrap_or_default().trim_end_matches('/'));
+                let value = match escape(&slot.value()) {
+                    Value::String(value) => value,
+                    value => value.to_string(),
+                };
+                text = text.replace(&format!("{{{name}}}"), value.trim_end_matches('/'));
             }
             Some(json!(text))
         }
         Value::Array(list) => {
-            let list: Vec<Value> = list.iter().filter_map(|value| filled(value, slots)).collect();
+            let flat = |value: Value| if let Value::Array(list) = value { list } else { vec![value] };
+            let list: Vec<Value> = list.iter().filter_map(|value| filled(value, slots)).flat_map(flat).collect();
             Some(if let [only] = &list[..] { only.clone() } else { Value::Array(list) })
         }
         other => Some(other.clone()),

@@ -13,9 +13,10 @@ impl Lowering<'_> {
     pub(super) fn query(&mut self, query: &Query) -> Given {
         match &query.source {
             Source::Table(file) => self.table(query, file),
+            Source::Commits { path } => self.commits(query, path.as_deref()),
             Source::Files(set) => {
                 let fields = fields(query);
-                let mut args = json!({ "path": literal(&set.place) });
+                let mut args = json!({ "path": literal(&set.place), "ignored": true });
                 if !set.direct {
                     args["recursive"] = json!(true);
                 }
@@ -28,28 +29,9 @@ impl Lowering<'_> {
                 let list = self.add("list_files", json!({ "title": format!("list the {set}"), "tool": "list_directory", "args": args }));
                 self.code(query, &list, &files_code(set, &list))
             }
-            Source::Lines(file) => {
-                let mut args = json!({ "path": literal(file) });
-                let whole = query.filters.is_empty() && query.sort.is_empty() && !query.reverse && query.want == Want::Rows(Vec::new());
-                match query.part {
-                    Some(Range::First(count)) if whole => args["to"] = json!(count),
-                    Some(Range::Last(count)) if whole => args["last"] = json!(count),
-                    Some(Range::Lines(from, to)) if whole => (args["from"], args["to"]) = (json!(from), json!(to)),
-                    Some(Range::From(from)) if whole => args["from"] = json!(from),
-                    _ => {}
-                }
-                let title = if whole && query.part.is_some() { query.to_string() } else { format!("read {file}") };
-                let read = self.add("read_file", json!({ "title": title, "tool": "read_file", "args": args }));
-                if whole && query.part.is_some() {
-                    return Given::new(read, ResultShape::Value);
-                }
-                let rows = format!(
-                    "const text = deps.{read}.output;\nlet rows = (text === \"\" ? [] : text.replace(/\\r?\\n$/, \"\").split(/\\r?\\n/)).map((text, at) => ({{ line: at + 1, text }}));\n"
-                );
-                self.code(query, &read, &rows)
-            }
+            Source::Lines(file) => self.lines(query, file),
             Source::Matches { text, mode, files } => {
-                let mut args = json!({ "pattern": literal(text), "literal": true, "path": literal(&files.place), "max_results": 2000 });
+                let mut args = json!({ "pattern": literal(text), "literal": true, "path": literal(&files.place), "ignored": true, "max_results": 2000 });
                 if *mode == Match::AnyCase {
                     args["ignore_case"] = json!(true);
                 }
@@ -66,6 +48,9 @@ impl Lowering<'_> {
                 let mut rows = format!(
                     "const found = deps.{search}.output;\nif (found.truncated) throw new Error(\"there are more than 2,000 matches; ask for a narrower place\");\nlet rows = found.matches;\n"
                 );
+                if query.want == Want::Lacking {
+                    return self.lacking(query, files, &search);
+                }
                 rows.push_str(&except_code(files));
                 if fields(query).iter().any(|field| field == "times") {
                     let sought = if *mode == Match::AnyCase { text.to_lowercase() } else { text.clone() };
@@ -78,6 +63,62 @@ impl Lowering<'_> {
                 self.code(query, &search, &rows)
             }
         }
+    }
+
+    fn lines(&mut self, query: &Query, file: &str) -> Given {
+        let mut args = json!({ "path": literal(file) });
+        let whole = query.filters.is_empty() && query.sort.is_empty() && !query.reverse && query.want == Want::Rows(Vec::new());
+        match query.part {
+            Some(Range::First(count)) if whole => args["to"] = json!(count),
+            Some(Range::Last(count)) if whole => args["last"] = json!(count),
+            Some(Range::Lines(from, to)) if whole => (args["from"], args["to"]) = (json!(from), json!(to)),
+            Some(Range::From(from)) if whole => args["from"] = json!(from),
+            _ => {}
+        }
+        let title = if whole && query.part.is_some() { query.to_string() } else { format!("read {file}") };
+        let read = self.add("read_file", json!({ "title": title, "tool": "read_file", "args": args }));
+        if whole && query.part.is_some() {
+            return Given::new(read, ResultShape::Value);
+        }
+        let rows = format!(
+            "const text = deps.{read}.output;\nlet rows = (text === \"\" ? [] : text.replace(/\\r?\\n$/, \"\").split(/\\r?\\n/)).map((text, at) => ({{ line: at + 1, text }}));\n"
+        );
+        self.code(query, &read, &rows)
+    }
+
+    /// What the log of the repository says, newest first.
+    fn commits(&mut self, query: &Query, path: Option<&str>) -> Given {
+        let mut args = json!({ "command": "log", "limit": 1000 });
+        if let Some(path) = path {
+            args["path"] = json!(literal(path));
+        }
+        // Git looks into whole messages; the log has their first lines.
+        let mut query = query.clone();
+        query.filters.retain(|filter| match &filter.test {
+            Test::Contains(text, _) if filter.field == "message" => {
+                args["message"] = json!(literal(text));
+                false
+            }
+            _ => true,
+        });
+        let is_list = query.group.is_empty() && matches!(query.want, Want::Rows(_));
+        let log = self.add("log", json!({ "title": format!("read the log{}", path.map_or(String::new(), |path| format!(" of {path}"))), "tool": "git", "args": args }));
+        let rows = format!(
+            "const log = deps.{log}.output;\nif (log.length === 1000) throw new Error(\"there are more than 1,000 commits\");\nlet rows = log.map(({{ hash, author, date, subject }}) => ({{ hash: hash.slice(0, 8), author, date, subject, year: date.slice(0, 4), month: date.slice(0, 7), day: date.slice(0, 10) }})).reverse();\n"
+        );
+        query.reverse = is_list && !matches!(query.part, Some(Range::First(_)));
+        self.code(&query, &log, &rows)
+    }
+
+    /// The files in which a search found nothing.
+    fn lacking(&mut self, query: &Query, files: &FileSet, search: &str) -> Given {
+        let list = self.query(&Query::rows(Source::Files(files.clone())));
+        let code = format!(
+            "const found = deps.{search}.output;\nif (found.truncated) throw new Error(\"there are more than 2,000 matches; ask for a narrower place\");\nconst having = new Set(found.matches.map((row) => row.path));\nreturn deps.{}.output.filter((path) => !having.has(path));",
+            list.id
+        );
+        let id = self.add("select", json!({ "title": query.to_string(), "code": code, "depends_on": [search, list.id] }));
+        Given::new(id, ResultShape::Rows)
     }
 
     /// A code node that does the rest.
@@ -249,7 +290,7 @@ fn pipeline(query: &Query) -> String {
             )
         }
         Want::Distinct(fields) => format!("return rows.map((row) => row.{});", fields.first().map_or("text", String::as_str)),
-        Want::Rows(_) | Want::Percent | Want::Figures(_) | Want::Columns | Want::CountColumns => shown(query),
+        Want::Rows(_) | Want::Lacking | Want::Percent | Want::Figures(_) | Want::Columns | Want::CountColumns => shown(query),
     };
     code + &show
 }
@@ -262,10 +303,12 @@ fn shown(query: &Query) -> String {
         }
         Source::Lines(_) => return "return rows.map((row) => row.text).join(\"\\n\");".to_owned(),
         Source::Matches { .. } => ("path", vec!["line".into(), "text".into()]),
+        Source::Commits { .. } => ("hash", vec!["author".into(), "date".into(), "subject".into()]),
         _ => ("path", Vec::new()),
     };
     let sorted = query.sort.iter().map(|(field, _)| field.clone());
-    let filtered = query.filters.iter().map(|filter| filter.field.clone()).filter(|field| ["size", "lines"].contains(&field.as_str()));
+    let filtered =
+        query.filters.iter().map(|filter| filter.field.clone()).filter(|field| ["size", "lines", "modified"].contains(&field.as_str()));
     let wanted = if let Want::Rows(fields) = &query.want { fields.clone() } else { Vec::new() };
     for field in wanted.into_iter().chain(sorted).chain(filtered) {
         if field != first && field != "name" && !more.contains(&field) {
@@ -292,7 +335,7 @@ fn ordered(query: &Query) -> String {
     match query.part {
         None => {}
         // Of several that are the largest, each is given.
-        Some(Range::First(1)) if matches!(&query.sort[..], [(field, _)] if ["size", "lines"].contains(&field.as_str())) => {
+        Some(Range::First(1)) if matches!(&query.sort[..], [(field, _)] if ["size", "lines", "count"].contains(&field.as_str())) => {
             let field = &query.sort[0].0;
             code.push_str(&format!("rows = rows.filter((row) => row.{field} === rows[0].{field});\n"));
         }
@@ -340,6 +383,11 @@ fn filter(filter: &RowFilter) -> String {
         Test::Compare(Relation::Contains | Relation::Starts | Relation::Ends, _) => "true".to_owned(),
         Test::Compare(comparison, value) => {
             format!("{field} {} {}", comparison.sign().replace("==", "===").replace("!=", "!=="), value_of(value))
+        }
+        // A part of a name is enough.
+        Test::OneOf(names) if filter.field == "author" => {
+            let names: Vec<String> = names.iter().map(|name| value_of(name).as_str().unwrap_or_default().to_lowercase()).collect();
+            format!("{}.some((name) => {field}.toLowerCase().includes(name))", json!(names))
         }
         Test::OneOf(values) => {
             format!("[{}].includes({field})", values.iter().map(|value| value_of(value).to_string()).collect::<Vec<_>>().join(", "))

@@ -66,7 +66,7 @@ impl Sql<'_> {
             if fields.is_empty() { "*".to_owned() } else { fields.iter().map(|field| name(field)).collect::<Vec<_>>().join(", ") }
         };
         match &query.want {
-            Want::Columns | Want::CountColumns => format!("SELECT * {from} LIMIT 0"),
+            Want::Columns | Want::CountColumns | Want::Lacking => format!("SELECT * {from} LIMIT 0"),
             Want::Percent if query.group.is_empty() => {
                 format!("SELECT 100.0 * count(CASE WHEN {holds} THEN 1 END) / count(*) AS {VALUE} {from}{unfiltered}")
             }

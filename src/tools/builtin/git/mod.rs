@@ -29,13 +29,14 @@ enum GitCommand {
     Diff,
     Blame,
     Branches,
+    Tags,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GitArgs {
     /// What to ask the repository for.
-    #[schemars(extend("enum" = ["status", "log", "show", "diff", "blame", "branches"], "type" = "string"))]
+    #[schemars(extend("enum" = ["status", "log", "show", "diff", "blame", "branches", "tags"], "type" = "string"))]
     command: GitCommand,
     /// Commit, branch or tag; for log and diff also `a..b`; for show also `HEAD:path`, a file as it was. Default: the current state.
     #[schemars(length(min = 1, max = 300))]
@@ -68,7 +69,7 @@ impl Git {
     pub(super) fn new(config: &ToolsConfig) -> Option<Self> {
         let description = "Read the git repository of the workspace. status gives {branch, upstream, ahead, behind, clean, files: [{path, status, \
                      staged}]}; log [{hash, author, email, date, subject}], newest first; show the same of one commit with body, files and diff; \
-                     diff {files: [{path, status, added, removed}], diff}; blame [{line, hash, author, date, text}]; branches [{name, current, \
+                     diff {files: [{path, status, added, removed}], diff}; blame [{line, hash, author, date, text}]; branches and tags [{name, current, \
                      remote, hash, date, subject}].";
         let process = process::GitProcess::find(config.sandbox.clone())?;
         Some(Self { info: describe::<GitArgs>("git", description, Risk::Read, ToolReach::Private), process })
@@ -131,7 +132,8 @@ impl GitQuery<'_> {
             GitCommand::Show => self.show().await,
             GitCommand::Diff => self.diff().await,
             GitCommand::Blame => self.blame().await,
-            GitCommand::Branches => self.branches().await,
+            GitCommand::Branches => self.references(&["refs/heads", "refs/remotes"]).await,
+            GitCommand::Tags => self.references(&["refs/tags"]).await,
         }
     }
 
@@ -210,9 +212,9 @@ impl GitQuery<'_> {
         Ok(Value::Array(parse::blame(&self.run(&args).await?)))
     }
 
-    async fn branches(&self) -> Result<Value, ToolError> {
+    async fn references(&self, below: &[&str]) -> Result<Value, ToolError> {
         const FORMAT: &str = "--format=%(refname)%00%(HEAD)%00%(objectname)%00%(committerdate:iso-strict)%00%(contents:subject)%00";
-        let args = ["for-each-ref", FORMAT, "refs/heads", "refs/remotes"].map(str::to_owned);
+        let args: Vec<String> = ["for-each-ref", FORMAT].iter().chain(below).map(|arg| (*arg).to_owned()).collect();
         Ok(Value::Array(parse::branches(&self.repository.run(&args).await?)))
     }
 }

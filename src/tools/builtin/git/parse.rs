@@ -152,7 +152,7 @@ pub(super) fn branches(bytes: &[u8]) -> Vec<Value> {
             if remote.is_some_and(|name| name.ends_with("/HEAD")) {
                 return None;
             }
-            let name = remote.or_else(|| name.strip_prefix("refs/heads/")).unwrap_or(name);
+            let name = remote.or_else(|| ["refs/heads/", "refs/tags/"].iter().find_map(|place| name.strip_prefix(place))).unwrap_or(name);
             let current = head == "*";
             Some(json!({"name": name, "current": current, "remote": remote.is_some(), "hash": hash, "date": date, "subject": subject}))
         }

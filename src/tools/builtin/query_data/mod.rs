@@ -15,6 +15,7 @@ use super::{
 };
 use crate::engine::{DataSource, Preview};
 use crate::plan::{Risk, ToolInfo, ToolReach};
+use crate::tools::walk::{Seen, walk};
 use crate::tools::{
     Assessment, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace,
     sandbox::{self, SandboxConfig, SandboxError},
@@ -146,7 +147,7 @@ fn globbed(workspace: &Workspace, path: &str, stop: &AbandonFlag) -> Result<Opti
     let pattern = list_directory::Pattern::new(path.strip_prefix("./").unwrap_or(path))?;
     let matched = |all: bool| {
         let mut found = Vec::new();
-        for entry in list_directory::walk(workspace.root(), all, None).flatten() {
+        for entry in walk(workspace.root(), Seen::of(all, false), None).flatten() {
             stop.check()?;
             let below = entry.path().strip_prefix(workspace.root()).unwrap_or(entry.path());
             if entry.file_type().is_some_and(|kind| kind.is_file()) && pattern.matches(below) {

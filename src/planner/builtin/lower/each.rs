@@ -1,0 +1,33 @@
+//! One operation on each of several files.
+
+use serde_json::json;
+
+use super::{Given, Lowering, ResultShape, Row, Say, SlotValue, SlotValues};
+
+impl Lowering<'_> {
+    /// A row for each of several files, and what they give as one result.
+    pub(super) fn row_of_each(&mut self, row: &Row, slots: &SlotValues, (name, paths): (&String, &[String]), say: Say) -> Option<Given> {
+        let of = |path: &String| -> SlotValues {
+            let own = |value: &SlotValue, slot: &String| if slot == name { SlotValue::Path(path.clone()) } else { value.clone() };
+            slots.iter().map(|(slot, value)| (slot.clone(), own(value, slot))).collect()
+        };
+        let given: Vec<Option<Given>> = paths.iter().map(|path| self.row(row, &of(path), say)).collect();
+        let given: Vec<Given> = given.into_iter().collect::<Option<_>>()?;
+        let all: Vec<String> =
+            given.iter().zip(paths).map(|(given, path)| format!("[{}, deps.{}.output]", json!(path), given.id)).collect();
+        let column = json!(row.column.as_deref().unwrap_or("answer"));
+        let rows = format!("const found = [{}];\n", all.join(", "));
+        let code = if row.column.as_deref() == Some("") {
+            format!("{rows}return found.filter(([, holds]) => holds).map(([path]) => path);")
+        } else if say == Say::Truth {
+            format!("{rows}return found.every(([, holds]) => holds === true);")
+        } else {
+            format!(
+                "{rows}const rows = found.map(([path, answer]) => ({{ path, [{column}]: answer }}));\nif (found.every(([, answer]) => typeof answer === \"number\")) rows.push({{ path: \"(total)\", [{column}]: found.reduce((sum, [, answer]) => sum + answer, 0) }});\nreturn rows;"
+            )
+        };
+        let ids: Vec<&String> = given.iter().map(|given| &given.id).collect();
+        let id = self.add(&format!("{}_of_each", row.name), json!({ "title": row.title(slots), "code": code, "depends_on": ids }));
+        Some(Given::new(id, if say == Say::Truth { ResultShape::Value } else { ResultShape::Rows }))
+    }
+}
