@@ -1,8 +1,10 @@
 //! Runs of runs: branches below the run that they left, resuming what was interrupted, and two runs side by side.
 
+use ratatui::style::Color;
 use serde_json::json;
 
 use super::{Deck, actor, screens::shoot_at};
+use crate::console::theme::{Depth, Role, load, shipped};
 use crate::console::{
     model::Screen,
     update::{ConsoleEffect, Msg, next_wake, update},
@@ -401,6 +403,21 @@ fn runs_of_one_goal_are_told_apart_by_name_time_and_gates() {
     for (row, words) in rows.iter().zip([["aaaa1111", "15:01Z", "◆ 2"], ["bbbb2222", "13:31Z", "  "], ["cccc3333", "Jun 12 20:26Z", "◆ 1"]])
     {
         assert!(words.iter().all(|word| row.contains(word)), "{words:?} in {row}");
+    }
+}
+
+#[test]
+fn a_run_without_a_gate_has_no_mark_of_one_in_any_theme() {
+    for (name, _) in shipped() {
+        let theme = load(name, None, Depth::Ansi256).unwrap();
+        let ground = theme.style(Role::Text).bg.unwrap_or(Color::Reset);
+        let mut deck = Deck::themed(80, 24, theme);
+        deck.notice(Notice::Runs(vec![summary("one", None), summary("two", None)]));
+        deck.keys("esc 3");
+        let buffer = deck.flush();
+        // The second row of the list, which is not selected, behind its mark.
+        assert!(deck.screen().lines().nth(4).is_some_and(|row| row.contains("goal of two")), "{}", deck.screen());
+        assert!((10..80).all(|x| buffer[(x, 4)].bg == ground), "{name}");
     }
 }
 

@@ -50,7 +50,9 @@ fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), is_alone: bo
     let gates = if gates > 0 { Plain::line(&format!("{} {gates}", pen.theme.glyph(Glyph::Gate))) } else { Plain::default() };
     let name = Plain::line(texts::run_name(&run.run)).pad_start(NAME);
     let figures = [
-        (gates.pad_start(GATES), Role::Waiting, true),
+        // A theme may give what waits a ground of its own: only the gates have it.
+        (Plain::blank(GATES.saturating_sub(gates.width())), Role::Dim, true),
+        (gates, Role::Waiting, true),
         (name, Role::Dim, text.width >= NAMED),
         (began(run.created.0, now.0).pad_start(BEGAN), Role::Dim, true),
         (ago(now.since(run.created)).pad_start(AGE), Role::Dim, text.width >= WIDE),
