@@ -29,11 +29,11 @@ use std::{
 use world::World;
 
 /// How many of 100 requests have to be right, in each part. It only rises, to 85.
-const FLOOR: usize = 60;
+const FLOOR: usize = 64;
 
-/// How many answers of the open and of the closed part may be false. They only fall, to 0. The closed part had 6 of 302 when its second
-/// world was added: in rankings of files, logs, groups and JSON lines.
-const MOST_FALSE: [usize; 2] = [0, 6];
+/// How many answers of the open and of the closed part may be false. They only fall, to 0. The closed part has 5 of 302: in rankings, logs,
+/// groups and JSON lines.
+const MOST_FALSE: [usize; 2] = [0, 5];
 
 /// A person's command line, and half the cores of the smallest machine that builds this.
 const THREADS: usize = 2;

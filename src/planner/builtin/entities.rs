@@ -4,8 +4,9 @@ use super::figures::{self, clock, dates, expression, number, periods, quantity, 
 use super::slots::SlotValue;
 use super::{
     facts::{WorkspaceFacts, same_words},
-    lists, rows, sets,
-    words::{Word, as_written},
+    form::FormPart,
+    lists, sets,
+    words::{Word, as_written, is_identifier, is_key, is_revision, path_text},
 };
 use crate::planner::builtin::slots::{Literal, Relation};
 
@@ -15,6 +16,17 @@ pub(super) struct Scene<'a> {
     pub words: &'a [Word],
     pub facts: &'a WorkspaceFacts,
     pub request: &'a str,
+    /// dagdeck's own words.
+    pub vocabulary: &'a [&'static str],
+    /// The forms that mean several files.
+    pub sets: &'a [&'static [FormPart]],
+}
+
+impl Scene<'_> {
+    /// Whether a word is one of dagdeck's own.
+    pub fn is_own(&self, word: &Word) -> bool {
+        self.vocabulary.contains(&word.lower.as_str())
+    }
 }
 
 pub(super) const KINDS: &[&str] = &[
@@ -29,9 +41,14 @@ pub(super) const KINDS: &[&str] = &[
     "filekind",
     "pluralkind",
     "column",
+    "verb",
     "value",
     "member",
     "cmp",
+    "over",
+    "pricier",
+    "slower",
+    "older",
     "between",
     "size",
     "date",
@@ -96,7 +113,7 @@ fn names(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
 
 /// Every way to fill a slot of a kind from the words at a place, with where it ends.
 pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
-    let Scene { words, facts, request } = scene;
+    let Scene { words, facts, request, .. } = scene;
     let Some(word) = words.get(at) else { return Vec::new() };
     let one = |slot: Option<SlotValue>| slot.map(|slot| (at + 1, slot)).into_iter().collect();
     match kind {
@@ -121,15 +138,22 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         "filekind" => file_kinds(words, at),
         "pluralkind" => one(listed("plural_kinds", word).map(|glob| SlotValue::Globs(vec![glob.to_owned()]))),
         "column" => columns(words, at, facts),
+        "verb" => called(words, at, facts, "column_verbs"),
         "value" => values(words, at, facts),
         "member" => members(words, at, facts),
         "cmp" => {
             // `are at least` is `at least`.
             let verb = ["is", "are", "was", "were"].iter().any(|verb| word.is(verb));
-            let behind = if verb { comparisons(words, at + 1) } else { Vec::new() };
-            let found =
-                if behind.iter().any(|(_, comparison)| *comparison != Relation::NotEqual) { behind } else { comparisons(words, at) };
+            let behind = if verb { comparisons(words, at + 1, "comparisons") } else { Vec::new() };
+            let found = if behind.iter().any(|(_, comparison)| *comparison != Relation::NotEqual) {
+                behind
+            } else {
+                comparisons(words, at, "comparisons")
+            };
             found.into_iter().map(|(end, comparison)| (end, SlotValue::Compare(comparison))).collect()
+        }
+        "over" | "pricier" | "slower" | "older" => {
+            comparisons(words, at, kind).into_iter().map(|(end, comparison)| (end, SlotValue::Compare(comparison))).collect()
         }
         "between" => choice(words, at, "between"),
         "size" => size(words, at),
@@ -174,7 +198,14 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
             files(scene, at).into_iter().filter(|(end, _)| is_said(*end)).map(|(end, path)| (end, SlotValue::Path(path))).collect()
         }
         "things" => things(word, facts).into_iter().map(|slot| (at + 1, slot)).collect(),
-        "noun" => one(facts.by_stem(&word.lower).filter(|_| !word.quoted).or_else(|| facts.by_noun(&word.lower)).map(SlotValue::Path)),
+        "noun" => {
+            let named = || named_by_noun(scene, &word.lower);
+            one(named()
+                .or_else(|| facts.by_stem(&word.lower))
+                .filter(|_| !word.quoted)
+                .or_else(|| facts.by_noun(&word.lower))
+                .map(SlotValue::Path))
+        }
         "foldernoun" => one(facts.folder_of(&word.lower).filter(|_| !word.quoted).map(SlotValue::Path)),
         "ordinal" => one(ordinal(word)),
         "setting" => values(words, at, facts).into_iter().take(1).collect(),
@@ -187,11 +218,12 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
         "names" => sets::listed(scene, at),
         "phrase" => sets::phrases(scene, at),
         "said" => sets::said(scene, at),
-        "sought" => one((!lists::knows(&word.lower) && !is_own(word) && is_name(word) || word.quoted).then(|| text(word))),
+        "sought" => one((!lists::knows(&word.lower) && !scene.is_own(word) && is_name(word) || word.quoted).then(|| text(word))),
         "identifier" => one(is_identifier(&word.text).then(|| text(word)).filter(|_| word.quoted || is_name(word))),
         "author" => {
-            let is_own =
-                |at: usize| !words[at].quoted && (lists::knows(&words[at].lower) || is_own(&words[at]) || path_text(&words[at]).is_some());
+            let is_own = |at: usize| {
+                !words[at].quoted && (lists::knows(&words[at].lower) || scene.is_own(&words[at]) || path_text(&words[at]).is_some())
+            };
             names(words, at).into_iter().filter(|(end, _)| !(at..*end).any(is_own)).collect()
         }
         "list" => {
@@ -217,22 +249,17 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
     }
 }
 
-/// Whether a word is one of dagdeck's own.
-fn is_own(word: &Word) -> bool {
-    rows::VOCABULARY.contains(&word.lower.as_str())
-}
-
-/// A tag with a version, a hash, or a commit counted from the last one.
-fn is_revision(text: &str) -> bool {
-    let version = text.strip_prefix('v').unwrap_or(text);
-    let is_version = version.split('.').count() > 1 && version.split('.').all(|part| part.parse::<u32>().is_ok());
-    let is_hash = text.len() > 6 && text.bytes().all(|c| c.is_ascii_hexdigit()) && text.contains(|c: char| c.is_ascii_digit());
-    is_version || is_hash || text.starts_with("head~") || text.starts_with("head^")
-}
-
-/// A name as programs have them.
-fn is_identifier(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_alphabetic() || first == '_') && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+/// The one table of those that the words name whose name says what its rows are: `expenses` of `expenses-2026.csv`.
+fn named_by_noun(scene: Scene<'_>, noun: &str) -> Option<String> {
+    let says = |path: &String| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let stem = name.split('.').next().unwrap_or(name);
+        scene.facts.table(path).is_some() && stem.split(|c: char| !c.is_alphanumeric()).any(|part| part.len() > 2 && same_words(noun, part))
+    };
+    let mut found: Vec<String> =
+        scene.words.iter().filter_map(path_text).filter_map(|name| scene.facts.located(&name)).filter(says).collect();
+    found.dedup();
+    if let [only] = &found[..] { Some(only.clone()) } else { None }
 }
 
 pub(super) fn text(word: &Word) -> SlotValue {
@@ -270,8 +297,8 @@ fn choice(words: &[Word], at: usize, list: &str) -> Vec<(usize, SlotValue)> {
     found.map(|(end, name)| (end, SlotValue::Choice(name))).collect()
 }
 
-fn comparisons(words: &[Word], at: usize) -> Vec<(usize, Relation)> {
-    let found = phrases(words, at, lists::choices("comparisons")).into_iter();
+fn comparisons(words: &[Word], at: usize, list: &str) -> Vec<(usize, Relation)> {
+    let found = phrases(words, at, lists::choices(list)).into_iter();
     found.filter_map(|(end, name)| Some((end, Relation::named(name)?))).collect()
 }
 
@@ -289,30 +316,9 @@ fn texts(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
     if plain(first) { vec![(at + 1, text(first))] } else { Vec::new() }
 }
 
-/// A word that looks like the path of a file or folder, there or not.
-pub(super) fn path_text(word: &Word) -> Option<String> {
-    let text = word.text.trim_end_matches('/');
-    let fits = !text.is_empty()
-        && !text.contains("://")
-        && !text.contains(['*', '?', '<', '>', '|', '\n'])
-        && (word.quoted || !text.contains(['(', ')', ',', '=']));
-    let name = text.rsplit('/').next()?;
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase());
-    let has_ending = ending.is_some_and(|ending| lists::has("extensions", &ending));
-    let has_folder = word.text.contains('/')
-        && text.chars().any(char::is_alphabetic)
-        && !matches!(word.lower.as_str(), "and/or" | "i/o" | "w/o" | "n/a");
-    let is_hidden = name.starts_with('.')
-        && name.len() > 1
-        && !name[1..].contains('.')
-        && name[1..].chars().all(|c| c.is_alphanumeric() || c == '_')
-        && !has_ending;
-    (fits && (has_ending || has_folder || is_hidden)).then(|| text.strip_prefix("./").unwrap_or(text).to_owned())
-}
-
 /// Files that words name: as they are spelled, or by the name without its ending where only one file has it.
 fn files(scene: Scene<'_>, at: usize) -> Vec<(usize, String)> {
-    let Scene { words, facts, request } = scene;
+    let Scene { words, facts, request, .. } = scene;
     let word = &words[at];
     // A name with spaces, without quotes.
     let spaced = |end: usize| {
@@ -376,10 +382,9 @@ fn file_kinds(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
 
 fn columns(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {
     let mut found = Vec::new();
-    for (end, name) in phrases(words, at, lists::choices("column_names")) {
-        if facts.columns().contains(name) {
-            found.push((end, SlotValue::Column(name.to_owned())));
-        }
+    // `how many times` counts no column.
+    if words[at].is("times") && at > 0 && words[at - 1].is("many") {
+        return found;
     }
     for name in facts.columns() {
         for length in 1..=4 {
@@ -389,7 +394,17 @@ fn columns(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, Slo
             }
         }
     }
+    // `ip addresses` is more than `ip`.
+    let own = found.len();
+    found.extend(called(words, at, facts, "column_names").into_iter().filter(|(end, _)| own == 0 || *end > at + 1));
     found
+}
+
+/// Columns that people call by other words.
+fn called(words: &[Word], at: usize, facts: &WorkspaceFacts, list: &str) -> Vec<(usize, SlotValue)> {
+    let columns = facts.columns();
+    let known = phrases(words, at, lists::choices(list)).into_iter().filter(|(_, name)| columns.contains(name));
+    known.map(|(end, name)| (end, SlotValue::Column(name.to_owned()))).collect()
 }
 
 fn joined(words: &[Word]) -> String {
@@ -405,9 +420,21 @@ fn members(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, Slo
         }
         let spelled = said.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
         let all = facts.members(&joined(said));
+        // `not needed` can be a value of its own.
+        let denied = at > 0 && words[at - 1].is("not") && !facts.members(&format!("not {}", joined(said))).is_empty();
+        if denied {
+            continue;
+        }
         let exact = all.iter().any(|(_, value)| *value == spelled);
-        for (column, value) in all.into_iter().filter(|(_, value)| !exact || *value == spelled) {
-            found.push((at + length, SlotValue::Member { column: column.to_owned(), value: value.to_owned() }));
+        // `by station` names the column, `Station` one of its values.
+        let is_column = |column: &str| said[0].text.starts_with(char::is_lowercase) && same_words(&joined(said), column);
+        for (column, value) in all.into_iter().filter(|(column, value)| (!exact || *value == spelled) && !is_column(column)) {
+            let member = SlotValue::Member { column: column.to_owned(), value: value.to_owned() };
+            // `electric bikes` of the column `bike_type`
+            let noun =
+                words.get(at + length).filter(|noun| column.contains('_') && column.split('_').any(|part| same_words(&noun.lower, part)));
+            found.extend(noun.map(|_| (at + length + 1, member.clone())));
+            found.push((at + length, member));
         }
     }
     found
@@ -429,6 +456,10 @@ fn values(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, Slot
     }
     if ["yes", "no", "true", "false"].iter().any(|truth| word.is(truth)) {
         return vec![(at + 1, SlotValue::Value(Literal::Text(word.lower.clone())))];
+    }
+    // `not needed` can be a value of its own.
+    if at > 0 && words[at - 1].is("not") && !facts.members(&format!("not {}", word.lower)).is_empty() {
+        return Vec::new();
     }
     // A column is no value.
     if !columns(words, at, facts).is_empty() {
@@ -477,11 +508,4 @@ fn ordinal(word: &Word) -> Option<SlotValue> {
     let written = || endings.iter().find_map(|ending| word.lower.strip_suffix(ending)?.parse::<u32>().ok());
     let number = named.or_else(|| written().filter(|_| !word.quoted)).filter(|number| *number > 1)?;
     Some(SlotValue::Number(f64::from(number)))
-}
-
-fn is_key(text: &str) -> bool {
-    !text.is_empty()
-        && text.chars().all(|c| c.is_alphanumeric() || "_-.[]$".contains(c))
-        && text.chars().any(char::is_alphabetic)
-        && !lists::has("function_words", &text.to_lowercase())
 }

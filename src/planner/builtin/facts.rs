@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::words::Word;
+use super::{lists, words::Word};
 use crate::files;
 use crate::tools::{
     tables,
@@ -38,6 +38,8 @@ pub(super) struct TableFacts {
     /// The name that queries know it by.
     pub name: String,
     pub columns: Vec<ColumnFacts>,
+    /// Whether its rows stand in the order of their dates.
+    pub is_in_order: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,6 +59,13 @@ pub(super) struct ColumnFacts {
 impl TableFacts {
     pub fn column(&self, name: &str) -> Option<&ColumnFacts> {
         self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The only column of numbers that a list names: what `over 800` or `cheapest` can speak of.
+    pub fn measured(&self, list: &str) -> Option<String> {
+        let mut fits = self.columns.iter().filter(|column| column.is_number && lists::has(list, &column.name.to_lowercase()));
+        let first = fits.next()?;
+        fits.next().is_none().then(|| first.name.clone())
     }
 
     pub fn is_log(&self) -> bool {
@@ -92,15 +101,13 @@ impl WorkspaceFacts {
 
     /// Looks into the tables that the words name, or into all if they name none.
     pub(super) fn with_tables(mut self, words: &[Word]) -> Self {
-        let named = |word: &Word| self.located(&word.text).or_else(|| self.by_stem(&word.lower));
-        let named: Vec<String> = words.iter().filter_map(named).filter(|path| !self.is_folder(path)).collect();
+        let named: Vec<String> = words.iter().filter_map(|word| self.located(&word.text)).filter(|path| !self.is_folder(path)).collect();
         self.look_into(named);
         if self.tables.is_empty() {
             let is_data = |path: &&String| path.rsplit_once('.').is_some_and(|(_, ending)| DATA.contains(&ending));
             let all = self.files.iter().filter(is_data).take(TABLES + 1).cloned().collect::<Vec<_>>();
-            if all.len() <= TABLES {
-                self.look_into(all);
-            }
+            let said: Vec<String> = words.iter().filter_map(|word| self.by_stem(&word.lower)).collect();
+            self.look_into(if all.len() <= TABLES { all } else { said });
         }
         self
     }
@@ -180,8 +187,12 @@ impl WorkspaceFacts {
             let is_number = column.kind == tables::ColumnKind::Number;
             ColumnFacts { name: column.name.clone(), is_number, truths, is_date, values, is_unique }
         };
-        let columns = (0..table.columns.len()).map(column).collect();
-        Some(TableFacts { format: table.format, name: table.name.clone(), columns })
+        let columns: Vec<ColumnFacts> = (0..table.columns.len()).map(column).collect();
+        let is_in_order = columns
+            .iter()
+            .position(|column| column.is_date)
+            .is_none_or(|at| table.rows.iter().filter_map(|row| row.get(at).and_then(tables::Cell::as_text)).is_sorted());
+        Some(TableFacts { format: table.format, name: table.name.clone(), columns, is_in_order })
     }
 
     /// A file or folder exactly as it is spelled, or but for the case of its letters where that is unique.
@@ -193,7 +204,8 @@ impl WorkspaceFacts {
         }
         // Hidden and ignored files are no part of the listing, but can be named.
         let plain = !text.is_empty() && !text.split('/').any(|part| part == ".." || part.is_empty()) && !text.starts_with('/');
-        (plain && (text.contains('.') || text.contains('/')) && self.root.join(text).symlink_metadata().is_ok()).then(|| text.to_owned())
+        (plain && (text.contains('.') || text.contains('/') || self.is_folder(text)) && self.root.join(text).symlink_metadata().is_ok())
+            .then(|| text.to_owned())
     }
 
     /// A file as it is spelled, or the one file whose path ends so.
@@ -218,7 +230,7 @@ impl WorkspaceFacts {
 
     /// The one table whose rows are called so by people.
     pub(super) fn by_noun(&self, noun: &str) -> Option<String> {
-        let mut stems = super::lists::choices("row_nouns").filter(|(said, _)| *said == noun).filter_map(|(_, stem)| self.by_stem(stem));
+        let mut stems = lists::choices("row_nouns").filter(|(said, _)| *said == noun).filter_map(|(_, stem)| self.by_stem(stem));
         let first = stems.next()?;
         stems.next().is_none().then_some(first)
     }
@@ -241,7 +253,9 @@ impl WorkspaceFacts {
 
     pub(super) fn is_folder(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
-        self.folders.contains(path) || path == "."
+        // One that git ignores is no part of the listing, but can be named.
+        let plain = !path.is_empty() && !path.starts_with(['/', '~']) && !path.split('/').any(|part| part == "..");
+        self.folders.contains(path) || path == "." || plain && self.root.join(path).is_dir()
     }
 
     pub(super) fn exists(&self, path: &str) -> bool {

@@ -216,8 +216,7 @@ impl Compiler<'_> {
             at > 0 && ["to", "into", "as", "called", "named", ">"].iter().any(|word| words[at - 1].is(word))
                 || words[..at].iter().any(makes)
         };
-        let named =
-            words.iter().enumerate().filter(|(at, word)| !word.quoted && !made(*at)).filter_map(|(_, word)| entities::path_text(word));
+        let named = words.iter().enumerate().filter(|(at, word)| !word.quoted && !made(*at)).filter_map(|(_, word)| words::path_text(word));
         // A folder needs no slash to be one.
         let is_name = |word: &Word| word.text.starts_with(char::is_alphabetic) && !lists::has("function_words", &word.lower);
         let under = words.windows(2).filter(|pair| pair[0].is("under") && is_name(&pair[1])).map(|pair| pair[1].text.clone());
@@ -283,7 +282,7 @@ impl Compiler<'_> {
     /// The same request with "it" read as the only file that was named before, and said.
     fn with_pronouns(&self, words: &[Word]) -> Option<Compiled> {
         let at = words.iter().position(|word| word.is("it"))?;
-        let mut named: Vec<&Word> = words[..at].iter().filter(|word| entities::path_text(word).is_some()).collect();
+        let mut named: Vec<&Word> = words[..at].iter().filter(|word| words::path_text(word).is_some()).collect();
         named.dedup_by(|a, b| a.text == b.text);
         let [file] = named[..] else { return None };
         let replaced: Vec<Word> = words.iter().map(|word| if word.is("it") { file.clone() } else { word.clone() }).collect();

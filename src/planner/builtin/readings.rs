@@ -8,13 +8,12 @@ use std::{
 
 use super::{
     compose::pieces::Piece,
-    entities::{self},
     facts::WorkspaceFacts,
     form, lists,
-    rows::ROWS,
+    rows::{self, ROWS},
     template::Template,
     tree::{Clause, Operation, Query, Source, Step, Target, Want},
-    words::{Word, as_written},
+    words::{self, Word, as_written},
 };
 use crate::planner::builtin::entities::Scene;
 use crate::planner::builtin::slots::{SlotValue, SlotValues};
@@ -94,7 +93,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn scene(&self, end: usize) -> Scene<'a> {
-        Scene { words: &self.words[..end], facts: self.facts, request: self.request }
+        Scene { words: &self.words[..end], facts: self.facts, request: self.request, vocabulary: &rows::VOCABULARY, sets: &rows::SETS }
     }
 
     /// Reads the whole request.
@@ -165,7 +164,10 @@ impl<'a> Reader<'a> {
         let is_named = self.words[..from].iter().any(|word| self.facts.located(&word.text).as_ref() == Some(file));
         let has_verb = self.asks(verb).is_some_and(|(_, asks)| !asks);
         let plain = first.group.is_empty() && first.filters.is_empty() && !is_named && first.source == next.source;
-        plain && (!next.group.is_empty() || !next.filters.is_empty() && !has_verb)
+        // `count errors and warnings by component`: the groups are meant for both.
+        let shares =
+            !has_verb && self.asks(verb).is_none() && first.group.is_empty() && !next.group.is_empty() && first.source == next.source;
+        shares || plain && (!next.group.is_empty() || !next.filters.is_empty() && !has_verb)
     }
 
     /// Where the clause that begins at a place may end, and where the next one begins.
@@ -359,8 +361,8 @@ impl<'a> Reader<'a> {
             return None;
         }
         let takes = lists::words("model_verbs").iter().any(|known| verb.is(known)) && end > from + 1;
-        let tells = verb.is("tell")
-            || verb.is("write") && self.words[from..end].iter().any(|word| entities::path_text(word).is_some() || word.quoted);
+        let tells =
+            verb.is("tell") || verb.is("write") && self.words[from..end].iter().any(|word| words::path_text(word).is_some() || word.quoted);
         let text = as_written(&self.words[from..end], self.request).filter(|_| takes && !tells)?;
         Some(Clause { operation: Operation::Agent(text.to_owned()), target: None })
     }

@@ -132,6 +132,10 @@ impl Row {
     }
 }
 
+/// The forms that mean several files.
+pub(super) static SETS: LazyLock<Vec<&'static [FormPart]>> =
+    LazyLock::new(|| ROWS.sets.iter().flat_map(|set| &set.parsed).map(Vec::as_slice).collect());
+
 /// Every word of every form: dagdeck's own words.
 pub(super) static VOCABULARY: LazyLock<Vec<&'static str>> = LazyLock::new(vocabulary);
 

@@ -6,9 +6,8 @@ use super::{
     entities::{self, Scene},
     facts::WorkspaceFacts,
     form, lists,
-    rows::{ROWS, VOCABULARY},
     slots::{SlotValue, SlotValues},
-    words::as_written,
+    words::{self, as_written},
 };
 
 /// Most files that one request changes or reads one by one.
@@ -19,7 +18,7 @@ const WORDS: usize = 8;
 /// One file or several: a list of names, or all of a kind.
 pub(super) fn files(scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
     let mut found = listed(scene, at);
-    for set in ROWS.sets.iter().flat_map(|set| &set.parsed) {
+    for set in scene.sets {
         for (end, slots) in form::matches(set, scene, at) {
             let all = members(scene.facts, &slots);
             let slot = (end, SlotValue::Paths(all));
@@ -119,8 +118,8 @@ pub(super) fn said(scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
     let own = |at: &usize| {
         let word = &scene.words[*at];
         let small = word.lower.len() < 4 || form::is_article(word) || word.is("with") || word.is("from");
-        entities::path_text(word).is_some()
-            || !small && (VOCABULARY.contains(&word.lower.as_str()) || lists::knows(&word.lower))
+        words::path_text(word).is_some()
+            || !small && (scene.is_own(word) || lists::knows(&word.lower))
             || ["it", "them", "that", "this"].iter().any(|pronoun| word.is(pronoun))
     };
     // `the usual closing` names a text and is none.

@@ -176,6 +176,8 @@ pub(super) enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Range {
     First(u64),
+    /// The first of an order, and all that are equal to the last of these.
+    Top(u64),
     Last(u64),
     Lines(u64, u64),
     From(u64),
@@ -382,9 +384,9 @@ impl Query {
             Source::Commits { path: None } => {}
             Source::Commits { path: Some(file) } | Source::Lines(file) | Source::Table(file) => write!(f, " of {}", path(file))?,
             Source::Matches { text, files, mode } if matches!(self.want, Want::Distinct(_) | Want::Lacking) => {
-                let verb = if self.want == Want::Lacking { "do not contain" } else { "contain" };
+                let contain = if self.want == Want::Lacking { "do not contain" } else { "contain" };
                 let case = if *mode == Match::AnyCase { " in any case" } else { "" };
-                write!(f, " the {files} that {verb} {}{case}", quoted(text))?
+                write!(f, " the {files} that {contain} {}{case}", quoted(text))?
             }
             Source::Matches { text, mode, files } => {
                 write!(f, " of {}", quoted(text))?;
@@ -432,6 +434,7 @@ impl Display for Query {
         match self.part {
             None => {}
             Some(Range::First(count)) => write!(f, ", first {count}")?,
+            Some(Range::Top(count)) => write!(f, ", top {count}")?,
             Some(Range::Last(count)) => write!(f, ", last {count}")?,
             Some(Range::Lines(from, to)) => write!(f, ", lines {from} to {to}")?,
             Some(Range::From(from)) => write!(f, ", from line {from} on")?,

@@ -1,5 +1,7 @@
 //! A request as words with their places. Nothing is thrown away here: punctuation is a word too, so that coverage can be a check of places.
 
+use super::lists;
+
 /// One word, piece of punctuation or quoted text of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
@@ -148,6 +150,47 @@ pub(super) fn as_written<'r>(words: &[Word], request: &'r str) -> Option<&'r str
 fn push(request: &str, from: usize, to: usize, words: &mut Vec<Word>) {
     let text = &request[from..to];
     words.push(Word { text: text.to_owned(), lower: text.to_lowercase().replace('’', "'"), quoted: false, from, to });
+}
+
+/// A word that looks like the path of a file or folder, there or not.
+pub(super) fn path_text(word: &Word) -> Option<String> {
+    let text = word.text.trim_end_matches('/');
+    let fits = !text.is_empty()
+        && !text.contains("://")
+        && !text.contains(['*', '?', '<', '>', '|', '\n'])
+        && (word.quoted || !text.contains(['(', ')', ',', '=']));
+    let name = text.rsplit('/').next()?;
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_lowercase());
+    let has_ending = ending.is_some_and(|ending| lists::has("extensions", &ending));
+    let has_folder = word.text.contains('/')
+        && text.chars().any(char::is_alphabetic)
+        && !matches!(word.lower.as_str(), "and/or" | "i/o" | "w/o" | "n/a");
+    let is_hidden = name.starts_with('.')
+        && name.len() > 1
+        && !name[1..].contains('.')
+        && name[1..].chars().all(|c| c.is_alphanumeric() || c == '_')
+        && !has_ending;
+    (fits && (has_ending || has_folder || is_hidden)).then(|| text.strip_prefix("./").unwrap_or(text).to_owned())
+}
+
+/// A tag with a version, a hash, or a commit counted from the last one.
+pub(super) fn is_revision(text: &str) -> bool {
+    let version = text.strip_prefix('v').unwrap_or(text);
+    let is_version = version.split('.').count() > 1 && version.split('.').all(|part| part.parse::<u32>().is_ok());
+    let is_hash = text.len() > 6 && text.bytes().all(|c| c.is_ascii_hexdigit()) && text.contains(|c: char| c.is_ascii_digit());
+    is_version || is_hash || text.starts_with("head~") || text.starts_with("head^")
+}
+
+/// A name as programs have them.
+pub(super) fn is_identifier(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_alphabetic() || first == '_') && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+pub(super) fn is_key(text: &str) -> bool {
+    !text.is_empty()
+        && text.chars().all(|c| c.is_alphanumeric() || "_-.[]$".contains(c))
+        && text.chars().any(char::is_alphabetic)
+        && !lists::has("function_words", &text.to_lowercase())
 }
 
 #[cfg(test)]

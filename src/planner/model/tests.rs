@@ -172,7 +172,7 @@ async fn after_two_corrections_numbered_ids_are_tried() {
     let schema = outcome.asked[3].schema.as_ref().unwrap();
     assert!(schema.schema["$defs"]["last2"].is_object());
     let reason = outcome.told.progress.last().unwrap();
-    assert!(reason.contains("numbered steps; the last one can't run: ") && reason.contains("ghost"), "{reason}");
+    assert!(reason.contains("a plan; the last one can't run: ") && reason.contains("ghost"), "{reason}");
     assert_eq!(outcome.planned.as_ref().unwrap().learned, Some(Ids::Positional));
     assert!(!format!("{:?}", outcome.asked[3].messages).contains("ghost"), "the new way starts afresh");
 }

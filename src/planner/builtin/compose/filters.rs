@@ -24,6 +24,15 @@ impl Filters<'_> {
 
     pub fn take(&self, bag: &mut Bag) -> Option<Vec<RowFilter>> {
         let mut filters = Vec::new();
+        // `how much did Ann spend`
+        let of_members: Vec<Piece> =
+            bag.0.iter().filter(|piece| piece.piece == "total" && piece.slot("member").is_some()).cloned().collect();
+        bag.0.extend(of_members.into_iter().map(|piece| Piece {
+            piece: "member",
+            value: "",
+            slots: vec![("member".into(), piece.slots[0].1.clone())],
+            ..piece
+        }));
         for (name, not) in [("empty", false), ("not_empty", true)] {
             for piece in bag.all(name) {
                 // `without a newsletter` is a no.
@@ -39,7 +48,7 @@ impl Filters<'_> {
             self.known("status".into()).filter(|_| self.table.is_access())?;
             for name in ["status", "status2"] {
                 if let Some(SlotValue::Number(status)) = piece.slot(name) {
-                    filters.push(plain("status".into(), Relation::Equal, Literal::Number(*status)));
+                    join(&mut filters, plain("status".into(), Relation::Equal, Literal::Number(*status)));
                 }
             }
         }
@@ -53,16 +62,23 @@ impl Filters<'_> {
         let together = pieces.iter().any(|piece| piece.value == "and");
         let levels: Vec<&str> = pieces.iter().flat_map(|piece| [piece.choice("level"), piece.choice("level2")]).flatten().collect();
         for level in &levels {
-            self.known("level".into())?;
-            filters.push(plain("level".into(), Relation::Equal, Literal::Text((*level).to_owned())));
+            // As the file spells it, where it is no log.
+            let names = |value: &&String| lists::choices("levels").any(|(said, name)| said == value.to_lowercase() && name == *level);
+            let own: Vec<&String> = self.table.column("level")?.values.iter().filter(names).collect();
+            let level = if let [only] = own[..] { only } else { *level };
+            join(&mut filters, plain("level".into(), Relation::Equal, Literal::Text(level.to_owned())));
         }
         if !levels.is_empty() {
             bag.0.push(Piece { piece: "level_named", value: if together { "and" } else { "" }, slots: Vec::new(), plural: false });
         }
-        let mut filters = joined(filters);
         filters.sort_by(|a, b| a.field.cmp(&b.field));
         filters.dedup();
-        Some(filters)
+        // `fatal error`: two values of a column, and nothing says that either will do.
+        let values: Vec<&RowFilter> = filters
+            .iter()
+            .filter(|filter| !filter.not && matches!(filter.test, Test::Compare(Relation::Equal, _) | Test::OneOf(_)))
+            .collect();
+        (!values.windows(2).any(|pair| pair[0].field == pair[1].field)).then_some(filters)
     }
 
     /// Conditions on single columns. `and North` is one more of the column before, `or North` another of it, both as it was or was not.
@@ -93,14 +109,17 @@ impl Filters<'_> {
                 }
                 found.iter_mut().filter(|_| is_same).for_each(|filter| filter.not = was_not);
             }
-            filters.extend(found);
+            let linked = ["and", "or"].contains(&piece.value);
+            for filter in found {
+                if linked { join(&mut filters, filter) } else { filters.push(filter) }
+            }
         }
         Some(filters)
     }
 
     fn compared(&self, piece: &Piece) -> Option<Vec<RowFilter>> {
-        let column = self.known(piece.column("column")?)?;
-        if piece.slots.iter().filter(|(name, _)| name == "column").count() > 1 {
+        let column = self.known(piece.column("column").or_else(|| self.table.measured(piece.value))?)?;
+        if piece.slots.iter().filter(|(name, _)| name == "column").count() > 1 || piece.column("unit").is_some_and(|unit| unit != column) {
             return None;
         }
         let facts = self.table.column(&column)?;
@@ -143,7 +162,7 @@ impl Filters<'_> {
 
     fn members(&self, piece: &Piece, not: bool, flag: bool) -> Option<Vec<RowFilter>> {
         let mut filters = Vec::new();
-        for name in ["member", "member2", "flag"] {
+        for name in ["member", "flag"] {
             let Some(slot) = piece.slot(name) else { continue };
             let SlotValue::Member { column, value } = slot else { return None };
             if piece.column("column").is_some_and(|named| named != *column) {
@@ -207,8 +226,9 @@ impl Filters<'_> {
         let column = piece.column("column").or_else(|| self.table.date().map(str::to_owned))?;
         let values = &self.table.column(&column).filter(|column| column.is_date)?.values;
         let year = values.first()?.get(..4)?;
-        let first: jiff::civil::Date = format!("{year}-{month}-01").parse().ok()?;
-        let next = first.last_of_month().tomorrow().ok()?;
+        let day: Option<jiff::civil::Date> = format!("{year}-{month}").parse().ok();
+        let first = day.or_else(|| format!("{year}-{month}-01").parse().ok())?;
+        let next = day.unwrap_or_else(|| first.last_of_month()).tomorrow().ok()?;
         let only = values.iter().all(|value| value.starts_with(year));
         only.then(|| SlotValue::Period(first.to_string(), next.to_string()))
     }
@@ -281,25 +301,22 @@ fn days(column: &str, piece: &Piece, value: &Literal, second: Option<&Literal>) 
     })
 }
 
-/// `for North and South` is both, not neither.
-fn joined(filters: Vec<RowFilter>) -> Vec<RowFilter> {
-    let mut joined: Vec<RowFilter> = Vec::new();
-    for filter in filters {
-        let same = joined.iter_mut().find(|known| known.field == filter.field && known.not == filter.not && !filter.not);
-        match (same, &filter.test) {
-            (Some(known), Test::Compare(Relation::Equal, value)) => match &mut known.test {
-                Test::Compare(Relation::Equal, first) => known.test = Test::OneOf(vec![first.clone(), value.clone()]),
-                Test::OneOf(values) => values.push(value.clone()),
-                _ => joined.push(filter),
-            },
-            _ => joined.push(filter),
-        }
+/// One more value of what was said of the same column before: `for North and South` is both, not neither.
+fn join(filters: &mut Vec<RowFilter>, more: RowFilter) {
+    if let (Some(RowFilter { field, test, not: false }), Test::Compare(Relation::Equal, value)) = (filters.last_mut(), &more.test)
+        && *field == more.field
+        && !more.not
+    {
+        let mut values = match test {
+            Test::Compare(Relation::Equal, first) => vec![first.clone()],
+            Test::OneOf(values) => std::mem::take(values),
+            _ => return filters.push(more),
+        };
+        values.push(value.clone());
+        values.sort_by_key(ToString::to_string);
+        values.dedup();
+        *test = Test::OneOf(values);
+        return;
     }
-    for filter in &mut joined {
-        if let Test::OneOf(values) = &mut filter.test {
-            values.sort_by_key(ToString::to_string);
-            values.dedup();
-        }
-    }
-    joined
+    filters.push(more);
 }

@@ -25,7 +25,12 @@ pub(super) fn files(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Quer
         set.place = folder;
     }
     let nouns = bag.all("files");
-    set.folders = bag.takes("folders");
+    let folders = bag.take("folders");
+    // `the folder photos` is one of its own.
+    if folders.as_ref().is_some_and(|noun| !noun.plural) && !set.place.is_empty() && !bag.has("top") && !bag.has("top_by") {
+        return Vec::new();
+    }
+    set.folders = folders.is_some();
     let has_noun = !nouns.is_empty() || set.folders || !by_folder.is_empty();
     for noun in &nouns {
         set.globs.extend(noun.slots.iter().flat_map(|(_, slot)| match slot {
@@ -55,6 +60,9 @@ pub(super) fn files(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Quer
     let follow = |previous: &Query| {
         let Source::Files(before) = &previous.source else { return None };
         let mut joined = before.clone();
+        if has_noun && before.folders {
+            return None;
+        }
         joined.except.extend(set.except.clone());
         if !set.globs.is_empty() {
             // A narrower kind of the same files.
@@ -66,8 +74,8 @@ pub(super) fn files(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Quer
         (None, true, ..) | (Some(_), true, _, true) => Vec::new(),
         (Some(previous), true, ..) => follow(previous).into_iter().collect(),
         (Some(previous), false, false, false) => follow(previous).into_iter().collect(),
-        (Some(previous), false, true, false) if set.folders => {
-            vec![there(set.clone())].into_iter().chain(follow(previous).filter(|_| false)).collect()
+        (Some(_), false, true, false) if set.folders => {
+            vec![there(set.clone())]
         }
         // The files of before, or all of them: if both are the same, it is one reading.
         (Some(previous), false, true, false) => follow(previous).into_iter().chain([there(set.clone())]).collect(),
@@ -129,6 +137,9 @@ fn asked_of_files(mut bag: Bag, set: FileSet, known: bool) -> Option<Query> {
     // `delete every .tmp file` is all of them; `the lines of each file` is a number for each.
     let each = bag.takes("group_file");
     let per_file = each && (lines || sizes || head == AskedFor::Count);
+    if set.folders && (sizes || their_size) || each && head == AskedFor::None && !per_file {
+        return None;
+    }
     if per_file {
         bag.takes("has");
     }
@@ -177,16 +188,7 @@ fn asked_of_files(mut bag: Bag, set: FileSet, known: bool) -> Option<Query> {
     if scalar && (!sort.is_empty() || top.is_some() || part.is_some()) || rows && !group.is_empty() {
         return None;
     }
-    Some(Query {
-        source: Source::Files(set),
-        filters,
-        want,
-        group,
-        having: None,
-        sort,
-        part: top.map(Range::First).or(part),
-        reverse: false,
-    })
+    Some(Query { source: Source::Files(set), filters, want, group, having: None, sort, part: top.map(Range::Top).or(part), reverse: false })
 }
 
 /// What is measured of files, if it is one thing.
@@ -232,6 +234,8 @@ fn rank(bag: &mut Bag, measured: Option<&str>, sorts: bool) -> Option<(Vec<Field
             (Some(superlative), Some(measure)) if field(superlative).is_none_or(|field| field == measure) => {
                 orders.push((measure.to_owned(), looks(superlative)))
             }
+            // `the files sorted by size, top 3`
+            (None, None) if piece.value.is_empty() && bag.has("sort_files") => {}
             _ => return None,
         }
     } else if let Some(by) = bag.take("top_by") {

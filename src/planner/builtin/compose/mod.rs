@@ -28,6 +28,21 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
     if bag.0.iter().any(one) && bag.0.iter().any(|piece| piece.plural && nouns.contains(&piece.piece)) && !bag.has("top_by") {
         return Vec::new();
     }
+    // Of members who made trips, nobody counts the trips.
+    let doers = ["flag", "member", "column", "noun"];
+    let acts = |around: &[Piece]| {
+        around[1].piece == "happens"
+            && doers.contains(&around[0].piece)
+            && (nouns.contains(&around[2].piece) || doers.contains(&around[2].piece))
+    };
+    // `the price is below 25` compares the price, `more than 5 orders` their number.
+    let bare = |piece: &Piece| piece.piece == "filter" && piece.slot("column").is_none();
+    let compares = |pair: &[Piece]| {
+        pair[0].piece == "column" && bare(&pair[1]) || bare(&pair[0]) && (nouns.contains(&pair[1].piece) || doers.contains(&pair[1].piece))
+    };
+    if bag.0.windows(3).any(acts) || bag.0.windows(2).any(compares) {
+        return Vec::new();
+    }
     let effects = [("delete_set", "delete"), ("copy_set", "copy_into"), ("move_set", "move_into")];
     if let Some((piece, row)) = effects.into_iter().find(|(piece, _)| bag.has(piece)) {
         bag.take(piece);

@@ -141,6 +141,8 @@ pub(super) enum AskedFor {
 
 pub(super) fn head(bag: &mut Bag) -> Option<AskedFor> {
     let which = bag.0.iter().any(|piece| piece.piece == "show" && ["which", "who"].contains(&piece.value));
+    let place = |name: &str| bag.0.iter().position(|piece| piece.piece == name);
+    let shows_last = place("show") > place("count");
     let found: Vec<AskedFor> = [("count", AskedFor::Count), ("exists", AskedFor::Exists), ("show", AskedFor::Show)]
         .into_iter()
         .flat_map(|(name, head)| bag.all(name).into_iter().map(move |_| head))
@@ -148,8 +150,8 @@ pub(super) fn head(bag: &mut Bag) -> Option<AskedFor> {
     match found[..] {
         [] => Some(AskedFor::None),
         [head] => Some(head),
-        // `show the number of`: the number is what is shown.
-        [AskedFor::Count, AskedFor::Show] => Some(AskedFor::Count),
+        // `show the number of`: the number is what is shown; `how many GET requests` shows nothing.
+        [AskedFor::Count, AskedFor::Show] if !shows_last => Some(AskedFor::Count),
         [AskedFor::Exists, AskedFor::Show] if !which => Some(AskedFor::Exists),
         _ => None,
     }

@@ -62,7 +62,7 @@ impl Said {
             let is_amount = self.noun && table.column(column).is_some_and(|column| column.is_number);
             let fits = !is_amount && self.sort.is_empty() && self.figures.is_empty() && self.shape.is_none();
             let sort = vec![("count".to_owned(), direction)];
-            let query = Query { want: Want::Count, group: vec![column.clone()], sort, part: Some(Range::First(count)), ..base };
+            let query = Query { want: Want::Count, group: vec![column.clone()], sort, part: Some(Range::Top(count)), ..base };
             return if fits && query.filters.iter().all(|filter| filter.field != *column) { one(query) } else { Vec::new() };
         }
         if let ([column], Some(part @ (Range::First(_) | Range::Last(_))), [], []) =
@@ -92,7 +92,7 @@ impl Said {
             Range::Last(count) => (count, Direction::Descending),
             _ => return None,
         };
-        Some(Query { sort: vec![(column.to_owned(), direction)], part: Some(Range::First(count)), ..base })
+        Some(Query { sort: vec![(column.to_owned(), direction)], part: Some(Range::Top(count)), ..base })
     }
 
     fn percent(&self, base: Query) -> Option<Query> {
@@ -161,9 +161,9 @@ impl Said {
                 let part = match top {
                     Some((count, looks)) if sort.is_empty() => {
                         sort.push((value, looks.unwrap_or(Direction::Descending)));
-                        Some(Range::First(count))
+                        Some(Range::Top(count))
                     }
-                    Some((count, None)) => Some(Range::First(count)),
+                    Some((count, None)) => Some(Range::Top(count)),
                     Some(_) => return Vec::new(),
                     None => base.part,
                 };
@@ -171,19 +171,19 @@ impl Said {
             }
             // `top 3 regions by total revenue`, `which region has the highest total revenue`
             ([name], [], Some((count, looks))) if !sorts && !matches!(total, Total::Largest | Total::Smallest) => {
-                vec![grouped(vec![name.clone()], total, vec![(value, looks.unwrap_or(Direction::Descending))], Some(Range::First(count)))]
+                vec![grouped(vec![name.clone()], total, vec![(value, looks.unwrap_or(Direction::Descending))], Some(Range::Top(count)))]
             }
             // `which product has the highest price`: the row, or the product over all of its rows.
             (names, [], None) if matches!(total, Total::Largest | Total::Smallest) && !sorts && (self.noun || !names.is_empty()) => {
                 let order = if total == Total::Largest { Direction::Descending } else { Direction::Ascending };
                 let fields = if names.is_empty() { Vec::new() } else { [names, &[column.to_owned()]].concat() };
                 let sort = vec![(column.to_owned(), order)];
-                let row = Query { want: Want::Rows(fields), sort, part: Some(Range::First(1)), ..base.clone() };
+                let row = Query { want: Want::Rows(fields), sort, part: Some(Range::Top(1)), ..base.clone() };
                 let is_row = |name: &String| table.column(name).is_some_and(|column| column.is_unique);
                 match names {
                     [name] if !is_row(name) && !self.noun => {
                         let sort = vec![(format!("total_{column}"), order)];
-                        vec![row, grouped(vec![name.clone()], Total::Sum, sort, Some(Range::First(1)))]
+                        vec![row, grouped(vec![name.clone()], Total::Sum, sort, Some(Range::Top(1)))]
                     }
                     _ => vec![row],
                 }
@@ -206,7 +206,7 @@ impl Said {
         };
         let part = match (self.top, base.part) {
             (None, part) => part,
-            (Some((count, _)), None) if !self.sort.is_empty() => Some(Range::First(count)),
+            (Some((count, _)), None) if !self.sort.is_empty() => Some(Range::Top(count)),
             _ => return Vec::new(),
         };
         let ranked = !self.sort.is_empty() || part.is_some() || base.reverse;
@@ -241,7 +241,7 @@ impl Said {
                 one(Query { want: Want::Count, group: vec![column.clone()], sort: sorted(true).unwrap_or_default(), part, ..base })
             }
             (AskedFor::Count, [], []) if self.noun && !ranked && plain => one(Query { want: Want::Count, ..base }),
-            (AskedFor::Count, [column], []) if !ranked && !duplicates && !self.noun && !is_flag(table.column(column)) => {
+            (AskedFor::Count, [column], []) if self.counts_values(column, &base, table) && !ranked && !duplicates => {
                 match self.adds_up(column, table) {
                     None => one(Query { want: Want::CountDistinct(column.clone()), ..base }),
                     Some(true) => one(Query { want: Want::Total(Total::Sum, column.clone()), ..base }),
@@ -263,6 +263,13 @@ impl Said {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// Whether the values of a column are counted. `how many customers spent over 1000` could mean in one order, or in all of theirs.
+    fn counts_values(&self, column: &str, base: &Query, table: &TableFacts) -> bool {
+        let facts = table.column(column);
+        let adds = self.adds_up(column, table).is_none() && base.filters.iter().any(|filter| is_amount(filter, table));
+        !(self.noun || is_flag(facts) || adds && facts.is_some_and(|own| !own.is_unique))
     }
 
     /// Whether `how many docks` adds the column's numbers up; of years and prices it isn't plain. None where values are counted.
@@ -299,7 +306,7 @@ impl Said {
             return Vec::new();
         }
         // `the trip with the longest minutes` is a trip.
-        let is_key = |name: &String| self.noun && part == Some(Range::First(1)) && sort.iter().any(|(key, _)| key == name);
+        let is_key = |name: &String| self.noun && part == Some(Range::Top(1)) && sort.iter().any(|(key, _)| key == name);
         let columns = if columns.len() == 1 && is_key(&columns[0]) { &[] } else { columns };
         let rows = Query { want: Want::Rows(columns.to_vec()), sort, part, ..base.clone() };
         // A list of a column that repeats its values may mean each value once.
@@ -331,16 +338,21 @@ impl Said {
             Test::Compare(relation, Literal::Number(number)) if !filter.not => Some((*relation, *number)),
             _ => None,
         };
-        let added = |filter: &&RowFilter| {
-            let adds = !lists::has("intensive", &filter.field.to_lowercase());
-            adds && number(filter).is_some() && table.column(&filter.field).is_some_and(|column| column.is_number)
+        let Some(filter) = distinct.filters.iter().find(|filter| number(filter).is_some() && is_amount(filter, table)).cloned() else {
+            return vec![distinct];
         };
-        let Some(filter) = distinct.filters.iter().find(added).cloned() else { return vec![distinct] };
         let filters = distinct.filters.iter().filter(|other| **other != filter).cloned().collect();
         let want = Want::Total(Total::Sum, filter.field.clone());
         let groups = Query { want, group: vec![column.to_owned()], having: number(&filter), filters, ..distinct.clone() };
         vec![distinct, groups]
     }
+}
+
+/// Whether a condition compares what could be added up.
+fn is_amount(filter: &RowFilter, table: &TableFacts) -> bool {
+    let adds = !lists::has("intensive", &filter.field.to_lowercase());
+    adds && matches!(filter.test, Test::Compare(_, Literal::Number(_)) | Test::Between(..))
+        && table.column(&filter.field).is_some_and(|column| column.is_number)
 }
 
 fn is_flag(column: Option<&ColumnFacts>) -> bool {

@@ -7,11 +7,11 @@ use super::{
 };
 use std::collections::BTreeSet;
 
-use crate::planner::builtin::slots::{Relation, SlotValue};
+use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
 use crate::planner::builtin::{
     facts::{TableFacts, WorkspaceFacts},
     lists,
-    tree::{Direction, Figure, Query, Source, Total, Want},
+    tree::{Direction, Figure, Query, Range, RowFilter, Source, Test, Total, Want},
 };
 
 /// Pieces that only the rows of one table can be meant by.
@@ -20,6 +20,8 @@ const TELLING: &[&str] = &["column", "total", "filter", "group", "member", "not_
 pub(super) fn rows(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query>, implied: bool) -> Vec<Query> {
     let pronoun = bag.takes("previous");
     let mut files: Vec<String> = bag.all("file").iter().filter_map(|piece| piece.path("file")).collect();
+    // `which trips` asks for rows.
+    let wants_rows = bag.0.windows(2).any(|pair| pair[0].piece == "show" && pair[0].value == "which" && pair[1].piece == "noun");
     let nouns = bag.all("noun");
     files.extend(nouns.iter().filter_map(|piece| piece.path("noun")));
     files.dedup();
@@ -29,10 +31,13 @@ pub(super) fn rows(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query
     };
     let follows = files.is_empty() || pronoun;
     let found: Vec<Query> = match (&files[..], &before) {
-        ([file], _) if !pronoun => asked(file, !nouns.is_empty(), bag, facts),
-        ([], Some(file)) => asked(file, false, bag, facts),
+        ([file], _) if !pronoun => asked(file, (!nouns.is_empty(), wants_rows), bag, facts),
+        ([], Some(file)) => asked(file, (false, false), bag, facts),
         ([], None) if implied && !pronoun && TELLING.iter().any(|piece| bag.has(piece)) => {
-            facts.tables().flat_map(|(file, _)| asked(file, false, bag.clone(), facts)).collect()
+            let asked = facts
+                .tables()
+                .flat_map(|(file, table)| asked(file, (false, false), bag.clone(), facts).into_iter().map(move |query| (table, query)));
+            asked.filter(|(table, query)| query.filters.iter().all(|filter| occurs(filter, table))).map(|(_, query)| query).collect()
         }
         _ => Vec::new(),
     };
@@ -42,9 +47,18 @@ pub(super) fn rows(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query
     }
 }
 
-fn asked(file: &str, noun: bool, bag: Bag, facts: &WorkspaceFacts) -> Vec<Query> {
+fn asked(file: &str, (noun, wants_rows): (bool, bool), bag: Bag, facts: &WorkspaceFacts) -> Vec<Query> {
     let Some(table) = facts.table(file) else { return Vec::new() };
-    TableQuestion { table, file, facts, noun }.queries(bag).unwrap_or_default()
+    TableQuestion { table, file, facts, noun, wants_rows }.queries(bag).unwrap_or_default()
+}
+
+/// Whether a value that is asked for is one of the table's: where nothing names a table, another one is meant.
+fn occurs(filter: &RowFilter, table: &TableFacts) -> bool {
+    let values = table.column(&filter.field).map(|column| &column.values);
+    match (&filter.test, values) {
+        (Test::Compare(Relation::Equal, Literal::Text(text)), Some(values)) => values.is_empty() || values.contains(text),
+        _ => true,
+    }
 }
 
 struct TableQuestion<'a> {
@@ -53,6 +67,8 @@ struct TableQuestion<'a> {
     facts: &'a WorkspaceFacts,
     /// Whether the rows are called by the table's own name.
     noun: bool,
+    /// Whether rows are what is asked for.
+    wants_rows: bool,
 }
 
 impl TableQuestion<'_> {
@@ -61,11 +77,12 @@ impl TableQuestion<'_> {
     }
 
     fn queries(&self, mut bag: Bag) -> Option<Vec<Query>> {
+        let by_place = bag.has("rows") || bag.has("lines");
         let mut filters = Filters { table: self.table, file: self.file, facts: self.facts }.take(&mut bag)?;
         let wants_columns = bag.takes("columns");
         let level = bag.has("level_named");
         let is_log = self.table.is_log() || self.table.is_access();
-        let events = bag.takes("log_entries") && is_log || level;
+        let events = is_log && bag.takes("log_entries") || level;
         let together = bag.all("level_named").iter().any(|piece| piece.value == "and");
         // Lines that pass a condition are entries of a log; without one they are lines of its text.
         let lines = is_log && !filters.is_empty() && bag.takes("lines");
@@ -104,18 +121,41 @@ impl TableQuestion<'_> {
             return (plain && (!said.noun || self.noun)).then(|| vec![Query { want, ..base }]);
         }
         let counts = said.head == AskedFor::Count;
-        if together && (said.head == AskedFor::Exists || counts && !said.is_plain()) {
+        if together && (said.head == AskedFor::Exists || counts && !said.is_plain() && said.groups.is_empty()) {
             return None;
         }
+        // `the last 404` of requests is one of them.
+        let is_status = matches!(part, Some(Range::First(100..600) | Range::Last(100..600))) && self.table.is_access() && !said.noun;
+        if is_status {
+            return None;
+        }
+        let counts = counts || !said.groups.is_empty();
         let queries = said.queries(base, self.table);
         // `how many errors and warnings`: of both together, or of each.
-        let each = queries.iter().filter(|_| together && counts).map(|query| Query { group: vec!["level".to_owned()], ..query.clone() });
-        Some(each.chain(queries.iter().cloned()).collect())
+        let each = queries
+            .iter()
+            .filter(|_| together && counts)
+            .map(|query| Query { group: [&query.group[..], &["level".to_owned()]].concat(), ..query.clone() });
+        let found: Vec<Query> = each.chain(queries.iter().cloned()).collect();
+        // The last errors of a log that isn't in order: those that stand last, or those of the last times.
+        let dated = |query: &Query| {
+            let (count, direction) = match query.part? {
+                Range::First(count) => (count, Direction::Ascending),
+                Range::Last(count) => (count, Direction::Descending),
+                _ => return None,
+            };
+            let plain = !by_place && !self.table.is_in_order && query.sort.is_empty() && matches!(query.want, Want::Rows(_));
+            let sort = vec![(self.table.date().filter(|_| plain)?.to_owned(), direction)];
+            Some(Query { sort, part: Some(Range::Top(count)), ..query.clone() })
+        };
+        let by_time: Vec<Query> = found.iter().filter_map(dated).collect();
+        Some([found, by_time].concat())
     }
 
     fn said(&self, bag: &mut Bag, noun: bool, events: bool) -> Option<Said> {
         let several = bag.0.iter().any(|piece| piece.piece == "column" && piece.plural);
         let who = bag.0.iter().any(|piece| piece.piece == "show" && piece.value == "who");
+        let noun = noun || who;
         let which = several || who || bag.0.iter().any(|piece| piece.piece == "show" && piece.value == "which");
         let mut columns = Vec::new();
         if bag.takes("when") {
@@ -143,6 +183,7 @@ impl TableQuestion<'_> {
         }
         let bare = bag.0.iter().any(|piece| piece.piece == "top" && piece.value == "bare");
         let mut top = self.top(bag, &mut sort)?;
+        self.most_of(bag, (&columns, &groups), &mut sort, &mut figures, &mut top)?;
         let mut most = None;
         // `top 3 paths` of a log are those that occur most.
         if let (Some((count, None)), [], [_], [], []) = (top, &sort[..], &columns[..], &figures[..], &groups[..])
@@ -164,14 +205,14 @@ impl TableQuestion<'_> {
         let shape = shapes.first().copied();
         // `the order that has the highest revenue` is an order.
         let plain = columns.is_empty() && groups.is_empty() && sort.is_empty() && top.is_none_or(|(_, looks)| looks.is_none());
-        let has = (who || bag.has("has") && noun) && plain;
+        let has = (who || self.wants_rows || bag.has("has") && noun) && plain;
         if let (true, [Some((total @ (Total::Largest | Total::Smallest), column))]) = (has, &figures[..]) {
             let direction = if *total == Total::Largest { Direction::Descending } else { Direction::Ascending };
             (sort, top) = (vec![(Some(column.clone()), direction)], Some(top.unwrap_or((1, None))));
             figures.clear();
         }
         // `who` asks for rows, and so does what has a figure.
-        if !figures.is_empty() && (who || bag.has("has") && columns.is_empty() && groups.is_empty() && !noun) {
+        if !figures.is_empty() && (who || self.wants_rows || bag.has("has") && columns.is_empty() && groups.is_empty() && !noun) {
             return None;
         }
         // A number alone says nothing of which rows are meant.
@@ -180,6 +221,35 @@ impl TableQuestion<'_> {
         }
         let counted = each || events || self.noun && head == AskedFor::None;
         Some(Said { head, which, columns, figures, groups, having, sort, top, most, shape, noun, counted })
+    }
+
+    /// `which customer spent the most`: of each one's rows together; `who earns the most`: of the rows.
+    fn most_of(
+        &self,
+        bag: &mut Bag,
+        (columns, groups): (&[String], &[String]),
+        sort: &mut Vec<OrderKey>,
+        figures: &mut Vec<Figure>,
+        top: &mut Option<(u64, Option<Direction>)>,
+    ) -> Option<()> {
+        let Some(piece) = bag.take("most_of") else { return Some(()) };
+        let column = self.known(piece.column("column")?)?;
+        self.table.column(&column).filter(|column| column.is_number)?;
+        let direction = if piece.value == "least" { Direction::Ascending } else { Direction::Descending };
+        let count = match (*top, piece.slot("number")) {
+            (None, Some(_)) => piece.count("number")?,
+            (None, None) => 1,
+            (Some((count, None)), None) => count,
+            _ => return None,
+        };
+        let repeats = |name: &String| self.table.column(name).is_some_and(|name| !name.is_unique);
+        match columns {
+            _ if !sort.is_empty() || !figures.is_empty() || !groups.is_empty() => return None,
+            [name] if repeats(name) => figures.push(Some((Total::Sum, column))),
+            _ => sort.push((Some(column), direction)),
+        }
+        *top = Some((count, Some(direction)));
+        Some(())
     }
 
     /// How many are wanted, and whether the highest or the lowest; an adjective that speaks of a column orders by it.
@@ -206,9 +276,7 @@ impl TableQuestion<'_> {
             "newest" | "oldest" => return self.table.date().map(str::to_owned).or_else(|| self.known("year".into())),
             _ => return None,
         };
-        let mut fits = self.table.columns.iter().filter(|column| column.is_number && lists::has(list, &column.name.to_lowercase()));
-        let first = fits.next()?;
-        fits.next().is_none().then(|| first.name.clone())
+        self.table.measured(list)
     }
 
     fn groups(&self, bag: &mut Bag, counts: bool) -> Option<Vec<String>> {
@@ -247,7 +315,9 @@ impl TableQuestion<'_> {
         let total = match value {
             "sum" => Total::Sum,
             "avg" => Total::Average,
-            "max" => Total::Largest,
+            // The best price or time isn't the highest.
+            "best" if lists::has("prices", &column.to_lowercase()) || lists::has("lengths", &column.to_lowercase()) => return None,
+            "max" | "best" => Total::Largest,
             "min" => Total::Smallest,
             _ => Total::Median,
         };
@@ -302,12 +372,20 @@ impl TableQuestion<'_> {
             if piece.piece == "sort_by" && top.is_none() && !sorts || piece.piece == "then_by" && sort.is_empty() {
                 return None;
             }
-            let key = if piece.piece == "sort_count" { None } else { Some(self.known(piece.column("column")?)?) };
+            let mut key = if piece.piece == "sort_count" { None } else { Some(self.known(piece.column("column")?)?) };
+            // `the best team first` of teams: by what they come to.
+            if piece.value == "first" && bag.0.iter().any(|group| group.piece == "group" && group.column("column") == key) {
+                key = None;
+            }
             let first = match (&top, piece.piece) {
                 // `top 5 by price` begins with the highest.
                 (Some(top), "sort_by") => Some(order_of(top).unwrap_or(Direction::Descending)),
                 (_, "sort_count") => Some(Direction::Descending),
-                (None, _) if ranks || piece.value == "rank" => Some(Direction::Descending),
+                (None, _) if piece.value == "first" => Some(Direction::Descending),
+                (None, _) if ranks || piece.value == "rank" => {
+                    key.as_ref().is_none_or(|key| self.table.column(key).is_some_and(|column| column.is_number)).then_some(())?;
+                    Some(Direction::Descending)
+                }
                 _ => None,
             };
             let said = if several { order_of(&piece) } else { order(&piece, bag) };

@@ -204,7 +204,7 @@ fn fields(query: &Query) -> Vec<String> {
 }
 
 /// Several patterns as one.
-fn one_glob(globs: &[String]) -> Option<String> {
+pub(in crate::planner::builtin) fn one_glob(globs: &[String]) -> Option<String> {
     let flat: Vec<String> = globs
         .iter()
         .flat_map(|glob| match (glob.find('{'), glob.rfind('}')) {
@@ -334,12 +334,11 @@ fn ordered(query: &Query) -> String {
     }
     match query.part {
         None => {}
-        // Of several that are the largest, each is given.
-        Some(Range::First(1)) if matches!(&query.sort[..], [(field, _)] if ["size", "lines", "count"].contains(&field.as_str())) => {
+        Some(Range::Top(count)) if query.sort.len() == 1 => {
             let field = &query.sort[0].0;
-            code.push_str(&format!("rows = rows.filter((row) => row.{field} === rows[0].{field});\n"));
+            code.push_str(&format!("rows = rows.filter((row, at) => at < {count} || row.{field} === rows[{count} - 1].{field});\n"));
         }
-        Some(Range::First(count)) => code.push_str(&format!("rows = rows.slice(0, {count});\n")),
+        Some(Range::First(count) | Range::Top(count)) => code.push_str(&format!("rows = rows.slice(0, {count});\n")),
         Some(Range::Last(count)) => code.push_str(&format!("rows = rows.slice(-{count});\n")),
         Some(Range::From(from)) => code.push_str(&format!("rows = rows.slice({});\n", from - 1)),
         Some(Range::Lines(from, to)) => code.push_str(&format!("rows = rows.slice({}, {to});\n", from - 1)),

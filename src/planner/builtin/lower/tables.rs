@@ -95,14 +95,16 @@ impl Sql<'_> {
                         if query.reverse { " DESC" } else { "" }
                     )
                 }
-                // Of several rows that come first, each is given.
-                Some(Range::First(1)) if !query.reverse && query.sort.len() == 1 => {
+                Some(Range::Top(count)) if !query.reverse && query.sort.len() == 1 => {
                     let (key, direction) = &query.sort[0];
-                    let most = if *direction == Direction::Descending { "max" } else { "min" };
+                    let (sign, order) = last_of(*direction);
                     let key = name(key);
                     let and = if only.is_empty() { "WHERE" } else { "AND" };
+                    let last = format!(
+                        "SELECT {key} {from}{only} {and} {key} IS NOT NULL ORDER BY {key}{order} LIMIT 1 OFFSET min({count}, (SELECT count({key}) {from}{only})) - 1"
+                    );
                     format!(
-                        "SELECT {} {from}{only} {and} {key} = (SELECT {most}({key}) {from}{only}) ORDER BY rowid",
+                        "SELECT {} {from}{only} {and} {key} {sign} ({last}) ORDER BY {key}{order}, rowid",
                         list(&self.with_order(fields))
                     )
                 }
@@ -139,11 +141,10 @@ impl Sql<'_> {
         let having = query.having.map(|(relation, number)| format!(" HAVING {alias} {} {number}", relation.sign().replace("==", "=")));
         let having = having.unwrap_or_default();
         let groups = format!("SELECT {}, {value} {from}{only} GROUP BY {}{having}", shown.join(", "), keys.join(", "));
-        // Of several that come to as much as the last of the first, each is given.
-        if let (Some(Range::First(count)), [(key, direction)]) = (query.part, &query.sort[..])
+        if let (Some(Range::Top(count)), [(key, direction)]) = (query.part, &query.sort[..])
             && *key == query.value_name()
         {
-            let (sign, order) = if *direction == Direction::Descending { (">=", " DESC") } else { ("<=", "") };
+            let (sign, order) = last_of(*direction);
             let last = format!(
                 "SELECT {alias} FROM groups ORDER BY {alias}{order} NULLS LAST LIMIT 1 OFFSET min({count}, (SELECT count(*) FROM groups)) - 1"
             );
@@ -190,12 +191,17 @@ impl Sql<'_> {
         }
         let order = if keys.is_empty() { String::new() } else { format!(" ORDER BY {}", keys.join(", ")) };
         match query.part {
-            Some(Range::First(count)) => order + &format!(" LIMIT {count}"),
+            Some(Range::First(count) | Range::Top(count)) => order + &format!(" LIMIT {count}"),
             Some(Range::From(from)) => order + &format!(" LIMIT -1 OFFSET {}", from - 1),
             Some(Range::Lines(from, to)) => order + &format!(" LIMIT {} OFFSET {}", to - from + 1, from - 1),
             Some(Range::Last(_)) | None => order,
         }
     }
+}
+
+/// How what comes first in an order compares with the last of it, and the order.
+fn last_of(direction: Direction) -> (&'static str, &'static str) {
+    if direction == Direction::Descending { (">=", " DESC") } else { ("<=", "") }
 }
 
 fn function(total: Total, field: &str) -> String {
