@@ -6,7 +6,7 @@ use super::{
     facts::{WorkspaceFacts, same_words},
     form::FormPart,
     lists, sets,
-    words::{Word, as_written, is_identifier, is_key, is_revision, path_text},
+    words::{Word, as_written, glob, is_identifier, is_key, is_revision, path_text},
 };
 use crate::planner::builtin::slots::{Literal, Relation};
 
@@ -121,7 +121,7 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         "quoted" => one(word.quoted.then(|| text(word))),
         "text" => texts(words, at),
         "word" => one((word.quoted || is_name(word)).then(|| text(word))),
-        "file" => files(scene, at).into_iter().map(|(end, path)| (end, SlotValue::Path(path))).collect(),
+        "file" | "data" => files(scene, at).into_iter().map(|(end, path)| (end, SlotValue::Path(path))).collect(),
         "folder" => folders(words, at, facts),
         "path" => {
             let mut found: Vec<_> = files(scene, at).into_iter().map(|(end, path)| (end, SlotValue::Path(path))).collect();
@@ -157,7 +157,9 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         }
         "between" => choice(words, at, "between"),
         "size" => size(words, at),
-        "date" => figures::days(words, at).into_iter().map(|(end, day)| (end, SlotValue::Value(Literal::Text(day.to_string())))).collect(),
+        "date" | "day" => {
+            figures::days(words, at).into_iter().map(|(end, day)| (end, SlotValue::Value(Literal::Text(day.to_string())))).collect()
+        }
         "level" | "plainlevel" => one(listed("levels", word).map(SlotValue::Choice)),
         "todo" => one(listed("todo", word).map(SlotValue::Choice)),
         "measure" => choice(words, at, "measures"),
@@ -167,7 +169,6 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         "more" => choice(words, at, "more"),
         "key" => one((word.quoted || is_key(&word.text)).then(|| text(word))),
         "name" => names(words, at),
-        "data" => files(scene, at).into_iter().map(|(end, path)| (end, SlotValue::Path(path))).collect(),
         "format" => {
             one(["json", "csv", "tsv", "yaml", "jsonl", "markdown"].into_iter().find(|format| word.is(format)).map(SlotValue::Choice))
         }
@@ -239,7 +240,6 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
             let known = folders(words, at, facts);
             if known.is_empty() && new { vec![(at + 1, SlotValue::Path(word.text.clone()))] } else { known }
         }
-        "day" => figures::days(words, at).into_iter().map(|(end, day)| (end, SlotValue::Value(Literal::Text(day.to_string())))).collect(),
         "age" => figures::age(words, at),
         "span" => figures::span(words, at).map(|(end, span)| (end, SlotValue::Text { text: span.1, quoted: false })).into_iter().collect(),
         "percent" => figures::percent(words, at).into_iter().collect(),
@@ -355,15 +355,6 @@ pub(super) fn folders(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<
     let named = said(words.get(at + 1)) || at > 0 && said(words.get(at - 1));
     let says_which = lists::has("which_folder", &word.lower);
     if named && is_name(word) && !is_file && !says_which { vec![(at + 1, SlotValue::Path(text.to_owned()))] } else { Vec::new() }
-}
-
-fn glob(word: &Word) -> Option<String> {
-    if word.text.contains('*') && word.text.len() > 1 && word.text.chars().all(|c| c.is_alphanumeric() || "*?./_-{},[]".contains(c)) {
-        return Some(word.text.clone());
-    }
-    let ending = word.text.strip_prefix('.').filter(|_| !word.quoted)?;
-    let known = lists::has("extensions", &ending.to_lowercase());
-    known.then(|| format!("*.{ending}"))
 }
 
 /// `Rust`, `.rs`, `CSV and JSON`.

@@ -193,6 +193,16 @@ pub(super) fn is_key(text: &str) -> bool {
         && !lists::has("function_words", &text.to_lowercase())
 }
 
+/// What a word says of the names of files: `*.rs`, `.rs`.
+pub(super) fn glob(word: &Word) -> Option<String> {
+    if word.text.contains('*') && word.text.len() > 1 && word.text.chars().all(|c| c.is_alphanumeric() || "*?./_-{},[]".contains(c)) {
+        return Some(word.text.clone());
+    }
+    let ending = word.text.strip_prefix('.').filter(|_| !word.quoted)?;
+    let known = lists::has("extensions", &ending.to_lowercase());
+    known.then(|| format!("*.{ending}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
