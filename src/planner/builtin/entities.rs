@@ -144,17 +144,10 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         "cmp" => {
             // `are at least` is `at least`.
             let verb = ["is", "are", "was", "were"].iter().any(|verb| word.is(verb));
-            let behind = if verb { comparisons(words, at + 1, "comparisons") } else { Vec::new() };
-            let found = if behind.iter().any(|(_, comparison)| *comparison != Relation::NotEqual) {
-                behind
-            } else {
-                comparisons(words, at, "comparisons")
-            };
-            found.into_iter().map(|(end, comparison)| (end, SlotValue::Compare(comparison))).collect()
+            let behind = || comparisons(words, at + 1, "comparisons").iter().any(|(_, comparison)| *comparison != Relation::NotEqual);
+            compared(words, if verb && behind() { at + 1 } else { at }, "comparisons")
         }
-        "over" | "pricier" | "slower" | "older" => {
-            comparisons(words, at, kind).into_iter().map(|(end, comparison)| (end, SlotValue::Compare(comparison))).collect()
-        }
+        "over" | "pricier" | "slower" | "older" => compared(words, at, kind),
         "between" => choice(words, at, "between"),
         "size" => size(words, at),
         "date" | "day" => {
@@ -300,6 +293,10 @@ fn choice(words: &[Word], at: usize, list: &str) -> Vec<(usize, SlotValue)> {
 fn comparisons(words: &[Word], at: usize, list: &str) -> Vec<(usize, Relation)> {
     let found = phrases(words, at, lists::choices(list)).into_iter();
     found.filter_map(|(end, name)| Some((end, Relation::named(name)?))).collect()
+}
+
+fn compared(words: &[Word], at: usize, list: &str) -> Vec<(usize, SlotValue)> {
+    comparisons(words, at, list).into_iter().map(|(end, comparison)| (end, SlotValue::Compare(comparison))).collect()
 }
 
 /// A word that can be a name or a text by itself.
