@@ -72,6 +72,7 @@ fn questions_about_files_text_tables_and_logs_print_their_answer() {
         ("list the lines of a.txt that are not in b.txt", "two\nthree\n"),
         ("Calculate (3 + 4) * 12.5", "87.5\n"),
         ("What is 15% of 240?", "36\n"),
+        ("which date is 90 days after 2026-11-23?", "2027-02-21\n"),
         ("how many days are between 2024-02-28 and 2024-03-01?", "2\n"),
     ] {
         assert_eq!(program.run(&["run", request]).code(0).out, answer, "{request}");
