@@ -83,7 +83,7 @@ fn around(model: &Model) -> Pieces {
     let own = model.shown_run().and_then(|view| view.model(model.session.is_picked));
     let (label, lacks) = own.map_or_else(|| (model.session.model_label(), model.session.lacks_model()), |own| (own, false));
     right.push(match lacks {
-        true => (label.then(&Plain::line(&format!(" ({})", model.hint("app.model")))), Role::Warning),
+        true => (label.then(&Plain::line(&format!(" ({})", model.hint("app.model")))), Role::Dim),
         false => (label.truncate(24), Role::Dim),
     });
     right.push((model.session.workspace.truncate_start(28), Role::Dim));
@@ -95,13 +95,15 @@ fn elsewhere(model: &Model, pen: &Pen<'_>) -> Option<(Plain, Role)> {
     // A replay shows what was; what waits, waits now.
     let shown = model.shown_run().filter(|view| view.replay().is_none() && model.place.screen.shows_stage());
     let others = model.inbox.gates.iter().filter(|gate| shown.is_none_or(|view| view.id != gate.run)).count();
-    let (mark, key) = (pen.theme.glyph(Glyph::Gate), model.hint("app.inbox"));
+    let mark = pen.theme.glyph(Glyph::Gate);
     let whose = match (shown.is_some(), model.replay().is_some()) {
         (true, _) => "in other runs",
         (false, true) => "waiting now",
         (false, false) => "waiting",
     };
-    (others > 0).then(|| (Plain::line(&format!("{mark} {} {whose} ({key})", counted(others, "gate"))), Role::Gate))
+    // The inbox lists them itself.
+    let is_told = others > 0 && model.place.screen != Screen::Inbox;
+    is_told.then(|| (Plain::line(&format!("{mark} {} {whose}", counted(others, "gate"))), Role::Gate))
 }
 
 fn place(model: &Model, now: Time, pen: &Pen<'_>) -> Header {

@@ -36,9 +36,10 @@ pub fn orient(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, plan| tree.turn(plan));
 }
 
-/// To the filter line.
+/// To the filter line, for a new search.
 pub fn filter(model: &mut Model, _: &mut UpdateTurn) {
     model.place.screen = Screen::Plan;
+    clear_filter(model);
     model.place.focus = Focus::Filter;
     model.with_tree(|tree, _| tree.begin_search());
 }
