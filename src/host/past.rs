@@ -1,4 +1,4 @@
-//! What is told of past runs without opening them: one in a few words, and those that a search finds. Both read aside.
+//! What is known of past runs without opening them: one in a few words, and those that a search finds. Both read aside.
 
 use super::client::{Driver, FoundSummary, Problem};
 use super::local::Shared;
@@ -24,7 +24,7 @@ impl Shared {
     /// The newest runs of this workspace that have these words.
     pub(super) fn search(&self, words: &str) -> Result<Vec<FoundSummary>, Problem> {
         let found = self.store.search(RunFilter::Workspace(&self.places.workspace), words, MOST);
-        let told = |FoundRun { row, line }| FoundSummary { summary: self.summary(row), line };
-        Ok(found?.into_iter().map(told).collect())
+        let summary = |FoundRun { row, line }| FoundSummary { summary: self.summary(row), line };
+        Ok(found?.into_iter().map(summary).collect())
     }
 }

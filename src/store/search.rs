@@ -18,7 +18,7 @@ pub struct FoundRun {
 }
 
 impl Store {
-    /// Runs that have all the words, in their goal, name, state or time, or in one of their results: so many of the newest.
+    /// Runs that have all the words, in their goal, name, state or time, or in one of their results: the newest `most` of them.
     ///
     /// # Errors
     /// When the journal can't be read.

@@ -461,7 +461,7 @@ mod tests {
         let doubled: String = (1..60).map(|at| format!("V{at}_KEY=${{V{}_KEY}}${{V{}_KEY}}\n", at - 1, at - 1)).collect();
         let many = "`.env`: the secrets from K1000_KEY on, after 1000 others, are not hidden";
         let open = "`.env`: line 2 and 199999 more can't be read as `NAME=value`, so a secret there is not hidden";
-        for (text, told) in [
+        for (text, message) in [
             (lines, Some(many)),
             (format!("A_KEY=\"\n{}", "x\n".repeat(200_000)), Some(open)),
             (format!("V0_KEY=0123456789\n{doubled}"), None),
@@ -469,13 +469,13 @@ mod tests {
         ] {
             std::fs::write(&file, text).unwrap();
             let secrets = KnownSecrets::new(folder.path(), []);
-            assert_eq!(unknown_secrets(folder.path()).as_deref(), told);
+            assert_eq!(unknown_secrets(folder.path()).as_deref(), message);
             assert!(secrets.lock().secrets.len() < 20_000);
         }
         std::fs::remove_file(&file).unwrap();
         assert_eq!(unknown_secrets(folder.path()), None);
         std::fs::create_dir(&file).unwrap();
-        let told = "the secrets in `.env` are not known, so they are not hidden: it is a folder";
-        assert_eq!(unknown_secrets(folder.path()).as_deref(), Some(told));
+        let message = "the secrets in `.env` are not known, so they are not hidden: it is a folder";
+        assert_eq!(unknown_secrets(folder.path()).as_deref(), Some(message));
     }
 }

@@ -47,7 +47,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::RunOpened { run, records, driver } => run_opened(model, turn, run, &records, driver),
         Notice::Events { run, records } => events(model, turn, &run, &records),
         Notice::Runs(listing) => model.runs.list(listing),
-        told @ (Notice::RunPeeked { .. } | Notice::RunsFound { .. }) => actions::past::told(model, told),
+        past @ (Notice::RunPeeked { .. } | Notice::RunsFound { .. }) => actions::past::heard(model, past),
         Notice::RunWeighed { run, bytes } => actions::branch::ask_delete(model, turn, &run, bytes),
         Notice::RunDeleted { run, bytes } => forget(model, turn, &run, bytes),
         Notice::Preview { run, gate, preview } => {

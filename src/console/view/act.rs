@@ -98,7 +98,7 @@ fn boxed_list(
     hints: &[(&str, &str)],
 ) {
     let selected = selected.min(rows.len().saturating_sub(1));
-    // What a row of the list cuts stands whole below it.
+    // What a row of the list cuts is whole below it.
     let whole = |row: &Vec<(Plain, Role)>| {
         let text = row.iter().fold(Plain::default(), |line, (text, _)| line.then(text));
         Plain::line(text.as_str().trim()).wrap(columns(pen))

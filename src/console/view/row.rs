@@ -214,7 +214,7 @@ impl RowDrawing<'_> {
         Some((glyph, role))
     }
 
-    /// What stands before the node in the plan: an error, else a breakpoint, else a warning.
+    /// The mark before the node in the plan: an error, else a breakpoint, else a warning.
     fn plan_mark(&self) -> Option<(Glyph, Role)> {
         let breaks =
             self.node.policy.breakpoint.as_ref().is_some_and(|point| Breakpoint::written(point).is_ok_and(|point| point.is_some()));

@@ -64,7 +64,7 @@ fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), is_alone: bo
     let rail = pen.rails(&rails[rails.len().saturating_sub(DEEPEST)..], Some((Glyph::TreeBranch, Glyph::TreeLast)));
     let origin = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();
     let imported = if run.imported.is_some() { "imported: " } else { "" };
-    // Beside the list the selected one's state stands in words.
+    // Beside the list the selected one's state is in words.
     let word = if is_alone { Plain::line(status.word()).pad(STATE) } else { Plain::default() };
     let pieces = [
         (Plain::line(pen.theme.glyph(status.glyph())).then(&Plain::blank(1)), role),

@@ -1,4 +1,4 @@
-//! Numbers as a text has them. What a value can't keep of one is told; what has zeros in front, as a code or a key has, stays text.
+//! Numbers as a text has them. What a value can't keep of one is reported; what has zeros in front, as a code or a key has, stays text.
 
 use super::coerce::at_mut;
 use super::json::Lost;

@@ -26,7 +26,7 @@ struct Entries {
 }
 
 impl Splice<'_> {
-    /// What stands in `span` and means `old`, as `new`.
+    /// The text for `new` in the place of `span`, which means `old`.
     fn value(&self, span: Range<usize>, old: &Value, new: &Value) -> Option<String> {
         if old == new {
             return Some(self.text[span].to_owned());

@@ -13,7 +13,7 @@ use std::fmt::{self, Write as _};
 /// Why a text is no YAML: the message, and line and column from 1.
 pub(super) type YamlFault = (String, Option<(usize, usize)>);
 
-/// Told of a number that is larger than any can be, or of what is no number.
+/// The report of a number that is larger than any can be, or of what is no number.
 pub(super) const NOT_FINITE: &str = "a number must be finite";
 
 /// Reads a text.

@@ -38,7 +38,7 @@ pub(super) struct TableFacts {
     /// The name that queries know it by.
     pub name: String,
     pub columns: Vec<ColumnFacts>,
-    /// Whether its rows stand in the order of their dates.
+    /// Whether its rows are in the order of their dates.
     pub is_in_order: bool,
 }
 

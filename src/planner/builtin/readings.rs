@@ -361,9 +361,9 @@ impl<'a> Reader<'a> {
             return None;
         }
         let takes = lists::words("model_verbs").iter().any(|known| verb.is(known)) && end > from + 1;
-        let tells =
+        let reports =
             verb.is("tell") || verb.is("write") && self.words[from..end].iter().any(|word| words::path_text(word).is_some() || word.quoted);
-        let text = as_written(&self.words[from..end], self.request).filter(|_| takes && !tells)?;
+        let text = as_written(&self.words[from..end], self.request).filter(|_| takes && !reports)?;
         Some(Clause { operation: Operation::Agent(text.to_owned()), target: None })
     }
 }

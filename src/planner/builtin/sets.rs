@@ -1,4 +1,4 @@
-//! Slots of several files, and of words that stand without quotes.
+//! Slots of several files, and of words without quotes.
 
 use globset::Glob;
 

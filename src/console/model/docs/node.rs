@@ -68,7 +68,7 @@ fn description(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let card = node.kind.agent().and_then(|work| catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref()));
     let tool = node.kind.tool().and_then(|work| catalog.tool(&work.tool));
     if let Some(words) = card.map(|card| &card.description).or(tool.map(|tool| &tool.description)) {
-        // The rest of a tool's manual is for models; what this node does with it stands below.
+        // The rest of a tool's manual is for models; what this node does with it follows.
         let first = words.split_once(". ").map_or(words.as_str(), |(first, _)| first);
         doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(first)));
     }

@@ -52,7 +52,7 @@ pub fn read_on(model: &mut Model, turn: &mut UpdateTurn) {
 }
 
 /// The host has read a run, or searched.
-pub fn told(model: &mut Model, notice: Notice) {
+pub fn heard(model: &mut Model, notice: Notice) {
     match notice {
         Notice::RunPeeked { run, peek } => model.runs.peeked.came(&run, *peek),
         Notice::RunsFound { words, found } => self::found(model, &words, found),

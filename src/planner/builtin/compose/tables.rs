@@ -137,7 +137,7 @@ impl TableQuestion<'_> {
             .filter(|_| together && counts)
             .map(|query| Query { group: [&query.group[..], &["level".to_owned()]].concat(), ..query.clone() });
         let found: Vec<Query> = each.chain(queries.iter().cloned()).collect();
-        // The last errors of a log that isn't in order: those that stand last, or those of the last times.
+        // The last errors of a log that isn't in order: the last lines, or those of the last times.
         let dated = |query: &Query| {
             let (count, direction) = match query.part? {
                 Range::First(count) => (count, Direction::Ascending),
