@@ -39,8 +39,13 @@ impl RunState {
         if let NodeFact::Failed { error, .. } = fact {
             return self.abort_if(ix, error.kind).into_iter().collect();
         }
+        // A failure that is kept is one all the same.
         if let NodeFact::BreakHit { kept, .. } = fact {
-            return self.abort_if_kept(ix, kept).into_iter().collect();
+            return if let HeldAt::Failure { error, .. } = &**kept {
+                self.abort_if(ix, error.kind).into_iter().collect()
+            } else {
+                Vec::new()
+            };
         }
         if let NodeFact::ModelAnswers { call } = fact {
             return self.resumed(ix, call, Goes::ToWork, at).into_iter().collect();
@@ -136,25 +141,9 @@ impl RunState {
         there.then(|| Effect::Abort { node: self.id_of(ix), generation: node.generation, attempt: node.attempt })
     }
 
-    /// A failure that is kept is one all the same.
-    fn abort_if_kept(&self, ix: NodeIx, kept: &HeldAt) -> Option<Effect> {
-        match kept {
-            HeldAt::Failure { error, .. } => self.abort_if(ix, error.kind),
-            HeldAt::Start | HeldAt::Result { .. } => None,
-        }
-    }
-
     /// A worker that reported its failure is gone; one that ran out of time is not.
     fn abort_if(&self, ix: NodeIx, kind: ErrorKind) -> Option<Effect> {
-        match kind {
-            ErrorKind::Timeout => self.abort(ix),
-            ErrorKind::NothingBegan
-            | ErrorKind::Transient
-            | ErrorKind::Limit
-            | ErrorKind::Plan
-            | ErrorKind::Rejected
-            | ErrorKind::Permanent => None,
-        }
+        if kind == ErrorKind::Timeout { self.abort(ix) } else { None }
     }
 }
 

@@ -60,18 +60,7 @@ impl RunState {
     /// Gates of a node that are still open.
     pub(super) fn open_of(&self, ix: NodeIx) -> Vec<GateId> {
         let flow = &self.flows[ix];
-        let whole = match flow.phase.part() {
-            PhasePart::AtGate(gate) => Some(gate),
-            PhasePart::Ahead
-            | PhasePart::InLine
-            | PhasePart::Answered
-            | PhasePart::Held
-            | PhasePart::AtWork
-            | PhasePart::Inside
-            | PhasePart::Resting
-            | PhasePart::Lost
-            | PhasePart::Over => None,
-        };
+        let whole = if let PhasePart::AtGate(gate) = flow.phase.part() { Some(gate) } else { None };
         let pending = flow.worker.iter().flat_map(|worker| &worker.pending).filter_map(|pending| pending.gate());
         whole.into_iter().chain(pending.filter(|gate| self.gates.open.contains(gate))).collect()
     }

@@ -92,14 +92,7 @@ impl RunState {
             NodeKind::Code(work) => format!("run this code:\n{}", work.code),
             NodeKind::Approval(_) => format!("ask: {}", self.value(ix, node)?.as_str().unwrap_or_default()),
             NodeKind::Decision(_) => return self.value(ix, node).or_else(|_| Ok(rehearsed(&node.id))),
-            NodeKind::Agent(_)
-            | NodeKind::Merge(_)
-            | NodeKind::Transform(_)
-            | NodeKind::Subplan(_)
-            | NodeKind::Loop(_)
-            | NodeKind::Map(_) => {
-                return self.value(ix, node);
-            }
+            _ => return self.value(ix, node),
         };
         Ok(Value::from(format!("{REHEARSED} would {would}")))
     }

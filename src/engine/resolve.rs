@@ -246,13 +246,7 @@ impl RunState {
                 Ok(Value::Object(parts.collect()))
             }
             NodeKind::Approval(ask) => reference::resolve_text(&ask.text, &known).map(Value::String).map_err(|error| error.to_string()),
-            NodeKind::Agent(_)
-            | NodeKind::Tool(_)
-            | NodeKind::Code(_)
-            | NodeKind::Decision(DecisionNode::Agent(_))
-            | NodeKind::Subplan(_)
-            | NodeKind::Loop(_)
-            | NodeKind::Map(_) => Ok(Value::Null),
+            _ => Ok(Value::Null),
         }
     }
 

@@ -62,7 +62,10 @@ impl Decider<'_> {
             Action::Override { node, value } => {
                 find(node).map(|ix| self.instead(ix, self.complete(ix, value.clone(), Some(Mark::Overridden)))).unwrap_or_default()
             }
-            Action::Retry { node } => find(node).map(|ix| self.retry_now(ix)).unwrap_or_default(),
+            // One that was undone goes by itself.
+            Action::Retry { node } => {
+                find(node).filter(|&ix| self.flows[ix].phase == Phase::Resting).map(|ix| self.ready_event(ix)).into_iter().collect()
+            }
             Action::Edit { .. } => self.new_ways().unwrap_or_default(),
             Action::Stop { target } => self.unstarted(target, &by.who),
             Action::Step { node } => node.as_ref().map_or_else(|| self.next_step(), find).map(|ix| self.start_now(ix)).unwrap_or_default(),

@@ -151,11 +151,6 @@ impl Decider<'_> {
         kept || self.nodes[ix].result.is_some() || self.is_at_after_gate(ix)
     }
 
-    /// A node that waits for its next attempt goes at once; one that was undone goes by itself.
-    pub(super) fn retry_now(&self, ix: NodeIx) -> Vec<Event> {
-        if self.flows[ix].phase == Phase::Resting { vec![self.ready_event(ix)] } else { Vec::new() }
-    }
-
     /// What takes the place of a composite node's work ends what is inside it first.
     pub(super) fn instead(&self, ix: NodeIx, events: Vec<Event>) -> Vec<Event> {
         let reason = Cause::PartOf { node: self.id_of(ix) };

@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Cause, Decided, Event, Gate, GateId, GateKind, GateReply, LostChoice, Mark, NodeFact, NodeState, SkippedBy, Time, ToolCall,
+    Cause, Decided, Event, Gate, GateId, GateKind, GateReply, LostChoice, Mark, NodeFact, SkippedBy, Time, ToolCall,
     gates::{approval_result, edited},
     graph::{NodeIx, tool_of},
     run::GateEnd,
@@ -14,13 +14,8 @@ impl Decider<'_> {
     /// A gate of the node as a whole was answered.
     pub(super) fn follow_answer(&self, ix: NodeIx, id: GateId, now: Time) -> Vec<Event> {
         let Some((gate, decided)) = self.decided(id) else { return Vec::new() };
-        match &decided.decision {
-            GateReply::Skip => return self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone(), why: String::new() }),
-            GateReply::CancelBranch => return self.cancel_branch(ix, &Cause::Cancelled { by: decided.by.who.clone(), why: String::new() }),
-            GateReply::Reject { message } => {
-                return self.cancel(ix, &Cause::Rejected { message: message.clone(), by: decided.by.who.clone() });
-            }
-            GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => {}
+        if let Some(end) = self.ended_by(ix, decided) {
+            return end;
         }
         match &gate.kind {
             GateKind::UnknownEffect { .. } => self.follow_lost(ix, decided),
@@ -33,17 +28,21 @@ impl Decider<'_> {
                 self.finish(ix, approval_result(ask, &decided.decision), None, now)
             }
             GateKind::Approval | GateKind::Review | GateKind::Permission { .. } => {
-                let mark = match decided.decision {
-                    GateReply::Approve => self.flows[ix].gates.mark.clone(),
-                    GateReply::Modify { .. }
-                    | GateReply::Answer { .. }
-                    | GateReply::Lost { .. }
-                    | GateReply::Reject { .. }
-                    | GateReply::Skip
-                    | GateReply::CancelBranch => Some(Mark::Overridden),
-                };
+                let is_yes = decided.decision == GateReply::Approve;
+                let mark = if is_yes { self.flows[ix].gates.mark.clone() } else { Some(Mark::Overridden) };
                 self.complete(ix, edited(&decided.decision, &gate.payload).clone(), mark)
             }
+        }
+    }
+
+    /// What an answer comes to that ends the node.
+    fn ended_by(&self, ix: NodeIx, decided: &Decided) -> Option<Vec<Event>> {
+        let by = decided.by.who.clone();
+        match &decided.decision {
+            GateReply::Skip => Some(self.skip(ix, SkippedBy::Person, Cause::Skipped { by, why: String::new() })),
+            GateReply::CancelBranch => Some(self.cancel_branch(ix, &Cause::Cancelled { by, why: String::new() })),
+            GateReply::Reject { message } => Some(self.cancel(ix, &Cause::Rejected { message: message.clone(), by })),
+            GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => None,
         }
     }
 
@@ -56,9 +55,7 @@ impl Decider<'_> {
                 self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone(), why: String::new() })
             }
             GateReply::Modify { payload } => self.complete(ix, payload.clone(), Some(Mark::Overridden)),
-            GateReply::Answer { .. } | GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => {
-                self.skip(ix, SkippedBy::Person, Cause::Unanswered)
-            }
+            _ => self.skip(ix, SkippedBy::Person, Cause::Unanswered),
         }
     }
 
@@ -69,24 +66,11 @@ impl Decider<'_> {
         let mut events = Vec::new();
         for pending in worker.pending.iter().filter(|pending| pending.decided) {
             let Some((gate, decided)) = pending.gate().and_then(|gate| self.decided(gate)) else { continue };
-            match &decided.decision {
-                GateReply::Skip => {
-                    return self.skip(ix, SkippedBy::Person, Cause::Skipped { by: decided.by.who.clone(), why: String::new() });
-                }
-                GateReply::CancelBranch => {
-                    return self.cancel_branch(ix, &Cause::Cancelled { by: decided.by.who.clone(), why: String::new() });
-                }
-                GateReply::Reject { message } if self.doc(ix).and_then(tool_of).is_some() => {
-                    return self.cancel(ix, &Cause::Rejected { message: message.clone(), by: decided.by.who.clone() });
-                }
-                GateReply::Approve
-                | GateReply::Modify { .. }
-                | GateReply::Reject { .. }
-                | GateReply::Answer { .. }
-                | GateReply::Lost { .. } => {
-                    events.push(self.delivery(ix, gate, &decided.decision, &pending.call));
-                }
+            let goes_back = matches!(decided.decision, GateReply::Reject { .. }) && self.doc(ix).and_then(tool_of).is_none();
+            if let Some(end) = self.ended_by(ix, decided).filter(|_| !goes_back) {
+                return end;
             }
+            events.push(self.delivery(ix, gate, &decided.decision, &pending.call));
         }
         if events.is_empty() { self.deliver_call(ix, now) } else { events }
     }
@@ -125,9 +109,5 @@ impl Decider<'_> {
             GateEnd::Decided(decided) => Some((&run.gate, decided)),
             GateEnd::Open | GateEnd::Voided(_) => None,
         }
-    }
-
-    pub(super) fn state_of(&self, ix: NodeIx) -> &NodeState {
-        &self.nodes[ix].state
     }
 }

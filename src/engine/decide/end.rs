@@ -111,11 +111,6 @@ impl Decider<'_> {
         events
     }
 
-    /// A node whose join is closed.
-    pub(super) fn skip_closed(&self, ix: NodeIx) -> Vec<Event> {
-        self.skip(ix, SkippedBy::Plan, self.dead_reason(ix))
-    }
-
     /// Cancels a node, after everything that runs inside it.
     pub(super) fn cancel(&self, ix: NodeIx, reason: &Cause) -> Vec<Event> {
         let inside = Cause::PartOf { node: self.id_of(ix) };

@@ -42,7 +42,7 @@ impl Decider<'_> {
         crate::engine::touch();
         match self.flows[ix].phase {
             Phase::Joined { go: true } => self.follow_join(ix),
-            Phase::Joined { go: false } => self.skip_closed(ix),
+            Phase::Joined { go: false } => self.skip(ix, SkippedBy::Plan, self.dead_reason(ix)),
             Phase::Asking => match self.payload(ix) {
                 Ok(payload) => vec![self.gate_event(ix, GateKind::Approval, payload, self.before_reason(ix), now)],
                 Err(message) => self.fail(ix, plan_error(message), None),
@@ -128,7 +128,7 @@ impl Decider<'_> {
         };
         let source = self.graph.link(edge).from;
         let node = self.id_of(source);
-        let state = self.state_of(source);
+        let state = &self.nodes[source].state;
         match state.end() {
             EndKind::Gives | EndKind::HandsOn => {
                 let (took, needs) = self.other_way(edge);
@@ -249,9 +249,7 @@ impl Decider<'_> {
             (_, Cause::Rejected { by, .. }) => BadEnd::Rejected { by: by.clone() },
             (StateGroup::Failed, _) if node.state == NodeState::FailedSafe => BadEnd::FailedSafe,
             (StateGroup::Failed, _) => BadEnd::Failed,
-            (StateGroup::NotRun | StateGroup::Ahead | StateGroup::Waiting | StateGroup::Working | StateGroup::Resting, _) => {
-                BadEnd::Cancelled
-            }
+            _ => BadEnd::Cancelled,
         }
     }
 }

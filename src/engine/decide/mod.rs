@@ -46,14 +46,7 @@ impl Decider<'_> {
         if self.progress.outcome.is_some() {
             return match input {
                 Input::Command { command, by } if self.refusal(command).is_none() => self.decide_command(command, by),
-                Input::Create { .. }
-                | Input::Command { .. }
-                | Input::Work { .. }
-                | Input::Proceed
-                | Input::Interrupt { .. }
-                | Input::Recover { .. }
-                | Input::Branch { .. }
-                | Input::TimerDue { .. } => Vec::new(),
+                _ => Vec::new(),
             };
         }
         match input {

@@ -26,16 +26,7 @@ impl Decider<'_> {
             PhasePart::InLine => self.no_room(ix),
             PhasePart::Held if self.flows[ix].keeps_an_end() || self.asks_first(ix) => None,
             PhasePart::Held => self.no_room(ix),
-            PhasePart::Ahead
-            | PhasePart::AtGate(_)
-            | PhasePart::Answered
-            | PhasePart::AtWork
-            | PhasePart::Inside
-            | PhasePart::Resting
-            | PhasePart::Lost
-            | PhasePart::Over => {
-                (!self.is_at_call(ix)).then(|| format!("`{}` is {}, not ready", self.id_of(ix), self.nodes[ix].state.word()))
-            }
+            _ => (!self.is_at_call(ix)).then(|| format!("`{}` is {}, not ready", self.id_of(ix), self.nodes[ix].state.word())),
         }
     }
 
@@ -57,20 +48,7 @@ impl Decider<'_> {
             Phase::Held if !self.flows[ix].keeps_an_end() && !self.asks_first(ix) => {
                 [self.ready_event(ix)].into_iter().chain(self.start(ix)).collect()
             }
-            Phase::Inputs
-            | Phase::Joined { .. }
-            | Phase::Asking
-            | Phase::AtGate(_)
-            | Phase::Answered(_)
-            | Phase::Inline
-            | Phase::Bodies
-            | Phase::Inside
-            | Phase::Working
-            | Phase::Resting
-            | Phase::Held
-            | Phase::Freed
-            | Phase::Lost
-            | Phase::Ended => Vec::new(),
+            _ => Vec::new(),
         }
     }
 }

@@ -43,20 +43,7 @@ impl Decider<'_> {
             WorkerFact::Done(_) => "a result came after the attempt was over; it is not used",
             WorkerFact::Failed(_) | WorkerFact::HandedBack { .. } => "a failure came after the attempt was over",
             WorkerFact::ToolDone { .. } => "a tool call ended after the attempt was over",
-            WorkerFact::Aborted
-            | WorkerFact::ModelAsked { .. }
-            | WorkerFact::ModelWaits { .. }
-            | WorkerFact::ModelSent { .. }
-            | WorkerFact::ModelAnswers { .. }
-            | WorkerFact::ModelTryFailed { .. }
-            | WorkerFact::ToolAsked { .. }
-            | WorkerFact::QuestionAsked { .. }
-            | WorkerFact::ModelCalled(_)
-            | WorkerFact::Message { .. }
-            | WorkerFact::Output(_)
-            | WorkerFact::Thought(_)
-            | WorkerFact::Noted { .. }
-            | WorkerFact::Log(_) => return Vec::new(),
+            _ => return Vec::new(),
         };
         self.graph.find(node).map(|_| Event::LogLine { node_id: node.clone(), text: words.to_string() }).into_iter().collect()
     }

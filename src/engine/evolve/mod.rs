@@ -11,8 +11,8 @@ pub(super) mod undo;
 mod worker;
 
 use crate::engine::{
-    Cause, Decided, EdgeId, EdgeState, Event, HeldAt, Job, Mark, ModelSlots, NodeError, NodeFact, NodeState, Record, ResultNote, SkippedBy,
-    Spent, Time, WorkSpan,
+    Cause, Decided, EdgeId, EdgeState, Event, HeldAt, Job, Mark, ModelSlots, NodeError, NodeFact, NodeState, Record, ResultNote, Spent,
+    Time, WorkSpan,
     evolve::bodies::times,
     evolve::count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
@@ -163,7 +163,10 @@ impl RunState {
             }
             NodeFact::Completed { result, mark } => self.completed(ix, result, mark.as_ref(), at),
             NodeFact::Failed { error, safe, result } => self.failed(ix, error, *safe, result.as_ref(), at),
-            NodeFact::Skipped { reason, by } => self.skipped(ix, *by, reason, at),
+            NodeFact::Skipped { reason, by } => {
+                self.flows[ix].outcome.skipped_by = *by;
+                self.ended(ix, NodeState::Skipped, reason, at);
+            }
             NodeFact::Passed { reason } => {
                 self.flows[ix].outcome.forwards = self.received(ix);
                 self.ended(ix, NodeState::Passed, reason, at);
@@ -265,18 +268,7 @@ impl RunState {
             Phase::Locked(lock) => self.queue.stop_waiting(lock, rank),
             Phase::Resting => self.queue.resting -= 1,
             Phase::Held => self.queue.kept -= 1,
-            Phase::Inputs
-            | Phase::Joined { .. }
-            | Phase::Asking
-            | Phase::AtGate(_)
-            | Phase::Answered(_)
-            | Phase::Inline
-            | Phase::Bodies
-            | Phase::Inside
-            | Phase::Working
-            | Phase::Freed
-            | Phase::Lost
-            | Phase::Ended => {}
+            _ => {}
         }
         self.agenda.remove(&ix);
         self.flows[ix].phase = phase;
@@ -419,11 +411,6 @@ impl RunState {
         node.result = if safe { Some(Arc::new(crate::engine::resolve::safe_result(error))) } else { result.cloned().map(Arc::new) };
         let state = if safe { NodeState::FailedSafe } else { NodeState::Failed };
         self.ended(ix, state, &error.message.clone().into(), at);
-    }
-
-    fn skipped(&mut self, ix: NodeIx, by: SkippedBy, reason: &Cause, at: Time) {
-        self.flows[ix].outcome.skipped_by = by;
-        self.ended(ix, NodeState::Skipped, reason, at);
     }
 
     /// The node's generation is over: gives everything back, kills the edges that were not routed, counts.

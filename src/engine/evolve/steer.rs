@@ -28,12 +28,10 @@ pub(in crate::engine) enum Speed {
     /// The one who is ready.
     #[default]
     Free,
+    /// Nobody.
     Paused,
     /// What leads to a node; before it all pause.
-    To {
-        target: NodeIx,
-        way: BTreeSet<NodeIx>,
-    },
+    To { target: NodeIx, way: BTreeSet<NodeIx> },
 }
 
 /// How people drive a run.
@@ -203,13 +201,7 @@ impl RunState {
             PhasePart::InLine => self.keep(ix, HeldAt::Start, reason),
             PhasePart::Ahead => self.nodes[ix].reason = reason,
             PhasePart::Inside => self.nodes[ix].reason = self.at_work_reason(ix),
-            PhasePart::AtGate(_)
-            | PhasePart::Answered
-            | PhasePart::AtWork
-            | PhasePart::Resting
-            | PhasePart::Held
-            | PhasePart::Lost
-            | PhasePart::Over => {}
+            _ => {}
         }
     }
 
@@ -234,15 +226,7 @@ impl RunState {
             PhasePart::Held => self.enter(ix, Phase::Freed),
             PhasePart::Ahead if held => self.nodes[ix].reason = Cause::None,
             PhasePart::Inside if held => self.nodes[ix].reason = self.at_work_reason(ix),
-            PhasePart::Ahead
-            | PhasePart::InLine
-            | PhasePart::AtGate(_)
-            | PhasePart::Answered
-            | PhasePart::AtWork
-            | PhasePart::Inside
-            | PhasePart::Resting
-            | PhasePart::Lost
-            | PhasePart::Over => {}
+            _ => {}
         }
     }
 

@@ -127,14 +127,7 @@ impl RunState {
                 (GateKind::Permission { .. }, GateEnd::Decided(decided)) => {
                     matches!(decided.decision, GateReply::Approve | GateReply::Modify { .. })
                 }
-                (
-                    GateKind::Permission { .. }
-                    | GateKind::Approval
-                    | GateKind::Review
-                    | GateKind::Question { .. }
-                    | GateKind::UnknownEffect { .. },
-                    GateEnd::Open | GateEnd::Decided(_) | GateEnd::Voided(_),
-                ) => false,
+                _ => false,
             })
         };
         // A call that is held and then asks about itself needs no slot to ask; one that is refused unasked goes on with its work.
@@ -176,14 +169,7 @@ impl RunState {
                 self.tool_name(before) == self.tool_name(tool) && (out == leaves || covers)
             }
             (GateKind::Question { text: before, .. }, GateKind::Question { text, .. }) => before == text,
-            (
-                GateKind::Approval
-                | GateKind::Review
-                | GateKind::Permission { .. }
-                | GateKind::Question { .. }
-                | GateKind::UnknownEffect { .. },
-                _,
-            ) => false,
+            _ => false,
         };
         let generation = self.generation(ix);
         self.flows[ix].gates.owed.iter().copied().find(|&id| {

@@ -74,28 +74,9 @@ impl Impact {
 
     /// Whether nothing that was done or asked is lost.
     pub fn is_harmless(&self) -> bool {
-        let harmless = |kind: &NodeImpact| match kind {
-            NodeImpact::Starts
-            | NodeImpact::Succeeds
-            | NodeImpact::Rehearses
-            | NodeImpact::Passes
-            | NodeImpact::Finishes
-            | NodeImpact::Holds
-            | NodeImpact::HoldsAfterGate
-            | NodeImpact::Fails => true,
-            NodeImpact::Stale
-            | NodeImpact::Void
-            | NodeImpact::Wraps
-            | NodeImpact::Skips
-            | NodeImpact::Cancels
-            | NodeImpact::Reruns
-            | NodeImpact::Runs
-            | NodeImpact::AsksAgain
-            | NodeImpact::RehearsesAgain
-            | NodeImpact::ActsAgain
-            | NodeImpact::Stops
-            | NodeImpact::CancelsAtWork => false,
-        };
+        use NodeImpact::{Fails, Finishes, Holds, HoldsAfterGate, Passes, Rehearses, Starts, Succeeds};
+        let harmless =
+            |kind: &NodeImpact| matches!(kind, Starts | Succeeds | Rehearses | Passes | Finishes | Holds | HoldsAfterGate | Fails);
         self.nodes.iter().all(|(kind, nodes)| harmless(kind) || nodes.is_empty())
     }
 
@@ -192,13 +173,7 @@ impl RunState {
             StateGroup::NotRun if node.attempt == 0 => NodeImpact::Cancels,
             StateGroup::Done if node.attempt == 0 && node.state == NodeState::Passed => NodeImpact::Passes,
             StateGroup::Failed if node.attempt == 0 => NodeImpact::Fails,
-            StateGroup::NotRun
-            | StateGroup::Done
-            | StateGroup::Failed
-            | StateGroup::Ahead
-            | StateGroup::Waiting
-            | StateGroup::Working
-            | StateGroup::Resting => NodeImpact::Reruns,
+            _ => NodeImpact::Reruns,
         };
         (ended == NodeImpact::Reruns || node.state != *before).then_some(ended)
     }
@@ -305,15 +280,6 @@ impl RunState {
 
     /// Whether an attempt of it is under way.
     pub(in crate::engine) fn is_at_work(&self, ix: NodeIx) -> bool {
-        match self.flows[ix].phase.part() {
-            PhasePart::AtWork | PhasePart::Inside | PhasePart::Resting => true,
-            PhasePart::Ahead
-            | PhasePart::InLine
-            | PhasePart::AtGate(_)
-            | PhasePart::Answered
-            | PhasePart::Held
-            | PhasePart::Lost
-            | PhasePart::Over => false,
-        }
+        matches!(self.flows[ix].phase.part(), PhasePart::AtWork | PhasePart::Inside | PhasePart::Resting)
     }
 }

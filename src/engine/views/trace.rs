@@ -8,6 +8,7 @@ use crate::engine::{
     run::{GateEnd, GateState, RunState},
 };
 use crate::plan::{CodeNode, LoopNode, MapNode, NodeId, NodeKind, Path, names_in_code};
+use indexmap::IndexSet;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -359,15 +360,8 @@ impl Origins<'_> {
 }
 
 fn models(entries: &[TranscriptEntry]) -> Vec<String> {
-    let mut models: Vec<String> = Vec::new();
-    for entry in entries {
-        if let TranscriptEntry::Model { call, .. } = entry
-            && !models.contains(&call.model)
-        {
-            models.push(call.model.clone());
-        }
-    }
-    models
+    let asked = entries.iter().filter_map(|entry| if let TranscriptEntry::Model { call, .. } = entry { Some(&call.model) } else { None });
+    asked.collect::<IndexSet<_>>().into_iter().cloned().collect()
 }
 
 fn approval(run: &GateState) -> Approval {

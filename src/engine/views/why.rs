@@ -39,21 +39,23 @@ pub enum Obstacle {
     Start,
     /// Other nodes: the links below it.
     Nodes,
+    /// One of the run or of a provider is to become free.
     Slot,
     /// The end of a pause, or of a run to another node.
     Pause,
+    /// Others hold one that it needs.
     Lock,
+    /// A person is to release it.
     Hold,
     /// Somebody has to go on from a breakpoint.
     Breakpoint,
-    Gate {
-        gate: GateId,
-    },
-    Retry {
-        until: Time,
-    },
+    /// A person is to reply.
+    Gate { gate: GateId },
+    /// The next try is due.
+    Retry { until: Time },
     /// Somebody has to say what became of it.
     Word,
+    /// It works, or is about to.
     Work,
     /// Nothing: it is over.
     Nothing,
@@ -293,14 +295,7 @@ impl RunState {
             PhasePart::AtWork if self.nodes[ix].reason.is_model_wait() => BlockerNotes::new(sentence, self.model_obstacle(ix)),
             // What it waited for in the middle of its work was answered.
             PhasePart::AtWork => self.no_slot(id, "has its answers"),
-            PhasePart::Ahead
-            | PhasePart::AtGate(_)
-            | PhasePart::Answered
-            | PhasePart::Held
-            | PhasePart::Inside
-            | PhasePart::Resting
-            | PhasePart::Lost
-            | PhasePart::Over => BlockerNotes::new(sentence, Obstacle::Hold),
+            _ => BlockerNotes::new(sentence, Obstacle::Hold),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::engine::{Outcome, Pace, RunState, StopSignal};
 use crate::text::Glyph;
 use serde::{Deserialize, Serialize};
 
-/// How a run is. Match without a wildcard arm.
+/// How a run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -77,17 +77,7 @@ impl RunStatus {
 
     /// Whether its time goes by: it is open, and somebody or something goes on with it. Waits and pauses are part of its time.
     pub fn is_timed(self) -> bool {
-        match self {
-            Self::Running | Self::Pausing | Self::Paused | Self::Waiting | Self::Held => true,
-            Self::Interrupted
-            | Self::NotUnderWay
-            | Self::Frozen
-            | Self::Succeeded
-            | Self::Partial
-            | Self::Rehearsed
-            | Self::Failed
-            | Self::Cancelled => false,
-        }
+        matches!(self, Self::Running | Self::Pausing | Self::Paused | Self::Waiting | Self::Held)
     }
 }
 
