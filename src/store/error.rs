@@ -16,33 +16,16 @@ pub enum StoreError {
     /// No room left to write.
     #[error("the disk that holds the journal `{}` is full", path.display())]
     Full { path: PathBuf },
-    /// The file is no database, or a broken one.
+    /// The file is no database, or a broken one: so SQLite or the reader of events said.
     #[error("the journal `{}` is damaged: {cause}", path.display())]
-    Damaged {
-        path: PathBuf,
-        /// What SQLite or the reader of events said.
-        cause: String,
-    },
-    /// An event of one run is missing or can't be read. Other runs of the file are not touched by that.
+    Damaged { path: PathBuf, cause: String },
+    /// An event of one run is missing or can't be read: the first that is not as it was written. Up to `whole` its steps are whole; 0 where
+    /// nothing is. Other runs of the file are not touched by that.
     #[error("run `{}` is damaged at its event {seq}: {cause} (journal `{}`)", short_name(run), path.display())]
-    DamagedRun {
-        path: PathBuf,
-        run: String,
-        /// The first event that is not as it was written.
-        seq: u64,
-        /// The last event before it whose step is whole; 0 where there is none.
-        whole: u64,
-        /// What is wrong with it.
-        cause: String,
-    },
+    DamagedRun { path: PathBuf, run: String, seq: u64, whole: u64, cause: String },
     /// The file was written by a later version.
     #[error("the journal `{}` was written by a newer dagdeck (schema {found}, this one reads up to {known})", path.display())]
-    Newer {
-        path: PathBuf,
-        found: i64,
-        /// The newest schema that this program knows.
-        known: i64,
-    },
+    Newer { path: PathBuf, found: i64, known: i64 },
     /// What is open has no name any more: whatever is written there is lost when the last program closes it.
     #[error("the journal `{}` was deleted, replaced or cut while it was in use", path.display())]
     Gone { path: PathBuf },
@@ -51,48 +34,25 @@ pub enum StoreError {
     ReadOnly { path: PathBuf },
     /// The file was written by an earlier version, and can't be brought up to date where it is.
     #[error("the journal `{}` was written by an older dagdeck (schema {found}, this one needs {known}) and can't be updated, because it is read-only", path.display())]
-    Older {
-        path: PathBuf,
-        found: i64,
-        /// The newest schema that this program knows.
-        known: i64,
-    },
+    Older { path: PathBuf, found: i64, known: i64 },
     /// The file or its folder can't be used.
     #[error("the journal `{}` can't be used: {cause}", path.display())]
-    Unusable {
-        path: PathBuf,
-        /// What the system said.
-        cause: String,
-    },
+    Unusable { path: PathBuf, cause: String },
     /// These events are there already: two programs write one run.
     #[error("run `{}` is being written by another program", short_name(run))]
     Conflict { run: String },
     /// Another process drives the run.
     #[error("run `{}` is already run by {by}", short_name(run))]
-    Driven {
-        run: String,
-        /// By whom, for people.
-        by: String,
-    },
+    Driven { run: String, by: String },
     /// No run has this name.
     #[error("no run is called `{name}`")]
-    NoSuchRun {
-        /// What was asked for.
-        name: String,
-    },
-    /// No run at all in this workspace.
+    NoSuchRun { name: String },
+    /// No run at all in this workspace; the newest of all others, and its workspace.
     #[error("no runs in this workspace yet")]
-    NoRuns {
-        /// The newest run of all others, and its workspace.
-        elsewhere: Option<(String, String)>,
-    },
+    NoRuns { elsewhere: Option<(String, String)> },
+    /// These, the first few, fit the name.
     #[error("`{name}` fits {} runs: {}", matches.len(), matches.join(", "))]
-    Ambiguous {
-        /// What was asked for.
-        name: String,
-        /// The first few that fit.
-        matches: Vec<String>,
-    },
+    Ambiguous { name: String, matches: Vec<String> },
     /// The writer has ended.
     #[error("the journal is closed")]
     Closed,

@@ -18,29 +18,15 @@ pub(super) struct StoredRow {
 #[derive(Debug)]
 pub(super) enum Headline {
     /// The run is new.
-    Created {
-        workspace: String,
-        goal: String,
-        created: i64,
-        nodes: i64,
-    },
+    Created { workspace: String, goal: String, created: i64, nodes: i64 },
     /// The run was over and goes on.
     Reopened,
     /// The run leaves another one, whose end isn't its own.
-    Branched {
-        parent: String,
-        seq: i64,
-        created: i64,
-    },
+    Branched { parent: String, seq: i64, created: i64 },
     /// The run was read from a file, into the list of a workspace.
-    Imported {
-        workspace: String,
-        at: i64,
-    },
-    Settled {
-        outcome: &'static str,
-        finished: i64,
-    },
+    Imported { workspace: String, at: i64 },
+    /// The run is over.
+    Settled { outcome: &'static str, finished: i64 },
 }
 
 #[derive(Deserialize)]

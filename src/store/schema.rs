@@ -13,47 +13,12 @@ use std::{
 
 /// One step for each schema version, from 1. Events of every earlier version are read by the same code: what is new in an event has a
 /// default.
-const STEPS: &[&str] = &[FIRST, BRANCHES, WHOLE, CAUSES];
-
-/// Version 1: runs and their events.
-const FIRST: &str = "
-    CREATE TABLE runs (
-        id TEXT PRIMARY KEY,
-        workspace TEXT NOT NULL,
-        goal TEXT NOT NULL,
-        created INTEGER NOT NULL,
-        finished INTEGER,
-        outcome TEXT,
-        nodes INTEGER NOT NULL
-    ) STRICT;
-    CREATE INDEX runs_by_workspace ON runs (workspace, created);
-    CREATE TABLE events (
-        run TEXT NOT NULL REFERENCES runs (id),
-        seq INTEGER NOT NULL,
-        at INTEGER NOT NULL,
-        kind TEXT NOT NULL,
-        json TEXT NOT NULL,
-        PRIMARY KEY (run, seq)
-    ) STRICT;
-    CREATE INDEX gate_events ON events (run, seq) WHERE kind IN ('approval_required', 'gate_decided', 'gate_voided');
-";
-
-/// Version 2: runs that branched off others, and runs that were read from a file.
-const BRANCHES: &str = "
-    ALTER TABLE runs ADD COLUMN parent TEXT;
-    ALTER TABLE runs ADD COLUMN parent_seq INTEGER;
-    ALTER TABLE runs ADD COLUMN imported INTEGER;
-";
-
-/// Version 3: which events are one step. What waits in a run is read from the whole of it, as taking verbs back changes that too.
-const WHOLE: &str = "
-    ALTER TABLE events ADD COLUMN more INTEGER NOT NULL DEFAULT 0;
-    DROP INDEX gate_events;
-";
-
-/// Version 4: events have their reasons as data, and of each call to a model when it waits, is sent and is answered; an unknown effect
-/// is a gate of its own. The tables stay.
-const CAUSES: &str = "";
+const STEPS: [&str; 4] = [
+    include_str!("steps/1_runs.sql"),
+    include_str!("steps/2_branches.sql"),
+    include_str!("steps/3_whole_steps.sql"),
+    include_str!("steps/4_causes.sql"),
+];
 
 /// The version of a journal that this program writes.
 pub(super) fn newest() -> i64 {

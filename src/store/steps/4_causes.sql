@@ -1,0 +1,2 @@
+-- Events have their reasons as data, and of each call to a model when it waits, is sent and is answered; an unknown effect is a gate of
+-- its own. The tables stay.
