@@ -46,14 +46,10 @@ impl AttemptLimits {
 /// How an attempt ended, unless it simply failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttemptEnd {
+    /// It has its result.
     Done(Done),
-    /// At a limit that fails the node, with what there was until then.
-    Limit {
-        /// Which limit, in words.
-        error: NodeError,
-        /// What the agent handed back.
-        handed_back: Value,
-    },
+    /// At a limit that fails the node, with what the agent handed back.
+    Limit { error: NodeError, handed_back: Value },
 }
 
 /// A name for a call that no other attempt of the node has used.

@@ -36,13 +36,8 @@ pub struct Execution {
 /// Who answers for a model.
 #[derive(Clone)]
 pub enum Responder {
-    Model {
-        /// Where it is asked.
-        provider: Arc<dyn ChatModel>,
-        name: String,
-        /// Sampling and limits of the execution.
-        settings: ModelSettings,
-    },
+    /// A model, with where it is asked, and the sampling and limits of the execution.
+    Model { provider: Arc<dyn ChatModel>, name: String, settings: ModelSettings },
     /// The person at the console.
     Operator,
     /// Nobody: the prompt is put together and shown.

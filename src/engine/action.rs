@@ -33,87 +33,48 @@ pub struct BreakId(pub u32);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verb")]
 pub enum Action {
-    Cancel {
-        target: ActionTarget,
-    },
+    /// End it without a result.
+    Cancel { target: ActionTarget },
     /// Wrap up. An agent at work gets one last turn without tools, at its next model call, and its result is marked `stopped`; tool calls
     /// and questions that wait for a person are refused. Of a plan inside a node nothing more begins. Tools and code hand nothing back:
     /// alone they can't be stopped, in a branch or a run they finish. What has not started in a branch or a run is cancelled.
-    Stop {
-        target: ActionTarget,
-    },
+    Stop { target: ActionTarget },
     /// Don't start until released. Of a node with a plan inside that is at work nothing more inside starts, in bodies that begin later
     /// neither.
-    Hold {
-        target: ActionTarget,
-    },
+    Hold { target: ActionTarget },
     /// End a hold, or go on from a breakpoint; with all that runs inside.
-    Release {
-        target: ActionTarget,
-    },
+    Release { target: ActionTarget },
     /// Try again a node that ended badly, or now one that waits for its next attempt.
-    Retry {
-        node: NodeId,
-    },
+    Retry { node: NodeId },
     /// Run again a node that is over.
-    Rerun {
-        node: NodeId,
-        scope: RerunReach,
-    },
-    Skip {
-        node: NodeId,
-    },
+    Rerun { node: NodeId, scope: RerunReach },
+    /// Never run it.
+    Skip { node: NodeId },
     /// Take this as its result; null marks it done.
-    Override {
-        node: NodeId,
-        value: Value,
-    },
+    Override { node: NodeId, value: Value },
     /// Change the plan. Nodes that are over and changed run again, with what depends on them.
-    Edit {
-        edits: Vec<Edit>,
-    },
+    Edit { edits: Vec<Edit> },
     /// Text for an agent's next turn, or for the node when it starts.
-    Guide {
-        node: NodeId,
-        text: String,
-    },
-    /// Reject a result with feedback to a node upstream: that one and what depends on it run again.
-    Rewind {
-        node: NodeId,
-        /// Who is to do better; may be the node itself.
-        to: NodeId,
-        /// The text for it.
-        feedback: String,
-    },
+    Guide { node: NodeId, text: String },
+    /// Reject a result with feedback to a node upstream, or to the node itself: that one and what depends on it run again.
+    Rewind { node: NodeId, to: NodeId, feedback: String },
+    /// Start no more nodes.
     Pause,
     /// Go on, also from breakpoints.
     Resume,
-    /// Let one node go, and pause.
-    Step {
-        /// Which; absent: the next.
-        node: Option<NodeId>,
-    },
+    /// Let one node go, the next one where none is named, and pause.
+    Step { node: Option<NodeId> },
     /// Run what the node needs, and pause before it.
-    RunTo {
-        node: NodeId,
-    },
+    RunTo { node: NodeId },
     /// Stop before each model call and each tool call of a node, from its start or from now on. `Step` lets one call go, `Release` and
     /// `Resume` end it. Of a run that is paused the node starts.
-    StepInto {
-        node: NodeId,
-    },
-    Break {
-        point: Breakpoint,
-    },
-    Unbreak {
-        point: BreakId,
-    },
+    StepInto { node: NodeId },
+    /// Halt here from now on.
+    Break { point: Breakpoint },
+    /// Halt there no more.
+    Unbreak { point: BreakId },
     /// A breakpoint becomes another one, under its number.
-    Rebreak {
-        point: BreakId,
-        /// What it is from now on.
-        with: Breakpoint,
-    },
+    Rebreak { point: BreakId, with: Breakpoint },
 }
 
 /// What a breakpoint keeps from happening.

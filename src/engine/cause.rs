@@ -15,66 +15,36 @@ pub enum Cause {
     /// A final node was rehearsed.
     Rehearsed,
     /// A sentence that was written elsewhere: of an older journal, a plan's finding, a gate, an error.
-    Text {
-        text: String,
-    },
-    Lock {
-        lock: String,
-        holder: NodeId,
-    },
+    Text { text: String },
+    /// Another node has its lock.
+    Lock { lock: String, holder: NodeId },
     /// A worker has its answers and no slot.
     NoSlot,
     /// A model call waits for a free place at its provider.
-    ModelSlot {
-        provider: String,
-    },
+    ModelSlot { provider: String },
     /// A model call waits until its provider takes calls again.
-    ModelRate {
-        provider: String,
-        until: Time,
-    },
-    /// A model call waits for its next try.
-    NextTry {
-        until: Time,
-        /// Why the last one failed.
-        failed: String,
-    },
+    ModelRate { provider: String, until: Time },
+    /// A model call waits for its next try, as the last one failed.
+    NextTry { until: Time, failed: String },
     /// A model call was sent, and its answer has not begun.
     FirstWords,
     /// A person holds it.
-    Held {
-        by: String,
-    },
+    Held { by: String },
     /// A person holds what is inside.
-    HeldInside {
-        by: String,
-    },
-    Breakpoint {
-        /// Absent: the plan's own.
-        point: Option<BreakId>,
-        /// When and where it holds.
-        label: String,
-        /// Why its condition has no value, where it has none.
-        unjudged: Option<String>,
-    },
-    SteppingThrough {
-        node: NodeId,
-    },
-    AboutToCall {
-        /// The model or tool.
-        call: String,
-        cause: Box<Cause>,
-    },
-    Condition {
-        when: String,
-    },
-    SkipIf {
-        condition: String,
-    },
+    HeldInside { by: String },
+    /// It met one: the plan's own where none is named. Its label says when and where it holds; one whose condition
+    /// has no value halts too.
+    Breakpoint { point: Option<BreakId>, label: String, unjudged: Option<String> },
+    /// A person goes from call to call.
+    SteppingThrough { node: NodeId },
+    /// A model or tool call is held, for this cause.
+    AboutToCall { call: String, cause: Box<Cause> },
+    /// Its guard says no.
+    Condition { when: String },
+    /// Its result is not wanted.
+    SkipIf { condition: String },
     /// One token walks the plan.
-    Walk {
-        entry: NodeId,
-    },
+    Walk { entry: NodeId },
     /// A source took other edges.
     OtherWay {
         node: NodeId,
@@ -95,86 +65,75 @@ pub enum Cause {
         state: NodeState,
     },
     /// The edge from this node is dead.
-    DeadEdge {
-        node: NodeId,
-    },
+    DeadEdge { node: NodeId },
+    /// By a person, in their own text if there is any.
     Skipped {
         by: String,
-        /// In their own text; may be empty.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
+    /// By a person, in their own text if there is any.
     Cancelled {
         by: String,
-        /// In their own text; may be empty.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
+    /// With the run, by a person.
     RunCancelled {
         by: String,
-        /// In their own text; may be empty.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
     /// What had not started when somebody stopped it.
-    Stopped {
-        by: String,
-    },
+    Stopped { by: String },
     /// A node at work wraps up.
-    Stopping {
-        by: String,
-    },
+    Stopping { by: String },
+    /// It was at work, and ended unasked.
     WorkerStopped,
+    /// By a person at its gate; by nobody in earlier journals.
     Rejected {
         message: String,
-        /// Nobody in earlier journals.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         by: String,
     },
     /// It is inside a node that ended.
-    PartOf {
-        node: NodeId,
-    },
-    Branch {
-        node: NodeId,
-    },
+    PartOf { node: NodeId },
+    /// It was cancelled with the branch at this node.
+    Branch { node: NodeId },
+    /// Its process is gone.
     DriverEnded,
+    /// It was at work in the run that this one left.
     BranchedOff,
     /// After this, nobody knows whether an effect happened.
-    Doubt {
-        after: Box<Cause>,
-    },
+    Doubt { after: Box<Cause> },
     /// Nobody answered what happened.
     Unanswered,
     /// The node's gate is no longer needed.
     HasResult,
+    /// Its node has nothing more to ask.
     HasFailed,
+    /// Nobody waits for the answer.
     AttemptOver,
+    /// It asks nobody any more.
     NodeStopping,
     /// A person asked for it to run again.
-    RunsAgain {
-        action: String,
-    },
+    RunsAgain { action: String },
+    /// A person gave its result.
     Overridden,
+    /// What was asked about is another thing now.
     Edited,
-    Feedback {
-        node: NodeId,
-        to: NodeId,
-    },
+    /// A node upstream is to do better.
+    Feedback { node: NodeId, to: NodeId },
+    /// What asked for it was taken back.
     Undone,
     /// A source has run again since.
-    Outdated {
-        node: NodeId,
-    },
+    Outdated { node: NodeId },
     /// Everything that was due is done.
     Done,
-    RunStopped {
-        by: String,
-    },
+    /// A person had the run wrap up.
+    RunStopped { by: String },
     /// A person had a node wrap up, and its result is what it had by then.
-    EndedEarly {
-        node: NodeId,
-    },
+    EndedEarly { node: NodeId },
     /// Every final node was routed away.
     NothingDue,
     /// So many nodes failed or were cancelled.
@@ -190,30 +149,25 @@ pub enum Cause {
     /// A person skipped what was due.
     Forgone,
     /// A walk stopped at a stage that is not terminal.
-    WalkStopped {
-        node: NodeId,
-    },
+    WalkStopped { node: NodeId },
     /// The node needs a branch that was not taken.
-    Unmet {
-        node: NodeId,
-    },
+    Unmet { node: NodeId },
     /// No end of the plan was reached.
-    NoEnd {
-        why: Box<Cause>,
-    },
+    NoEnd { why: Box<Cause> },
 }
 
 /// How a node ended that kept its plan from ending well.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BadEnd {
+    /// It has no result, only an error.
     Failed,
+    /// Those behind it got its error.
     FailedSafe,
+    /// Somebody or something ended it.
     Cancelled,
     /// A person said no; who, where that is known.
-    Rejected {
-        by: String,
-    },
+    Rejected { by: String },
     /// It has a result, and something inside it went wrong.
     InPart,
 }

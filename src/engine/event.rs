@@ -15,12 +15,8 @@ use serde_json::Value;
 #[serde(rename_all = "snake_case", remote = "Self")]
 pub enum Event {
     /// The first event of every run.
-    RunCreated {
-        run: RunId,
-        plan: Box<Plan>,
-        settings: Box<RunSettings>,
-        by: Actor,
-    },
+    RunCreated { run: RunId, plan: Box<Plan>, settings: Box<RunSettings>, by: Actor },
+    /// A person let it go: nodes start from here on.
     RunStarted,
     /// The run goes on after the process that drove it ended in the middle. What becomes of each node that was at work follows in the same batch.
     RunRecovered {
@@ -39,27 +35,14 @@ pub enum Event {
         by: Actor,
     },
     /// A signal ended the process that drove the run. It goes on with `RunRecovered`.
-    RunInterrupted {
-        signal: StopSignal,
-    },
+    RunInterrupted { signal: StopSignal },
     /// The run was over and goes on, by the action that comes right behind, or because the last one is undone there.
-    RunReopened {
-        /// Who asked for it.
-        by: Actor,
-    },
-    /// The run leaves the one that its events so far were copied from. What becomes of each node that was at work there follows in the
-    /// same batch, as after a crash.
-    Branched {
-        /// The run that it was.
-        from: RunId,
-        /// The last event that they share.
-        from_seq: u64,
-        by: Actor,
-    },
+    RunReopened { by: Actor },
+    /// The run leaves the one that its events so far were copied from; `from_seq` is the last event that they share. What becomes of each
+    /// node that was at work there follows in the same batch, as after a crash.
+    Branched { from: RunId, from_seq: u64, by: Actor },
     /// Somebody cancelled the run.
-    RunCancelled {
-        by: Actor,
-    },
+    RunCancelled { by: Actor },
     /// Nothing is left to do. The last event of a run, unless somebody opens it again.
     #[serde(rename = "run_settled")]
     RunEnded {
@@ -67,15 +50,10 @@ pub enum Event {
         #[serde(with = "sentence")]
         reason: Cause,
     },
-    ApprovalRequired {
-        gate: Box<Gate>,
-    },
+    /// A gate opened: its node waits for a person.
+    ApprovalRequired { gate: Box<Gate> },
     /// A gate was answered. Journalled before any effect of the answer.
-    GateDecided {
-        gate: GateId,
-        decision: GateReply,
-        by: Actor,
-    },
+    GateDecided { gate: GateId, decision: GateReply, by: Actor },
     /// A gate ended without an answer: its node was cancelled, or its payload changed.
     GateVoided {
         gate: GateId,
@@ -83,22 +61,13 @@ pub enum Event {
         reason: Cause,
     },
     /// A stage of a stages plan starts.
-    StageStarted {
-        node_id: NodeId,
-    },
+    StageStarted { node_id: NodeId },
     /// A stage's results are in the journal.
-    Checkpoint {
-        node_id: NodeId,
-    },
+    Checkpoint { node_id: NodeId },
     /// A stage is over.
-    StageFinished {
-        node_id: NodeId,
-    },
+    StageFinished { node_id: NodeId },
     /// A line of a node's log (`console.log`, warnings).
-    LogLine {
-        node_id: NodeId,
-        text: String,
-    },
+    LogLine { node_id: NodeId, text: String },
     /// Somebody asked something of the run; what follows from it comes right behind.
     Acted {
         #[serde(rename = "verb")]
@@ -120,19 +89,10 @@ pub enum Event {
         by: Actor,
     },
     /// A command that was refused, and why (the answer to a late decision names who decided).
-    Refused {
-        by: Actor,
-        what: String,
-        why: String,
-    },
-    /// Something that happened to a node.
+    Refused { by: Actor, what: String, why: String },
+    /// Something that happened to a node, in one of its generations.
     #[serde(skip)]
-    Node {
-        node_id: NodeId,
-        /// In which of its generations.
-        generation: u32,
-        fact: NodeFact,
-    },
+    Node { node_id: NodeId, generation: u32, fact: NodeFact },
 }
 
 /// What happens to one generation of a node.
@@ -164,15 +124,9 @@ pub enum NodeFact {
         #[serde(default, skip_serializing_if = "is_false")]
         private: bool,
     },
-    /// An attempt failed and another one will follow.
+    /// This attempt failed and another one will follow, at this time at the earliest.
     #[serde(rename = "node_retrying")]
-    Retrying {
-        /// The attempt that failed.
-        attempt: u32,
-        error: NodeError,
-        /// When the next one starts at the earliest.
-        until: Time,
-    },
+    Retrying { attempt: u32, error: NodeError, until: Time },
     /// A node's routes were decided: before its end, in the same batch; or of outgoing edges that an edit gave it after its end.
     #[serde(rename = "node_routed")]
     Routed {
@@ -182,24 +136,14 @@ pub enum NodeFact {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
-    /// A body of a composite node begins: its nodes enter the run.
-    BodyStarted {
-        /// Which turn of a loop (from 1), which entry of a map (from 0).
-        index: Option<u32>,
-    },
-    /// A node ended with a result.
+    /// A body of a composite node begins: its nodes enter the run. The index is the turn of a loop (from 1), or the entry of a map (from 0).
+    BodyStarted { index: Option<u32> },
+    /// A node ended with a result, marked when it is not a plain one.
     #[serde(rename = "node_completed")]
-    Completed {
-        result: Value,
-        /// `budget_exhausted`, `rehearsal`, `overridden`, … when the result is not a plain one.
-        mark: Option<Mark>,
-    },
+    Completed { result: Value, mark: Option<Mark> },
     /// A node's worker handed in a result that waits at a gate; the gate's payload is the result. Always in the same batch as the gate.
     #[serde(rename = "node_returned")]
-    Returned {
-        /// `budget_exhausted`, `rehearsal`, … when the result is not a plain one.
-        mark: Option<Mark>,
-    },
+    Returned { mark: Option<Mark> },
     /// A node failed for good.
     #[serde(rename = "node_failed")]
     Failed {
@@ -262,16 +206,11 @@ pub enum NodeFact {
         #[serde(with = "sentence")]
         reason: Cause,
     },
-    /// A try of a model call is sent. Until its answer begins, that is no work.
-    ModelSent {
-        call: String,
-        /// From 1; a try that only the rate limit refused counts as none, and is sent again by its number.
-        number: u32,
-    },
+    /// A try of a model call is sent. Until its answer begins, that is no work. Its number is from 1; a try that only the rate limit refused
+    /// counts as none, and is sent again by its number.
+    ModelSent { call: String, number: u32 },
     /// The answer to a model call begins.
-    ModelAnswers {
-        call: String,
-    },
+    ModelAnswers { call: String },
     /// A try of a model call failed.
     ModelTryFailed {
         call: String,
@@ -281,64 +220,31 @@ pub enum NodeFact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next_at: Option<Time>,
     },
-    /// A model call or a tool call is held before it happens.
-    CallHeld {
-        /// By which breakpoint; absent when people step through the node, or the plan's own breakpoint holds it.
-        point: Option<BreakId>,
-        /// What would be called, and why it is held.
-        held: Box<HeldCall>,
-    },
+    /// A model call or a tool call is held before it happens: by a breakpoint, by the plan's own where none is named, or as people step
+    /// through the node.
+    CallHeld { point: Option<BreakId>, held: Box<HeldCall> },
     /// An agent proposed a tool call.
-    ToolProposed {
-        call: ToolCall,
-    },
+    ToolProposed { call: ToolCall },
     /// The call may run; its effect follows from this event. `call.args` are those that were approved.
-    ToolStarted {
-        call: ToolCall,
-    },
+    ToolStarted { call: ToolCall },
     /// The call will not run; the text goes to the model.
-    ToolRefused {
-        call: String,
-        message: String,
-    },
+    ToolRefused { call: String, message: String },
     /// A person gave a result in the tool's place.
-    ToolAnswered {
-        call: String,
-        value: Value,
-    },
-    ToolFinished {
-        call: String,
-        report: ToolReport,
-    },
+    ToolAnswered { call: String, value: Value },
+    /// A call that ran ended, well or badly.
+    ToolFinished { call: String, report: ToolReport },
     /// An agent's question was answered; the answer goes to it.
-    QuestionAnswered {
-        /// The question's call id.
-        call: String,
-        value: Value,
-    },
+    QuestionAnswered { call: String, value: Value },
     /// A model call ended.
-    ModelCalled {
-        call: ModelCall,
-    },
+    ModelCalled { call: ModelCall },
     /// A message of an agent's conversation, as it was sent or received.
-    Message {
-        role: MessageRole,
-        content: String,
-    },
+    Message { role: MessageRole, content: String },
     /// Streamed text; merged, and not part of the state that decides.
-    Output {
-        text: String,
-    },
+    Output { text: String },
     /// What its model thinks, as it comes; merged. The whole of it follows as a message.
-    Thought {
-        text: String,
-    },
-    /// Something to know of its result: what was cut of its context, a limit that was passed.
-    Noted {
-        /// In a word or two.
-        label: String,
-        text: String,
-    },
+    Thought { text: String },
+    /// Something to know of its result, in a word or two and as a sentence: what was cut of its context, a limit that was passed.
+    Noted { label: String, text: String },
     /// A breakpoint keeps a node.
     BreakHit {
         /// Which breakpoint; absent when the plan's own `breakpoint` does.

@@ -12,11 +12,10 @@ use std::{
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Phase {
     #[default]
+    /// It waits for its sources.
     Inputs,
     /// The join is decided, for or against. *Agenda.*
-    Joined {
-        go: bool,
-    },
+    Joined { go: bool },
     /// A gate must be opened before it starts. *Agenda.*
     Asking,
     /// A gate of the node as a whole is open: before it, after it, an approval node's question, or what became of it.
@@ -33,6 +32,7 @@ pub(super) enum Phase {
     Bodies,
     /// Bodies are at work.
     Inside,
+    /// A worker is at it.
     Working,
     /// Waits for its next attempt.
     Resting,
@@ -142,16 +142,11 @@ pub(super) struct Pending {
 /// What a call waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Wait {
+    /// A person answers it.
     Gate(GateId),
-    /// Somebody to released it; `number` counts the holds of its worker, `inner` calls are made by a tool that is at work, and the call is
+    /// Somebody releases it; `number` counts the holds of its worker, `inner` calls are made by a tool that is at work, and the call is
     /// the `nth` of its name in the attempt.
-    Hold {
-        number: u32,
-        inner: bool,
-        held: Box<HeldCall>,
-        name: String,
-        nth: u32,
-    },
+    Hold { number: u32, inner: bool, held: Box<HeldCall>, name: String, nth: u32 },
 }
 
 /// By what a worker that wants its slot back waits in line: held calls first, then by age.

@@ -71,16 +71,9 @@ pub enum GateKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         leaves: Option<Box<Outgoing>>,
     },
-    /// Somebody asks: an agent, a `human` card, the operator in the model's place, an approval node.
-    Question {
-        text: String,
-        /// Choices offered, if any.
-        options: Vec<String>,
-        /// Form fields, if any.
-        fields: Vec<Field>,
-        /// Ties the answer to the asker within the node.
-        call: Option<String>,
-    },
+    /// Somebody asks, perhaps with options or the fields of a form: an agent, a `human` card, the operator in the model's place, an approval
+    /// node. The call ties the answer to the asker within the node.
+    Question { text: String, options: Vec<String>, fields: Vec<Field>, call: Option<String> },
     /// Nobody knows whether the node took effect: a person says what becomes of it.
     UnknownEffect { text: String },
 }
@@ -211,24 +204,16 @@ pub fn form_has_option(options: &[String], fields: &[Field]) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "decision")]
 pub enum GateReply {
+    /// Yes, as it was shown.
     Approve,
     /// With this payload instead; checked again.
-    Modify {
-        payload: Value,
-    },
-    /// No; the text goes back to the model.
-    Reject {
-        /// Text for the model or the record.
-        message: String,
-    },
+    Modify { payload: Value },
+    /// No; the text goes back to the model, or on record.
+    Reject { message: String },
     /// The answer to a question, or a result in the tool's place.
-    Answer {
-        value: Value,
-    },
+    Answer { value: Value },
     /// What becomes of a node whose effect is unknown.
-    Lost {
-        choice: LostChoice,
-    },
+    Lost { choice: LostChoice },
     /// The node is skipped.
     Skip,
     /// The node and what only it feeds are cancelled.
@@ -270,10 +255,7 @@ pub struct Decided {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Preview {
     /// Old and new text of a file; `before` is absent when the file is new.
-    Diff {
-        path: String,
-        before: Option<String>,
-        after: String,
-    },
+    Diff { path: String, before: Option<String>, after: String },
+    /// What happens, in words.
     Text(String),
 }

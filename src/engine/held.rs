@@ -9,9 +9,9 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "next")]
 pub enum NextCall {
-    Model {
-        model: String,
-    },
+    /// To a model.
+    Model { model: String },
+    /// To a tool, with what was judged of it.
     Tool {
         tool: String,
         args: Value,

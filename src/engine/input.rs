@@ -23,23 +23,11 @@ pub enum Input {
     /// Nothing happened: what follows from the state goes on, where a step ended before all was done.
     Proceed,
     /// The first input of a run whose driver ended without leaving it: nobody works at it any more.
-    Recover {
-        /// Who opens it again.
-        by: Actor,
-    },
-    /// The first input of a run whose events so far were copied from another one.
-    Branch {
-        from: RunId,
-        /// The last event that was copied.
-        from_seq: u64,
-        by: Actor,
-    },
-    /// A timer that an effect asked for is due.
-    TimerDue {
-        timer: Timer,
-        /// What the node's model is saying; of a node whose time is up it counts and is handed back.
-        unfinished: Option<Box<UnfinishedAnswer>>,
-    },
+    Recover { by: Actor },
+    /// The first input of a run whose events so far, up to this one, were copied from another one.
+    Branch { from: RunId, from_seq: u64, by: Actor },
+    /// A timer that an effect asked for is due. What the node's model is saying counts, and is handed back, where its time is up.
+    TimerDue { timer: Timer, unfinished: Option<Box<UnfinishedAnswer>> },
 }
 
 impl WorkerFact {
@@ -62,77 +50,40 @@ impl WorkerFact {
 pub enum WorkerFact {
     /// The work ended well.
     Done(Done),
+    /// It failed, and gave nothing.
     Failed(NodeError),
     /// The work failed at a limit, and returned what it had.
-    HandedBack {
-        error: NodeError,
-        result: Value,
-    },
+    HandedBack { error: NodeError, result: Value },
     /// The work stopped because of (`Effect::Abort`).
     Aborted,
     /// A model is about to be asked; the answer comes as `Effect::Answer`, and no call is made without one.
-    ModelAsked {
-        /// Ties the answer to the call.
-        call: String,
-        model: String,
-    },
+    ModelAsked { call: String, model: String },
     /// A model call that may be made waits for a place at its provider.
-    ModelWaits {
-        call: String,
-        reason: Cause,
-    },
+    ModelWaits { call: String, reason: Cause },
     /// A model call is sent: one more try.
-    ModelSent {
-        call: String,
-    },
+    ModelSent { call: String },
     /// The first piece of the answer to a model call came.
-    ModelAnswers {
-        call: String,
-    },
+    ModelAnswers { call: String },
     /// A try of a model call failed; whether another one follows comes as `Effect::Answer`.
-    ModelTryFailed {
-        call: String,
-        failed: FailedTry,
-    },
-    /// A tool call is proposed; the answer comes as `Effect::Answer`.
-    ToolAsked {
-        call: ToolCall,
-        /// What configuration and the arguments say of it.
-        verdict: Verdict,
-        why: String,
-        /// What it would send out, if it reaches a place that nobody has allowed.
-        leaves: Option<Box<Outgoing>>,
-    },
+    ModelTryFailed { call: String, failed: FailedTry },
+    /// A tool call is proposed; the answer comes as `Effect::Answer`. With it comes what configuration and the arguments say of it, and what
+    /// it would send out, if it reaches a place that nobody has allowed.
+    ToolAsked { call: ToolCall, verdict: Verdict, why: String, leaves: Option<Box<Outgoing>> },
     /// A tool call that was released ended.
-    ToolDone {
-        call: String,
-        report: ToolReport,
-    },
-    /// A question to a person; the answer comes as `Effect::Answer`.
-    QuestionAsked {
-        /// Ties the answer to the question.
-        call: String,
-        text: String,
-        options: Vec<String>,
-        fields: Vec<Field>,
-        /// What the person needs to see to answer (the prompt, when the operator answers for the model).
-        payload: Value,
-    },
+    ToolDone { call: String, report: ToolReport },
+    /// A question to a person; the answer comes as `Effect::Answer`. The payload is what the person needs to see to answer (the prompt, when
+    /// the operator answers for the model).
+    QuestionAsked { call: String, text: String, options: Vec<String>, fields: Vec<Field>, payload: Value },
     /// A model call ended.
     ModelCalled(ModelCall),
     /// A message of the conversation.
-    Message {
-        role: MessageRole,
-        content: String,
-    },
+    Message { role: MessageRole, content: String },
+    /// The next piece of its text, for people to read.
     Output(String),
     /// The next piece of what its model thinks, for people to read.
     Thought(String),
     /// Something to know of its result: a word or two for its row, and the sentence.
-    Noted {
-        label: String,
-        text: String,
-    },
+    Noted { label: String, text: String },
     /// A line for the node's log.
     Log(String),
 }
@@ -141,27 +92,21 @@ pub enum WorkerFact {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "command")]
 pub enum Command {
+    /// Let nodes start.
     Start,
-    Decide {
-        gate: GateId,
-        decision: GateReply,
-        /// The gate's hash as it was shown; a different one now refuses the answer.
-        hash: String,
-    },
+    /// Answer a gate; another hash now than the one that was shown refuses the answer.
+    Decide { gate: GateId, decision: GateReply, hash: String },
+    /// Why is in their own text, and may be empty.
     Act {
         #[serde(rename = "verb")]
         action: Box<Action>,
-        /// Why, in their own text; may be empty.
         why: String,
     },
     /// Undo the newest action whose effect has not begun.
     Undo,
-    /// Ask another model from here on: for what starts later, and what runs again.
-    UseModel {
-        model: String,
-        /// Where its provider takes fewer calls at once than the run has slots.
-        slots: Option<ModelSlots>,
-    },
+    /// Ask another model from here on: for what starts later, and what runs again. Its provider may take fewer calls at once than the run
+    /// has slots.
+    UseModel { model: String, slots: Option<ModelSlots> },
 }
 
 impl Command {
@@ -223,28 +168,14 @@ pub enum Effect {
 /// The answer to a worker's `ModelAsked`, `ModelTryFailed`, `ToolAsked` or `QuestionAsked`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// Make the model call.
-    Go {
-        /// What people wrote meanwhile; the agent gets it before the call.
-        guidance: Vec<String>,
-        /// It is the last turn: without tools, to return what you have.
-        wrap_up: bool,
-    },
+    /// Make the model call, with what people wrote meanwhile. To wrap up, it is the last turn: without tools, to return what you have.
+    Go { guidance: Vec<String>, wrap_up: bool },
     /// Try the model call again.
-    Again {
-        /// After so many milliseconds.
-        after_ms: u64,
-    },
-    /// Run the call, with these arguments.
-    Run {
-        /// Exact arguments; may differ from those proposed.
-        args: Value,
-    },
+    Again { after_ms: u64 },
+    /// Run the call, with exactly these arguments; they may differ from those proposed.
+    Run { args: Value },
     /// Don't run it; the text goes to the model.
-    Refused {
-        /// Text for the model.
-        message: String,
-    },
+    Refused { message: String },
     /// The value in the tool's place, or the answer to the question.
     Value(Value),
 }
@@ -283,19 +214,14 @@ pub struct Provenance {
 #[serde(rename_all = "snake_case", tag = "job")]
 #[expect(clippy::large_enum_variant, reason = "a job travels in a box")]
 pub enum Job {
+    /// A model works in turns, with tools.
     Agent(AgentJob),
-    Tool {
-        tool: String,
-        args: Value,
-    },
-    Code {
-        code: CodeNode,
-        inputs: Map<String, Value>,
-    },
+    /// One call.
+    Tool { tool: String, args: Value },
+    /// Run in the sandbox.
+    Code { code: CodeNode, inputs: Map<String, Value> },
     /// Done by the engine itself: transform, decision, merge, approval.
-    Inline {
-        work: String,
-    },
+    Inline { work: String },
     /// Run the plan inside, as often as it takes; the bodies follow as events of their own.
     Inside {
         /// What each body gets.

@@ -207,11 +207,8 @@ pub enum ErrorKind {
 pub enum TryVerdict {
     /// It may pass by itself; when is for the caller to say.
     Again,
-    /// It may pass by itself, and the server says how long that takes.
-    After {
-        /// Milliseconds from when the call failed.
-        ms: u64,
-    },
+    /// It may pass by itself, and the server says how long that takes from when the call failed.
+    After { ms: u64 },
     /// The same would fail again.
     Never,
 }

@@ -9,32 +9,30 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, strum::EnumIter)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum NodeState {
+    /// It waits for those that it depends on.
     #[default]
     Pending,
     /// May start as soon as a slot is free.
     Ready,
     /// Ready, but held (breakpoint, pause, lock, slot).
     Held,
-    /// A gate is open.
-    Waiting {
-        /// The oldest open gate of the node.
-        gate: GateId,
-    },
+    /// A gate is open: this is the oldest of the node.
+    Waiting { gate: GateId },
     /// A worker is at it.
     Running,
     /// A worker is at it, and is to return what it has.
     Stopping,
     /// An attempt failed; another follows.
-    Retrying {
-        until: Time,
-    },
+    Retrying { until: Time },
     /// It has a result.
     Succeeded,
     /// No model answered, or what it reads was made without one: its result is made up, and nothing of it happened.
     Rehearsed,
     /// `skip_if` held.
     Passed,
+    /// It never ran: a guard, its join or a person said so.
     Skipped,
+    /// It has an error in place of a result.
     Failed,
     /// Failed, and its consumers get the error.
     FailedSafe,

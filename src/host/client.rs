@@ -34,10 +34,8 @@ pub struct PlanningId(pub u64);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// Make a plan; streamed as `PlanNode`s, ended by `PlanReady` or `PlanFailed`.
-    Plan {
-        id: PlanningId,
-        wish: PlanWish,
-    },
+    Plan { id: PlanningId, wish: PlanWish },
+    /// Give up making a plan.
     CancelPlanning(PlanningId),
     /// Start a run; answered by `RunOpened` (live) or `Problem`.
     Start {
@@ -52,10 +50,7 @@ pub enum Request {
         planning: Vec<ModelCall>,
     },
     /// A command to a live run; what follows comes as `Events`.
-    Command {
-        run: RunId,
-        command: Command,
-    },
+    Command { run: RunId, command: Command },
     /// The list of runs, newest first.
     ListRuns,
     /// Open a run to look at; answered by `RunOpened`. Starts nothing.
@@ -71,35 +66,18 @@ pub enum Request {
     /// Drive a run on that was interrupted; answered by `RunOpened`, then its `Events`, or by `Problem`.
     Resume(RunId),
     /// A new run that keeps a run's events up to one of them and goes on from there; answered by `RunOpened` (live) or `Problem`.
-    Branch {
-        run: RunId,
-        /// The last event that is kept.
-        seq: u64,
-        /// Carried out before anything starts: edits, holds, breakpoints, a pause.
-        actions: Vec<Action>,
-    },
-    /// A picture of what a gate's payload would do; answered by `Preview` when there is one.
-    Preview {
-        run: RunId,
-        gate: GateId,
-        /// The payload, possibly edited.
-        payload: Value,
-    },
+    /// The actions (edits, holds, breakpoints, a pause) come before anything starts.
+    Branch { run: RunId, seq: u64, actions: Vec<Action> },
+    /// A picture of what a gate's payload, possibly edited, would do; answered by `Preview` when there is one.
+    Preview { run: RunId, gate: GateId, payload: Value },
     /// Use this model for plans and runs from now on, and for what a run that goes on has not started.
-    UseModel {
-        model: String,
-        run: Option<RunId>,
-    },
+    UseModel { model: String, run: Option<RunId> },
     /// The models on offer; answered by `Models`.
     ListModels,
     /// The providers that a model can be set up of; answered by `Providers`.
     ListProviders,
     /// A step of setting up a model; answered by `SetUp` with the same number.
-    SetUp {
-        id: u64,
-        step: SetupStep,
-        setup: Box<ModelSetup>,
-    },
+    SetUp { id: u64, step: SetupStep, setup: Box<ModelSetup> },
     /// Files of the workspace that count only if they are trusted; answered by `Trust`.
     ListTrust,
     /// Trust a file as it was listed; answered by `Catalog` or `Problem`.
@@ -109,21 +87,10 @@ pub enum Request {
     /// Read the plan in a file, by its path from the workspace; answered by `PlanRead` or `Problem`.
     ReadPlan(String),
     /// Write a text into a file, by its path from the workspace; answered by `TextSaved`, `TextThere` or `Problem`.
-    SaveText {
-        path: String,
-        text: String,
-        there: There,
-    },
+    SaveText { path: String, text: String, there: There },
     /// Write a plan into a file, by its path from the workspace; answered by `PlanSaved`, `PlanThere` or `Problem`.
-    SavePlan {
-        /// Its ending tells JSON (else) from YAML (`.yaml`, `.yml`).
-        path: String,
-        plan: Box<Plan>,
-        /// The form to write; what it can't hold is left out.
-        form: crate::plan::Dialect,
-        /// What happens to a file that is there.
-        there: There,
-    },
+    /// It is YAML where the path ends so (`.yaml`, `.yml`), else JSON; what its form can't hold is left out.
+    SavePlan { path: String, plan: Box<Plan>, form: crate::plan::Dialect, there: There },
 }
 
 /// What a plan is wanted for.
@@ -169,131 +136,63 @@ pub enum There {
 /// What a client is told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Notice {
+    /// The first notice: who and where the host is.
     Hello(Hello),
-    /// The catalog, at first and whenever it changes (an agent card was edited, another model was chosen).
-    Catalog {
-        /// What plans may name.
-        catalog: Catalog,
-        /// Cards that could not be read: file, line and words. The last good card stays.
-        problems: Vec<Problem>,
-    },
+    /// What plans may name, at first and whenever it changes (an agent card was edited, another model was chosen). Problems are cards that
+    /// could not be read: file, line and words. The last good card stays.
+    Catalog { catalog: Catalog, problems: Vec<Problem> },
     /// Which model is used now.
     Model(ModelStatus),
     /// Planning goes on: a status line.
-    PlanProgress {
-        id: PlanningId,
-        text: String,
-    },
+    PlanProgress { id: PlanningId, text: String },
     /// A node was generated (or generated again: replace it by id).
-    PlanNode {
-        id: PlanningId,
-        node: Box<Node>,
-    },
+    PlanNode { id: PlanningId, node: Box<Node> },
     /// The plan is there. It may have findings: open it in the editor.
-    PlanReady {
-        id: PlanningId,
-        made: Box<MadePlan>,
-    },
+    PlanReady { id: PlanningId, made: Box<MadePlan> },
     /// No plan could be made.
-    PlanFailed {
-        id: PlanningId,
-        problem: Problem,
-    },
-    /// A run was opened: everything so far.
-    RunOpened {
-        run: RunId,
-        /// Its events so far.
-        records: Vec<Record>,
-        /// Who drives it on.
-        driver: Driver,
-    },
+    PlanFailed { id: PlanningId, problem: Problem },
+    /// A run was opened: its events so far, and who drives it on.
+    RunOpened { run: RunId, records: Vec<Record>, driver: Driver },
     /// What happened in a live run, after it is in the journal.
-    Events {
-        run: RunId,
-        records: Vec<Record>,
-    },
+    Events { run: RunId, records: Vec<Record> },
     /// Somebody else drives the run now, or nobody does any more.
-    Driver {
-        run: RunId,
-        driver: Driver,
-    },
+    Driver { run: RunId, driver: Driver },
     /// The list of runs, newest first.
     Runs(Vec<RunSummary>),
     /// A run in a few words.
-    RunPeeked {
-        run: RunId,
-        peek: Box<crate::engine::RunPeek>,
-    },
-    /// The runs that have these words, newest first.
-    RunsFound {
-        /// As they were asked for.
-        words: String,
-        found: Vec<FoundSummary>,
-    },
+    RunPeeked { run: RunId, peek: Box<crate::engine::RunPeek> },
+    /// The runs that have these words, as they were asked for, newest first.
+    RunsFound { words: String, found: Vec<FoundSummary> },
     /// About how many bytes of the journal a run takes.
-    RunWeighed {
-        run: RunId,
-        bytes: u64,
-    },
+    RunWeighed { run: RunId, bytes: u64 },
     /// A run was deleted; this many bytes of the journal are free for others.
-    RunDeleted {
-        run: RunId,
-        bytes: u64,
-    },
-    /// The plan that stands in a file.
-    PlanRead {
-        /// The path as it was asked for.
-        path: String,
-        /// The plan, with those that it names by file.
-        plan: Box<Plan>,
-    },
-    /// A plan was written.
-    PlanSaved {
-        /// The path as it was asked for.
-        path: String,
-        plan: Box<Plan>,
-    },
-    /// There is a file already, and nothing was written.
-    PlanThere {
-        /// The path as it was asked for.
-        path: String,
-        /// What was to be written.
-        plan: Box<Plan>,
-        form: crate::plan::Dialect,
-        /// The file has comments, which no writer keeps.
-        has_comments: bool,
-    },
+    RunDeleted { run: RunId, bytes: u64 },
+    /// The plan that stands in a file, with those that it names by file. The path is the one that was asked for.
+    PlanRead { path: String, plan: Box<Plan> },
+    /// A plan was written to this path, as it was asked for.
+    PlanSaved { path: String, plan: Box<Plan> },
+    /// There is a file already, perhaps with comments, which no writer keeps; this plan was not written.
+    PlanThere { path: String, plan: Box<Plan>, form: crate::plan::Dialect, has_comments: bool },
     /// A text was written to that path, as it was asked for.
     TextSaved(String),
     /// There is a file already, and nothing was written.
-    TextThere {
-        path: String,
-        text: String,
-    },
+    TextThere { path: String, text: String },
     /// The run that something was asked of is no more: somebody deleted it.
     RunGone(RunId),
     /// A picture of what a gate's payload would do.
-    Preview {
-        run: RunId,
-        gate: GateId,
-        preview: crate::engine::Preview,
-    },
+    Preview { run: RunId, gate: GateId, preview: crate::engine::Preview },
+    /// The models on offer.
     Models(ModelList),
+    /// What a model can be set up of.
     Providers(Vec<ProviderOffer>),
     /// What came of a step of setting up a model.
-    SetUp {
-        id: u64,
-        news: SetupNews,
-    },
+    SetUp { id: u64, news: SetupNews },
     /// Files that are not trusted as they are.
     Trust(Vec<TrustItem>),
     /// Something that was asked for could not be done.
     Problem(Problem),
     /// The journal can't be written: the run is frozen in memory.
-    Frozen {
-        run: RunId,
-        problem: Problem,
-    },
+    Frozen { run: RunId, problem: Problem },
 }
 
 /// Who drives a run on.
@@ -331,24 +230,16 @@ pub struct Hello {
 /// Which model is used now.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ModelStatus {
-    Absent {
-        /// How to set up a model.
-        how: String,
-    },
-    /// A setting is wrong, so that none can be asked.
-    Broken {
-        why: String,
-        /// What to do about it.
-        how: String,
-    },
+    /// None is set up; so it can be.
+    Absent { how: String },
+    /// A setting is wrong, so that none can be asked; with what to do about it.
+    Broken { why: String, how: String },
     /// A person chose to rehearse: nodes that need a model or change anything only show what they would do.
     Rehearsal,
     /// The operator answers in the model's place.
     Operator,
-    Connected {
-        model: String,
-        provider: String,
-    },
+    /// A real one is asked.
+    Connected { model: String, provider: String },
 }
 
 /// The models on offer.

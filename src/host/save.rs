@@ -11,11 +11,10 @@ use std::{io::Result, path::Path};
 /// What became of a plan that was to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Saved {
+    /// It is in the file now.
     Written,
     /// There is such a file, which stayed as it was.
-    IsThere {
-        has_comments: bool,
-    },
+    IsThere { has_comments: bool },
 }
 
 /// Writes a plan in a form; a file's ending tells JSON from YAML. What a plan names by file stays a name, and what the form can't hold is

@@ -129,21 +129,14 @@ pub struct OutputSchema {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "role")]
 pub enum ChatMessage {
-    System {
-        content: String,
-    },
-    User {
-        content: String,
-    },
-    Assistant {
-        content: String,
-        calls: Vec<CallRequest>,
-    },
-    Tool {
-        call: String,
-        /// The result as text.
-        content: String,
-    },
+    /// What the model is and is to do.
+    System { content: String },
+    /// What it is asked, and what it is given.
+    User { content: String },
+    /// What it answered, with the calls that it wants.
+    Assistant { content: String, calls: Vec<CallRequest> },
+    /// The result of such a call, as text.
+    Tool { call: String, content: String },
 }
 
 /// A call that a model asks for.
@@ -172,29 +165,20 @@ pub struct ToolOffer {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
+    /// The next piece of the answer.
     Text(String),
     /// Reasoning text, where a provider streams it.
     Reasoning(String),
     /// A tool call begins; its arguments are not streamed.
     Call,
     /// It failed and is sent again, but not yet; why, and when.
-    Waits {
-        why: String,
-    },
-    /// The server refused or ignored a part of the call, so it is sent again at once.
-    Otherwise {
-        why: String,
-        /// In what way: `without tools`.
-        how: String,
-        /// What the answer took that was no use, where it was reported.
-        usage: Option<TokenUsage>,
-    },
-    /// The call is being retried; text streamed so far is void.
-    Restart {
-        why: String,
-        /// What the void answer took, where it was reported: part of what comes with the reply or the error.
-        usage: Option<TokenUsage>,
-    },
+    Waits { why: String },
+    /// The server refused or ignored a part of the call, so it is sent again at once, in another way (`without tools`). The answer that was
+    /// no use took so much, where that was reported.
+    Otherwise { why: String, how: String, usage: Option<TokenUsage> },
+    /// The call is being retried; text streamed so far is void. What that took, where it was reported, is a part of what comes with the
+    /// reply or the error.
+    Restart { why: String, usage: Option<TokenUsage> },
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

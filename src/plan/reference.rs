@@ -34,12 +34,9 @@ pub enum RefError {
     /// What it reads is not there, or it can't be read.
     #[error("`{reference}`: {cause}")]
     NoValue { reference: String, cause: ExprError },
-    /// The text or value grows too long.
+    /// The text or value grows too long by this one.
     #[error("`{reference}` makes the text or value longer than {MAX_RENDERED} bytes")]
-    TooLong {
-        /// The reference that would be one too many.
-        reference: String,
-    },
+    TooLong { reference: String },
     /// A value can't be put into a shell command as data there.
     #[error(
         "`{reference}` is {place} in the command, where the shell could run its value: make it an argument, or write a text with `write_file`"

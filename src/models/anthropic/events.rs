@@ -27,22 +27,17 @@ pub struct Events {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum StreamEvent {
-    MessageStart {
-        message: WireReply,
-    },
-    ContentBlockStart {
-        index: u64,
-        content_block: ContentBlock,
-    },
-    ContentBlockDelta {
-        index: u64,
-        delta: BlockDelta,
-    },
-    MessageDelta {
-        delta: StopDelta,
-        usage: Option<MessageUsage>,
-    },
+    /// The reply without its content.
+    MessageStart { message: WireReply },
+    /// A block begins.
+    ContentBlockStart { index: u64, content_block: ContentBlock },
+    /// A block goes on.
+    ContentBlockDelta { index: u64, delta: BlockDelta },
+    /// Why it stopped, and what it took.
+    MessageDelta { delta: StopDelta, usage: Option<MessageUsage> },
+    /// All of it came.
     MessageStop,
+    /// The server gives up.
     Error,
     /// `ping`, `content_block_stop`, and what is new.
     #[serde(other)]
@@ -61,19 +56,18 @@ struct WireReply {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum ContentBlock {
+    /// Words of the answer.
     Text {
         #[serde(default)]
         text: String,
     },
+    /// Words of a thought.
     Thinking {
         #[serde(default)]
         thinking: String,
     },
-    ToolUse {
-        id: String,
-        name: String,
-        input: Option<Value>,
-    },
+    /// A call, whose input follows.
+    ToolUse { id: String, name: String, input: Option<Value> },
     #[serde(other)]
     Else,
 }
@@ -81,15 +75,12 @@ enum ContentBlock {
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum BlockDelta {
-    TextDelta {
-        text: String,
-    },
-    ThinkingDelta {
-        thinking: String,
-    },
-    InputJsonDelta {
-        partial_json: String,
-    },
+    /// More words.
+    TextDelta { text: String },
+    /// More of a thought.
+    ThinkingDelta { thinking: String },
+    /// More of a call's input.
+    InputJsonDelta { partial_json: String },
     #[serde(other)]
     Else,
 }

@@ -33,12 +33,10 @@ impl Default for CallLimits {
 pub enum ApiKey {
     /// The server wants none, or nobody gave one.
     None,
+    /// It is written in a setting or a file.
     Given(SecretString),
     /// A shell command that prints it; run at the first call, then remembered.
-    Command {
-        line: String,
-        printed: OnceCell<SecretString>,
-    },
+    Command { line: String, printed: OnceCell<SecretString> },
 }
 
 /// The header that a key goes in.

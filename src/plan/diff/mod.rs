@@ -39,29 +39,12 @@ pub enum Change {
     Added(Box<Whole>),
     /// A node is only in the old plan.
     Removed(Box<Whole>),
-    /// A field of a node, or fields that only make sense together.
-    Field {
-        node: NodeId,
-        /// What the difference is called: `objective`, `args.path`, `work`.
-        name: String,
-        slots: Vec<ChangedField>,
-    },
-    /// An edge between nodes of both plans. One of them is there.
-    Edge {
-        /// As it was; `None` where it is new.
-        old: Option<Box<Edge>>,
-        /// As it is; `None` where it is gone.
-        new: Option<Box<Edge>>,
-    },
-    /// Edges of a node whose first match wins are in another order.
-    Order {
-        /// The node that they leave.
-        from: NodeId,
-        /// Targets as they were.
-        old: Vec<Edge>,
-        /// Targets as they are.
-        new: Vec<Edge>,
-    },
+    /// A field of a node, or fields that only make sense together, by what the difference is called: `objective`, `args.path`, `work`.
+    Field { node: NodeId, name: String, slots: Vec<ChangedField> },
+    /// An edge between nodes of both plans, as it was, unless it is new, and as it is, unless it is gone.
+    Edge { old: Option<Box<Edge>>, new: Option<Box<Edge>> },
+    /// Edges of this node, of which the first match wins, were and are in another order.
+    Order { from: NodeId, old: Vec<Edge>, new: Vec<Edge> },
     /// A field of the plan itself.
     Head(ChangedField),
 }

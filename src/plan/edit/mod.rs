@@ -22,26 +22,14 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Edit {
-    /// A new node at a position of `nodes`; `None` is the end.
-    AddNode {
-        /// Its id must be new.
-        node: Box<Node>,
-        at: Option<usize>,
-    },
+    /// A new node, with a new id, at a position of `nodes`; `None` is the end.
+    AddNode { node: Box<Node>, at: Option<usize> },
     /// A node goes, with its edges. Texts that mention it stay as they are.
-    RemoveNode {
-        id: NodeId,
-    },
+    RemoveNode { id: NodeId },
     /// A node's name changes; dependencies, edges, references, conditions and code follow.
-    RenameNode {
-        from: NodeId,
-        to: NodeId,
-    },
-    /// A node is written anew under its old id.
-    ReplaceNode {
-        /// The new node; its id says which.
-        node: Box<Node>,
-    },
+    RenameNode { from: NodeId, to: NodeId },
+    /// The node with this one's id is written anew.
+    ReplaceNode { node: Box<Node> },
     /// What a node does.
     #[serde(rename = "set_work")]
     SetKind {
@@ -51,86 +39,39 @@ pub enum Edit {
         kind: KindData,
     },
     /// How a node is run.
-    SetPolicy {
-        id: NodeId,
-        policy: Box<Policy>,
-    },
-    /// A node moves to another position of `nodes`.
-    MoveNode {
-        id: NodeId,
-        /// The position that it has afterwards.
-        to: usize,
-    },
+    SetPolicy { id: NodeId, policy: Box<Policy> },
+    /// A node moves to another position of `nodes`, which it has afterwards.
+    MoveNode { id: NodeId, to: usize },
     /// A copy of a node, right behind it, with the same incoming edges.
-    DuplicateNode {
-        id: NodeId,
-        copy: NodeId,
-    },
-    AddDependency {
-        node: NodeId,
-        on: NodeId,
-    },
+    DuplicateNode { id: NodeId, copy: NodeId },
+    /// A plain edge.
+    AddDependency { node: NodeId, on: NodeId },
     /// Every plain edge and every written edge between two nodes goes.
-    RemoveDependency {
-        node: NodeId,
-        on: NodeId,
-    },
+    RemoveDependency { node: NodeId, on: NodeId },
     /// An edge at a position of `edges`; `None` is the end.
-    AddEdge {
-        edge: Box<Edge>,
-        at: Option<usize>,
-    },
+    AddEdge { edge: Box<Edge>, at: Option<usize> },
     /// The edge at a position of `edges` goes.
-    RemoveEdge {
-        at: usize,
-    },
+    RemoveEdge { at: usize },
     /// The edge at a position of `edges` is written anew.
-    ReplaceEdge {
-        at: usize,
-        edge: Box<Edge>,
-    },
+    ReplaceEdge { at: usize, edge: Box<Edge> },
     /// What the plan is for.
-    SetGoal {
-        goal: String,
-    },
+    SetGoal { goal: String },
     /// Values known at the start.
-    SetInputs {
-        inputs: Map<String, Value>,
-    },
+    SetInputs { inputs: Map<String, Value> },
     /// Caps of the whole run.
-    SetBudget {
-        budget: Budget,
-    },
+    SetBudget { budget: Budget },
     /// Policy for nodes that don't say otherwise.
-    SetDefaults {
-        defaults: Box<Policy>,
-    },
-    /// Everything of the plan but its nodes and edges.
-    SetHead {
-        /// A plan without nodes and edges.
-        head: Box<Plan>,
-    },
+    SetDefaults { defaults: Box<Policy> },
+    /// Everything of the plan but its nodes and edges, as a plan without any.
+    SetHead { head: Box<Plan> },
     /// A piece of `nodes` is put in place of another: what inverses are made of.
-    SpliceNodes {
-        at: usize,
-        remove: usize,
-        insert: Vec<Node>,
-    },
+    SpliceNodes { at: usize, remove: usize, insert: Vec<Node> },
     /// A piece of `edges` is put in place of another: what inverses are made of.
-    SpliceEdges {
-        at: usize,
-        remove: usize,
-        insert: Vec<Edge>,
-    },
+    SpliceEdges { at: usize, remove: usize, insert: Vec<Edge> },
     /// A change to the plan inside a node.
-    Within {
-        node: NodeId,
-        edit: Box<Edit>,
-    },
+    Within { node: NodeId, edit: Box<Edit> },
     /// Several edits as one: all or none.
-    Batch {
-        edits: Vec<Edit>,
-    },
+    Batch { edits: Vec<Edit> },
 }
 
 /// A work on its own, serialised as the native fields that it has in a node.

@@ -13,11 +13,7 @@ pub const MAX_OUTPUT: usize = 4 << 20;
 pub enum ExprError {
     /// It doesn't follow the grammar.
     #[error("{message} at character {at}")]
-    Syntax {
-        /// What was expected or found.
-        message: String,
-        at: usize,
-    },
+    Syntax { message: String, at: usize },
     /// It reads something that isn't there.
     #[error("{0}")]
     Missing(String),

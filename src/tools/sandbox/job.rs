@@ -18,17 +18,8 @@ pub(super) const QUERY_TIME_MS: u64 = 20_000;
 /// What a worker is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum SandboxJob {
-    /// Run a function body.
-    Javascript {
-        code: String,
-        /// Results of dependencies by id.
-        deps: Value,
-        inputs: Value,
-        /// Memory limit in MiB.
-        memory_mb: u64,
-        /// Time limit in milliseconds.
-        time_ms: u64,
-    },
+    /// Run a function body with the results of dependencies by id.
+    Javascript { code: String, deps: Value, inputs: Value, memory_mb: u64, time_ms: u64 },
     /// Answer a query over tables.
     Query(QueryJob),
     /// Turn a page into text.
@@ -38,22 +29,12 @@ pub(super) enum SandboxJob {
 /// What a worker answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum SandboxAnswer {
-    Value {
-        value: Value,
-        logs: Vec<String>,
-    },
+    /// What it returned.
+    Value { value: Value, logs: Vec<String> },
     /// The time was up.
-    Time {
-        /// What was logged before.
-        logs: Vec<String>,
-    },
-    Failed {
-        message: String,
-        /// Line of the code.
-        line: Option<u32>,
-        /// What was logged before.
-        logs: Vec<String>,
-    },
+    Time { logs: Vec<String> },
+    /// It threw at this line, or can't be understood.
+    Failed { message: String, line: Option<u32>, logs: Vec<String> },
 }
 
 impl SandboxAnswer {

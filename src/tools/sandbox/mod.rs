@@ -55,22 +55,12 @@ pub struct JsOutcome {
 /// Why a script gave nothing.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SandboxError {
-    /// The script threw, or can't be understood.
+    /// The script threw at this line (from 1), or can't be understood; with what it wrote before.
     #[error("{}", located(message, *line))]
-    Script {
-        message: String,
-        /// Line of the code, from 1.
-        line: Option<u32>,
-        /// What it wrote before.
-        logs: Vec<String>,
-    },
-    /// The time limit was reached.
+    Script { message: String, line: Option<u32>, logs: Vec<String> },
+    /// The time limit was reached; with what it wrote before, unless it had to be killed.
     #[error("the code ran longer than its limit of {}", duration(*ms))]
-    Time {
-        ms: u64,
-        /// What it wrote before, unless it had to be killed.
-        logs: Vec<String>,
-    },
+    Time { ms: u64, logs: Vec<String> },
     #[error("the sandbox stopped the code: {0}")]
     Died(String),
     /// The worker could not be started.
