@@ -255,3 +255,65 @@ fn a_name_beside_an_id_is_the_title() {
         found(&document).code(0);
     }
 }
+
+/// The edges of a plan, from node to node by position.
+fn edges(document: &Value) -> Vec<(usize, usize)> {
+    let nodes = document["nodes"].as_array().unwrap();
+    let at = |id: &Value| nodes.iter().position(|node| node["id"] == *id).unwrap();
+    let listed = document["edges"].as_array().into_iter().flatten().map(|edge| (at(&edge["from"]), at(&edge["to"])));
+    let own = nodes.iter().enumerate().flat_map(|(to, node)| {
+        let sources = node["depends_on"].as_array().into_iter().flatten();
+        sources.map(move |id| (at(id), to)).collect::<Vec<_>>()
+    });
+    let mut all: Vec<(usize, usize)> = listed.chain(own).collect();
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn what_a_node_calls_its_result_is_a_reference_to_it_where_another_one_says_it() {
+    for (name, label, said, argument) in [
+        ("tool", json!({"label": "$var1"}), "$var1.id$", "{{unnamed_1.result.id}}"),
+        ("name", json!({"label": "$var_1"}), "$var_1.id$", "{{unnamed_1.result.id}}"),
+        ("api", json!({"responses": ["API_call_0"]}), "API_call_0", "{{unnamed_1.result}}"),
+        ("task", json!({"returns": [{"type": "mask", "value": "<GENERATED>-0"}]}), "<GENERATED>-0", "{{unnamed_1.result}}"),
+    ] {
+        let mut first = json!({name: "calculator", "arguments": {"expression": "1 + 1"}});
+        first.as_object_mut().unwrap().extend(label.as_object().unwrap().clone());
+        let second = json!({name: "calculator", "arguments": {"expression": said}});
+        let (code, document) = fixed(&json!([first, second]), "--fix=guess");
+        assert_eq!((code, &document["nodes"][1]["args"]["expression"]), (0, &json!(argument)), "{document}");
+        assert_eq!(edges(&document), [(0, 1)], "{document}");
+    }
+    // A word by itself may be anything.
+    let plan = json!({"nodes": [{"id": "a", "value": 1, "output": "report"}, {"id": "b", "value": "report", "depends_on": ["a"]}]});
+    assert_eq!(fixed(&plan, "--fix=guess").1["nodes"][1]["value"], "report");
+}
+
+#[test]
+fn of_several_nodes_that_do_the_same_a_link_means_the_nearest_on_its_side() {
+    let task = |name: &str| json!({"task": name, "arguments": ["x"]});
+    let link = |from: &str, to: &str| json!({"source": from, "target": to});
+    let nodes = json!([task("Colour"), task("Draw"), task("Translate"), task("Draw")]);
+    let links = json!([link("Colour", "Draw"), link("Draw", "Translate"), link("Translate", "Draw")]);
+    let (_, document) = fixed(&json!({"task_nodes": nodes, "task_links": links}), "--fix=guess");
+    assert_eq!(edges(&document), [(0, 1), (1, 2), (2, 3)], "{document}");
+    // The number counts from the first node, not from an id that nobody wrote.
+    let mut last = task("Draw");
+    last["arguments"] = json!(["<node-1>"]);
+    let plan = json!({"task_nodes": [task("Draw"), task("Translate"), last], "task_links": links.as_array().unwrap()[1..]});
+    let (_, document) = fixed(&plan, "--fix=guess");
+    assert_eq!(edges(&document), [(0, 1), (1, 2)], "{document}");
+    assert!(document["nodes"][2]["objective"].as_str().unwrap().contains("{{unnamed_2.result}}"), "{document}");
+}
+
+#[test]
+fn what_an_author_says_of_the_work_of_an_agent_reaches_it_by_a_guess() {
+    let plan = json!({"steps": [{"id": "a", "agent": "writer", "description": "Write it", "details": "Use short sentences only",
+        "acceptance_criteria": ["under 200 words", "no jargon"], "status": "in progress"}]});
+    let (code, document) = fixed(&plan, "--fix=guess");
+    let objective = document["nodes"][0]["objective"].as_str().unwrap();
+    assert_eq!(code, 0);
+    assert_eq!(objective, "Write it\n\ndetails: Use short sentences only\n\nacceptance criteria: - under 200 words\n- no jargon");
+    assert_eq!(document["nodes"][0]["status"], "in progress", "{document}");
+}

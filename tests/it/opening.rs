@@ -22,7 +22,7 @@ fn written(program: &Program, document: &Value, form: &str) -> Value {
 fn every_wrong_shape_is_a_finding_with_its_path_all_at_once() {
     let program = Program::new();
     let document = json!({"dagdeck": 1, "goal": ["g"], "nodes": [
-        {"value": 1}, {"id": 7, "value": 1}, {"id": "c", "value": 1, "depends_on": "node_1"}, {"id": "d", "value": 1, "when": true},
+        {"value": 1}, {"id": 7, "value": 1}, {"id": "c", "value": 1, "depends_on": "unnamed_1"}, {"id": "d", "value": 1, "when": true},
         {"id": "e", "value": 1, "retry": {"attempts": "often"}, "timeout_s": {}}, {"id": "f"}, {"id": "g", "tool": "x", "code": "return 1"},
         {"id": "h", "over": "[1]"}, 3
     ], "edges": [{"from": "c", "to": "d"}, {"from": "c", "to": ["d", "e"]}, {"from": "c"}, "c -> f", 5]});
@@ -467,6 +467,22 @@ fn an_order_that_a_node_names_as_one_text_is_never_dropped() {
         let document = json!({"dagdeck": 1, "nodes": [{"id": "a", "value": 1, name: "b"}, {"id": "b", "value": 2}]});
         assert_eq!(told(&program, &document), (3, vec![format!("wrong-shape nodes[0].{name}")]), "{document}");
     }
+}
+
+#[test]
+fn an_order_or_a_node_inside_of_an_unknown_field_is_never_dropped() {
+    let program = Program::new();
+    let ways = json!({"switch": {"branches": [{"condition": "x", "target": "b"}], "default": "c"}});
+    let tasks = json!([{"id": 1, "title": "x"}, {"id": 2, "title": "y", "dependencies": [1]}]);
+    for (field, value) in [("node_type", ways), ("examples", tasks.clone()), ("setup", json!({"inner": {"work": tasks}}))] {
+        let nodes = json!([{"id": "a", "value": 1, field: value}, {"id": "b", "value": 2}, {"id": "c", "value": 3}]);
+        assert_eq!(told(&program, &json!({"nodes": nodes})), (3, vec![format!("wrong-shape nodes[0].{field}")]), "{field}");
+    }
+    let two = json!({"tags": {"main": {"tasks": [{"id": 1, "value": 1}, {"id": 2, "value": 1, "needs": [1]}]}}, "nodes": [{"id": "a", "value": 1}]});
+    assert_eq!(told(&program, &two), (3, vec!["wrong-shape tags".to_owned()]));
+    // The same order twice is no error.
+    let agreeing = json!({"nodes": [{"id": "a", "value": 1, "next_on_success": ["b"]}, {"id": "b", "value": 2, "depends_on": ["a"]}]});
+    assert_eq!(told(&program, &agreeing), (0, vec!["unknown-field nodes[0].next_on_success".to_owned()]));
 }
 
 #[test]

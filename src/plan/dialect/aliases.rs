@@ -24,7 +24,13 @@ pub(super) fn work(node: &Map<String, Value>) -> Option<(&'static str, &'static 
         return None;
     }
     if has(&NAMES.node.args) && !has(&["agent", "agent_name", "agent_id", "role"]) {
-        return ["task", "action", "function"].iter().find(says).map(|name| (*name, "tool"));
+        // Where nothing else says what to do, a name is that of what is called.
+        let is_said = has(&["objective", "prompt", "instruction", "instructions", "goal", "description", "type", "kind"]);
+        let names: &[&str] = if is_said { &[] } else { &["api", "name"] };
+        let one =
+            |name: &&str| node.get(*name).is_some_and(|value| value.as_array().is_some_and(|list| list.len() == 1 && list[0].is_string()));
+        let mut calls = ["task", "action", "function"].iter().chain(names);
+        return calls.find(|name| says_text(name) || one(name)).map(|name| (*name, "tool"));
     }
     if has(&["objective", "prompt", "instruction", "instructions", "goal"]) {
         return None;

@@ -8,7 +8,7 @@ use super::forms::DocumentShape;
 use super::locate::{PathStep, steps};
 use super::names::NAMES;
 use super::outline::{self, outline};
-use super::reading::{self, FieldReading, aside, read_as, rename_key, replace};
+use super::reading::{self, FieldReading, aside, read_as, rename_key, replace, stand_in_id};
 use super::stages;
 use super::values::{node_from_value, node_to_value, shaped, tell};
 use crate::plan::Dialect;
@@ -160,7 +160,7 @@ fn node_at(node: &mut Value, shape: &DocumentShape, path: &str, at: Option<usize
         let field = if shape.dialect == Dialect::Stages { "stage_id" } else { "id" };
         let here = map.keys().position(|key| key == field).unwrap_or(0);
         let written = map.shift_remove(field);
-        let id = format!("node_{}", at + 1);
+        let id = stand_in_id(at);
         let message = format!("has no `{field}`: read as `{id}`");
         map.shift_insert(here, field.to_owned(), json!(id));
         notes.push(FieldReading { written, ..FieldReading::of(field, json!(id), message) });

@@ -112,6 +112,8 @@ pub(in crate::plan) struct UnknownNames {
     pub order: List,
     /// Names that say this only where they name nodes.
     pub perhaps_order: List,
+    /// Fields inside of others that may say where a way leads.
+    pub way: List,
     /// Words for no node.
     pub nowhere: List,
     /// Names of limits to what tools may be called.

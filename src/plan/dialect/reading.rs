@@ -251,12 +251,16 @@ fn restored_object(mut map: Map<String, Value>) -> Value {
     Value::Object(document)
 }
 
+/// The id of a node that has none. Authors write `<node-1>` and `step 1` for a position: no id that they didn't write is taken for that.
+pub(super) fn stand_in_id(at: usize) -> String {
+    format!("unnamed_{}", at + 1)
+}
+
 /// Nodes as an object; the id of one that has none in the document is its key alone.
 fn by_id(list: Value) -> Value {
     let Value::Array(list) = list else { return list };
     let entries = list.into_iter().enumerate().map(|(at, mut node)| {
-        let key =
-            node.get(KEY).or_else(|| node.get("id")).and_then(Value::as_str).map_or_else(|| format!("node_{}", at + 1), str::to_owned);
+        let key = node.get(KEY).or_else(|| node.get("id")).and_then(Value::as_str).map_or_else(|| stand_in_id(at), str::to_owned);
         node.as_object_mut().map(|map| map.shift_remove(KEY));
         (key, node)
     });

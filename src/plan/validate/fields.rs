@@ -65,7 +65,8 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
             if part != DocumentPart::Edge && gates.is_some_and(|gates| gates > 0) && gates == value.as_object().map(Map::len) {
                 continue;
             }
-            let fix = meant.zip(at).filter(|_| is_node).and_then(|(meant, at)| renamed(check.plan, at, name, meant));
+            let renamed = meant.zip(at).filter(|_| is_node).and_then(|(meant, at)| renamed(check.plan, at, name, meant));
+            let fix = renamed.or_else(|| said(check, at.filter(|_| part == DocumentPart::Node)?, name, value));
             let shown = legible(name);
             check.find(
                 Code::UnknownField,
@@ -100,6 +101,26 @@ fn of_kind(check: &mut PlanCheck, at: usize, name: &str, value: &Value) {
         check.find(Code::WrongShape, FindingPlace::Node(at), name, message, None);
     }
 }
+
+/// What an author says of an agent's work beside its objective, as a part of that.
+fn said(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<Fix> {
+    let words = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().map(|line| Some(format!("- {}", line.as_str()?))).collect::<Option<Vec<_>>>()?.join("\n"),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => return None,
+    };
+    let NodeKind::Agent(work) = &check.plan.nodes[at].kind else { return None };
+    let objective = work.objective.as_ref().filter(|_| words.len() >= SENTENCE)?;
+    let objective = Some(format!("{objective}\n\n{}: {words}", name.replace(['_', '-'], " ")));
+    let edit = check.changed(at, |node| {
+        node.kind = NodeKind::Agent(AgentNode { objective, ..work.clone() });
+        node.ext.shift_remove(name);
+    });
+    Some(Fix::guess("add it to the objective", edit))
+}
+
+/// From how many bytes on a text is taken for a sentence.
+const SENTENCE: usize = 20;
 
 /// The node with the field under the name that was meant, if it can be read so.
 fn renamed(plan: &Plan, at: usize, name: &str, meant: &str) -> Option<Fix> {

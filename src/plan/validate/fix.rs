@@ -1,11 +1,12 @@
 //! Applying fixes one after the other, safe ones before guesses. A fix may uncover other findings, so each is tried on a copy and kept only if the plan is better
 //! for it. Between two steps that leave fewer findings each one is tried once, so this ends whatever the fixes are.
 
-use super::codes::Code;
+use super::codes::{Code, Severity};
 use super::finding::{Finding, Fix, FixKind};
 use super::validate;
+use crate::plan::edit::Edit;
 use crate::plan::{Catalog, NodeId, Plan};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How much is looked at in one go, in nodes: each try reads the whole plan.
 const MOST_NODES: usize = 2_000_000;
@@ -23,11 +24,20 @@ pub fn fixes(plan: &Plan, catalog: &Catalog, most: FixKind) -> Vec<(String, Fix)
 
 fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<(String, Fix)>) {
     let mut findings = by_severity(plan, catalog);
+    let mut batched: BTreeSet<Code> = BTreeSet::new();
     let mut tried: BTreeSet<(Code, Option<NodeId>, String)> = BTreeSet::new();
     for _ in 0..(MOST_NODES / (plan.nodes.len() + 1)).clamp(8, 400) {
         let may = |finding: &&Finding| finding.fix.as_ref().is_some_and(|fix| fix.kind <= most) && !tried.contains(&name(finding));
         let untried = findings.iter().filter(may).min_by_key(|finding| finding.fix.as_ref().map(|fix| fix.kind));
         let Some((finding, fix)) = untried.and_then(|finding| Some((finding, finding.fix.as_ref()?))) else { break };
+        if batched.insert(finding.code)
+            && let Some(batch) = together(plan, catalog, &findings, finding.code, most)
+        {
+            tried.clear();
+            made.extend(batch.fixes);
+            (*plan, findings) = (batch.plan, batch.findings);
+            continue;
+        }
         let this = name(finding);
         let mut changed = plan.clone();
         if fix.edit.apply(&mut changed).is_err() {
@@ -50,6 +60,36 @@ fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<(St
             (*plan, findings) = (changed, after);
         }
     }
+}
+
+/// A plan after several fixes, with what is found in it.
+struct FixBatch {
+    plan: Plan,
+    findings: Vec<Finding>,
+    fixes: Vec<(String, Fix)>,
+}
+
+/// All fixes for one kind of finding at once, one for each node, where every one of them settles its finding and nothing else comes up:
+/// one reading of the plan for all. None when that is not so.
+fn together(plan: &Plan, catalog: &Catalog, findings: &[Finding], code: Code, most: FixKind) -> Option<FixBatch> {
+    let mut changed = plan.clone();
+    let mut fixes: BTreeMap<usize, (String, Fix)> = BTreeMap::new();
+    let of_code = findings.iter().filter(|finding| finding.code == code);
+    let kind = of_code.clone().filter_map(|finding| finding.fix.as_ref()).map(|fix| fix.kind).filter(|kind| *kind <= most).min()?;
+    for finding in of_code {
+        let Some(fix) = finding.fix.as_ref().filter(|fix| fix.kind == kind) else { continue };
+        // A node in the place of itself under the same id touches nothing else.
+        let Edit::SpliceNodes { at, remove: 1, insert } = &fix.edit else { continue };
+        let is_alone = insert.len() == 1 && plan.nodes.get(*at).is_some_and(|node| node.id == insert[0].id) && !fixes.contains_key(at);
+        if is_alone && fix.edit.apply(&mut changed).is_ok() {
+            fixes.insert(*at, (finding.path.clone(), fix.clone()));
+        }
+    }
+    let after = by_severity(&changed, catalog);
+    let errors = if code.severity() == Severity::Error { fixes.len() } else { 0 };
+    let ((errors_after, all_after), (errors_before, all_before)) = (weight(&after), weight(findings));
+    let is_settled = errors_after + errors <= errors_before && all_after + fixes.len() <= all_before;
+    (is_settled && fixes.len() > 1).then(|| FixBatch { plan: changed, findings: after, fixes: fixes.into_values().collect() })
 }
 
 fn by_severity(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {

@@ -68,11 +68,12 @@ struct Meant {
 pub(super) fn check(check: &mut PlanCheck) {
     let mut found = Vec::new();
     let plan = check.plan;
+    let names = NodeNames::of(check);
     for (at, node) in plan.nodes.iter().enumerate() {
         let mut seen: Vec<String> = Vec::new();
         node_texts(node, |place, text| {
             let mut text_of = |text: &str| {
-                for reference in foreign(text) {
+                for reference in names.whole(text, at).map_or_else(|| foreign(text), |reference| vec![reference]) {
                     let written = text[reference.span.clone()].to_owned();
                     if place.key.is_some_and(|key| NAMES.foreign.of_their_own.contains(&plain(key).as_str()))
                         || seen.len() > MOST_IN_NODE
@@ -96,7 +97,6 @@ pub(super) fn check(check: &mut PlanCheck) {
     if found.is_empty() {
         return;
     }
-    let names = NodeNames::of(check);
     let counting = [0, 1].map(|base| counting(check, &names, &found, base));
     for one in &found {
         report(check, &names, counting, one);
@@ -116,6 +116,8 @@ fn each_text(value: &Value, visit: &mut impl FnMut(&str)) {
 /// two nodes share.
 struct NodeNames {
     plain: BTreeMap<String, Option<usize>>,
+    /// What nodes call their results, as they write it.
+    results: BTreeMap<String, Option<usize>>,
     numbers: BTreeMap<usize, Option<usize>>,
 }
 
@@ -124,11 +126,18 @@ impl NodeNames {
         fn add<K: Ord>(map: &mut BTreeMap<K, Option<usize>>, key: K, at: usize) {
             map.entry(key).and_modify(|there| *there = there.filter(|there| *there == at)).or_insert(Some(at));
         }
-        let mut names = Self { plain: BTreeMap::new(), numbers: BTreeMap::new() };
+        let mut names = Self { plain: BTreeMap::new(), results: BTreeMap::new(), numbers: BTreeMap::new() };
         for (at, node) in check.plan.nodes.iter().enumerate() {
             add(&mut names.plain, plain(&node.id), at);
-            let results = NAMES.foreign.named_result.iter().filter_map(|field| node.ext.get(*field)?.as_str());
-            results.for_each(|name| add(&mut names.plain, plain(name), at));
+            for value in NAMES.foreign.named_result.iter().filter_map(|field| node.ext.get(*field)) {
+                each_text(value, &mut |name| {
+                    add(&mut names.plain, plain(name.trim_matches(|c: char| !c.is_alphanumeric())), at);
+                    // A word by itself may be anything.
+                    if name.contains(|c: char| c.is_ascii_digit() || ['$', '<', '_'].contains(&c)) && !name.contains(' ') {
+                        add(&mut names.results, name.to_owned(), at);
+                    }
+                });
+            }
             if let Some(number) = position_in(&node.id) {
                 add(&mut names.numbers, number, at);
             }
@@ -136,10 +145,18 @@ impl NodeNames {
         names
     }
 
+    /// A text that is as a whole what one other node calls its result.
+    fn whole(&self, text: &str, at: usize) -> Option<ForeignReference> {
+        self.results.get(text).copied().flatten().filter(|source| *source != at)?;
+        let name = text.to_owned();
+        Some(ForeignReference { span: 0..text.len(), spelling: Spelling::Braces, name, fields: String::new(), is_result: true })
+    }
+
     /// The node with this name, or with this number in its id.
     fn find(&self, check: &PlanCheck, name: &str) -> Option<usize> {
         let by_number = || self.numbers.get(&position_in(name)?).copied().flatten();
-        check.graph.position(name).or_else(|| self.plain.get(&plain(name)).copied().flatten()).or_else(by_number)
+        let named = check.graph.position(name).or_else(|| self.results.get(name).copied().flatten());
+        named.or_else(|| self.plain.get(&plain(name)).copied().flatten()).or_else(by_number)
     }
 }
 
@@ -279,6 +296,10 @@ fn rewritten(node: &Node, written: &str, right: &str) -> Node {
 }
 
 fn replace(text: &mut String, written: &str, right: &str) {
+    if text == written {
+        right.clone_into(text);
+        return;
+    }
     for reference in foreign(text).into_iter().rev().filter(|reference| &text[reference.span.clone()] == written).collect::<Vec<_>>() {
         text.replace_range(reference.span, right);
     }
@@ -353,13 +374,15 @@ fn spelled(rest: &str, before: Option<char>) -> Option<(usize, Option<ForeignRef
     let name = rest[1..1 + length].trim_end_matches(['.', '-']);
     let reference = path(name, spelling)?;
     let behind = &rest[1 + name.len()..];
+    // `$name.field$`
+    let closing = usize::from(spelling == Spelling::Dollar && behind.starts_with('$') && !reference.is_number());
     // A price, or a colour.
     let has_digit = |text: Option<&str>| text.is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit()));
     let goes_on = has_digit(reference.fields.strip_prefix('.')) || behind.starts_with('%') || has_digit(behind.strip_prefix(','));
     let is_figure = reference.is_number() && goes_on;
     let is_other = spelling == Spelling::Hash
         && (!reference.fields.is_empty() || position_in(&reference.name).is_none() || reference.is_number() || is_colour(&reference.name));
-    (!is_figure && !is_other).then_some((1 + name.len(), Some(reference)))
+    (!is_figure && !is_other).then_some((1 + name.len() + closing, Some(reference)))
 }
 
 fn is_colour(name: &str) -> bool {

@@ -42,7 +42,7 @@ fn of_plan(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
         return None;
     }
     let listed = || value.as_array().into_iter().flatten();
-    if listed().any(is_step) {
+    if listed().any(is_step) || holds_nodes(value) {
         return Some(format!("`{shown}` holds nodes beside the plan's own, which would not run: write them into one list"));
     }
     let word = plain(name);
@@ -75,6 +75,20 @@ fn of_plan(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
         || value.as_object().is_some_and(|map| !map.is_empty() && map.iter().all(of_nodes));
     says_order
         .then(|| format!("`{shown}` names nodes in an order, but orders nothing here: write it as each node's `depends_on`, or as edges"))
+}
+
+/// Whether a value holds a list of nodes at any depth: objects with ids, of which one names what it waits for.
+fn holds_nodes(value: &Value) -> bool {
+    let has = |node: &Value, names: &[&str]| names.iter().any(|name| node.get(*name).is_some());
+    match value {
+        Value::Array(list) => {
+            let are_nodes =
+                list.iter().all(|node| has(node, &NAMES.node.reference)) && list.iter().any(|node| has(node, &NAMES.node.depends_on));
+            are_nodes && !list.is_empty() || list.iter().any(holds_nodes)
+        }
+        Value::Object(fields) => fields.values().any(holds_nodes),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 /// In an unknown field of an edge: whether it leads on.
@@ -163,7 +177,8 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
         return Some(format!("`{shown}` has no effect here, so this would run once: use a node with `over` or `until`, and a `body`"));
     }
     let holders = ["children", "subtasks", "substeps", "steps", "tasks", "nodes", "actions", "parallel", "branches", "then", "do"];
-    if holders.contains(&word.as_str()) && value.as_array().is_some_and(|list| list.iter().any(Value::is_object)) {
+    let is_held = holders.contains(&word.as_str()) && value.as_array().is_some_and(|list| list.iter().any(Value::is_object));
+    if is_held || holds_nodes(value) {
         return Some(format!("`{shown}` holds steps of its own, which would not run: write them as nodes, or as the `plan` of this one"));
     }
     let elsewhere = &NAMES.form(dialect).node.elsewhere;
@@ -187,17 +202,43 @@ fn lost_order(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option
     };
     let ids: Vec<String> = id(value).into_iter().chain(listed.filter_map(id)).collect();
     let is_order = is(&NAMES.unknown.order);
+    let own = check.graph.id(at).as_str();
+    let is_perhaps = is(&NAMES.unknown.perhaps_order);
+    // The plan says the same by its edges.
+    let beside = |id: &String| {
+        let comes_before = is_perhaps && check.graph.predecessors(at).any(|before| check.graph.id(before).as_str() == id);
+        comes_before || check.graph.successors(at).any(|next| check.graph.id(next).as_str() == id)
+    };
+    if (is_order || is_perhaps) && !ids.is_empty() && ids.iter().all(beside) {
+        return None;
+    }
     if is_order && let Some(lost) = ids.iter().find(|id| !NAMES.unknown.nowhere.contains(&id.to_lowercase().as_str())) {
         let is_known = check.has_alike(lost) || position_in(lost).is_some();
         let unknown = if is_known { String::new() } else { format!(", and there is no node `{}`", legible(lost)) };
         return Some(format!("says what comes after this, but orders nothing here{unknown}"));
     }
     let is_whole = value.as_array().map(Vec::len).or(value.as_object().map(Map::len)).is_none_or(|count| count == ids.len());
-    let own = check.graph.id(at).as_str();
     let is_node = |id: &String| id != own && check.has_alike(id);
     let are_nodes = is_whole && !ids.is_empty() && ids.iter().all(is_node);
     // A slip of another field's name is told as that.
     let is_slip = || meant(name, node_fields()).is_some_and(|near| near != "depends_on");
-    (are_nodes && (is(&NAMES.unknown.perhaps_order) || value.is_array() && !is_slip()))
-        .then(|| "names other nodes, but orders nothing here".to_owned())
+    let says = are_nodes && (is_perhaps || value.is_array() && !is_slip()) || leads_inside(check, own, value);
+    says.then(|| "names other nodes, but orders nothing here".to_owned())
+}
+
+/// Whether a field inside of a value says that it leads to another node.
+fn leads_inside(check: &PlanCheck, own: &str, value: &Value) -> bool {
+    let is_way = |name: &str| {
+        let words = [&NAMES.unknown.order, &NAMES.unknown.perhaps_order, &NAMES.unknown.way];
+        words.iter().any(|words| words.contains(&plain(name).as_str()))
+    };
+    let is_node = |id: &Value| id.as_str().is_some_and(|id| id != own && check.graph.position(id).is_some());
+    match value {
+        Value::Object(fields) => fields.iter().any(|(name, inner)| {
+            is_way(name) && (is_node(inner) || inner.as_array().is_some_and(|list| list.iter().any(is_node)))
+                || leads_inside(check, own, inner)
+        }),
+        Value::Array(list) => list.iter().any(|inner| leads_inside(check, own, inner)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }

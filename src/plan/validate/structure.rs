@@ -194,20 +194,36 @@ pub(super) fn found_name(check: &mut PlanCheck, wrong: &str, other: &NodeId, is_
             return Some((node.id.clone(), kind));
         }
     }
-    let does = |node: &Node| {
-        let title = node.ext.get("title").or_else(|| node.ext.get("name")).and_then(Value::as_str);
-        let work = [node.kind.tool().map(|tool| tool.tool.as_str()), node.kind.agent().and_then(|agent| agent.agent.as_deref()), title];
-        work.into_iter().flatten().any(|name| plain(name) == is_meant)
-    };
-    // Of several the nearest on the right side of the other end.
-    let here = check.graph.position(other);
-    let is_there = |at: usize| here.is_none_or(|here| if is_before { at < here } else { at > here });
-    let doing: Vec<usize> = (0..plan.nodes.len()).filter(|at| plan.nodes[*at].id != *other && does(&plan.nodes[*at])).collect();
-    let mut near = doing.iter().copied().filter(|at| doing.len() == 1 || is_there(*at));
-    if let Some(at) = if is_before { near.next_back() } else { near.next() } {
+    if let Some(at) = nearest_pair(check, wrong, other, is_before) {
         return Some((plan.nodes[at].id.clone(), FixKind::Guess));
     }
     check.nearest_node(wrong, Some(other)).map(|near| (near, FixKind::Guess))
+}
+
+/// Of the nodes that do what a name says the one that is nearest to the other end, on its right side; the first of several. The other end
+/// may be meant by such a name, too.
+fn nearest_pair(check: &PlanCheck, name: &str, other: &NodeId, is_before: bool) -> Option<usize> {
+    let plan = check.plan;
+    let doing = |name: &str| -> Vec<usize> {
+        let is_meant = plain(name);
+        let does = |node: &Node| {
+            let title = node.ext.get("title").or_else(|| node.ext.get("name")).and_then(Value::as_str);
+            let work = [node.kind.tool().map(|tool| tool.tool.as_str()), node.kind.agent().and_then(|agent| agent.agent.as_deref()), title];
+            work.into_iter().flatten().any(|name| plain(name) == is_meant)
+        };
+        (0..plan.nodes.len()).filter(|at| does(&plan.nodes[*at])).collect()
+    };
+    let others = check.graph.position(other).map_or_else(|| doing(other), |at| vec![at]);
+    let near: Vec<usize> = doing(name).into_iter().filter(|at| !others.contains(at) || others.len() > 1).collect();
+    let distance = |at: usize| {
+        let right = others.iter().map(|other| if is_before { (at, *other) } else { (*other, at) });
+        right.filter(|(from, to)| from < to).map(|(from, to)| to - from).min()
+    };
+    match near.as_slice() {
+        [only] => Some(*only),
+        _ if others.is_empty() => if is_before { near.last() } else { near.first() }.copied(),
+        _ => near.iter().filter_map(|at| Some((distance(*at)?, *at))).min().map(|(_, at)| at),
+    }
 }
 
 /// The number in a name such as `Step_4`, `<node-1>`, `#E2` or `0`.
