@@ -61,10 +61,11 @@ pub use step::Batch;
 pub use stop_signal::StopSignal;
 pub use time::Time;
 pub use tries::{FailedTry, next_try};
+pub use views::changes::RunChanges;
 pub use views::compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
 pub use views::describe::{
     CountedNodes, EventKind, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, calls_label, elapsed, elapsed_of,
-    inside_ended, listed, result_line, result_notes, result_text, work,
+    inside_ended, is_effect, listed, result_line, result_notes, result_text, work,
 };
 pub use views::impact::{Impact, NodeImpact};
 pub use views::outline::WayOut;

@@ -203,6 +203,11 @@ impl Plain {
         self.wrap_from(max, if hang > max / 3 { 0 } else { hang })
     }
 
+    /// The same, with the later lines indented by so many columns.
+    pub fn wrap_below(&self, max: usize, hang: usize) -> Vec<Self> {
+        self.wrap_from(max, hang)
+    }
+
     fn wrap_from(&self, max: usize, hang: usize) -> Vec<Self> {
         let mut wrapping = Wrapping { max: max.max(1), hang, lines: Vec::new(), line: String::new(), taken: 0, start: 0 };
         let mut rest = self.text.as_str();

@@ -93,7 +93,7 @@ mod tests {
 
     /// All lines of help for these contexts, joined where they are one.
     fn shown(deck: &Deck, contexts: &[KeyContext]) -> Vec<String> {
-        lines(&deck.model, contexts).from(0).map(|(_, line)| line.as_str().to_owned()).collect()
+        lines(&deck.model, contexts).from(0).map(|line| line.text().as_str().to_owned()).collect()
     }
 
     #[test]

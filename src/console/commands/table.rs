@@ -117,7 +117,7 @@ const TREE: &[ConsoleCommand] = &[
     row("tree.fold_all", &["Z"], Tree, ("Fold or unfold all", "", "folds all rows, or unfolds them"), when::has_nodes, |model, _| model.with_tree(TreeView::toggle_all)),
     row("tree.orient", &["t"], Tree, ("Last nodes first", "", "draws it from the first nodes, or from the final ones"), when::has_nodes, actions::tree::orient),
     field("tree.filter", &["/"], Tree, ("Search", "search", "by id and words, is:failed, is:waiting, agent:, tool:"), when::has_nodes, actions::tree::filter),
-    row("tree.attention", &["."], Tree, ("Next that needs you", "next that needs you", "the oldest gate, halt or failure, then the next"), when::needs_you, actions::tree::attention),
+    row("tree.attention", &["."], Plan, ("Next that needs you", "next that needs you", "the oldest gate, halt or failure, then the next"), when::needs_you, actions::tree::attention),
     row("filter.older", &["up"], Filter, ("Earlier search", "earlier", "what you searched for before"), when::typed_before, actions::typing::older),
     row("filter.newer", &["down"], Filter, ("Later search, or keep", "", "the next search; after the last, back to the tree"), when::always, actions::typing::newer),
     row("filter.done", &["enter"], Filter, ("Keep the filter", "keep", "back to the tree; the filter stays"), when::always, actions::typing::filter_done),
@@ -245,7 +245,8 @@ const INSPECTOR: &[ConsoleCommand] = &[
     row("inspector.right", &["l", "right"], Inspector, ("Next tab", "next tab", "output, prompt, tools, timing, node"), when::has_nodes, |model, _| inspector::tab(model, 1)),
     row("inspector.left", &["h", "left"], Inspector, ("Previous tab", "", "output, prompt, tools, timing, node"), when::has_nodes, |model, _| inspector::tab(model, -1)),
     row("inspector.zoom", &["z"], Plan, ("Zoom", "zoom", "this pane alone, without borders, to read or copy"), when::has_nodes, inspector::zoom),
-    row("inspector.copy", &["y"], Plan, ("Copy", "copy", "copies what the inspector shows"), when::has_nodes, inspector::copy),
+    row("inspector.source", &["#"], Plan, ("Result as it is written", "", "Markdown and tables as they are written; again: drawn"), when::has_result, inspector::source),
+    row("inspector.copy", &["y"], Plan, ("Copy", "copy", "copies what the card shows; a result as it is written"), when::has_nodes, inspector::copy),
 ];
 
 #[rustfmt::skip]

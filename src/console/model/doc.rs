@@ -3,27 +3,93 @@
 
 use std::borrow::Cow;
 
+use super::DrawnLine;
 use crate::{console::theme::Role, text::Plain};
 
 #[derive(Clone, Debug, Default)]
 pub struct Doc<'a> {
-    parts: Vec<(Role, Cow<'a, [Plain]>)>,
+    parts: Vec<DocPart<'a>>,
     len: usize,
+}
+
+/// Lines that are alike.
+#[derive(Clone, Debug)]
+enum DocPart<'a> {
+    Lines(Role, Cow<'a, [Plain]>),
+    /// Lines with a role for each of their pieces.
+    Drawn(Cow<'a, [DrawnLine]>),
+}
+
+/// One line of a doc.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum DocLine<'a> {
+    Text(Role, &'a Plain),
+    Drawn(&'a DrawnLine),
+}
+
+impl DocLine<'_> {
+    /// Its words.
+    pub fn text(&self) -> &Plain {
+        match self {
+            Self::Text(_, text) => text,
+            Self::Drawn(line) => line.text(),
+        }
+    }
+
+    /// Rows that it takes in so many columns.
+    pub fn height(&self, columns: usize) -> usize {
+        match self {
+            Self::Text(_, text) => text.wrap_hanging(columns).len(),
+            Self::Drawn(line) => line.rows(columns).len(),
+        }
+    }
+}
+
+impl DocPart<'_> {
+    /// Its lines from one on, either way.
+    fn lines(&self, start: usize) -> impl DoubleEndedIterator<Item = DocLine<'_>> {
+        let (text, drawn) = match self {
+            Self::Lines(role, lines) => (Some((*role, lines.get(start..).unwrap_or(&[]))), &[][..]),
+            Self::Drawn(lines) => (None, lines.get(start..).unwrap_or(&[])),
+        };
+        let text = text.into_iter().flat_map(|(role, lines)| lines.iter().map(move |line| DocLine::Text(role, line)));
+        text.chain(drawn.iter().map(DocLine::Drawn))
+    }
+
+    fn borrowed(&self) -> DocPart<'_> {
+        match self {
+            Self::Lines(role, lines) => DocPart::Lines(*role, Cow::Borrowed(&**lines)),
+            Self::Drawn(lines) => DocPart::Drawn(Cow::Borrowed(&**lines)),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Lines(_, lines) => lines.len(),
+            Self::Drawn(lines) => lines.len(),
+        }
+    }
 }
 
 impl<'a> Doc<'a> {
     /// Appends lines that stand elsewhere.
     pub fn lines(&mut self, role: Role, lines: &'a [Plain]) {
         self.len += lines.len();
-        self.parts.push((role, Cow::Borrowed(lines)));
+        self.parts.push(DocPart::Lines(role, Cow::Borrowed(lines)));
+    }
+
+    /// Appends lines in pieces that stand elsewhere.
+    pub fn drawn(&mut self, lines: &'a [DrawnLine]) {
+        self.len += lines.len();
+        self.parts.push(DocPart::Drawn(Cow::Borrowed(lines)));
     }
 
     /// Appends one line.
     pub fn line(&mut self, role: Role, line: Plain) {
         self.len += 1;
         match self.parts.last_mut() {
-            Some((last, Cow::Owned(lines))) if *last == role => lines.push(line),
-            _ => self.parts.push((role, Cow::Owned(vec![line]))),
+            Some(DocPart::Lines(last, Cow::Owned(lines))) if *last == role => lines.push(line),
+            _ => self.parts.push(DocPart::Lines(role, Cow::Owned(vec![line]))),
         }
     }
 
@@ -49,7 +115,7 @@ impl<'a> Doc<'a> {
 
     /// The same without a copy of its text.
     pub fn borrowed(&self) -> Doc<'_> {
-        Doc { parts: self.parts.iter().map(|(role, lines)| (*role, Cow::Borrowed(&**lines))).collect(), len: self.len }
+        Doc { parts: self.parts.iter().map(DocPart::borrowed).collect(), len: self.len }
     }
 
     /// Number of lines.
@@ -63,25 +129,25 @@ impl<'a> Doc<'a> {
     }
 
     /// Lines from one on.
-    pub fn from(&self, start: usize) -> impl Iterator<Item = (Role, &Plain)> {
+    pub fn from(&self, start: usize) -> impl Iterator<Item = DocLine<'_>> {
         let mut skip = start;
-        self.parts.iter().flat_map(move |(role, lines)| {
-            let left = lines.get(skip..).unwrap_or(&[]);
-            skip = skip.saturating_sub(lines.len());
-            left.iter().map(|line| (*role, line))
+        self.parts.iter().flat_map(move |part| {
+            let lines = part.lines(skip);
+            skip = skip.saturating_sub(part.len());
+            lines
         })
     }
 
-    /// Lines before one, backwards.
-    pub fn back(&self) -> impl Iterator<Item = (Role, &Plain)> {
-        self.parts.iter().rev().flat_map(|(role, lines)| lines.iter().rev().map(|line| (*role, line)))
+    /// All lines, the last one first.
+    pub fn back(&self) -> impl Iterator<Item = DocLine<'_>> {
+        self.parts.iter().rev().flat_map(|part| part.lines(0).rev())
     }
 
     /// The first line of the last page: from it on, all fits into so many rows of so many columns.
     pub fn last_page(&self, columns: usize, rows: usize) -> usize {
         let mut left = rows;
-        let fits = self.back().take_while(|(_, line)| {
-            let wrapped = line.wrap_hanging(columns).len();
+        let fits = self.back().take_while(|line| {
+            let wrapped = line.height(columns);
             let fits = wrapped <= left;
             left = left.saturating_sub(wrapped);
             fits
@@ -92,6 +158,6 @@ impl<'a> Doc<'a> {
 
     /// All of it as text, for the clipboard.
     pub fn copied(&self) -> String {
-        self.from(0).map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
+        self.from(0).map(|line| line.text().as_str().to_owned()).collect::<Vec<_>>().join("\n")
     }
 }

@@ -9,11 +9,13 @@ pub struct Inspector {
     pub plan_tab: Tab,
     /// Where reading goes on.
     pub scroll: Scroll,
+    /// Whether Markdown is shown as it is written.
+    pub source: bool,
 }
 
 impl Default for Inspector {
     fn default() -> Self {
-        Self { run_tab: Tab::Output, plan_tab: Tab::Node, scroll: Scroll::Start }
+        Self { run_tab: Tab::Output, plan_tab: Tab::Node, scroll: Scroll::Start, source: false }
     }
 }
 

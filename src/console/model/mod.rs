@@ -17,6 +17,7 @@ mod key;
 mod list;
 pub mod log;
 mod look;
+mod markdown;
 mod peeked;
 mod place;
 mod request;
@@ -41,7 +42,7 @@ pub use dialog::{
     Asks, Branching, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, ListOf, Performer, Pick, PickItem, PickThen,
     ReaderDialog, Reading, TypedAs,
 };
-pub use doc::Doc;
+pub use doc::{Doc, DocLine};
 pub use drawing::{FoldedGraph, address};
 pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, PlanOrigin, Review, Version};
 pub use field::{Lines, TextField};
@@ -51,6 +52,7 @@ pub use key::{Key, KeyContext, Keymap, Offered};
 pub use list::{ListCursor, MoveBy, around, scrolled, turned};
 pub use log::Log;
 pub use look::{Look, Status};
+pub use markdown::{DrawnLine, drawn_markdown, drawn_table};
 pub use peeked::{PeekedRun, preview};
 pub use place::{
     Below, CardRoom, Focus, GATE_FRAME, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, WantedRoom, box_width, request_width,
@@ -286,9 +288,11 @@ impl Model {
         self.selected_id().and_then(|id| run.seen().run.node(id)).is_some_and(|node| !node.state.has_ended())
     }
 
-    /// The result of the selected node of the shown run, as it is seen.
+    /// The result of the selected node of the shown run, as it is seen; where a final node only had an effect, the text that was made before.
     pub fn selected_result(&self) -> Option<&Value> {
-        self.shown_run()?.seen().run.node(self.selected_id()?)?.result.as_deref().filter(|result| !result.is_null())
+        let (view, id) = (self.shown_run()?, self.selected_id()?);
+        let id = view.text_before(id).unwrap_or(id);
+        view.seen().run.node(id)?.result.as_deref().filter(|result| !result.is_null())
     }
 
     /// The gate that the selected node of the shown run waits for.
@@ -423,7 +427,13 @@ impl Model {
             None if self.shows_request() => Below::Request(self.request.field.rows(request_width(self.place.size.0)).0.len()),
             None => Below::Request(0),
         };
-        let card = if self.card_gate().is_some() { CardRoom::Gate } else { CardRoom::Rest };
+        let card = match self.shown_run().filter(|_| self.place.screen == Screen::Plan) {
+            _ if self.card_gate().is_some() => CardRoom::Gate,
+            Some(view) => {
+                CardRoom::Output { columns: u16::try_from(view.output_columns()).unwrap_or(u16::MAX), is_read: self.reads_output() }
+            }
+            None => CardRoom::Rest,
+        };
         let width = usize::from(self.place.size.0.saturating_sub(2)).max(1);
         let message = self.status.as_ref().map_or(0, |status| Plain::line(&status.text.as_str().replace('`', "")).wrap(width).len());
         let around = if self.shown_run().is_some() { AROUND_TITLE.1 } else { AROUND_TITLE.0 };

@@ -140,12 +140,17 @@ pub enum CardRoom {
     Rest,
     /// Room for a gate, which is to be read before it is replied to.
     Gate,
+    /// Room for what came out of a run that is over: so many columns, and all rows but one while it is read.
+    Output { columns: u16, is_read: bool },
 }
 
 /// Rows of a gate's card around its text at most.
 pub const GATE_FRAME: u16 = 6;
 /// Rows of a message at most.
 const MESSAGE: u16 = 3;
+/// Columns of an output at most, and around it in its card.
+const WIDEST_OUTPUT: u16 = 88;
+const CARD_FRAME: u16 = 4;
 /// The least columns of a card beside the tree.
 const CARD: u16 = 40;
 /// The least rows of a gate's card.
@@ -222,7 +227,13 @@ impl Location {
         };
         if body.width >= from {
             let columns = match self.screen {
-                Screen::Plan => (body.width * part / of).max(wanted.columns),
+                Screen::Plan => match card {
+                    // What came out takes the columns that it needs, as long as no title is cut for it.
+                    CardRoom::Output { columns, .. } => {
+                        (body.width * part / of).min(body.width.saturating_sub(columns.min(WIDEST_OUTPUT) + CARD_FRAME)).max(wanted.columns)
+                    }
+                    CardRoom::Rest | CardRoom::Gate => (body.width * part / of).max(wanted.columns),
+                },
                 _ => body.width * part / of,
             };
             return (Rect { width: columns, ..body }, Rect { x: body.x + columns, width: body.width - columns, ..body });
@@ -242,6 +253,7 @@ impl Location {
             Screen::Versus => (4, body.height / 2),
             Screen::Log | Screen::Trace => (body.height * 3 / 5, body.height * 3 / 5),
             Screen::Timeline => (6, body.height * 7 / 10),
+            Screen::Plan if matches!(card, CardRoom::Output { is_read: true, .. }) => (2, 2),
             Screen::Plan if card == CardRoom::Gate => (5, (body.height / 2).min(body.height - GATE)),
             Screen::Plan | Screen::Runs => (6, body.height * 11 / 20),
         };

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::{DrawnLine, drawn_markdown, drawn_table};
 use crate::engine::{Job, MessageRole, result_line, result_notes, result_text};
 use crate::text::{Block, Plain};
 
@@ -24,6 +25,10 @@ pub struct NodeConversation {
     open: usize,
     /// Its result for reading.
     pub result: Vec<Plain>,
+    /// The same drawn, where it is Markdown or a table.
+    pub drawn: Option<Vec<DrawnLine>>,
+    /// Columns of its widest line.
+    pub widest: usize,
     /// What has to be known about its result.
     pub notes: Vec<Plain>,
     /// Its result on one line.
@@ -69,10 +74,19 @@ impl NodeConversation {
         }
     }
 
-    /// Takes in the result.
-    pub fn finish(&mut self, result: &Value) {
+    /// Takes in the result. What tools give is no Markdown, whatever it looks like.
+    pub fn finish(&mut self, result: &Value, is_of_tool: bool) {
         self.thoughts = Block::default();
-        self.result = lines(&result_text(result));
+        let text = result_text(result);
+        self.drawn = match result {
+            Value::String(text) if !is_of_tool => drawn_markdown(text),
+            Value::Object(_) | Value::Array(_) => drawn_table(&text),
+            _ => None,
+        };
+        self.result = lines(&text);
+        let drawn = self.drawn.iter().flatten().map(DrawnLine::text);
+        let read = if self.drawn.is_some() { drawn.map(Plain::width).max() } else { self.result.iter().map(Plain::width).max() };
+        self.widest = read.unwrap_or(0);
         self.notes = result_notes(result).map(|note| Plain::line(&format!("note: {note}"))).collect();
         self.headline = headline(result);
     }

@@ -101,8 +101,8 @@ fn escapes_and_bidi_in_ids_titles_arguments_and_results_are_shown_escaped_never_
         imported: None,
     };
     deck.notice(Notice::Runs(vec![runs]));
-    each(&mut deck, "1 tab ] ] ] ] ] z y esc j ] ] ] z esc j j j . X n ctrl-k n 3 esc i z esc e esc y j e esc j e esc j e esc j enter q c");
-    assert!(deck.engine().open_gates().count() == 0, "the run was cancelled on leaving");
+    each(&mut deck, "1 tab ] ] ] ] ] z y esc j ] ] ] z esc j j j X n ctrl-k n 3 esc i z esc e esc y j e esc j e esc j e esc j enter . q c");
+    assert!(deck.engine().open_gates().count() == 0, "the run was cancelled on leaving: {}", deck.screen());
     let farewell = farewell(&deck);
     assert!(!farewell.is_empty() && !farewell.contains(is_dangerous), "{farewell:?}");
 }

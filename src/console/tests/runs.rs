@@ -320,7 +320,7 @@ fn what_differs_at_a_row_is_compared_once_and_not_with_each_frame() {
     deck.flush();
     let drawn = |deck: &Deck| {
         let versus = deck.model.runs.versus.as_ref().unwrap();
-        versus.difference().unwrap().from(0).next().unwrap().1.as_str().as_ptr()
+        versus.difference().unwrap().from(0).next().unwrap().text().as_str().as_ptr()
     };
     let before = drawn(&deck);
     deck.flush();

@@ -32,6 +32,8 @@ pub enum Role {
     Hint,
     /// Code, paths, payloads.
     Code,
+    /// Words that a text stresses.
+    Emphasis,
     /// What a search found.
     Match,
     /// Typed text.

@@ -6,7 +6,7 @@ use crate::console::model::{
     Focus, GateKey, Model, PlanOrigin, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, TreeView, TypedLine, Version, docs, stops,
     texts,
 };
-use crate::engine::{Action, Event, NodeFact, NodeState, Pace, Record, RunId, calls_label};
+use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, NodeId};
 use crate::text::{Plain, bytes, counted};
@@ -286,6 +286,10 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
             show_end(model, id, *outcome);
         }
         let Some(view) = model.runs.get(id) else { return };
+        // Where the screen says that it succeeded, and shows what came out, nothing is left to say.
+        if *outcome == Outcome::Succeeded && shown && model.place.screen == Screen::Plan {
+            return model.status = None;
+        }
         let Status { text, role } = ended(view, *outcome, &reason.message());
         let is_at_failure = shown && model.selected_id().and_then(|node| view.newest().state(node)).is_some_and(NodeState::has_failed);
         let ways = match is_at_failure {

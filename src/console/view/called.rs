@@ -24,6 +24,7 @@ fn first(model: &Model) -> &'static [&'static str] {
         return match () {
             () if failed(model) => &["act.again", "plan.edit", "act.menu"],
             () if did_not_run(model) => &["act.why", "act.menu"],
+            () if view.is_output(node) => &["inspector.copy", "run.save_result", "app.back", "request.focus", "replay.toggle"],
             () => &["act.menu"],
         };
     }
@@ -109,6 +110,7 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
         "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next call"),
         "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it run"),
         "act.why" => did_not_run(model).then_some("why it did not run"),
+        "app.back" if model.reads_output() => Some("tree"),
         "plan.edit" => failed(model).then_some("change it"),
         "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
         "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "resume" } else { "pause" }),

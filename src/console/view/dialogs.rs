@@ -317,7 +317,7 @@ fn reader_keys(model: &Model, seen: InSight, pen: &mut Pen<'_>, row: Rect) {
 fn boxed(model: &Model, title: &Plain, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) {
     // Lines that are wrapped take several rows; no more are counted than fit.
     let (columns, room) = (columns(pen), usize::from(tall(pen)));
-    let lines = text.from(0).take(room).map(|(_, line)| line.wrap(columns).len()).sum::<usize>();
+    let lines = text.from(0).take(room).map(|line| line.height(columns)).sum::<usize>();
     let inside = boxed_rows(pen, lines + 2, title);
     let body = Rect { height: inside.height.saturating_sub(1), ..inside };
     let seen = doc::draw(pen, body, text, scroll.min(text.len().saturating_sub(1)));

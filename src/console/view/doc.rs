@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use ratatui::layout::Rect;
 
 use super::{pen::Pen, sentence};
-use crate::console::{model::Doc, theme::Role};
+use crate::console::{
+    model::{Doc, DocLine},
+    theme::Role,
+};
 use crate::text::Plain;
 
 /// Lines of a doc that were wholly in sight.
@@ -51,10 +54,21 @@ pub fn beside(pen: &mut Pen<'_>, area: Rect, title: &str, doc: &Doc<'_>, scroll:
 pub fn draw(pen: &mut Pen<'_>, area: Rect, doc: &Doc<'_>, start: usize) -> InSight {
     let mut y = area.y;
     let mut to = start;
-    for (role, line) in doc.from(start) {
+    for line in doc.from(start) {
         if y >= area.bottom() {
             break;
         }
+        let (role, line) = match line {
+            DocLine::Text(role, line) => (role, line),
+            DocLine::Drawn(line) => {
+                let rows = line.rows(usize::from(area.width));
+                let room = usize::from(area.bottom() - y);
+                pen.lines(Rect { y, height: area.bottom() - y, ..area }, &rows);
+                y += u16::try_from(rows.len().min(room)).unwrap_or(area.height);
+                to += usize::from(rows.len() <= room);
+                continue;
+            }
+        };
         // What dagdeck says has ids in backticks; what a payload has there is the payload's own.
         if is_sentence(role) && line.width() <= usize::from(area.width) {
             pen.pieces(Rect { y, height: 1, ..area }, &sentence::row(line, role));
@@ -83,8 +97,8 @@ pub fn draw_end(pen: &mut Pen<'_>, area: Rect, doc: &Doc<'_>) -> InSight {
     let height = usize::from(area.height);
     let mut rows = 0;
     let mut start = doc.len();
-    for (_, line) in doc.back() {
-        rows += line.wrap_hanging(usize::from(area.width)).len();
+    for line in doc.back() {
+        rows += line.height(usize::from(area.width));
         if rows > height {
             break;
         }

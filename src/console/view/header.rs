@@ -198,6 +198,10 @@ fn run(view: &RunView, now: Time, pen: &Pen<'_>) -> Header {
     if halts > 0 {
         header.counts.push((Plain::blank(GAP).then(&Plain::line(&counted(halts, "halt"))), Role::Held));
     }
+    if view.replay().is_none() && view.newest().run.outcome().is_some() {
+        let wrote = view.newest().run.changes().files_label();
+        header.counts.extend((!wrote.is_empty()).then(|| (Plain::blank(GAP).then(&wrote), Role::Dim)));
+    }
     match &view.driver {
         Driver::Here => {}
         Driver::Elsewhere(who) => header.counts.push((Plain::line("  under way in ").then(&Plain::summary(who)), Role::Dim)),

@@ -9,12 +9,15 @@ use crate::console::model::{Focus, Model, RunView, TreeRow};
 use crate::console::theme::Role;
 use crate::engine::{NodeRun, Time, arguments};
 use crate::plan::tree::Orientation;
-use crate::text::{Glyph, Plain};
+use crate::text::{Glyph, Plain, counted};
 
 /// Draws the tree below its title.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     if area.width == 0 || area.height < 2 {
         return;
+    }
+    if area.height == 2 && model.reads_output() {
+        return folded(model, pen, area);
     }
     let focused = matches!(model.place.focus, Focus::Tree | Focus::Filter) && model.dialogs.is_empty();
     title(model, pen, area, shown);
@@ -42,6 +45,16 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
         let sight = if used < inside.height { &tree.rows()[tree.top()..] } else { &[] };
         live(view, sight, pen, Rect { y: inside.y + used.min(inside.height), height: inside.height.saturating_sub(used), ..inside });
     }
+}
+
+/// The tree on one line, while what came out of the run has its room.
+fn folded(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    let Some(view) = model.shown_run() else { return };
+    let counts = view.counts();
+    let steps = counted(counts.all as usize, "step");
+    let rest = if counts.done == counts.all { "all done".to_owned() } else { counts.label().into_string() };
+    let mark = Plain::line(pen.theme.glyph(Glyph::Folded)).then(&Plain::line(&format!(" {steps}, {rest}")));
+    pen.text(area.x + 3, area.y, area.width.saturating_sub(4), &mark, Role::Dim);
 }
 
 /// Lines of nodes at work that are shown.

@@ -6,6 +6,7 @@ mod diff;
 mod event;
 mod gate;
 mod node;
+mod outcome;
 mod run;
 mod trace;
 mod versus;

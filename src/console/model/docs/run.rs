@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::says;
+use super::{outcome, says};
 use crate::console::model::{Doc, Model, RunView, texts};
 use crate::console::theme::Role;
 use crate::engine::{HeldAt, Mark, MessageRole, NextCall, NodeError, NodeState, RunStatus, ToolCall, ToolReport, Totals, result_text};
@@ -48,13 +48,11 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
             doc.heading("log");
             doc.lines(Role::Dim, &transcript.log);
         }
-        if node.result.is_some() {
-            doc.heading(&result_heading(run, id));
-            doc.lines(Role::Text, &transcript.result);
-            if transcript.result.iter().all(|line| line.as_str().trim().is_empty()) {
-                doc.line(Role::Dim, Plain::line("an empty text"));
-            }
-            doc.lines(Role::Warning, &transcript.notes);
+        if run.is_output(id) {
+            outcome::outcome((model, run), id, &mut doc);
+        } else if node.result.is_some() {
+            doc.heading("result");
+            outcome::result(&model.inspector, run, id, &mut doc);
         } else if !transcript.output.is_empty() || !transcript.thoughts.is_empty() {
             if !transcript.thoughts.is_empty() {
                 doc.heading("thinking");
@@ -90,21 +88,6 @@ fn root_cause(model: &Model, run: &RunView, id: &NodeId) -> Option<String> {
     run.seen().run.node(id).filter(|node| node.state == NodeState::Skipped)?;
     let chain = model.why(run, id);
     chain.first().filter(|_| chain.len() > 2).map(|link| link.sentence.clone())
-}
-
-/// What the result of a node is called: of a run that is over, whether it is the output, and where the rest of that is.
-fn result_heading(run: &RunView, id: &NodeId) -> String {
-    let seen = &run.seen().run;
-    let outputs: Vec<NodeId> =
-        seen.nodes().filter(|(id, node)| seen.is_final(id) && node.result.is_some()).map(|(id, _)| id.clone()).collect();
-    let others: Vec<&str> = outputs.iter().filter(|other| *other != id).map(|other| other.as_str()).collect();
-    match (seen.outcome(), outputs.iter().position(|output| output == id)) {
-        (Some(_), Some(at)) if !others.is_empty() => {
-            format!("output of the run, {} of {}: also {}", at + 1, outputs.len(), others.join(", "))
-        }
-        (Some(_), Some(_)) => "output of the run".to_owned(),
-        (_, _) => "result".to_owned(),
-    }
 }
 
 /// The call that is held before it happens and goes next, with exact arguments, how many wait behind it, and the keys that continue them.

@@ -73,7 +73,8 @@ impl RunAt {
         } else if let NodeFact::Message { role, content } = fact {
             self.transcript_mut(node_id).say(*role, content);
         } else if let NodeFact::Completed { result, .. } | NodeFact::Failed { result: Some(result), .. } = fact {
-            self.transcript_mut(node_id).finish(result);
+            let is_of_tool = self.run.node_doc(node_id).is_some_and(|node| node.kind.tool().is_some());
+            self.transcript_mut(node_id).finish(result, is_of_tool);
         }
     }
 

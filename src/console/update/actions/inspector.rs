@@ -63,6 +63,13 @@ pub fn zoom(model: &mut Model, turn: &mut UpdateTurn) {
     model.dialogs.push(Dialog::reader(Reading::Inspector, scroll));
 }
 
+/// Shows a result as it is written, or drawn again.
+pub fn source(model: &mut Model, _: &mut UpdateTurn) {
+    model.inspector.source = !model.inspector.source;
+    let now = if model.inspector.source { "as it is written" } else { "drawn" };
+    model.status = Some(Status::note(&format!("results are shown {now}")));
+}
+
 /// Copies what the inspector shows; of the output of a node, its result alone.
 pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
     let result = model.selected_result().filter(|_| model.tab() == Tab::Output && model.card_gate().is_none());

@@ -72,7 +72,7 @@ pub fn to_gate(model: &mut Model, turn: &mut UpdateTurn) {
     }
     let Some(view) = model.shown_run() else { return };
     let Some(gate) = model.selected_nodes_gate().and_then(|key| view.seen().run.gate(key.gate)) else { return };
-    let lines = docs::gate_doc(gate.0, view.previews.get(&gate.0.id), None).from(0).map(|(_, line)| line.clone()).collect();
+    let lines = docs::gate_doc(gate.0, view.previews.get(&gate.0.id), None).from(0).map(|line| line.text().clone()).collect();
     let title = Plain::line("the gate as it was");
     model.dialogs.push(Dialog::reader(Reading::Words { title, lines }, 0));
 }

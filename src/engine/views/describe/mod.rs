@@ -14,7 +14,7 @@ mod totals;
 pub use counts::{CountedNodes, NodeCounts, inside_ended};
 pub use event::{EventKind, EventLine, EventTone, arguments};
 pub use impact::ImpactLine;
-pub use result::{result_line, result_notes, result_text};
+pub use result::{is_effect, result_line, result_notes, result_text};
 pub use status::RunStatus;
 pub use times::{elapsed, elapsed_of, work};
 pub use totals::{calls_label, listed};

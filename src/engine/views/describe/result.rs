@@ -21,6 +21,15 @@ pub fn result_text(result: &Value) -> String {
     text.unwrap_or_else(|| format!("{result:#}"))
 }
 
+/// Whether it only tells what was done: a file that was written, a command that printed nothing.
+pub fn is_effect(result: &Value) -> bool {
+    match result {
+        Value::Null => true,
+        Value::Object(map) => changed(map).is_some() || printed(map).is_some_and(str::is_empty),
+        _ => false,
+    }
+}
+
 /// What has to be known about the answer of `query_data`.
 pub fn result_notes(result: &Value) -> impl Iterator<Item = &str> {
     let is_answer = result.get("columns").is_some() && result.get("rows").is_some();

@@ -1,0 +1,92 @@
+//! What came out of a run that is over: the results of its final nodes, each with its name where there are several, and what it changed in
+//! all. Where the last step only had an effect, the newest text that was made for a person comes first.
+
+use super::super::{Doc, Inspector, RunView, Tab};
+use crate::console::model::Model;
+use crate::console::theme::Role;
+use crate::engine::{NodeRun, is_effect};
+use crate::plan::{NodeId, NodeKind};
+use crate::text::Plain;
+
+impl RunView {
+    /// Whether a node's result is output of the run, which is over.
+    pub fn is_output(&self, id: &NodeId) -> bool {
+        let run = &self.seen().run;
+        run.outcome().is_some() && run.is_final(id) && run.node(id).is_some_and(|node| node.result.is_some())
+    }
+
+    /// The final nodes with a result, of a run that is over.
+    fn outputs(&self) -> impl Iterator<Item = &NodeId> {
+        let run = &self.seen().run;
+        run.own_nodes().map(|(id, _)| id).filter(|id| self.is_output(id))
+    }
+
+    /// The node that made the newest text for a person, where a final node only had an effect.
+    pub fn text_before(&self, id: &NodeId) -> Option<&NodeId> {
+        let run = &self.seen().run;
+        let is_only_effect = self.is_output(id) && run.node(id)?.result.as_deref().is_some_and(is_effect);
+        let has_text = |id: &NodeId, node: &NodeRun| {
+            let text = node.result.as_deref().and_then(|result| result.as_str()).is_some_and(|text| text.trim().contains([' ', '\n']));
+            let kind = self.seen().run.node_doc(id).map(|node| &node.kind);
+            text && matches!(kind, Some(NodeKind::Agent(_) | NodeKind::Code(_) | NodeKind::Merge(_) | NodeKind::Transform(_)))
+        };
+        let texts = run.own_nodes().filter(|(id, node)| is_only_effect && has_text(id, node));
+        texts.max_by_key(|(_, node)| node.span.finished).map(|(id, _)| id)
+    }
+
+    /// Columns that the output of a run that is over would like to have.
+    pub fn output_columns(&self) -> usize {
+        let shown = self.outputs().flat_map(|id| [Some(id), self.text_before(id)]).flatten();
+        shown.filter_map(|id| Some(self.seen().transcript(id)?.widest)).max().unwrap_or(0)
+    }
+
+    fn title_of(&self, id: &NodeId) -> Plain {
+        self.seen().run.node_doc(id).map(|node| node.title_or_id()).unwrap_or_default()
+    }
+}
+
+/// The outputs of a run that is over, the one of a node first.
+pub fn outcome<'a>((model, run): (&Model, &'a RunView), id: &NodeId, doc: &mut Doc<'a>) {
+    let inspector = &model.inspector;
+    if let Some(text) = run.text_before(id) {
+        doc.heading(run.title_of(text).as_str());
+        result(inspector, run, text, doc);
+    }
+    let others: Vec<&NodeId> = run.outputs().filter(|other| *other != id).collect();
+    let is_alone = others.is_empty() && run.text_before(id).is_none();
+    let own = if is_alone { Plain::line("output of the run") } else { run.title_of(id) };
+    doc.heading(own.as_str());
+    result(inspector, run, id, doc);
+    for other in others {
+        doc.heading(run.title_of(other).as_str());
+        result(inspector, run, other, doc);
+    }
+    let changes = run.seen().run.changes().lines();
+    if !changes.is_empty() {
+        doc.line(Role::Text, Plain::default());
+    }
+    for (name, what) in changes {
+        doc.line(Role::Dim, Plain::line(&format!("{name:<8} ")).then(&Plain::summary(&what)));
+    }
+}
+
+/// The result of one node, drawn or as it is written.
+pub fn result<'a>(inspector: &Inspector, run: &'a RunView, id: &NodeId, doc: &mut Doc<'a>) {
+    let Some(transcript) = run.seen().transcript(id) else { return };
+    match transcript.drawn.as_deref().filter(|_| !inspector.source) {
+        Some(drawn) => doc.drawn(drawn),
+        None => doc.lines(Role::Text, &transcript.result),
+    }
+    if transcript.result.iter().all(|line| line.as_str().trim().is_empty()) {
+        doc.line(Role::Dim, Plain::line("an empty text"));
+    }
+    doc.lines(Role::Warning, &transcript.notes);
+}
+
+impl Model {
+    /// Whether the output of a run that is over is read: it has the keys, and the room.
+    pub fn reads_output(&self) -> bool {
+        let is_read = self.place.focus == super::super::Focus::Inspector && self.tab() == Tab::Output && self.replay().is_none();
+        is_read && self.shown_run().zip(self.selected_id()).is_some_and(|(run, id)| run.is_output(id))
+    }
+}
