@@ -14,7 +14,7 @@ pub struct Io<'a> {
     pub stdin: &'a mut (dyn Read + Send),
     /// The width of the terminal, if `out` is one.
     pub columns: Option<usize>,
-    /// Values that no line for people shows; data for programs is as it is.
+    /// Values that no line shows; a plan that is printed as a document is as it was written.
     pub secrets: KnownSecrets,
 }
 
@@ -28,20 +28,22 @@ pub fn columns() -> Option<usize> {
 }
 
 impl Io<'_> {
-    /// Prints one JSON document, indented.
+    /// Prints one JSON document, indented, with each secret as the journal keeps it.
     ///
     /// # Errors
     /// When the output can't be written.
     pub fn json(&mut self, value: &serde_json::Value) -> Result<(), CliError> {
+        let value = self.secrets.masked(value.clone());
         Ok(writeln!(self.out, "{}", safe_json(&format!("{value:#}")))?)
     }
 
-    /// Prints one JSON document on one line.
+    /// Prints one JSON document on one line, with each secret as the journal keeps it.
     ///
     /// # Errors
     /// When the output can't be written.
     pub fn json_line(&mut self, value: &impl serde::Serialize) -> Result<(), CliError> {
-        let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
+        let value = serde_json::to_value(value).map_err(std::io::Error::from)?;
+        let text = self.secrets.masked(value).to_string();
         Ok(writeln!(self.out, "{}", safe_json(&text))?)
     }
 

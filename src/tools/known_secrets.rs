@@ -79,7 +79,7 @@ impl KnownSecrets {
             let spelled = percent_encoded(value);
             let plus = spelled.replace("%20", "+");
             self.know_spellings(name, "in an address", &[spelled, plus]);
-            self.know_spellings(name, "in Base64", &[base64(value.as_bytes()).trim_end_matches('=').to_owned()]);
+            self.know_spellings(name, "in Base64", &base64_pieces(value.as_bytes()));
             self.know_spellings(name, "in JSON", &json_spellings(value));
             // A tool may give one line of it.
             let lines: Vec<String> = value.lines().map(|line| line.trim().to_owned()).filter(|line| line != value).collect();
@@ -285,6 +285,19 @@ fn json_spellings(text: &str) -> Vec<String> {
     spellings.iter().flat_map(|spelling| [spelling.clone(), spelling.replace('/', "\\/")]).collect()
 }
 
+/// What stands in the Base64 of any text with these bytes in it: by itself, and without the letters that depend on what is beside it,
+/// for each place in a group of three bytes.
+fn base64_pieces(bytes: &[u8]) -> Vec<String> {
+    let own = base64(bytes).trim_end_matches('=').to_owned();
+    let piece = |before: usize| {
+        let text = base64(&[&[0; 2][..before], bytes].concat());
+        // A letter holds six bits.
+        let (start, end) = ((before * 8).div_ceil(6), (before + bytes.len()) * 8 / 6);
+        text[start..end].to_owned()
+    };
+    [own].into_iter().chain([0, 1, 2].map(piece)).collect()
+}
+
 /// RFC 4648, section 4, with padding.
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -451,6 +464,11 @@ mod tests {
         }
         assert_eq!(secrets.put_in(&json!(secret_mark("W_KEY"))).unwrap(), "wwww wwww1234");
         assert_eq!(base64(b"ab"), "YWI=");
+        for before in ["", "x", "xy"] {
+            let mut value = json!(base64(format!("{before}wwww wwww1234 and more").as_bytes()));
+            secrets.seal(&mut value);
+            assert!(value.to_string().contains("W_KEY"), "{before}: {value}");
+        }
     }
 
     #[test]

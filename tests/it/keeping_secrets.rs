@@ -232,12 +232,16 @@ fn a_file_of_secrets_that_is_read_and_written_keeps_its_quotes_and_comments() {
 }
 
 #[test]
-fn no_line_for_people_shows_a_known_secret() {
+fn no_line_shows_a_known_secret() {
     let program = program();
     let request = format!("write '{SECRET}' to p9.txt");
     for how in [&["run", &request][..], &["plan", &request], &["run", &format!("blah '{SECRET}' foo")]] {
         let ran = program.run(how);
         assert!(!ran.err.contains(SECRET) && ran.err.contains("[secret API_KEY]"), "{ran}");
+    }
+    for how in [&["run", &request, "--json", "--yes"][..], &["plan", &request, "--json"], &["show", "last", "--json"], &["ls", "--json"]] {
+        let ran = program.run(how);
+        assert!(ran.out.contains("API_KEY") && !ran.out.contains(SECRET) && !ran.err.contains(SECRET), "{ran}");
     }
     let plan = planned(&program, json!([{"id": "a", "tool": "t", "args": {"x": format!("{SECRET}")}, "when": format!("{SECRET} ==")}]));
     for subcommand in ["validate", "run", "export"] {
