@@ -60,7 +60,12 @@ impl Theme {
 
 /// How a node's state looks.
 pub fn of_node(state: &NodeState, run: RunStatus) -> (Glyph, Role) {
-    if state.is_interrupted(run) { (run.glyph(), Role::Unknown) } else { of_state(state) }
+    match state.rests_as(run) {
+        Some(RunStatus::Interrupted) => (run.glyph(), Role::Unknown),
+        Some(RunStatus::Waiting) => (run.glyph(), Role::Waiting),
+        Some(_) => (run.glyph(), Role::Held),
+        None => of_state(state),
+    }
 }
 
 /// The same of a node whose run goes on.

@@ -174,7 +174,8 @@ impl RunState {
             }
             (StateGroup::Working, state) if self.count_inside(&id) > 0 => {
                 let inside = inside_ended(node.inside.over, self.count_inside(&id));
-                BlockerNotes::new(format!("`{id}` is {}: {inside}", state.word()), Obstacle::Nodes).by(self.open_inside(ix).collect())
+                BlockerNotes::new(format!("`{id}` is {}: {inside}", state.label(self.status())), Obstacle::Nodes)
+                    .by(self.open_inside(ix).collect())
             }
             (StateGroup::Resting, NodeState::Retrying { until }) => {
                 BlockerNotes::new(format!("`{id}` will be retried at {}{because}", clock(until.0)), Obstacle::Retry { until: *until })

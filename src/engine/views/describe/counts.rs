@@ -56,9 +56,16 @@ impl NodeState {
         run == RunStatus::Interrupted && self.is_at_work()
     }
 
+    /// How a node is that is at work by the journal in a run that is not: it is as its run is, as all that is inside of it is.
+    pub fn rests_as(&self, run: RunStatus) -> Option<RunStatus> {
+        let rests =
+            matches!(run, RunStatus::Interrupted | RunStatus::Waiting | RunStatus::Held | RunStatus::Paused | RunStatus::NotUnderWay);
+        (rests && self.is_at_work()).then_some(run)
+    }
+
     /// The word on screens, for a node of a run that is so.
     pub fn label(&self, run: RunStatus) -> &'static str {
-        if self.is_interrupted(run) { RunStatus::Interrupted.word() } else { self.word() }
+        self.rests_as(run).map_or(self.word(), RunStatus::word)
     }
 }
 
@@ -75,8 +82,12 @@ impl RunState {
                 // The run is about to be cancelled, as it is left.
                 _ if status == RunStatus::Cancelled && !node.state.has_ended() => counts.not_run += 1,
                 StateGroup::Ahead => {}
-                StateGroup::Working if node.state.is_interrupted(status) => counts.interrupted += 1,
-                StateGroup::Working | StateGroup::Resting => counts.running += 1,
+                StateGroup::Working | StateGroup::Resting => match node.state.rests_as(status) {
+                    Some(RunStatus::Interrupted) => counts.interrupted += 1,
+                    Some(RunStatus::Waiting) => counts.waiting += 1,
+                    Some(_) => {}
+                    None => counts.running += 1,
+                },
                 StateGroup::Waiting => counts.waiting += 1,
                 StateGroup::Done if node.state == NodeState::Rehearsed => counts.rehearsed += 1,
                 StateGroup::Done => counts.done += 1,
