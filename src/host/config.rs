@@ -17,43 +17,20 @@ use std::{
     collections::BTreeMap,
     io::ErrorKind,
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 use toml::{Table, Value};
 
 /// Largest file in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What a project's file may set, with everything under it; the rest is for the user's own.
-const PROJECT_MAY: [&[&str]; 28] = [
-    &["models", "default"],
-    &["models", "positional_plans"],
-    &["models", "timeouts"],
-    &["models", "limits"],
-    &["models", "settings"],
-    &["models", "aliases"],
-    &["models", "classes"],
-    &["models", "prices"],
-    &["models", "windows"],
-    &["permissions", "read"],
-    &["permissions", "network"],
-    &["permissions", "write"],
-    &["permissions", "execute"],
-    &["permissions", "ask"],
-    &["permissions", "deny"],
-    &["tools", "aliases"],
-    &["tools", "fetch", "max_bytes"],
-    &["tools", "fetch", "timeout_s"],
-    &["tools", "search", "provider"],
-    &["limits", "slots"],
-    &["limits", "context_tokens"],
-    &["limits", "timeout_s"],
-    &["limits", "tokens"],
-    &["limits", "iterations"],
-    &["console", "theme"],
-    &["console", "ascii"],
-    &["console", "reduced_motion"],
-    &["console", "mouse"],
-];
+#[derive(Default, Deserialize)]
+struct ProjectSettings {
+    may_set: Vec<String>,
+}
+
+/// What a project's file may set, from `project.toml`. It may set nothing where that can't be read; a test reads it.
+static PROJECT: LazyLock<ProjectSettings> = LazyLock::new(|| toml::from_str(include_str!("project.toml")).unwrap_or_default());
 
 /// Whose file may have a setting, or a table of settings.
 pub(super) enum SettingOwner {
@@ -65,9 +42,11 @@ pub(super) enum SettingOwner {
 
 impl SettingOwner {
     pub fn of(path: &[&str]) -> Self {
-        if PROJECT_MAY.iter().any(|allowed| path.starts_with(allowed)) {
+        let path = format!("{}.", path.join("."));
+        let mut allowed = PROJECT.may_set.iter().map(|setting| format!("{setting}."));
+        if allowed.clone().any(|setting| path.starts_with(&setting)) {
             Self::Project
-        } else if PROJECT_MAY.iter().any(|allowed| allowed.starts_with(path)) {
+        } else if allowed.any(|setting| setting.starts_with(&path)) {
             Self::Mixed
         } else {
             Self::User

@@ -9,6 +9,7 @@ mod failure;
 pub(super) mod features;
 mod learned;
 mod local;
+mod phrases;
 mod room;
 mod server;
 mod sse;

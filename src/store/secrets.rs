@@ -1,28 +1,9 @@
 //! `Secrets`: takes what looks like a secret out of text that leaves the machine: known values, keys by their beginnings, private keys,
 //! bearer tokens, passwords by the name before them, and passwords in addresses. Each one is counted.
 
-use crate::text::{KEY_BEGINNINGS, KEY_LENGTH, REDACTED};
+use crate::text::{KEY_LENGTH, REDACTED, SECRET_PATTERNS, begins_as_key};
 use serde_json::{Map, Value};
 
-/// Names that a secret stands behind, in small letters, with `-` written as `_`.
-const NAMES: [&str; 16] = [
-    "password",
-    "passwd",
-    "_pass",
-    "passphrase",
-    "secret",
-    "secret_key",
-    "token",
-    "api_key",
-    "apikey",
-    "access_key",
-    "account_key",
-    "private_key",
-    "credentials",
-    "authorization",
-    "cookie",
-    "connection_string",
-];
 /// What JSON schemas call the kinds of values.
 const KINDS: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
 
@@ -137,7 +118,7 @@ fn is_reference(text: &str) -> bool {
 
 fn is_named(name: &str) -> bool {
     let name = name.replace('-', "_");
-    NAMES.iter().any(|secret| name.ends_with(secret))
+    SECRET_PATTERNS.names.iter().any(|secret| name.ends_with(secret.as_str()))
 }
 
 /// Where secrets stand in a text, in order, apart from each other.
@@ -194,7 +175,7 @@ fn words(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
 /// A word that is a secret by itself, or by the one before it.
 fn secret_word(text: &str, before: Option<&std::ops::Range<usize>>, word: &std::ops::Range<usize>) -> Option<std::ops::Range<usize>> {
     let own = &text[word.clone()];
-    if own.len() >= KEY_LENGTH && KEY_BEGINNINGS.iter().any(|beginning| own.starts_with(beginning)) {
+    if own.len() >= KEY_LENGTH && begins_as_key(own) {
         return Some(word.clone());
     }
     let before = before?;

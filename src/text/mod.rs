@@ -19,5 +19,6 @@ pub use figures::{ago, began, bytes, clock, cost, count, counted, duration, hex,
 pub use glyphs::{Glyph, GlyphSet, ascii_of};
 pub use plain::Plain;
 pub use secret::{
-    KEY_BEGINNINGS, KEY_LENGTH, REDACTED, SECRET_END, SECRET_START, TEXT_CUT, has_key, secret_mark, secret_names, without_marks,
+    KEY_LENGTH, REDACTED, SECRET_END, SECRET_PATTERNS, SECRET_START, TEXT_CUT, begins_as_key, has_key, secret_mark, secret_names,
+    without_marks,
 };

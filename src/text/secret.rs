@@ -1,31 +1,19 @@
 //! A secret value in text is a piece between two characters that no text may have, with its name inside. Unicode keeps these
 //! characters for the use of one program; where text comes in, `without_marks` takes them out.
 
-use std::borrow::Cow;
+use serde::Deserialize;
+use std::{borrow::Cow, sync::LazyLock};
 
-/// Beginnings of keys, as those who give them out make them.
-pub const KEY_BEGINNINGS: [&str; 20] = [
-    "sk-",
-    "sk_live_",
-    "rk_live_",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "ghu_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "xoxa-",
-    "AKIA",
-    "ASIA",
-    "AIza",
-    "hf_",
-    "npm_",
-    "pypi-",
-    "dop_v1_",
-    "eyJ",
-];
+/// How secrets are known that nobody named, read from `secret.toml`.
+#[derive(Default, Deserialize)]
+pub struct SecretPatterns {
+    pub key_beginnings: Vec<String>,
+    pub names: Vec<String>,
+}
+
+/// A file that can't be read would hide nothing; a test reads it.
+pub static SECRET_PATTERNS: LazyLock<SecretPatterns> = LazyLock::new(|| toml::from_str(include_str!("secret.toml")).unwrap_or_default());
+
 /// A key is at least this long.
 pub const KEY_LENGTH: usize = 20;
 /// What is shown in the place of a key that nobody named.
@@ -43,11 +31,16 @@ pub(super) fn is_key(word: &str) -> Option<bool> {
     if word.len() < KEY_LENGTH {
         return None;
     }
-    if !KEY_BEGINNINGS.iter().any(|beginning| word.starts_with(beginning)) {
+    if !begins_as_key(word) {
         return Some(false);
     }
     let mut runs = word.split(['-', '_']);
     runs.any(|run| run.len() >= KEY_RUN && run.contains(|c: char| c.is_ascii_digit())).then_some(true)
+}
+
+/// Whether a word begins as keys do.
+pub fn begins_as_key(word: &str) -> bool {
+    SECRET_PATTERNS.key_beginnings.iter().any(|beginning| word.starts_with(beginning.as_str()))
 }
 
 /// Whether a text has a key that is not shown.

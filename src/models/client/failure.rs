@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::complaint::Complaint;
+use super::{
+    complaint::Complaint,
+    phrases::{PHRASES, is_said},
+};
 use crate::engine::TryVerdict;
 use crate::models::{ModelError, ModelErrorKind, http, waits};
 
@@ -102,41 +105,11 @@ pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, bo
 
 fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind {
     let text = complaint.text();
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
-    let about_key = says(&[
-        "invalid_api_key",
-        "incorrect api key",
-        "invalid api key",
-        "api key not valid",
-        "api key expired",
-        "no api key",
-        "missing api key",
-        "no connected db",
-    ]);
-    let too_long = says(&[
-        "context_length",
-        "context length",
-        "context window",
-        "contextwindow",
-        "context size",
-        "exceed_context",
-        "prompt is too long",
-        "maximum context",
-        "exceeds the maximum number of tokens",
-        // More than a minute's tokens at once: OpenAI's and Groq's words, which no waiting changes.
-        "request too large",
-    ]);
-    // In the words of OpenAI, Mistral, Groq, OpenRouter and Azure.
-    let model_words = says(&[
-        "model_not_found",
-        "invalid model",
-        "unknown model",
-        "no such model",
-        "not a valid model",
-        "decommissioned",
-        "no endpoints found for",
-        "deploymentnotfound",
-    ]) || (text.contains("model") && says(&["not found", "not_found", "does not exist", "not exist", "not have access"]));
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let about_key = is_said(&PHRASES.about_key, &text);
+    let too_long = is_said(&PHRASES.too_long, &text);
+    let model_words = is_said(&PHRASES.no_such_model, &text)
+        || (text.contains("model") && says(&["not found", "not_found", "does not exist", "not exist", "not have access"]));
     match status {
         401 if !has_key => ModelErrorKind::NoKey,
         401 => ModelErrorKind::WrongKey,
@@ -169,16 +142,7 @@ fn verdict(kind: ModelErrorKind, complaint: &Complaint, wait: Option<Duration>) 
             Some(wait) => TryVerdict::After { ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) },
             None => TryVerdict::Again,
         },
-        ModelErrorKind::BadRequest
-        | ModelErrorKind::Unlisted
-        | ModelErrorKind::NoKey
-        | ModelErrorKind::WrongKey
-        | ModelErrorKind::UnknownModel
-        | ModelErrorKind::ContextTooLong
-        | ModelErrorKind::NoRoute
-        | ModelErrorKind::CutStream
-        | ModelErrorKind::Nonsense
-        | ModelErrorKind::Refused => TryVerdict::Never,
+        _ => TryVerdict::Never,
     }
 }
 

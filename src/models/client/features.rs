@@ -115,15 +115,7 @@ impl Features {
                     request.schema.is_some().then_some(RefusedPart::Schema)
                 }
             }
-            ModelErrorKind::NoKey
-            | ModelErrorKind::WrongKey
-            | ModelErrorKind::UnknownModel
-            | ModelErrorKind::Unlisted
-            | ModelErrorKind::NoRoute
-            | ModelErrorKind::Timeout
-            | ModelErrorKind::CutStream
-            | ModelErrorKind::Nonsense
-            | ModelErrorKind::Refused => None,
+            _ => None,
         }
     }
 

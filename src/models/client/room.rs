@@ -1,6 +1,8 @@
 //! Room for an answer, in the words with which servers refuse a limit that is too large: what they take at most, or what is left beside
 //! the prompt. Pure.
 
+use super::phrases::{PHRASES, is_said};
+
 /// What to do about a refused limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CapFix {
@@ -18,21 +20,9 @@ pub(super) enum CapFix {
 /// No shorter answer is worth asking for.
 const SHORTEST_PAID: u64 = 256;
 
-/// Names of the limit. `in the completion` and `output tokens` are how it is counted in sums with the prompt.
-const NAMES: [&str; 8] = [
-    "max_tokens",
-    "max_completion_tokens",
-    "max_new_tokens",
-    "max_output_tokens",
-    "maxoutputtokens",
-    "completion tokens",
-    "in the completion",
-    "output tokens",
-];
-
 /// Whether a refusal (in lower case) is about the limit of the answer.
 pub(super) fn is_about_cap(text: &str) -> bool {
-    NAMES.iter().any(|name| text.contains(name)) || text.contains("for the completion")
+    is_said(&PHRASES.about_cap, text)
 }
 
 /// Whether a refusal (in lower case) of a prompt may be about the limit of the answer beside it: it names one, or the window only.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Number, Value};
 use std::{
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicU32, Ordering},
     },
     time::{Duration, Instant},
@@ -165,27 +165,25 @@ fn value(text: &str) -> Value {
     }
 }
 
-/// Words that say nothing, at the start of a request.
-const FILLERS: &str = "please,calculate,compute,evaluate,what is,what's,whats,how much is,find,solve,give me,the";
+/// What simple words mean, read from `calculator.toml`, which says what each list is.
+#[derive(Default, Deserialize)]
+struct Wording {
+    fillers: Vec<String>,
+    operators: Vec<(String, String)>,
+    lists: Vec<(String, String)>,
+    averages: Vec<String>,
+    pairs: Vec<(String, String, String)>,
+    changes: Vec<(String, String)>,
+    ones: Vec<(String, String)>,
+}
 
-/// Words between two operands, and their sign.
-const OPERATORS: [(&str, &str); 10] = [
-    (" plus ", " + "),
-    (" minus ", " - "),
-    (" times ", " * "),
-    (" multiplied by ", " * "),
-    (" divided by ", " / "),
-    (" to the power of ", " ^ "),
-    (" modulo ", " mod "),
-    (" percent", "%"),
-    (" squared", "^2"),
-    (" cubed", "^3"),
-];
+/// Words of a file that can't be read would be unknown; a test reads it.
+static WORDING: LazyLock<Wording> = LazyLock::new(|| toml::from_str(include_str!("calculator.toml")).unwrap_or_default());
 
 /// The expression that simple words mean; an expression stays what it is.
 fn expression(text: &str) -> String {
     let mut rest = text.trim().trim_end_matches(['?', '.', '=', ' ']);
-    while let Some(after) = FILLERS.split(',').find_map(|filler| strip(rest, filler)?.strip_prefix(' ')) {
+    while let Some(after) = WORDING.fillers.iter().find_map(|filler| strip(rest, filler)?.strip_prefix(' ')) {
         rest = after.trim_start();
     }
     phrase(rest).unwrap_or_else(|| operators(rest))
@@ -193,51 +191,34 @@ fn expression(text: &str) -> String {
 
 /// Phrases that name the operation first.
 fn phrase(text: &str) -> Option<String> {
-    const LISTS: [(&str, &str); 5] = [("sum of ", "+"), ("total of ", "+"), ("add ", "+"), ("product of ", "*"), ("multiply ", "*")];
-    const PAIRS: [(&str, &str, &str); 6] = [
-        ("difference between ", " and ", "abs(({a}) - ({b}))"),
-        ("difference of ", " and ", "abs(({a}) - ({b}))"),
-        ("subtract ", " from ", "({b}) - ({a})"),
-        ("quotient of ", " and ", "({a}) / ({b})"),
-        ("ratio of ", " to ", "({a}) / ({b})"),
-        ("divide ", " by ", "({a}) / ({b})"),
-    ];
-    const ONES: [(&str, &str); 6] = [
-        ("square root of ", "sqrt({a})"),
-        ("cube root of ", "cbrt({a})"),
-        ("half of ", "({a}) / 2"),
-        ("half ", "({a}) / 2"),
-        ("double ", "({a}) * 2"),
-        ("twice ", "({a}) * 2"),
-    ];
-    for (start, sign) in LISTS {
+    for (start, sign) in &WORDING.lists {
         if let Some(items) = strip(text, start).map(items).filter(|items| items.len() > 1) {
             return Some(items.join(&format!(" {sign} ")));
         }
     }
-    for start in ["average of ", "mean of "] {
+    for start in &WORDING.averages {
         if let Some(items) = strip(text, start).map(items) {
             return Some(format!("({}) / {}", items.join(" + "), items.len()));
         }
     }
-    for (start, between, form) in PAIRS {
+    for (start, between, form) in &WORDING.pairs {
         if let Some((a, b)) = strip(text, start).and_then(|rest| halves(rest, between)) {
             return Some(form.replace("{a}", &operators(a)).replace("{b}", &operators(b)));
         }
     }
-    for (start, sign) in [("increase ", '+'), ("decrease ", '-'), ("reduce ", '-')] {
+    for (start, sign) in &WORDING.changes {
         if let Some((a, b)) = strip(text, start).and_then(|rest| halves(rest, " by ")) {
             let (a, b) = (operators(a), operators(b));
             return Some(if b.ends_with('%') { format!("({a}) * (1 {sign} {b})") } else { format!("({a}) {sign} ({b})") });
         }
     }
-    ONES.iter().find_map(|(start, form)| strip(text, start).map(|rest| form.replace("{a}", &expression(rest))))
+    WORDING.ones.iter().find_map(|(start, form)| strip(text, start).map(|rest| form.replace("{a}", &expression(rest))))
 }
 
 /// Words between operands become signs.
 fn operators(text: &str) -> String {
     let mut result = text.trim().to_owned();
-    for (word, sign) in OPERATORS {
+    for (word, sign) in &WORDING.operators {
         while let Some(at) = find(&result, word) {
             result.replace_range(at..at + word.len(), sign);
         }

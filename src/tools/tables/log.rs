@@ -1,7 +1,9 @@
 //! Logs: lines with time, level, component and message in the usual forms (also syslog, logfmt and JSON lines), access logs in the common and
 //! combined form, and any other text as lines. A line in no such form keeps its number and its text, and is counted.
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use crate::text::counted;
 
@@ -16,25 +18,18 @@ const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
 /// Lines that show what a text is.
 const SAMPLE: usize = 200;
 
-/// Words of levels, and the word that they are kept as.
-const LEVELS: [(&str, &str); 16] = [
-    ("TRACE", "TRACE"),
-    ("VERBOSE", "TRACE"),
-    ("DEBUG", "DEBUG"),
-    ("INFO", "INFO"),
-    ("INFORMATION", "INFO"),
-    ("NOTICE", "NOTICE"),
-    ("WARN", "WARN"),
-    ("WARNING", "WARN"),
-    ("ERROR", "ERROR"),
-    ("ERR", "ERROR"),
-    ("SEVERE", "ERROR"),
-    ("CRITICAL", "CRITICAL"),
-    ("CRIT", "CRITICAL"),
-    ("FATAL", "FATAL"),
-    ("ALERT", "ALERT"),
-    ("EMERG", "EMERG"),
-];
+/// Names of fields and words of levels, read from `log.toml`.
+#[derive(Default, Deserialize)]
+struct LogNames {
+    time: Vec<String>,
+    level: Vec<String>,
+    component: Vec<String>,
+    message: Vec<String>,
+    levels: BTreeMap<String, Vec<String>>,
+}
+
+/// A file that can't be read would leave logs as lines; a test reads it.
+static NAMES: LazyLock<LogNames> = LazyLock::new(|| toml::from_str(include_str!("log.toml")).unwrap_or_default());
 
 /// What the lines of a text are; a file that is called a log may be full of what the programs said besides.
 pub(super) fn format(text: &str, called_log: bool) -> TableFormat {
@@ -126,14 +121,14 @@ impl LogEntry {
 
     /// From fields by the names that they usually have.
     fn of(mut fields: Map<String, Value>) -> Option<Self> {
-        let mut take = |names: &[&str]| {
-            let name = names.iter().find(|name| fields.get(**name).is_some_and(|value| value.is_string() || value.is_number()))?;
-            fields.shift_remove(*name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        let mut take = |names: &[String]| {
+            let name = names.iter().find(|name| fields.get(name.as_str()).is_some_and(|value| value.is_string() || value.is_number()))?;
+            fields.shift_remove(name).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
         };
-        let time = take(&["time", "timestamp", "ts", "@timestamp", "datetime", "date"]);
-        let level = take(&["level", "severity", "lvl", "loglevel", "log.level"]);
-        let component = take(&["component", "logger", "module", "service", "target", "source", "name"]);
-        let message = take(&["message", "msg", "event", "text"]);
+        let time = take(&NAMES.time);
+        let level = take(&NAMES.level);
+        let component = take(&NAMES.component);
+        let message = take(&NAMES.message);
         let known = level.as_deref().map(level_word);
         // A level of its own (a number) stays a field.
         if let (Some(None), Some(level)) = (known, level) {
@@ -146,7 +141,7 @@ impl LogEntry {
 }
 
 fn level_word(word: &str) -> Option<&'static str> {
-    LEVELS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, kept)| *kept)
+    NAMES.levels.iter().find(|(_, words)| words.iter().any(|known| known.eq_ignore_ascii_case(word))).map(|(kept, _)| kept.as_str())
 }
 
 /// A line in one of the usual forms.
