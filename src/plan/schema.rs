@@ -2,7 +2,7 @@
 
 use super::dialect::names::NAMES;
 use super::{
-    ApprovalNode, Budget, FACTS, Moment, Policy, SandboxLimits,
+    ApprovalNode, Budget, Dialect, FACTS, Moment, Policy, RESERVED_IDS, SandboxLimits,
     native::{FORMAT, object},
 };
 use jsonschema::Validator;
@@ -19,110 +19,33 @@ pub fn schema_faults(validator: &Validator, value: &Value, most: usize) -> Optio
     (!faults.is_empty()).then(|| faults.join("; "))
 }
 
+/// The schema without what is made from the code, which has its name in braces there.
+const DOCUMENT: &str = include_str!("schema.json");
+
 /// The schema (draft 2020-12). Unknown fields are allowed on plans, nodes and edges, since they are kept.
 pub fn schema() -> Value {
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "dagdeck plan",
-        "type": "object",
-        "required": ["nodes"],
-        "properties": {
-            "dagdeck": { "const": FORMAT, "description": "format version" },
-            "goal": text("what the plan is for"),
-            "inputs": { "type": "object", "description": "values known at the start" },
-            "nodes": { "type": "array", "items": { "$ref": "#/$defs/node" } },
-            "edges": { "type": "array", "items": { "$ref": "#/$defs/edge" } },
-            "budget": { "$ref": "#/$defs/budget" },
-            "defaults": { "type": "object", "properties": policy(), "additionalProperties": false, "description": "policy for nodes that don't set their own" },
-            "dialect": { "enum": super::Dialect::ALL.map(super::Dialect::name), "description": "whose rules the plan follows; native when absent" },
-            "metadata": { "type": "object" },
-            "ext": apart()
-        },
-        "$defs": {
-            "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "not": { "enum": super::RESERVED_IDS } },
-            "node": node(),
-            "edge": edge(),
-            "foreign": foreign(),
-            "budget": of::<Budget>()
-        }
-    })
+    let form = json!({ "type": "object", "required": ["stages"] });
+    let graph = |name: &&str| json!({ "required": [name], "properties": { *name: form, "dagdeck": false } });
+    let graphs: Value = NAMES.stage.graphs.iter().map(graph).collect();
+    let made = [
+        ("\"{format}\"", json!(FORMAT).to_string()),
+        ("\"{dialects}\"", json!(Dialect::ALL.map(Dialect::name)).to_string()),
+        ("\"{reserved}\"", json!(RESERVED_IDS).to_string()),
+        ("\"{budget}\"", of::<Budget>().to_string()),
+        ("\"{sandbox}\"", of::<SandboxLimits>().to_string()),
+        ("\"{approval}\"", of::<ApprovalNode>().to_string()),
+        ("\"{policy}\": true", inside(&Value::Object(policy()))),
+        ("\"{graphs}\"", inside(&graphs)),
+    ];
+    let text = made.iter().fold(DOCUMENT.to_owned(), |text, (name, value)| text.replace(name, value));
+    // A test reads it.
+    serde_json::from_str(&text).unwrap_or_default()
 }
 
-fn text(words: &str) -> Value {
-    json!({ "type": "string", "description": words })
-}
-
-fn apart() -> Value {
-    json!({ "type": "object", "description": "fields of another format whose names mean something else here" })
-}
-
-fn node() -> Value {
-    let mut properties = policy();
-    properties.append(&mut works());
-    properties.insert("ext".into(), apart());
-    properties.insert("id".into(), json!({ "$ref": "#/$defs/id" }));
-    properties.insert(
-        "depends_on".into(),
-        json!({ "type": "array", "items": { "$ref": "#/$defs/id" }, "description": "sources of plain edges" }),
-    );
-    for (field, words) in
-        [("entry", "where a workflow or a stage plan starts"), ("exit", "where a workflow may end; a stage plan ends there")]
-    {
-        properties.insert(field.into(), json!({ "type": "boolean", "description": words }));
-    }
-    let one = |field: &str| json!({ "required": [field] });
-    json!({
-        "type": "object",
-        "description": "one step of exactly one kind: agent, tool, code, decide, merge, value, ask, plan, until (a loop) or over (a map)",
-        "required": ["id"],
-        "properties": properties,
-        "oneOf": [
-            { "anyOf": [one("agent"), one("role"), one("objective")] },
-            one("tool"), one("code"), one("decide"), one("merge"), one("value"), one("ask"), one("plan"),
-            { "required": ["until", "body"] }, { "required": ["over", "body"] }
-        ],
-        "not": { "required": ["args", "query"] }
-    })
-}
-
-fn works() -> Map<String, Value> {
-    let works = json!({
-        "agent": text("name of an agent card"),
-        "objective": text("what the agent should accomplish; may hold references such as {{id.result}}"),
-        "role": text("inline card: who the agent is"),
-        "goal": text("inline card: what it is after"),
-        "tool": text("name of a tool, or server:name"),
-        "args": { "type": "object", "description": "the tool's arguments; values may hold references" },
-        "query": text("value of the tool's one required text parameter"),
-        "code": text("body of a JavaScript function that sees deps and inputs; its return value is the result"),
-        "sandbox": of::<SandboxLimits>(),
-        "decide": {
-            "description": "an expression or an agent that picks the route",
-            "oneOf": [
-                { "type": "string" },
-                {
-                    "type": "object",
-                    "properties": { "agent": { "type": "string" }, "objective": { "type": "string" }, "role": { "type": "string" }, "goal": { "type": "string" } },
-                    "additionalProperties": false
-                }
-            ]
-        },
-        "merge": {
-            "description": "true, or an object with a template",
-            "oneOf": [{ "const": true }, { "type": "object", "properties": { "template": true }, "additionalProperties": false }]
-        },
-        "value": { "description": "JSON whose texts may hold references; a reference alone keeps its type" },
-        "ask": { "oneOf": [text("the question"), of::<ApprovalNode>()] },
-        "plan": { "description": "a plan, or the path of its file", "anyOf": [{ "type": "string" }, { "$ref": "#" }, { "$ref": "#/$defs/foreign" }] },
-        "until": text("condition over the body's nodes and inputs, checked after each iteration: true ends the loop"),
-        "over": text("expression for a list: the body runs once for each entry, which is its input `item`"),
-        "body": {
-            "description": "the plan to repeat; it sees its own nodes and its inputs",
-            "anyOf": [{ "$ref": "#" }, { "$ref": "#/$defs/foreign" }]
-        },
-        "max_parallel": { "type": "integer", "minimum": 1, "description": "how many bodies of a map run at once" }
-    });
-    object(works)
+/// What is between the brackets of a value.
+fn inside(value: &Value) -> String {
+    let text = value.to_string();
+    text[1..text.len() - 1].to_owned()
 }
 
 /// The schema of a type that serde reads, whole in its place.
@@ -131,54 +54,14 @@ fn of<T: JsonSchema>() -> Value {
     settings.into_generator().subschema_for::<T>().to_value()
 }
 
+/// The fields of a policy, each with its schema.
 fn policy() -> Map<String, Value> {
-    let mut policy = object(of::<Policy>()["properties"].take());
-    policy.insert("breakpoint".into(), breakpoint());
+    let (mut policy, moment) = (object(of::<Policy>()["properties"].take()), of::<Moment>());
+    let when = json!({ "type": "string", "description": format!("condition over {}", FACTS.join(", ")) });
+    let whole = json!({ "type": "object", "properties": { "at": moment, "when": when }, "additionalProperties": false });
+    let any = json!([{ "type": ["boolean", "null"] }, moment, whole]);
+    policy.insert("breakpoint".into(), json!({ "description": "where the run stops at this node; true means before it", "anyOf": any }));
     policy
-}
-
-fn breakpoint() -> Value {
-    let moment = of::<Moment>();
-    let whole = json!({
-        "type": "object",
-        "properties": { "at": moment, "when": text(&format!("condition over {}", FACTS.join(", "))) },
-        "additionalProperties": false
-    });
-    json!({ "description": "where the run stops at this node; true means before it", "anyOf": [{ "type": ["boolean", "null"] }, moment, whole] })
-}
-
-fn edge() -> Value {
-    json!({
-        "type": "object",
-        "required": ["from", "to"],
-        "properties": {
-            "from": { "$ref": "#/$defs/id" },
-            "to": { "$ref": "#/$defs/id" },
-            "when": text("condition; on an edge that leaves a decision, the label of the route"),
-            "context": { "type": "array", "items": { "type": "string" }, "description": "keys of the source's result that are passed on; all when absent" },
-            "default": { "type": "boolean", "description": "taken when a decision's answer matches no edge" },
-            "id": { "type": "string" },
-            "label": { "type": "string" },
-            "ext": apart()
-        }
-    })
-}
-
-/// A plan inside in the format of another system. Each has rules of its own, which its reader checks.
-fn foreign() -> Value {
-    let list = |words: &str| json!({ "type": "array", "items": { "type": "object" }, "description": words });
-    let has = |field: &str, value: Value| json!({ "required": [field], "properties": { field: value, "dagdeck": false } });
-    let names_agents = json!({ "type": "array", "contains": { "type": "object", "required": ["agent_name"] } });
-    let graph = json!({ "type": "object", "required": ["stages"] });
-    let mut forms = vec![
-        has("dag", list("tools: id, tool, query, dependencies")),
-        has("tasks", list("hybrid: tool calls, code_execution, agent_delegation")),
-        has("connections", list("workflow, with nodes: source_id, target_id, condition, context_passed")),
-        has("nodes", names_agents),
-        has("stages", json!({ "type": ["array", "object"], "description": "stages: stage_id, type" })),
-    ];
-    forms.extend(NAMES.stage.graphs.iter().map(|name| has(name, graph.clone())));
-    json!({ "type": "object", "description": "a plan in the format of another system, recognised by its shape", "anyOf": forms })
 }
 
 #[cfg(test)]

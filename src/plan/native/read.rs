@@ -6,7 +6,9 @@ use crate::plan::{
     AgentNode, ApprovalNode, Budget, CodeNode, DecisionNode, Edge, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, Policy,
     SubplanNode, ToolInput, ToolNode, TransformNode,
 };
+use schemars::schema_for;
 use serde_json::{Map, Value};
+use std::sync::LazyLock;
 
 /// The most nodes of a plan together with the plans in its files, and the most that may run inside others in one run.
 pub const MAX_NODES: usize = 100_000;
@@ -40,33 +42,12 @@ const NODE_FIELDS: [&str; 10] = ["id", "depends_on", "entry", "exit", "goal", "a
 /// Holds fields of another dialect whose names mean something else here.
 pub(super) const APART: &str = "ext";
 /// Every field of `Policy`.
-const POLICY_FIELDS: [&str; 21] = [
-    "when",
-    "skip_if",
-    "join",
-    "route",
-    "approve",
-    "side_effects",
-    "retry",
-    "timeout_s",
-    "budget",
-    "model",
-    "tools",
-    "context",
-    "inputs",
-    "on_failure",
-    "cache",
-    "locks",
-    "output_schema",
-    "breakpoint",
-    "max_iterations",
-    "replan_when",
-    "notes",
-];
+static POLICY_FIELDS: LazyLock<Vec<String>> =
+    LazyLock::new(|| schema_for!(Policy).get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys).cloned().collect());
 
 /// Every field that some node may have.
 pub(in crate::plan) fn node_fields() -> impl Iterator<Item = &'static str> {
-    NODE_FIELDS.into_iter().chain(WORKS.iter().map(|(field, _)| *field)).chain(POLICY_FIELDS)
+    NODE_FIELDS.into_iter().chain(WORKS.iter().map(|(field, _)| *field)).chain(POLICY_FIELDS.iter().map(String::as_str))
 }
 
 /// Whether some node may have this field.
@@ -87,7 +68,7 @@ pub(super) fn is_taken(name: &str, value: &Value, kind: &NodeKind) -> bool {
     beside
         || ["id", "depends_on", "entry", "exit"].contains(&name)
         || WORKS.iter().any(|(field, _)| *field == name)
-        || POLICY_FIELDS.contains(&name)
+        || POLICY_FIELDS.iter().any(|field| field == name)
         || (value.is_null() && BESIDE.contains(&name))
 }
 
@@ -358,7 +339,7 @@ fn rest(fields: Fields, taken: impl Fn(&str, &Value) -> bool) -> Map<String, Val
 }
 
 fn policy(fields: &mut Fields) -> Result<Policy, ShapeError> {
-    let written = POLICY_FIELDS.into_iter().filter_map(|key| Some((key.to_owned(), fields.take(key)?)));
+    let written = POLICY_FIELDS.iter().filter_map(|key| Some((key.clone(), fields.take(key)?)));
     let written: Map<String, Value> = written.collect();
     if written.is_empty() {
         return Ok(Policy::default());
