@@ -26,6 +26,8 @@ struct RequestedAction<'a> {
     /// Flags of an action that lets something run.
     gates: Option<&'a GateArgs>,
     pause: bool,
+    /// A yes is for the nodes that the action starts, and for no others.
+    only_started: bool,
 }
 
 /// Cancels, stops or holds.
@@ -73,7 +75,7 @@ pub async fn step(args: &StepArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     let (run, node) = named::run_and_node(&args.of, place)?;
     let stored = StoredRun::find(&run, args.act.json, place)?;
     let action = Action::Step { node: node.map(NodeId::new) };
-    RequestedAction { gates: Some(&args.gates), ..RequestedAction::new(action, &args.act) }.of(stored, place, io).await
+    RequestedAction::new(action, &args.act).starting(&args.gates).of(stored, place, io).await
 }
 
 /// Runs what a node needs, and pauses before it.
@@ -83,7 +85,7 @@ pub async fn step(args: &StepArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
 pub async fn run_to(args: &RunToArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
     let action = Action::RunTo { node: NodeId::new(&args.of.node) };
-    RequestedAction { gates: Some(&args.gates), ..RequestedAction::new(action, &args.act) }.of(stored, place, io).await
+    RequestedAction::new(action, &args.act).starting(&args.gates).of(stored, place, io).await
 }
 
 /// Runs a node again.
@@ -206,7 +208,7 @@ pub(super) async fn set(action: Action, stored: StoredRun, args: &ActArgs, place
 
 impl<'a> RequestedAction<'a> {
     fn new(action: Action, act: &'a ActArgs) -> Self {
-        Self { action, why: "", act, gates: None, pause: false }
+        Self { action, why: "", act, gates: None, pause: false, only_started: false }
     }
 
     fn because(self, reason: &'a ReasonArgs) -> Self {
@@ -217,12 +219,14 @@ impl<'a> RequestedAction<'a> {
         Self { gates: Some(&go_on.gates), pause: go_on.pause, ..self }
     }
 
+    fn starting(self, gates: &'a GateArgs) -> Self {
+        Self { gates: Some(gates), only_started: true, ..self }
+    }
+
     async fn of(self, stored: StoredRun, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-        let Self { action, why, act, gates, pause } = self;
+        let Self { action, why, act, gates, pause, only_started } = self;
         let mut flags = gates.map(flags).transpose()?;
-        if let (Action::Step { .. } | Action::RunTo { .. }, Some(flags)) = (&action, &mut flags)
-            && flags.yes == Yes::Given
-        {
+        if let Some(flags) = flags.as_mut().filter(|flags| only_started && flags.yes == Yes::Given) {
             flags.yes = Yes::ToStarted;
         }
         for node in nodes_of(&action) {

@@ -260,7 +260,7 @@ pub(super) fn message(event: &Event, run: &Run) -> Option<String> {
         return Some(format!("refused: {}: {}", Plain::line(what), Plain::line(why)));
     }
     let line = event.describe(run);
-    if let Event::Node { fact: NodeFact::Started { .. } | NodeFact::Completed { .. }, .. } = event {
+    if event.has(EventTrait::Brief) {
         return Some(line.label(&line.head).into_string());
     }
     Some(line.label(&line.what()).truncate(LINE).into_string())

@@ -262,11 +262,11 @@ impl NodeFact {
         match self {
             Self::Ready { .. } | Self::Returned { .. } => (Topic::Node(node), &[]),
             Self::Held { .. } => (Topic::Node(node), &[AsksForLocks]),
-            Self::Started { .. } => (Topic::Node(node), &[Printed, HasEffects, StartsOrEndsNode, AsksForLocks, ReadsOthers]),
+            Self::Started { .. } => (Topic::Node(node), &[Printed, Brief, HasEffects, StartsOrEndsNode, AsksForLocks, ReadsOthers]),
             Self::Retrying { .. } => (Topic::Node(node), &[Printed, HasEffects]),
             Self::Routed { .. } => (Topic::Node(node), &[DecidesEdges, ReadsOthers]),
             Self::BodyStarted { .. } => (Topic::Node(node), &[ChangesNodes]),
-            Self::Completed { .. } => (Topic::Node(node), &[Printed, StartsOrEndsNode, DecidesEdges]),
+            Self::Completed { .. } => (Topic::Node(node), &[Printed, Brief, StartsOrEndsNode, DecidesEdges]),
             Self::Failed { .. } => (Topic::Node(node), &[Marked(SearchMark::Failure), Printed, HasEffects, StartsOrEndsNode, DecidesEdges]),
             Self::Skipped { .. } => (Topic::Node(node), &[Printed, HasEffects, EndsWork, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
             Self::Passed { .. } => (Topic::Node(node), &[Printed, StartsOrEndsNode, DecidesEdges, ReadsOthers]),

@@ -39,6 +39,8 @@ pub enum EventTrait {
     Marked(SearchMark),
     /// A person who follows the run on a plain terminal reads it.
     Printed,
+    /// Of what is printed: its head says enough.
+    Brief,
     /// It tells a person nothing; only who asks for it sees it.
     Unlisted,
     /// It must outlive a loss of power before anything follows from it.

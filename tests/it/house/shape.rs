@@ -351,7 +351,10 @@ fn wildcards(source: &Source) -> Vec<(usize, &str)> {
     found
 }
 
-/// The lines of a file on which a `matches!` names several variants of an enum that must not have a wildcard: whatever is new is then
+/// A file that still has some of those below; their number may only fall.
+const STILL_IN_PASSING: (&str, usize) = ("src/console/update/notices.rs", 1);
+
+/// The lines of a file on which a `matches!` or an `if let` names several variants of an enum that must not have a wildcard: whatever is new is then
 /// silently none of them.
 fn classes_in_passing(source: &Source) -> Vec<(usize, &'static str)> {
     let lines: Vec<(usize, &str)> = source.code().collect();
@@ -367,8 +370,23 @@ fn classes_in_passing(source: &Source) -> Vec<(usize, &'static str)> {
             let asked = rest.find(is_end).map_or("", |end| &rest[..end]);
             found.extend(WITHOUT_WILDCARD.iter().filter(|kind| asked.matches(**kind).count() > 1).map(|kind| (*number, *kind)));
         }
+        for (begin, _) in line.match_indices("if let ").chain(line.match_indices("while let ")) {
+            let rest: String = [&line[begin..]].into_iter().chain(lines[at + 1..].iter().take(6).map(|(_, line)| *line)).collect();
+            let pattern = rest.split(" = ").next().unwrap_or_default();
+            found.extend(WITHOUT_WILDCARD.iter().filter(|kind| is_class(pattern, kind)).map(|kind| (*number, *kind)));
+        }
     }
     found
+}
+
+/// Whether a pattern names several variants of an enum and takes nothing out of them.
+fn is_class(pattern: &str, kind: &str) -> bool {
+    let binds = |variant: &str| {
+        let behind = variant.trim_start_matches(|letter: char| letter.is_alphanumeric()).trim_start();
+        behind.starts_with(['{', '(']) && !behind.starts_with("{ .. }") && !behind.starts_with("(_)") && !behind.starts_with("(..)")
+    };
+    let mut variants = pattern.split(kind).skip(1);
+    pattern.matches(kind).count() > 1 && !variants.any(binds)
 }
 
 #[test]
@@ -389,6 +407,9 @@ fn what_takes_everything_is_seen_however_it_is_written() {
     let is_class = |text: &str| !classes_in_passing(&source(text)).is_empty();
     assert!(is_class("if matches!(state, NodeState::Ready | NodeState::Held) {"));
     assert!(is_class("let x = matches!(\n    action,\n    Action::Pause\n        | Action::Step { .. }\n);"));
+    assert!(is_class("if let NodeState::Ready | NodeState::Held = state {"));
+    assert!(is_class("} else if let Event::Node { fact: NodeFact::Started { .. } | NodeFact::Completed { .. }, .. } = event\n    && x {"));
+    assert!(!is_class("if let Action::Guide { text } | Action::Rewind { text, .. } = action {"));
     assert!(!is_class("if matches!(state, NodeState::Ready) || matches!(state, NodeState::Held) {"));
 }
 
@@ -413,6 +434,9 @@ fn matches_over_events_commands_and_node_states_name_every_variant() {
     let mut found: Vec<String> = Vec::new();
     for source in sources().iter().filter(|source| !source.is_test()) {
         let classes = classes_in_passing(source);
+        if STILL_IN_PASSING == (source.path.to_str().unwrap(), classes.len()) {
+            continue;
+        }
         found.extend(classes.iter().map(|(line, kind)| {
             let (kind, place) = (kind.trim_end_matches(':'), source.path.display());
             format!("{place}:{line}: this says in passing what several {kind}s have in common; ask a trait or a group of it, where a new one is thought of")
