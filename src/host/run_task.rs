@@ -9,14 +9,16 @@ use super::{
     timers::Timers,
     workers::{Assignment, AttemptKey, Report, Workers, is_last},
 };
-use crate::engine::{Batch, Command, Effect, Event, EventTrait, Input, NodeFact, NodeState, Record, Run, RunId, Time, Timer, TimerKind};
+use crate::engine::{
+    Batch, Command, Effect, Event, EventTrait, GateId, Input, NodeFact, NodeState, Record, Run, RunId, Time, Timer, TimerKind,
+};
 use crate::plan::Risk;
 use crate::store::{Durability, StoreError, rescue};
 use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// Places in the channel from the workers; a full one makes them wait.
 const REPORTS: usize = 256;
@@ -87,10 +89,7 @@ impl RunTask {
             match order {
                 Order::Command { command, asker, .. } => self.turn_away(&command, asker.as_ref()),
                 Order::Attach(listener) => self.attach(listener).await,
-                Order::Gate { gate, reply } => {
-                    // Whoever asked may have gone.
-                    let _ = reply.send(GateWithTool::of(&self.run, gate));
-                }
+                Order::Gate { gate, reply } => self.show_gate(gate, reply),
                 Order::Leave | Order::Interrupt(_) => {}
             }
         }
@@ -144,10 +143,7 @@ impl RunTask {
                     append(&mut batch, self.run.step(&input, now));
                 }
                 Order::Attach(listener) => self.attach(listener).await,
-                Order::Gate { gate, reply } => {
-                    // Whoever asked may have gone.
-                    let _ = reply.send(GateWithTool::of(&self.run, gate));
-                }
+                Order::Gate { gate, reply } => self.show_gate(gate, reply),
                 Order::Leave => flow = RunContinues::Over,
                 Order::Interrupt(signal) => (flow, interrupted) = (RunContinues::Over, Some(signal)),
             }
@@ -251,10 +247,7 @@ impl RunTask {
                     // Whoever asked may have gone.
                     let _ = listener.send(frozen.clone());
                 }
-                Some(Order::Gate { gate, reply }) => {
-                    // Whoever asked may have gone.
-                    let _ = reply.send(GateWithTool::of(&self.run, gate));
-                }
+                Some(Order::Gate { gate, reply }) => self.show_gate(gate, reply),
             }
         }
     }
@@ -289,6 +282,11 @@ impl RunTask {
         if listener.send(notice).is_ok() {
             self.listeners.push(listener);
         }
+    }
+
+    /// Whoever asked may have gone.
+    fn show_gate(&self, gate: GateId, reply: oneshot::Sender<Option<GateWithTool>>) {
+        let _ = reply.send(GateWithTool::of(&self.run, gate));
     }
 
     fn notify(&mut self, notice: &Notice) {

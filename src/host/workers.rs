@@ -300,23 +300,7 @@ impl Workers {
 
 /// Whether a worker has nothing more to say after this.
 pub(super) fn is_last(fact: &WorkerFact) -> bool {
-    match fact {
-        WorkerFact::Done(_) | WorkerFact::Failed(_) | WorkerFact::HandedBack { .. } | WorkerFact::Aborted => true,
-        WorkerFact::ModelAsked { .. }
-        | WorkerFact::ModelWaits { .. }
-        | WorkerFact::ModelSent { .. }
-        | WorkerFact::ModelAnswers { .. }
-        | WorkerFact::ModelTryFailed { .. }
-        | WorkerFact::ToolAsked { .. }
-        | WorkerFact::ToolDone { .. }
-        | WorkerFact::QuestionAsked { .. }
-        | WorkerFact::ModelCalled(_)
-        | WorkerFact::Message { .. }
-        | WorkerFact::Output(_)
-        | WorkerFact::Thought(_)
-        | WorkerFact::Noted { .. }
-        | WorkerFact::Log(_) => false,
-    }
+    matches!(fact, WorkerFact::Done(_) | WorkerFact::Failed(_) | WorkerFact::HandedBack { .. } | WorkerFact::Aborted)
 }
 
 async fn attend(

@@ -151,13 +151,7 @@ pub fn takes_results(kind: &NodeKind) -> bool {
     match kind {
         NodeKind::Agent(_) | NodeKind::Code(_) | NodeKind::Decision(DecisionNode::Agent(_)) => true,
         NodeKind::Merge(MergeNode { template }) => template.is_none(),
-        NodeKind::Tool(_)
-        | NodeKind::Decision(DecisionNode::Expression(_))
-        | NodeKind::Transform(_)
-        | NodeKind::Approval(_)
-        | NodeKind::Subplan(_)
-        | NodeKind::Loop(_)
-        | NodeKind::Map(_) => false,
+        _ => false,
     }
 }
 

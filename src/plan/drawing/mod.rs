@@ -227,13 +227,6 @@ fn rule(kind: &NodeKind) -> Plain {
     match kind {
         NodeKind::Loop(work) => Plain::line("loop until ").then(&Plain::summary(&work.until)),
         NodeKind::Map(work) => Plain::line("for each of ").then(&Plain::summary(&work.over)),
-        NodeKind::Subplan(_)
-        | NodeKind::Agent(_)
-        | NodeKind::Tool(_)
-        | NodeKind::Code(_)
-        | NodeKind::Decision(_)
-        | NodeKind::Merge(_)
-        | NodeKind::Transform(_)
-        | NodeKind::Approval(_) => worker(kind),
+        _ => worker(kind),
     }
 }
