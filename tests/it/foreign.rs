@@ -294,7 +294,7 @@ fn what_a_node_calls_its_result_is_a_reference_to_it_where_another_one_says_it()
 fn of_several_nodes_that_do_the_same_a_link_means_the_nearest_on_its_side() {
     let task = |name: &str| json!({"task": name, "arguments": ["x"]});
     let link = |from: &str, to: &str| json!({"source": from, "target": to});
-    let nodes = json!([task("Colour"), task("Draw"), task("Translate"), task("Draw")]);
+    let nodes = json!([task("Colour"), task("Draw"), {"task": "Translate"}, task("Draw")]);
     let links = json!([link("Colour", "Draw"), link("Draw", "Translate"), link("Translate", "Draw")]);
     let (_, document) = fixed(&json!({"task_nodes": nodes, "task_links": links}), "--fix=guess");
     assert_eq!(edges(&document), [(0, 1), (1, 2), (2, 3)], "{document}");

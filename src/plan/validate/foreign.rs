@@ -372,10 +372,11 @@ fn spelled(rest: &str, before: Option<char>) -> Option<(usize, Option<ForeignRef
     };
     let length = rest[1..].bytes().take_while(|byte| is_id_byte(*byte) || *byte == b'.').count();
     let name = rest[1..1 + length].trim_end_matches(['.', '-']);
-    let reference = path(name, spelling)?;
+    let mut reference = path(name, spelling)?;
     let behind = &rest[1 + name.len()..];
     // `$name.field$`
     let closing = usize::from(spelling == Spelling::Dollar && behind.starts_with('$') && !reference.is_number());
+    reference.is_result |= closing > 0;
     // A price, or a colour.
     let has_digit = |text: Option<&str>| text.is_some_and(|text| text.starts_with(|c: char| c.is_ascii_digit()));
     let goes_on = has_digit(reference.fields.strip_prefix('.')) || behind.starts_with('%') || has_digit(behind.strip_prefix(','));

@@ -208,8 +208,10 @@ fn nearest_pair(check: &PlanCheck, name: &str, other: &NodeId, is_before: bool) 
         let is_meant = plain(name);
         let does = |node: &Node| {
             let title = node.ext.get("title").or_else(|| node.ext.get("name")).and_then(Value::as_str);
-            let work = [node.kind.tool().map(|tool| tool.tool.as_str()), node.kind.agent().and_then(|agent| agent.agent.as_deref()), title];
-            work.into_iter().flatten().any(|name| plain(name) == is_meant)
+            let agent = node.kind.agent();
+            let (card, objective) = (agent.and_then(|agent| agent.agent.as_deref()), agent.and_then(|agent| agent.objective.as_deref()));
+            let tool = node.kind.tool().map(|tool| tool.tool.as_str());
+            [tool, card, objective, title].into_iter().flatten().any(|name| plain(name) == is_meant)
         };
         (0..plan.nodes.len()).filter(|at| does(&plan.nodes[*at])).collect()
     };
