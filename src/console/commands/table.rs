@@ -55,8 +55,8 @@ const fn of(
 }
 
 use KeyContext::{
-    Act, Always, Breaks, Compare, Confirm, Deps, Draft, Editor, Filter, Findings, Form, Gate, Global, Graph, Inbox, Inspector, Line, Log,
-    LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why, Words,
+    Act, Always, Breaks, Compare, Confirm, Deps, Draft, Editor, Filter, Findings, Form, Found, Gate, Global, Graph, Inbox, Inspector, Line,
+    Log, LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why, Words,
 };
 
 pub const GROUPS: &[&[ConsoleCommand]] =
@@ -120,8 +120,10 @@ const TREE: &[ConsoleCommand] = &[
     row("tree.attention", &["."], Plan, ("Next that needs you", "next that needs you", "the oldest gate, halt or failure, then the next"), when::needs_you, actions::tree::attention),
     row("filter.older", &["up"], Filter, ("Earlier search", "earlier", "what you searched for before"), when::typed_before, actions::typing::older),
     row("filter.newer", &["down"], Filter, ("Later search, or keep", "", "the next search; after the last, back to the tree"), when::always, actions::typing::newer),
-    row("filter.done", &["enter"], Filter, ("Keep the filter", "keep", "back to the tree; the filter stays"), when::always, actions::typing::filter_done),
-    row("filter.clear", &["esc"], Filter, ("Clear the filter", "clear", "shows all nodes again"), when::always, actions::tree::filter_clear),
+    row("filter.done", &["enter"], Filter, ("To what was found", "go there", "back to the tree; what was found stays marked"), when::always, actions::typing::filter_done),
+    row("filter.clear", &["esc"], Filter, ("Leave the search", "leave", "back to the tree; nothing is marked"), when::always, actions::tree::filter_clear),
+    row("found.next", &["n"], Found, ("Next hit", "next hit", "the next node that the search found"), when::has_nodes, |model, _| actions::tree::next_hit(model, true)),
+    row("found.previous", &["N"], Found, ("Previous hit", "", "the node before it that the search found"), when::has_nodes, |model, _| actions::tree::next_hit(model, false)),
 ];
 
 #[rustfmt::skip]

@@ -39,6 +39,9 @@ pub fn contexts(model: &Model) -> Vec<KeyContext> {
         // A replay has the same keys as beside the tree.
         (Screen::Graph, _) if replay.is_some() => around(&[], &[KeyContext::Graph, Tree, KeyContext::Plan]),
         (Screen::Graph, _) => around(&[KeyContext::Graph], &[Tree, KeyContext::Plan]),
+        (Screen::Plan, Focus::Tree | Focus::Request) if model.tree().searches() && replay.is_none() => {
+            around(&[KeyContext::Found], &[Tree, KeyContext::Plan])
+        }
         (Screen::Plan, Focus::Tree | Focus::Request) => around(&[], &[Tree, KeyContext::Plan]),
     }
 }

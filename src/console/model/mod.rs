@@ -26,12 +26,14 @@ mod runs;
 mod safety;
 mod session;
 mod setup;
+mod siblings;
 mod trace;
 mod transcript;
 mod tree;
 mod turns;
 mod typed;
 mod versus;
+mod wanted;
 
 pub mod texts;
 
@@ -63,12 +65,14 @@ pub use runs::{LatestRuns, Runs};
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::HostStatus;
 pub use setup::{SetupChoice, SetupDraft, SetupLine};
+pub use siblings::FinishedRows;
 pub use trace::{TraceLine, TraceView, Traced};
 pub use transcript::{ConversationMessage, NodeConversation, lines};
-pub use tree::{LEVELS, TreeRow, TreeRowKind, TreeView, Wanted};
+pub use tree::{LEVELS, TreeRow, TreeRowKind, TreeView};
 pub use turns::Turns;
 pub use typed::{Typed, TypedLine};
 pub use versus::{CompareScreen, VersusRow};
+pub use wanted::Wanted;
 
 use std::cell::LazyCell;
 
@@ -80,6 +84,8 @@ use crate::text::Plain;
 
 /// Columns of a row of the tree, from the tree on, that are never cut for what else could be shown.
 pub const TITLE: usize = 54;
+/// Columns of the lane of time on a wide terminal.
+pub const LANE: u16 = 17;
 /// Columns of a row around that, in a plan and in a run without its lane.
 pub const AROUND_TITLE: (u16, u16) = (25, 12);
 
@@ -228,7 +234,7 @@ impl Model {
     }
 
     pub fn selected_node(&self) -> Option<&Node> {
-        let row = self.tree().row()?;
+        let row = self.tree().row().filter(|row| !matches!(row.kind, TreeRowKind::Finished(_)))?;
         self.plan().nodes.get(row.index)
     }
 
@@ -254,7 +260,7 @@ impl Model {
 
     /// The open gates of the selected node, the oldest first. A folded row has none: it stands for more than its node.
     pub fn node_gates(&self) -> Vec<GateKey> {
-        let is_folded = self.tree().row().is_none_or(|row| matches!(row.kind, TreeRowKind::Folded(_)));
+        let is_folded = self.tree().row().is_none_or(|row| matches!(row.kind, TreeRowKind::Folded(_) | TreeRowKind::Finished(_)));
         let Some(view) = self.shown_run().filter(|view| !is_folded && view.replay().is_none() && view.goes_on()) else { return Vec::new() };
         let gates = view.newest().run.open_gates().filter(|gate| Some(&gate.node) == self.selected_id());
         gates.map(|gate| GateKey { run: view.id.clone(), gate: gate.id }).collect()
@@ -438,6 +444,8 @@ impl Model {
         let message = self.status.as_ref().map_or(0, |status| Plain::line(&status.text.as_str().replace('`', "")).wrap(width).len());
         let around = if self.shown_run().is_some() { AROUND_TITLE.1 } else { AROUND_TITLE.0 };
         let columns = around + u16::try_from(self.tree().widest().min(TITLE)).unwrap_or(0);
-        self.place.layout(WantedRoom { below, entries, columns, card, message: u16::try_from(message).unwrap_or(u16::MAX) })
+        let lane = if self.shown_run().is_some() { LANE + 1 } else { 0 };
+        let works = self.shown_run().is_some_and(RunView::works);
+        self.place.layout(WantedRoom { below, entries, columns, lane, works, card, message: u16::try_from(message).unwrap_or(u16::MAX) })
     }
 }

@@ -99,6 +99,8 @@ pub struct ScreenLayout {
     pub list: Rect,
     /// The inspector, or the gate's payload.
     pub detail: Rect,
+    /// What all nodes at work say, on a wide terminal.
+    pub live: Rect,
     /// The request line.
     pub request: Rect,
     /// How far a replay is.
@@ -128,6 +130,10 @@ pub struct WantedRoom {
     pub entries: usize,
     /// Columns in which the rows of the tree are not cut, as far as those are promised.
     pub columns: u16,
+    /// Columns that the lane of time should have.
+    pub lane: u16,
+    /// Whether nodes are at work.
+    pub works: bool,
     pub card: CardRoom,
     /// Rows of what just happened.
     pub message: u16,
@@ -151,6 +157,12 @@ const MESSAGE: u16 = 3;
 /// Columns of an output at most, and around it in its card.
 const WIDEST_OUTPUT: u16 = 88;
 const CARD_FRAME: u16 = 4;
+/// Columns of the lane of time that no title gives way to.
+const LEAST_LANE: u16 = 9;
+/// From this width on there is a third pane; then columns of the tree at least, and of the card.
+const THREE_PANES: u16 = 160;
+const TREE: u16 = 72;
+const CARD_OF_THREE: u16 = 56;
 /// The least columns of a card beside the tree.
 const CARD: u16 = 40;
 /// The least rows of a gate's card.
@@ -196,7 +208,20 @@ impl Location {
         let scrub = Rect::new(0, height - footer_rows - scrub_rows, width, scrub_rows);
         let body = Rect::new(0, header.height, width, height - header.height - footer_rows - request_rows - scrub_rows);
         let (list, detail) = self.panes(body, wanted);
-        ScreenLayout { header, list, detail, request, scrub, footer }
+        let (list, detail, live) = self.beside(list, detail, wanted);
+        ScreenLayout { header, list, detail, live, request, scrub, footer }
+    }
+
+    /// The third pane, where tree and card leave room for it.
+    fn beside(&self, list: Rect, detail: Rect, wanted: WantedRoom) -> (Rect, Rect, Rect) {
+        let none = Rect::new(detail.x, detail.y, 0, 0);
+        if self.screen != Screen::Plan || !wanted.works || self.size.0 < THREE_PANES || detail.x == list.x {
+            return (list, detail, none);
+        }
+        let list = Rect { width: (wanted.columns + wanted.lane).max(TREE), ..list };
+        let detail = Rect { x: list.x + list.width, width: CARD_OF_THREE, ..detail };
+        let x = detail.x + detail.width;
+        (list, detail, Rect { x, width: self.size.0.saturating_sub(x), ..detail })
     }
 
     fn panes(&self, body: Rect, wanted: WantedRoom) -> (Rect, Rect) {
@@ -220,20 +245,23 @@ impl Location {
             Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => (LINES_SIDE_BY_SIDE, (5, 9)),
             Screen::Inbox => (SIDE_BY_SIDE, (2, 5)),
             // A wider terminal never shows shorter titles: the card stands below them as long as they would be cut beside it.
-            Screen::Plan => (SIDE_BY_SIDE.max(wanted.columns + CARD), (5, 9)),
+            Screen::Plan => (SIDE_BY_SIDE.max(wanted.columns + wanted.lane.min(LEAST_LANE) + CARD), (5, 9)),
             // What a run gave is as wide as it was on its own screen, and its goal is never cut for it.
             Screen::Runs => (RUNS_SIDE_BY_SIDE, (4, 7)),
             Screen::Graph | Screen::Compare => (SIDE_BY_SIDE, (5, 9)),
         };
         if body.width >= from {
             let columns = match self.screen {
-                Screen::Plan => match card {
-                    // What came out takes the columns that it needs, as long as no title is cut for it.
-                    CardRoom::Output { columns, .. } => {
-                        (body.width * part / of).min(body.width.saturating_sub(columns.min(WIDEST_OUTPUT) + CARD_FRAME)).max(wanted.columns)
+                Screen::Plan => {
+                    let tree = (body.width * part / of).max((wanted.columns + wanted.lane).min(body.width.saturating_sub(CARD)));
+                    match card {
+                        // What came out takes the columns that it needs, as long as no title is cut for it.
+                        CardRoom::Output { columns: needed @ 1.., .. } => tree
+                            .min(body.width.saturating_sub(needed.min(WIDEST_OUTPUT) + CARD_FRAME))
+                            .max(wanted.columns + wanted.lane.min(LEAST_LANE)),
+                        CardRoom::Output { .. } | CardRoom::Rest | CardRoom::Gate => tree,
                     }
-                    CardRoom::Rest | CardRoom::Gate => (body.width * part / of).max(wanted.columns),
-                },
+                }
                 _ => body.width * part / of,
             };
             return (Rect { width: columns, ..body }, Rect { x: body.x + columns, width: body.width - columns, ..body });
@@ -298,9 +326,9 @@ mod tests {
                     for (below, rows) in request.into_iter().chain([(Below::Scrub, 0), (Below::Scrub, 20)]) {
                         let card = if rows % 8 == 4 { CardRoom::Gate } else { CardRoom::Rest };
                         let message = u16::try_from(rows).unwrap_or(9) % 5;
-                        let wanted = WantedRoom { below, entries: rows, columns: 66, card, message };
+                        let wanted = WantedRoom { below, entries: rows, columns: 66, lane: 18, works: rows % 8 == 4, card, message };
                         let layout = Location { screen, focus, size, ..Location::default() }.layout(wanted);
-                        let parts = [layout.header, layout.list, layout.detail, layout.request, layout.scrub, layout.footer];
+                        let parts = [layout.header, layout.list, layout.detail, layout.live, layout.request, layout.scrub, layout.footer];
                         let area: u32 = parts.iter().map(|part| part.area()).sum();
                         assert_eq!(area, u32::from(size.0) * u32::from(size.1), "{size:?} {screen:?} {focus:?}");
                     }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{FoldedGraph, TextField, list::ListCursor};
+use super::{FinishedRows, FoldedGraph, TextField, Wanted, list::ListCursor};
 use crate::plan::{Node, NodeId, Plan, nest, order::PlanGraph, tree as order, tree::Orientation};
 
 /// One line of the tree.
@@ -31,6 +31,8 @@ pub enum TreeRowKind {
     Open,
     /// So many rows below are hidden.
     Folded(usize),
+    /// It stands for so many finished siblings.
+    Finished(usize),
 }
 
 /// The rows, and where the person is in them.
@@ -44,15 +46,24 @@ pub struct TreeView {
     grown: order::DrawnTree,
     place: ListCursor,
     folded: BTreeSet<NodeId>,
-    /// What rows must match; all are shown while it is empty.
+    /// What is searched for.
     pub filter: TextField,
-    /// The nodes that the states asked for mean; absent where none is asked for.
-    pub only: Option<BTreeSet<NodeId>>,
-    /// Where the person was when a search began.
-    before_search: Option<NodeId>,
+    pub search: TreeSearch,
+    finished: FinishedRows,
     orientation: Orientation,
     /// The same as boxes and lines.
     pub drawing: FoldedGraph,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default)]
+pub struct TreeSearch {
+    /// The nodes that the states asked for mean; absent where none is asked for.
+    pub only: Option<BTreeSet<NodeId>>,
+    /// Where the person was when it began.
+    before: Option<NodeId>,
+    /// The nodes that match, by their index into `Plan::nodes`, in the order of the tree.
+    hits: Vec<usize>,
 }
 
 /// Levels of the tree that are drawn; deeper ones are a number.
@@ -61,20 +72,22 @@ pub const LEVELS: usize = 12;
 impl TreeView {
     /// Computes the rows again; the selection stays on its node where that is still shown, else on its place.
     pub fn rebuild(&mut self, plan: &Plan) {
-        let before = self.node().cloned();
+        let before = self.row().map(|row| row.node.clone());
+        self.finished.exempt = self.finished.exempt.take().or_else(|| self.node().cloned());
         self.drawing.stale();
         self.graph = PlanGraph::new(plan);
         self.grown = order::DrawnTree::new(&self.graph, self.orientation);
-        if self.filter.text().trim().is_empty() {
-            self.only = None;
-            self.rows = self.unfolded(plan);
+        let rows = self.unfolded(plan);
+        self.widest = rows.iter().map(|row| self.width_of(row, plan)).max().unwrap_or(0);
+        if self.searches() {
+            self.search.hits = self.found(plan);
+            self.rows = rows;
         } else {
-            self.rows = self.filtered(plan);
+            (self.search.only, self.search.hits) = (None, Vec::new());
+            self.rows = self.finished.fold(rows);
         }
-        if self.filter.text().trim().is_empty() {
-            self.widest = self.rows.iter().map(|row| self.width_of(row, plan)).max().unwrap_or(0);
-        }
-        if let Some(place) = before.and_then(|node| self.place_of(&node)) {
+        self.finished.exempt = None;
+        if let Some(place) = before.and_then(|node| self.rows.iter().position(|row| row.node == node)) {
             self.place.selected = place;
         }
         self.select(self.place.selected);
@@ -115,18 +128,66 @@ impl TreeView {
         rows
     }
 
-    fn filtered(&self, plan: &Plan) -> Vec<TreeRow> {
+    /// Whether something is searched for.
+    pub fn searches(&self) -> bool {
+        !self.filter.text().trim().is_empty()
+    }
+
+    /// The nodes that match, in the order of the tree.
+    fn found(&self, plan: &Plan) -> Vec<usize> {
         let wanted = Wanted::read(&self.filter.text());
         let means = |node: &Node| {
-            self.only.as_ref().map_or(wanted.states.is_empty(), |only| only.contains(&node.id)) && wanted.means(node, &plan.inputs)
+            self.search.only.as_ref().map_or(wanted.states.is_empty(), |only| only.contains(&node.id)) && wanted.means(node, &plan.inputs)
         };
-        let mut matching: Vec<(usize, &Node)> = plan.nodes.iter().enumerate().filter(|(_, node)| means(node)).collect();
-        // Who types a whole id, or its beginning, means that one.
-        matching.sort_by_key(|(index, node)| (wanted.distance(node), *index));
-        matching
-            .into_iter()
-            .map(|(index, node)| TreeRow { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: TreeRowKind::Leaf, inside: false })
-            .collect()
+        let in_order = self.grown.rows.iter().map(|row| row.node);
+        in_order.filter(|index| plan.nodes.get(*index).is_some_and(means)).collect()
+    }
+
+    /// Whether the search means a row.
+    pub fn is_hit(&self, row: &TreeRow) -> bool {
+        self.search.hits.contains(&row.index)
+    }
+
+    /// Which hit is selected, and how many there are.
+    pub fn hit(&self) -> (Option<usize>, usize) {
+        let at = self.row().and_then(|row| self.search.hits.iter().position(|hit| *hit == row.index));
+        (at, self.search.hits.len())
+    }
+
+    /// Selects the hit that is nearest to what was typed: who types a whole id, or its beginning, means that one.
+    pub fn to_nearest(&mut self, plan: &Plan) {
+        let wanted = Wanted::read(&self.filter.text());
+        let nodes = self.search.hits.iter().filter_map(|hit| plan.nodes.get(*hit));
+        if let Some(nearest) = nodes.min_by_key(|node| wanted.distance(node)).map(|node| node.id.clone()) {
+            self.reveal(plan, &nearest);
+        }
+    }
+
+    /// Selects the next hit below, or above, on from the last to the first.
+    pub fn to_hit(&mut self, plan: &Plan, is_below: bool) {
+        let place = |index: usize| self.grown.row_of.get(index).copied().unwrap_or(0);
+        let Some(here) = self.row().map(|row| place(row.index)) else { return };
+        let hits = &self.search.hits;
+        let to = match is_below {
+            true => hits.iter().find(|hit| place(**hit) > here).or(hits.first()),
+            false => hits.iter().rev().find(|hit| place(**hit) < here).or(hits.last()),
+        };
+        if let Some(node) = to.and_then(|hit| plan.nodes.get(*hit)).map(|node| node.id.clone()) {
+            self.reveal(plan, &node);
+        }
+    }
+
+    /// Says which nodes are finished, so that many of them take one row.
+    pub fn finish(&mut self, plan: &Plan, nodes: BTreeSet<NodeId>) {
+        if self.finished.are(nodes) {
+            self.rebuild(plan);
+        }
+    }
+
+    /// What a folded row hides, by the index into `Plan::nodes`.
+    pub fn hidden<'a>(&'a self, row: &TreeRow) -> impl Iterator<Item = usize> + 'a {
+        let count = if let TreeRowKind::Folded(count) = row.kind { count } else { 0 };
+        self.grown.rows.iter().skip(row.at + 1).take(count).map(|row| row.node)
     }
 
     fn width_of(&self, row: &TreeRow, plan: &Plan) -> usize {
@@ -184,8 +245,9 @@ impl TreeView {
         self.place.selected
     }
 
+    /// The selected node; none where a row stands for many.
     pub fn node(&self) -> Option<&NodeId> {
-        self.row().map(|row| &row.node)
+        self.row().filter(|row| !matches!(row.kind, TreeRowKind::Finished(_))).map(|row| &row.node)
     }
 
     /// The first row in sight.
@@ -208,16 +270,16 @@ impl TreeView {
         self.select(self.place.selected.saturating_add_signed(by));
     }
 
-    /// A search begins: a later one without a hit leads back here.
+    /// A search begins: one without a hit leads back here.
     pub fn begin_search(&mut self) {
-        if self.filter.text().trim().is_empty() {
-            self.before_search = self.node().cloned();
+        if !self.searches() {
+            self.search.before = self.node().cloned();
         }
     }
 
-    /// Shows all nodes again. The selection stays on its node; where none was left, it is where it was before the search.
+    /// Searches no longer. The selection stays on its node; where nothing was found, it is where it was before the search.
     pub fn end_search(&mut self, plan: &Plan) {
-        let before = self.before_search.take().filter(|_| self.rows.is_empty());
+        let before = self.search.before.take().filter(|_| self.search.hits.is_empty());
         self.filter.set("");
         self.rebuild(plan);
         if let Some(node) = before {
@@ -225,14 +287,11 @@ impl TreeView {
         }
     }
 
-    /// Selects a node where it is itself, unfolding what hides it, and unfiltering where that does.
+    /// Selects a node where it is itself, unfolding what hides it.
     pub fn reveal(&mut self, plan: &Plan, node: &NodeId) {
-        if self.place_of(node).is_none() && !self.filter.is_empty() {
-            self.filter.set("");
-            self.rebuild(plan);
-        }
         if self.place_of(node).is_none() {
             self.unfold_above(plan, node);
+            self.finished.exempt = Some(node.clone());
             self.rebuild(plan);
         }
         if let Some(place) = self.place_of(node) {
@@ -258,13 +317,18 @@ impl TreeView {
     }
 
     fn place_of(&self, node: &NodeId) -> Option<usize> {
-        self.rows.iter().position(|row| row.node == *node)
+        self.rows.iter().position(|row| row.node == *node && !matches!(row.kind, TreeRowKind::Finished(_)))
     }
 
     /// The row that the selected one is under.
     pub fn above(&self) -> Option<usize> {
         let depth = self.row()?.depth;
         self.rows[..self.place.selected].iter().rposition(|row| row.depth < depth)
+    }
+
+    /// The node of the row that the selected one is under.
+    fn parent(&self) -> Option<NodeId> {
+        self.above().and_then(|above| self.rows.get(above)).map(|row| row.node.clone())
     }
 
     /// Folds or unfolds the selected node.
@@ -278,7 +342,17 @@ impl TreeView {
             TreeRowKind::Folded(_) => {
                 self.folded.remove(&node);
             }
-            TreeRowKind::Leaf => return,
+            TreeRowKind::Finished(_) => {
+                let parent = self.parent();
+                self.finished.open(parent, true);
+            }
+            TreeRowKind::Leaf => {
+                let parent = self.parent();
+                if !self.finished.is_open(&parent) {
+                    return;
+                }
+                self.finished.open(parent, false);
+            }
         }
         self.rebuild(plan);
     }
@@ -315,54 +389,5 @@ impl TreeView {
     /// Scrolls so that the selected row is among `height` rows in sight.
     pub fn settle(&mut self, height: usize) {
         self.place.settle(self.rows.len(), height);
-    }
-}
-
-/// What a search is for: `is:STATE`, `agent:NAME` and `tool:NAME`, and words.
-#[derive(Clone, Debug, Default)]
-pub struct Wanted {
-    /// States by their words.
-    pub states: Vec<String>,
-    agents: Vec<String>,
-    tools: Vec<String>,
-    words: String,
-}
-
-impl Wanted {
-    /// As it was typed.
-    pub fn read(text: &str) -> Self {
-        let mut wanted = Self::default();
-        let mut words = Vec::new();
-        for word in text.to_lowercase().split_whitespace() {
-            match word.split_once(':') {
-                Some(("is", state)) => wanted.states.push(state.to_owned()),
-                Some(("agent", name)) => wanted.agents.push(name.to_owned()),
-                Some(("tool", name)) => wanted.tools.push(name.to_owned()),
-                _ => words.push(word.to_owned()),
-            }
-        }
-        wanted.words = words.join(" ");
-        wanted
-    }
-
-    fn means(&self, node: &Node, inputs: &serde_json::Map<String, serde_json::Value>) -> bool {
-        let has = |text: &str| text.to_lowercase().contains(&self.words);
-        let texts = [node.title_or_id(), super::texts::summary(node, inputs), super::texts::worker(node)];
-        let worker = texts[2].as_str().to_lowercase();
-        let is_tool = node.kind.tool().is_some();
-        self.agents.iter().all(|name| !is_tool && worker.contains(name.as_str()))
-            && self.tools.iter().all(|name| is_tool && worker.contains(name.as_str()))
-            && (has(&node.id) || texts.iter().any(|text| has(text.as_str())))
-    }
-
-    /// How far a node is from what was typed: it is its id, its id begins so, or it has it somewhere.
-    fn distance(&self, node: &Node) -> u8 {
-        let id = nest::name(&node.id).to_lowercase();
-        match id {
-            _ if self.words.is_empty() => 2,
-            id if id == self.words => 0,
-            id if id.starts_with(&self.words) => 1,
-            _ => 2,
-        }
     }
 }

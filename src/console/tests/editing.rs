@@ -128,7 +128,7 @@ fn folding_and_searching_keep_the_selection() {
     deck.keys("l /");
     deck.type_text("scan");
     deck.keys("enter");
-    assert_eq!(deck.model.tree().rows().len(), 1);
+    assert_eq!((deck.model.tree().hit(), deck.model.tree().rows().len()), ((Some(0), 1), 4), "the tree stays whole");
     assert_eq!(deck.model.selected_id().unwrap().as_str(), "scan");
     deck.keys("esc");
     assert!(deck.model.tree().rows().len() > 3);

@@ -14,19 +14,19 @@ fn asking() -> Deck {
 }
 
 #[test]
-fn a_row_says_at_80_columns_what_the_call_waits_for_and_until_when() {
+fn the_card_says_at_80_columns_what_the_call_waits_for_and_until_when() {
     let provider = || "a-provider-with-a-long-name.example.org:18110".to_owned();
     let mut deck = asking();
     let waits = |reason| WorkerFact::ModelWaits { call: "m".into(), reason };
     deck.fact("scan", waits(Cause::ModelSlot { provider: provider() }));
-    assert!(deck.sees("waits for a slot"), "{}", deck.screen());
+    assert!(deck.sees("waits for a free slot"), "{}", deck.screen());
     let until = Time(1_750_000_040_000);
     deck.fact("scan", waits(Cause::ModelRate { provider: provider(), until }));
-    assert!(deck.sees(&format!("rate limit until {}", crate::text::clock(until.0))), "{}", deck.screen());
+    assert!(deck.sees(crate::text::clock(until.0).as_str()), "{}", deck.screen());
     deck.fact("scan", WorkerFact::ModelSent { call: "m".into() });
-    assert!(deck.sees("waits for first words") && !deck.sees("rate limit until"), "{}", deck.screen());
+    assert!(deck.sees("waits for the model to begin its answer") && !deck.sees(crate::text::clock(until.0).as_str()), "{}", deck.screen());
     deck.fact("scan", WorkerFact::ModelAnswers { call: "m".into() });
-    assert!(!deck.sees("waits for first words"), "{}", deck.screen());
+    assert!(!deck.sees("waits for the model to begin"), "{}", deck.screen());
 }
 
 #[test]

@@ -111,6 +111,7 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
         "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it run"),
         "act.why" => did_not_run(model).then_some("why it did not run"),
         "app.back" if model.reads_output() => Some("tree"),
+        "app.back" if model.tree().searches() => Some("end search"),
         "plan.edit" => failed(model).then_some("change it"),
         "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
         "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "resume" } else { "pause" }),

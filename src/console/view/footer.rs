@@ -97,6 +97,7 @@ fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'stat
         }
         Some(KeyContext::Request) => "request.submit request.leave request.newline request.older app.help_here app.interrupt",
         Some(KeyContext::Filter) => "filter.done filter.clear filter.older app.help_here",
+        Some(KeyContext::Found) => "app.help found.next found.previous app.back tree.open tree.attention",
         Some(KeyContext::LogFilter) => "log.filter_done log.filter_clear log.filter_older app.help_here",
         Some(KeyContext::Deps) => "deps.toggle deps.done deps.undo move.down move.up",
         Some(KeyContext::Replay) => REPLAY,

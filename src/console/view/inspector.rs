@@ -6,11 +6,11 @@ use super::doc::InSight;
 use super::pen::{Pen, Shown};
 use super::row::state_mark;
 use super::{doc, gate};
-use crate::console::model::{Focus, Model, Scroll, Tab, docs, texts};
+use crate::console::model::{Focus, Model, Scroll, Tab, TreeRowKind, docs, texts};
 use crate::console::theme::Role;
 use crate::engine::Time;
 use crate::plan::Node;
-use crate::text::Plain;
+use crate::text::{Plain, duration};
 
 /// Draws the card: title, who, tabs, and what the open tab holds.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
@@ -22,13 +22,19 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
     let state = model.selected_id().zip(run).and_then(|(id, view)| state_mark(view, id));
     let bar = state.map_or(Role::Accent, |(_, role)| role);
     let Some((head, below)) = doc::pane(pen, area, bar) else { return };
+    if let Some(TreeRowKind::Finished(count)) = model.tree().row().map(|row| row.kind) {
+        pen.pieces(head, &[(Plain::line(&format!("{count} done")), Role::Title)]);
+        let words = format!("{} shows each of them", model.hint("tree.open"));
+        pen.text(below.x, below.y, below.width, &Plain::line(&words), Role::Dim);
+        return pen.end_bar(below);
+    }
     let Some(node) = model.selected_node() else { return };
     let mut title = vec![(node.title_or_id(), Role::Title)];
     if let Some((glyph, role)) = state {
         title.insert(0, (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role));
     }
     pen.pieces(head, &title);
-    let about = about(model, node);
+    let about = about(model, node, now);
     let row = |at: u16| Rect { y: below.y + at, height: 1, ..below };
     // A low card says who on the row of the title, so that the thing itself has room.
     let low = below.height < LOW;
@@ -58,12 +64,18 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
 /// Rows of a card below which it is low.
 const LOW: u16 = 9;
 
-/// The node's id, who does its work, and whether it asks a person.
-fn about(model: &Model, node: &Node) -> Plain {
+/// The node's id, who does its work, and whether it asks a person; of one at work, since when it is as it is.
+fn about(model: &Model, node: &Node, now: Time) -> Plain {
     let state = model.shown_run().and_then(|view| Some(view.seen().run.node(&node.id)?.state.label(view.seen_status())));
     let asks = if state.is_none() && texts::gated(node, &model.session.catalog) { Some("asks you") } else { None };
     let parts = [Some(Plain::summary(&node.id)), Some(texts::worker(node)), state.or(asks).map(Plain::line)];
-    parts.into_iter().flatten().reduce(|line, part| line.then(&Plain::line(" · ")).then(&part)).unwrap_or_default()
+    let since = model.shown_run().filter(|view| view.works()).and_then(|view| {
+        view.seen().run.node(&node.id).filter(|node| node.state.is_at_work())?;
+        let last = view.seen().timeline.stretches(&node.id).pop()?;
+        (last.to.is_none() && now.since(last.from) >= 1000).then(|| duration(now.since(last.from) / 1000 * 1000))
+    });
+    let since = since.map(|since| Plain::line(", ").then(&since)).unwrap_or_default();
+    parts.into_iter().flatten().reduce(|line, part| line.then(&Plain::line(" · ")).then(&part)).unwrap_or_default().then(&since)
 }
 
 fn draw_tabs(model: &Model, pen: &mut Pen<'_>, row: Rect, focused: bool, seen: InSight) {

@@ -55,10 +55,19 @@ impl Lane<'_> {
             Doing::Gate | Doing::Unknown => Some((Glyph::LineWaits, Role::Waiting)),
             Doing::Working => Some((Glyph::LineHeavy, self.role)),
         };
+        // What waits for a person now is seen, however little time went by since.
+        let asks = |stretch: &&Stretch| stretch.to.is_none() && matches!(stretch.doing, Doing::Gate | Doing::Unknown);
+        let asks: Vec<&Stretch> = self.stretches.iter().filter(asks).collect();
         let (work, waits): (Vec<&Stretch>, Vec<&Stretch>) = self.stretches.iter().partition(|stretch| stretch.doing == Doing::Working);
-        for stretch in waits.into_iter().chain(work) {
+        let mut worked = 0;
+        for stretch in waits.into_iter().chain(work).chain(asks) {
             let Some((glyph, role)) = looks(stretch.doing) else { continue };
-            let columns = self.scale.columns(stretch.from, stretch.to.unwrap_or(self.scale.now), area.width);
+            let mut columns = self.scale.columns(stretch.from, stretch.to.unwrap_or(self.scale.now), area.width);
+            if stretch.doing == Doing::Working {
+                worked = columns.end;
+            } else if stretch.to.is_none() && columns.end <= worked {
+                columns = worked.min(area.width.saturating_sub(1))..(worked + 1).min(area.width);
+            }
             let tip = columns.end - 1;
             for column in columns {
                 let works_on = stretch.doing == Doing::Working && stretch.to.is_none() && column == tip;

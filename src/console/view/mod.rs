@@ -13,6 +13,7 @@ mod header;
 mod inbox;
 mod inspector;
 mod lane;
+mod live;
 mod log;
 mod pen;
 mod request;
@@ -74,6 +75,7 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Plan => {
             tree::draw(model, now, pen, layout.list, shown);
             inspector::draw(model, now, pen, layout.detail, shown);
+            live::pane(model, now, pen, layout.live);
             request::draw(model, pen, layout.request, shown);
         }
         Screen::Graph => {

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::lane::{Lane, Scale};
 use super::pen::Pen;
-use crate::console::model::{AROUND_TITLE, LEVELS, Model, RunView, TITLE, TreeRow, TreeRowKind, texts};
+use crate::console::model::{AROUND_TITLE, LANE, LEVELS, Model, RunView, TITLE, TreeRow, TreeRowKind, texts};
 use crate::console::theme::{Role, of_node};
 use crate::engine::{GateId, ImpactLine, Inside, NodeRun, StateGroup, Time, inside_ended};
 use crate::plan::{Breakpoint, Node, NodeId, nest};
@@ -27,8 +27,8 @@ pub struct Columns {
 const TIME: u16 = 6;
 /// Columns of agent or tool at most.
 const WORKER: u16 = 16;
-/// Columns of the lane of time, and on a wide terminal.
-const LANE: (u16, u16) = (14, 17);
+/// Columns of the lane of time on a narrow terminal.
+const SHORTER_LANE: u16 = 14;
 /// From this width of the terminal on, the lane is wider; below the other there is none.
 const WIDE: u16 = 100;
 const NARROW: u16 = 70;
@@ -45,9 +45,9 @@ impl Columns {
         let mark = if model.deps_target().is_some() { 4 } else { 2 };
         let worker = WORKER.min(width.saturating_sub(LEAST_TITLE + mark + 4));
         let lane = match model.place.size.0 {
-            wide if wide >= WIDE => LANE.1,
+            wide if wide >= WIDE => LANE,
             narrow if narrow < NARROW => 0,
-            _ => LANE.0,
+            _ => SHORTER_LANE,
         };
         // The lane gives way to the titles.
         let titles = u16::try_from(model.tree().widest().min(TITLE)).unwrap_or(0);
@@ -59,6 +59,13 @@ impl Columns {
 
 /// A text and how it looks.
 type StyledText = (Plain, Role);
+
+/// What a row says: the title, what must be known besides, and what may stand there as far as there is room.
+struct RowTexts {
+    title: StyledText,
+    must: Vec<StyledText>,
+    may: Vec<StyledText>,
+}
 
 /// One row being drawn.
 pub struct RowDrawing<'a> {
@@ -77,6 +84,13 @@ impl RowDrawing<'_> {
     /// Draws it on a line; the first column is left for the mark of the selected one.
     pub fn draw(&self, pen: &mut Pen<'_>, line: Rect) {
         let run = self.model.shown_run();
+        if let TreeRowKind::Finished(count) = self.row.kind {
+            let x = self
+                .rails(pen, Rect { x: line.x + 1 + self.columns.mark, width: line.width.saturating_sub(2 + self.columns.mark), ..line });
+            let words = format!("{} {count} done", pen.theme.glyph(Glyph::Folded));
+            pen.words(x, line.y, line.right().saturating_sub(x), &words, Role::Dim);
+            return;
+        }
         let mark = match run {
             _ if self.model.deps_target().is_some() => self.dependency_mark(),
             Some(view) => state_mark(view, &self.node.id),
@@ -96,13 +110,21 @@ impl RowDrawing<'_> {
     /// The lines that lead to the row, what the node does, and what else it comes after.
     fn name(&self, pen: &mut Pen<'_>, area: Rect) {
         let mut x = self.rails(pen, area);
-        let (title, more, beside) = self.said(pen);
-        // What else is said of the node is never lost in silence: the title is cut for it.
-        let needed: usize = more.iter().map(|(text, _)| text.width()).sum();
+        let RowTexts { title, must, may } = self.said(pen);
+        // What has to be known of the node is never lost in silence: the title is cut for it, and for nothing else.
+        let needed: usize = must.iter().map(|(text, _)| text.width()).sum();
         let left = usize::from(area.right().saturating_sub(x));
         let title = (title.0.truncate(left.saturating_sub(needed).max(left.min(usize::from(CUT)))), title.1);
-        let beside = beside.filter(|(text, _)| left >= title.0.width() + needed + text.width().min(usize::from(CUT)));
-        for (text, role) in [title].into_iter().chain(more).chain(beside) {
+        let mut room = left.saturating_sub(title.0.width() + needed);
+        let mut pieces: Vec<StyledText> = [title].into_iter().chain(must).collect();
+        for (text, role) in may {
+            if room < text.width().min(usize::from(CUT)) {
+                break;
+            }
+            pieces.push((text.truncate(room), role));
+            room = room.saturating_sub(text.width());
+        }
+        for (text, role) in pieces {
             let width = pen.text(x, area.y, area.right().saturating_sub(x), &text, role);
             self.found(pen, Rect { x, width, ..area }, &text);
             x += width;
@@ -110,7 +132,7 @@ impl RowDrawing<'_> {
     }
 
     /// What the row says: the title, what must be known besides, and what may be where there is room.
-    fn said(&self, pen: &Pen<'_>) -> (StyledText, Vec<StyledText>, Option<StyledText>) {
+    fn said(&self, pen: &Pen<'_>) -> RowTexts {
         let name = nest::name(&self.node.id);
         let entry = name.split_once(']').filter(|_| name.starts_with('[')).map(|(entry, _)| format!("{entry}] ")).unwrap_or_default();
         let title = match self.node.title() {
@@ -119,43 +141,59 @@ impl RowDrawing<'_> {
         };
         let run = self.model.shown_run().and_then(|view| view.seen().run.node(&self.node.id));
         let is_dropped = run.is_some_and(|node| node.state.group() == StateGroup::NotRun);
+        let tree = self.model.tree();
+        let is_dropped = is_dropped || tree.searches() && !tree.is_hit(self.row);
         let title = (title, if is_dropped { Role::Dim } else { self.reached(Role::Text) });
-        let mut said = Vec::new();
+        let (mut said, mut may) = (Vec::new(), Vec::new());
         let piece = |text: String, role| (Plain::blank(2).then(&Plain::summary(&text)), role);
         let mut more = |text: String, role| said.push(piece(text, role));
         if let TreeRowKind::Folded(hidden) = self.row.kind {
             more(format!("{}{hidden}", pen.theme.glyph(Glyph::Folded)), Role::Accent);
+            // What runs inside of it is counted below.
+            let is_counted = run.is_some_and(|node| node.inside.nodes > 0);
+            for (glyph, role, count) in self.hidden().into_iter().filter(|_| !is_counted) {
+                more(format!("{} {count}", pen.theme.glyph(glyph)), role);
+            }
         }
-        // A search finds ids too, and its hits stand outside of the tree.
-        if !self.model.tree().filter.text().trim().is_empty() && *title.0.as_str() != *self.node.id {
+        // A search finds ids too.
+        if tree.searches() && tree.is_hit(self.row) && *title.0.as_str() != *self.node.id {
             more(self.node.id.to_string(), Role::Dim);
         }
         let others: Vec<&str> = self.model.tree().others(self.row).map(|id| nest::name(id)).collect();
         match others.as_slice() {
             [] => {}
-            [one] => more(format!("+ {one}"), Role::Dim),
-            [one, rest @ ..] => more(format!("+ {one} and {} more", rest.len()), Role::Dim),
+            [one] => may.push(piece(format!("+ {one}"), Role::Dim)),
+            [one, rest @ ..] => may.push(piece(format!("+ {one} and {} more", rest.len()), Role::Dim)),
         }
         if self.is_replied_to() {
             more("reply not sent".to_owned(), Role::Warning);
         }
         let all = self.model.shown_run().map_or(0, |view| view.seen().run.count_inside(&self.node.id));
         if let Some((text, role)) = run.and_then(|node| inside(node, all)) {
-            more(text, role);
+            if role == Role::Dim { may.push(piece(text, role)) } else { more(text, role) }
         }
         if let Some(mark) = run.filter(|node| node.state.group() == StateGroup::Done).and_then(NodeRun::mark_label) {
             more(mark, Role::Warning);
-        }
-        if let Some(wait) = self.model.shown_run().and_then(|view| view.seen().run.waits_for(&self.node.id)) {
-            more(wait, Role::Dim);
         }
         if let Some(note) = run.and_then(|node| node.lineage.notes.first()) {
             more(note.label.clone(), Role::Warning);
         }
         // Without a title, what a tool is given tells more than an id.
         let is_bare = self.node.title().is_none() && self.node.kind.tool().is_some();
-        let beside = is_bare.then(|| piece(texts::summary(self.node, &self.model.plan().inputs).into_string(), Role::Dim));
-        (title, said, beside)
+        may.extend(is_bare.then(|| piece(texts::summary(self.node, &self.model.plan().inputs).into_string(), Role::Dim)));
+        RowTexts { title, must: said, may }
+    }
+
+    /// What a folded row hides that waits for a person or failed.
+    fn hidden(&self) -> Vec<(Glyph, Role, usize)> {
+        let Some(view) = self.model.shown_run() else { return Vec::new() };
+        let run = &view.seen().run;
+        let nodes = || {
+            self.model.tree().hidden(self.row).filter_map(|index| self.model.plan().nodes.get(index)).filter_map(|node| run.node(&node.id))
+        };
+        let count = |group: StateGroup| nodes().filter(|node| node.state.group() == group).count();
+        let both = [(Glyph::Gate, Role::Waiting, count(StateGroup::Waiting)), (Glyph::Failed, Role::Failed, count(StateGroup::Failed))];
+        both.into_iter().filter(|(_, _, count)| *count > 0).collect()
     }
 
     /// Whether a reply was written for a gate of the node and not sent.
@@ -178,9 +216,6 @@ impl RowDrawing<'_> {
 
     /// The lines that lead to the row. Gives the column behind them.
     fn rails(&self, pen: &mut Pen<'_>, area: Rect) -> u16 {
-        if !self.model.tree().filter.text().trim().is_empty() {
-            return area.x;
-        }
         let tree = self.model.tree();
         let levels = LEVELS.min(usize::from(area.width / 2) / 2);
         let (level, mut x) = (tree.level(self.row), area.x);
@@ -299,7 +334,7 @@ fn inside(node: &NodeRun, all: u32) -> Option<(String, Role)> {
 pub fn took(node: &NodeRun, now: Time) -> Plain {
     match (node.work_ms(), node.work_ms_by(now)) {
         (Some(in_all), _) => duration(in_all),
-        (None, Some(so_far)) => duration(so_far / 1000 * 1000),
-        (None, None) => Plain::default(),
+        (None, Some(so_far)) if so_far >= 1000 => duration(so_far / 1000 * 1000),
+        (None, _) => Plain::default(),
     }
 }

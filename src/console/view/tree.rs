@@ -4,10 +4,10 @@ use ratatui::layout::Rect;
 
 use super::pen::{Pen, Shown};
 use super::row::{Columns, RowDrawing};
-use super::{empty, request, sentence};
-use crate::console::model::{Focus, Model, RunView, TreeRow};
+use super::{empty, live, request, sentence};
+use crate::console::model::{Focus, Model};
 use crate::console::theme::Role;
-use crate::engine::{NodeRun, Time, arguments};
+use crate::engine::Time;
 use crate::plan::tree::Orientation;
 use crate::text::{Glyph, Plain, counted};
 
@@ -26,9 +26,6 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
     if model.plan().nodes.is_empty() {
         return empty::draw(model, pen, inside);
     }
-    if tree.rows().is_empty() {
-        return pen.no_rows(inside, "no node matches");
-    }
     let columns = Columns::of(model, now, inside.width);
     let target = model.deps_target().and_then(|target| tree.graph().position(target));
     let needs: Vec<usize> = target.map(|target| tree.graph().predecessors(target).collect()).unwrap_or_default();
@@ -40,10 +37,20 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
         }
     });
     let used = u16::try_from(tree.rows().len().saturating_sub(tree.top())).unwrap_or(u16::MAX);
-    if let Some(view) = model.shown_run().filter(|view| view.seen_status().is_timed()) {
+    if let Some(view) = model.shown_run().filter(|view| view.works() || view.replay().is_some() && view.seen_status().is_timed()) {
+        // On a wide terminal they have a pane of their own.
+        if !model.layout().live.is_empty() {
+            return;
+        }
         // With rows left free, all from the first in sight on are in sight.
         let sight = if used < inside.height { &tree.rows()[tree.top()..] } else { &[] };
-        live(view, sight, pen, Rect { y: inside.y + used.min(inside.height), height: inside.height.saturating_sub(used), ..inside });
+        live::below(
+            model,
+            view,
+            sight,
+            pen,
+            Rect { y: inside.y + used.min(inside.height), height: inside.height.saturating_sub(used), ..inside },
+        );
     }
 }
 
@@ -57,43 +64,6 @@ fn folded(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     pen.text(area.x + 3, area.y, area.width.saturating_sub(4), &mark, Role::Dim);
 }
 
-/// Lines of nodes at work that are shown.
-const LIVE: usize = 6;
-
-/// What nodes at work said last, at the end of the rows that the tree leaves free.
-fn live(view: &RunView, rows: &[TreeRow], pen: &mut Pen<'_>, area: Rect) {
-    let run = &view.seen().run;
-    let said = rows.iter().filter_map(|row| {
-        let node = run.node(&row.node).filter(|node| node.state.is_at_work())?;
-        let output = || view.seen().transcript(&row.node)?.last_line().filter(|line| !line.is_empty()).cloned();
-        let of = view.plan().nodes.get(row.index)?;
-        // What a tool writes says more than that it was called.
-        let said = if of.kind.tool().is_some() { output().or_else(|| calls(node)) } else { calls(node).or_else(output) };
-        let writes = of.kind.tool().is_none() && calls(node).is_none();
-        Some((of.title_or_id(), said?, writes))
-    });
-    let room = usize::from(area.height.saturating_sub(1)).min(LIVE);
-    let lines: Vec<_> = said.take(room).collect();
-    let wide = lines.iter().map(|(title, ..)| title.width()).max().unwrap_or(0).min(usize::from(area.width / 3));
-    let top = area.bottom() - u16::try_from(lines.len()).unwrap_or(0);
-    let beside = usize::from(area.width.saturating_sub(4)).saturating_sub(wide + 4);
-    for (y, (title, line, writes)) in (top..).zip(lines) {
-        let pieces = [
-            (Plain::line(pen.theme.glyph(Glyph::Running)), Role::Running),
-            (Plain::blank(1).then(&title.truncate(wide).pad(wide)).then(&Plain::blank(2)), Role::Text),
-            // Of what a model writes, its end is what is new.
-            (if writes { line.truncate_start(beside) } else { line }, Role::Dim),
-        ];
-        pen.pieces(Rect { x: area.x + 3, y, width: area.width.saturating_sub(4), height: 1 }, &pieces);
-    }
-}
-
-/// The tool that a node uses right now.
-fn calls(node: &NodeRun) -> Option<Plain> {
-    let (call, _) = node.lineage.tools.iter().rfind(|(_, report)| report.is_none())?;
-    Some(Plain::line("calls ").then(&Plain::summary(&call.tool)).then(&Plain::blank(2)).then(&arguments(&call.args)))
-}
-
 fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     let tree = model.tree();
     if let Some(target) = model.deps_target() {
@@ -104,6 +74,14 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
         pen.title(area, &[(Plain::line("search: ").then(&Plain::blank(24)), Role::Title)]);
         let line = Rect { x: area.x + 9, width: 24.min(area.width.saturating_sub(10)), height: 1, ..area };
         request::field(pen, line, &tree.filter, model.place.focus == Focus::Filter && model.dialogs.is_empty(), shown);
+        let words = match tree.hit() {
+            _ if !tree.searches() => String::new(),
+            (_, 0) => "no node matches".to_owned(),
+            (Some(at), all) => format!("{} of {all}", at + 1),
+            (None, all) => format!("{all} found"),
+        };
+        let x = line.right() + 2;
+        pen.words(x, area.y, area.right().saturating_sub(x), &words, Role::Heading);
         return;
     }
     let mut words = Vec::new();

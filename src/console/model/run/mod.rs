@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 use super::{Log, TraceView, TreeView, Wanted};
 use crate::engine::{
-    AUTO, Action, Command, EventTrait, GateId, NodeCounts, NodeRun, OPERATOR, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart,
+    AUTO, Action, Command, EventTrait, GateId, NodeCounts, NodeRun, NodeState, OPERATOR, Pace, Preview, Record, RunId, RunStatus,
+    StateGroup, Time, TimelineChart,
 };
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
@@ -190,10 +191,22 @@ impl RunView {
         let moved = self.seen().moved();
         if moved != self.derived.stops.0 {
             self.derived.stops = (moved, stops(self.seen()));
-            if self.tree.only.is_some() {
+            self.fold_finished();
+            if self.tree.search.only.is_some() {
                 self.filter_states();
             }
         }
+    }
+
+    /// Says the tree which nodes are done, with nothing to say of them.
+    fn fold_finished(&mut self) {
+        let run = &self.seen().run;
+        let is_quiet = |node: &NodeRun| {
+            let is_done = node.state.group() == StateGroup::Done && node.state != NodeState::Rehearsed && node.stale.is_none();
+            is_done && node.mark.is_none() && node.inside.nodes == 0
+        };
+        let done = run.nodes().filter(|(_, node)| is_quiet(node)).map(|(id, _)| NodeId::clone(id)).collect();
+        self.tree.finish(&self.derived.plan, done);
     }
 
     /// Looks which nodes are in the states that the search asks for.
@@ -206,7 +219,7 @@ impl RunView {
         };
         let nodes = run.nodes().filter(|(id, node)| states.iter().any(|state| is(id, node, state)));
         let only = (!states.is_empty()).then(|| nodes.map(|(id, _)| NodeId::clone(id)).collect());
-        self.tree.only = only;
+        self.tree.search.only = only;
         self.tree.rebuild(&self.derived.plan);
     }
 

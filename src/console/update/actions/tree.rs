@@ -2,12 +2,16 @@
 
 use super::{super::UpdateTurn, typing};
 use crate::console::commands::guards::interrupted;
-use crate::console::model::{Focus, GateKey, Model, PlanScreen, Screen, Scroll, Status, Stop, StopKind, Tab, TreeRow, TreeRowKind};
+use crate::console::model::{
+    Focus, GateKey, Model, PlanScreen, Screen, Scroll, Status, Stop, StopKind, Tab, TreeRow, TreeRowKind, TreeView,
+};
 use crate::engine::GateId;
 
 /// To the inspector.
 pub fn open(model: &mut Model, _: &mut UpdateTurn) {
-    if model.tree().row().is_some() {
+    if let Some(TreeRowKind::Finished(_)) = model.tree().row().map(|row| row.kind) {
+        model.with_tree(TreeView::toggle_fold);
+    } else if model.tree().row().is_some() {
         model.place.focus = Focus::Inspector;
     }
 }
@@ -15,7 +19,7 @@ pub fn open(model: &mut Model, _: &mut UpdateTurn) {
 /// Unfolds, or goes to the first node below.
 pub fn go_in(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, plan| match tree.row().map(|row| row.kind) {
-        Some(TreeRowKind::Folded(_)) => tree.toggle_fold(plan),
+        Some(TreeRowKind::Folded(_) | TreeRowKind::Finished(_)) => tree.toggle_fold(plan),
         Some(TreeRowKind::Open) => tree.step(1),
         Some(TreeRowKind::Leaf) | None => {}
     });
@@ -25,7 +29,7 @@ pub fn go_in(model: &mut Model, _: &mut UpdateTurn) {
 pub fn go_out(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, plan| match (tree.row().map(|row| row.kind), tree.above()) {
         (Some(TreeRowKind::Open), _) => tree.toggle_fold(plan),
-        (Some(TreeRowKind::Leaf | TreeRowKind::Folded(_)), Some(above)) => tree.select(above),
+        (Some(TreeRowKind::Leaf | TreeRowKind::Folded(_) | TreeRowKind::Finished(_)), Some(above)) => tree.select(above),
         (_, None) | (None, _) => {}
     });
 }
@@ -42,6 +46,11 @@ pub fn filter(model: &mut Model, _: &mut UpdateTurn) {
     clear_filter(model);
     model.place.focus = Focus::Filter;
     model.with_tree(|tree, _| tree.begin_search());
+}
+
+/// To the next hit of the search, or the one before.
+pub fn next_hit(model: &mut Model, is_below: bool) {
+    model.with_tree(|tree, plan| tree.to_hit(plan, is_below));
 }
 
 /// Shows all nodes again.

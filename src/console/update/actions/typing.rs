@@ -59,9 +59,8 @@ pub fn with_field(model: &mut Model, change: impl FnOnce(&mut TextField)) {
                 Some(view) => view.filter_states(),
                 None => model.with_tree(TreeView::rebuild),
             }
-            // The nearest is first.
-            if !model.tree().filter.text().trim().is_empty() {
-                model.with_tree(|tree, _| tree.select(0));
+            if model.tree().searches() {
+                model.with_tree(TreeView::to_nearest);
             }
         }
         Focus::Tree | Focus::Inspector => {}
