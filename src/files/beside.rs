@@ -88,18 +88,7 @@ pub fn write_private(file: &Path, content: &[u8]) -> Result<()> {
     put(file, content, (false, OWN), |folder, name, new| renameat(folder, name, folder, new))
 }
 
-/// Writes a whole file unless there is one, and says whether it did.
-///
-/// # Errors
-/// When the folder or the file can't be written.
-pub fn write_new(file: &Path, content: &[u8]) -> Result<bool> {
-    match put(file, content, (true, OWN), |folder, name, new| rename_new(folder, name, folder, new)) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
-        written => written.map(|()| true),
-    }
-}
-
-/// The same, and others may read it as the user's other files: for what a person saves.
+/// Writes a whole file unless there is one, and says whether it did. Others may read it as the user's other files: for what a person saves.
 ///
 /// # Errors
 /// When the folder or the file can't be written.
@@ -161,9 +150,9 @@ mod tests {
         assert!(!dir.path().join(&left).exists(), "its process is gone");
         assert!(dir.path().join(&used).exists(), "it is being written");
         assert!(kept.iter().chain([&"plan.json", &link]).all(|name| dir.path().join(name).symlink_metadata().is_ok()));
-        assert!(!write_new(&dir.path().join("plan.json"), b"[]").unwrap());
+        assert!(!write_open(&dir.path().join("plan.json"), b"[]").unwrap());
         assert_eq!(fs::read(dir.path().join("plan.json")).unwrap(), b"{}");
-        assert!(write_new(&dir.path().join("new.json"), b"[]").unwrap());
+        assert!(write_open(&dir.path().join("new.json"), b"[]").unwrap());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 7, "nothing is left beside");
     }
 }

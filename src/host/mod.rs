@@ -36,7 +36,8 @@ mod session;
 mod session_journal_tests;
 #[cfg(test)]
 mod session_tests;
-mod settings;
+#[cfg(test)]
+mod settings_tests;
 mod setup;
 #[cfg(test)]
 mod setup_tests;
@@ -61,7 +62,6 @@ pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, ResumeFrom, RunSign
 pub use link::{Linked, link};
 pub use local::{LocalHost, NewRun};
 pub use places::Folders;
-pub use settings::document as configuration_document;
 pub use setup::SetUp;
 pub use shell_previews::{GateLook, PreviewSeen};
 pub use survey::Survey;

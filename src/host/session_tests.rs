@@ -120,8 +120,8 @@ impl Journal for Memory {
         Ok(self.records.lock().unwrap().clone())
     }
 
-    fn own(&self, _run: &RunId, _by: &Actor) -> Result<Ownership, StoreError> {
-        Ok(Ownership::unshared())
+    fn own(&self, run: &RunId, by: &Actor) -> Result<Ownership, StoreError> {
+        Ownership::take(&std::env::temp_dir().join(format!("dagdeck-test-{}", std::process::id())), run, by)
     }
 }
 

@@ -19,17 +19,14 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// The right to drive a run; dropping it gives it back.
 #[derive(Debug)]
 pub struct Ownership {
-    held: Option<(File, PathBuf)>,
+    /// Locked as long as it is open.
+    _file: File,
+    path: PathBuf,
 }
 
 impl Ownership {
-    /// Of a run that no other process can reach.
-    pub fn unshared() -> Self {
-        Self { held: None }
-    }
-
     /// Takes it, for a person to be told of.
-    pub(super) fn take(folder: &Path, run: &RunId, by: &Actor) -> Result<Self, StoreError> {
+    pub(crate) fn take(folder: &Path, run: &RunId, by: &Actor) -> Result<Self, StoreError> {
         let path = file_of(folder, run);
         let wrap = |error: std::io::Error| StoreError::io(&path, &error);
         files::private_folder(folder).map_err(wrap)?;
@@ -39,7 +36,7 @@ impl Ownership {
                 Ok(()) if is_still(&file, &path) => {
                     file.set_len(0).map_err(wrap)?;
                     write!(file, "process {} ({})", std::process::id(), by.via).map_err(wrap)?;
-                    return Ok(Self { held: Some((file, path)) });
+                    return Ok(Self { _file: file, path });
                 }
                 // Whoever had it took the file away between our opening and our locking it.
                 Ok(()) => {}
@@ -63,11 +60,8 @@ impl Ownership {
 
 impl Drop for Ownership {
     fn drop(&mut self) {
-        if let Some((file, path)) = self.held.take() {
-            // The file goes while the lock still holds, so that nobody can have locked it in between; one that stays is taken over.
-            let _ = std::fs::remove_file(path);
-            drop(file);
-        }
+        // The file goes while the lock still holds, so that nobody can have locked it in between; one that stays is taken over.
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 

@@ -6,7 +6,10 @@ use super::properties::*;
 use super::views::check_bars;
 use crate::engine::RerunReach;
 use crate::engine::{flow::Phase, graph::NodeIx, inner_run::*, *};
-use crate::plan::{edit::Edit, *};
+use crate::plan::{
+    edit::{Edit, KindData},
+    *,
+};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -60,7 +63,7 @@ fn edits(one: &NodeId, two: &NodeId, how: u8) -> Vec<Edit> {
     let fresh = NodeId::new(format!("e{how}"));
     let policy = Policy { approve: Some(Approve::Before), locks: Some(vec!["lock1".into()]), ..Policy::default() };
     let all = [
-        vec![Edit::set_kind(one.clone(), work(&format!("do {how}")))],
+        vec![Edit::SetKind { id: one.clone(), kind: KindData(work(&format!("do {how}"))) }],
         vec![Edit::AddNode { node: Box::new(agent(&fresh, &[one])), at: Some(usize::from(how) % 2) }],
         vec![
             Edit::AddNode { node: Box::new(agent(&fresh, &[one])), at: None },

@@ -2,7 +2,10 @@
 
 use super::kit::*;
 use crate::engine::*;
-use crate::plan::{edit::Edit, *};
+use crate::plan::{
+    edit::{Edit, KindData},
+    *,
+};
 use serde_json::json;
 
 fn edit(edits: impl IntoIterator<Item = Edit>) -> Action {
@@ -14,7 +17,8 @@ fn refusal(world: &World, edits: impl IntoIterator<Item = Edit>) -> String {
 }
 
 fn objective(id: &str, text: &str) -> Edit {
-    Edit::set_kind(id, NodeKind::Agent(AgentNode { agent: Some("worker".into()), objective: Some(text.into()), ..AgentNode::default() }))
+    let agent = AgentNode { agent: Some("worker".into()), objective: Some(text.into()), ..AgentNode::default() };
+    Edit::SetKind { id: id.into(), kind: KindData(NodeKind::Agent(agent)) }
 }
 
 fn add(node: Node) -> Edit {
@@ -162,7 +166,7 @@ fn what_can_not_be_edited_any_more_is_refused_with_a_way_out() {
             "`b` has started, so what it waits for stays as it is: rerun it while it is held, and edit it then",
         ),
         (
-            vec![Edit::set_kind("b", NodeKind::Merge(MergeNode::default()))],
+            vec![Edit::SetKind { id: "b".into(), kind: KindData(NodeKind::Merge(MergeNode::default())) }],
             "`b` is at work, so what kind of work it does can't change: cancel it or wait until it has ended",
         ),
         (vec![depend("a", "c")], "this would create a cycle: a → b → c → a"),

@@ -137,11 +137,6 @@ impl Edit {
         steps.fold(edit, |edit, step| Self::Within { node: NodeId::new(step), edit: Box::new(edit) })
     }
 
-    /// Sets what a node does.
-    pub fn set_kind(id: impl Into<NodeId>, kind: NodeKind) -> Self {
-        Self::SetKind { id: id.into(), kind: KindData(kind) }
-    }
-
     /// The new names that it gives to nodes of the plan itself, in order: each old one with its new one.
     pub fn renames(&self) -> Vec<(&NodeId, &NodeId)> {
         match self {

@@ -6,6 +6,10 @@ use crate::plan::{CodeNode, DecisionNode, TransformNode};
 use proptest::prelude::*;
 use serde_json::json;
 
+fn set_value(id: NodeId, value: serde_json::Value) -> Edit {
+    Edit::SetKind { id, kind: KindData(NodeKind::Transform(TransformNode { value })) }
+}
+
 fn read(document: Value) -> Plan {
     serde_json::from_value(document).unwrap()
 }
@@ -106,8 +110,7 @@ fn refusals_say_why_and_a_batch_is_all_or_nothing() {
 
 #[test]
 fn edits_are_plain_data_that_survive_json() {
-    let edit =
-        Edit::batch([Edit::set_kind("a", NodeKind::Transform(TransformNode { value: json!({"x": 1}) })), Edit::RemoveEdge { at: 3 }]);
+    let edit = Edit::batch([set_value("a".into(), json!({"x": 1})), Edit::RemoveEdge { at: 3 }]);
     assert_eq!(serde_json::from_str::<Edit>(&serde_json::to_string(&edit).unwrap()).unwrap(), edit);
 }
 
@@ -127,7 +130,7 @@ fn edit() -> impl Strategy<Value = Edit> {
         (node(), node(), 0..4_usize).prop_map(|(from, to, at)| Edit::AddEdge { edge: Box::new(Edge::new(from, to)), at: Some(at) }),
         (0..4_usize).prop_map(|at| Edit::RemoveEdge { at }),
         (node(), node(), 0..4_usize).prop_map(|(from, to, at)| Edit::ReplaceEdge { edge: Box::new(Edge::new(from, to)), at }),
-        node().prop_map(|id| Edit::set_kind(id, NodeKind::Transform(TransformNode { value: json!(2) }))),
+        node().prop_map(|id| set_value(id, json!(2))),
         node().prop_map(|id| Edit::SetPolicy { id, policy: Box::new(Policy { timeout_s: Some(2.0), ..Policy::default() }) }),
         "[a-c]{0,3}".prop_map(|goal| Edit::SetGoal { goal }),
     ]

@@ -4,13 +4,13 @@
 use super::config::{Config, SettingOwner};
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _, fs, path::Path};
 
 /// The page without what is made: `{user_only}` and `{settings}`. Its table of variables is held to the source by a test.
 const PAGE: &str = include_str!("configuration.md");
 
 /// The text of `docs/configuration.md`.
-pub fn document() -> String {
+fn document() -> String {
     let schema =
         SchemaSettings::default().with(|settings| settings.inline_subschemas = true).into_generator().into_root_schema_for::<Config>();
     // Plain data always has a JSON form.
@@ -93,80 +93,73 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::{collections::BTreeSet, fs, path::Path};
+#[test]
+fn the_document_of_the_configuration_is_what_the_code_reads() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/configuration.md");
+    let text = document();
+    if std::env::var_os("WRITE_DOCS").is_some() {
+        fs::write(file, &text).unwrap();
+    }
+    assert!(fs::read_to_string(file).is_ok_and(|written| written == text), "run this test with WRITE_DOCS=1; the new text is:\n{text}");
+}
 
-    #[test]
-    fn the_document_of_the_configuration_is_what_the_code_reads() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/configuration.md");
-        let text = document();
-        if std::env::var_os("WRITE_DOCS").is_some() {
-            fs::write(file, &text).unwrap();
+#[test]
+fn a_project_can_set_nothing_that_leads_elsewhere_runs_or_allows_something() {
+    let schema =
+        SchemaSettings::default().with(|settings| settings.inline_subschemas = true).into_generator().into_root_schema_for::<Config>();
+    let user_only = user_only(schema.as_value(), &[]);
+    let expected = [
+        "models.base_url",
+        "models.api_key_env",
+        "models.api_key_command",
+        "models.providers",
+        "permissions.allow",
+        "tools.fetch.private_hosts",
+        "tools.search.url",
+        "tools.command",
+        "console.keys",
+    ];
+    assert_eq!(user_only.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected.into_iter().collect());
+}
+
+/// Names of variables in the source: upper case with an underscore, or one of the table.
+#[test]
+fn every_variable_that_is_read_is_in_the_table_and_the_other_way_round() {
+    /// What isn't a variable that dagdeck reads for itself.
+    const OTHERS: [&str; 7] = [
+        "CARGO_MANIFEST_DIR",
+        "CARGO_PKG_VERSION",
+        "FUNCTION_CALL",
+        "LC_ALL",
+        "MALFORMED_FUNCTION_CALL",
+        "MAX_TOKENS",
+        "UNEXPECTED_TOOL_CALL",
+    ];
+    let mut found = BTreeSet::new();
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    let known: BTreeSet<String> = PAGE.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).map(str::to_owned).collect();
+    let is_name =
+        |name: &&String| known.contains(*name) || name.contains('_') && !OTHERS.contains(&name.as_str()) && !name.starts_with("GIT_");
+    let read: BTreeSet<String> = found.iter().filter(is_name).cloned().collect();
+    assert_eq!(read, known, "every variable that is read belongs in the table of src/host/configuration.md, and no other");
+}
+
+/// Texts of upper-case letters and underscores outside tests and the table.
+fn read(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() && name != "tests" {
+            read(&path, found);
         }
-        assert!(fs::read_to_string(file).is_ok_and(|written| written == text), "run this test with WRITE_DOCS=1; the new text is:\n{text}");
-    }
-
-    #[test]
-    fn a_project_can_set_nothing_that_leads_elsewhere_runs_or_allows_something() {
-        let schema =
-            SchemaSettings::default().with(|settings| settings.inline_subschemas = true).into_generator().into_root_schema_for::<Config>();
-        let user_only = user_only(schema.as_value(), &[]);
-        let expected = [
-            "models.base_url",
-            "models.api_key_env",
-            "models.api_key_command",
-            "models.providers",
-            "permissions.allow",
-            "tools.fetch.private_hosts",
-            "tools.search.url",
-            "tools.command",
-            "console.keys",
-        ];
-        assert_eq!(user_only.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected.into_iter().collect());
-    }
-
-    /// Names of variables in the source: upper case with an underscore, or one of the table.
-    #[test]
-    fn every_variable_that_is_read_is_in_the_table_and_the_other_way_round() {
-        /// What isn't a variable that dagdeck reads for itself.
-        const OTHERS: [&str; 7] = [
-            "CARGO_MANIFEST_DIR",
-            "CARGO_PKG_VERSION",
-            "FUNCTION_CALL",
-            "LC_ALL",
-            "MALFORMED_FUNCTION_CALL",
-            "MAX_TOKENS",
-            "UNEXPECTED_TOOL_CALL",
-        ];
-        let mut found = BTreeSet::new();
-        read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
-        let known: BTreeSet<String> =
-            PAGE.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).map(str::to_owned).collect();
-        let is_name =
-            |name: &&String| known.contains(*name) || name.contains('_') && !OTHERS.contains(&name.as_str()) && !name.starts_with("GIT_");
-        let read: BTreeSet<String> = found.iter().filter(is_name).cloned().collect();
-        assert_eq!(read, known, "every variable that is read belongs in the table of src/host/configuration.md, and no other");
-    }
-
-    /// Texts of upper-case letters and underscores outside tests and the table.
-    fn read(folder: &Path, found: &mut BTreeSet<String>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap();
-            if path.is_dir() && name != "tests" {
-                read(&path, found);
-            }
-            // The table of providers names variables too.
-            if !(name.ends_with(".rs") || name == "providers.toml") || name.ends_with("tests.rs") || path.ends_with("host/settings.rs") {
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
-            let is_upper =
-                |text: &&str| text.len() > 1 && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'_') && text.starts_with(|c| c != '_');
-            found.extend(code.split('"').filter(is_upper).map(str::to_owned));
+        // The table of providers names variables too.
+        if !(name.ends_with(".rs") || name == "providers.toml") || name.ends_with("tests.rs") {
+            continue;
         }
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let is_upper =
+            |text: &&str| text.len() > 1 && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'_') && text.starts_with(|c| c != '_');
+        found.extend(code.split('"').filter(is_upper).map(str::to_owned));
     }
 }
