@@ -151,6 +151,17 @@ impl Workspace {
         }
     }
 
+    /// The content of a file; `None` where it is longer than `most` bytes.
+    ///
+    /// # Errors
+    /// As `open`; also when it can't be read.
+    pub fn read(&self, at: &Located, most: u64) -> Result<Option<Vec<u8>>, ToolError> {
+        let mut bytes = Vec::new();
+        let read = self.open(at)?.take(most + 1).read_to_end(&mut bytes);
+        read.map_err(|cause| ToolError::refused(format!("`{}` can't be read: {cause}", at.display())))?;
+        Ok(Some(bytes).filter(|bytes| bytes.len() as u64 <= most))
+    }
+
     /// Lets nobody else change a file of this workspace by its content, in whatever process, until what is given back is dropped: two
     /// nodes that append to one file would else lose the text of one.
     ///

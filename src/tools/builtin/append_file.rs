@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::io::Read as _;
 
 use super::{FileTool, access, describe, write_file};
 use crate::plan::{Risk, ToolReach};
@@ -45,14 +44,8 @@ fn append(workspace: &Workspace, args: &AppendFileArgs) -> Result<ToolOutput, To
     let shown = at.display();
     let _changing = workspace.changing()?;
     let created = workspace.kind(&at).is_none();
-    let mut bytes = Vec::new();
-    if !created {
-        let read = workspace.open(&at)?.take(CAP + 1).read_to_end(&mut bytes);
-        read.map_err(|cause| ToolError::refused(format!("`{shown}` can't be read: {cause}")))?;
-    }
-    if bytes.len() as u64 > CAP {
-        return Err(ToolError::refused(format!("`{shown}` is longer than 64 MiB")));
-    }
+    let known = if created { Some(Vec::new()) } else { workspace.read(&at, CAP)? };
+    let mut bytes = known.ok_or_else(|| ToolError::refused(format!("`{shown}` is longer than 64 MiB")))?;
     let text = added(&bytes, args);
     bytes.extend_from_slice(text.as_bytes());
     workspace.write(&at, &bytes)?;

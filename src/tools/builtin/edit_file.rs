@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use std::io::Read as _;
 
 use super::{FileTool, access, describe, write_file};
 use crate::plan::{Risk, ToolReach};
@@ -47,12 +46,7 @@ fn edit(workspace: &Workspace, args: &EditFileArgs) -> Result<ToolOutput, ToolEr
     let at = workspace.locate_for_writing(&args.path)?;
     let shown = at.display();
     let _changing = workspace.changing()?;
-    let mut bytes = Vec::new();
-    let read = workspace.open(&at)?.take(CAP + 1).read_to_end(&mut bytes);
-    read.map_err(|cause| ToolError::refused(format!("`{shown}` can't be read: {cause}")))?;
-    if bytes.len() as u64 > CAP {
-        return Err(ToolError::refused(format!("`{shown}` is longer than 16 MiB")));
-    }
+    let bytes = workspace.read(&at, CAP)?.ok_or_else(|| ToolError::refused(format!("`{shown}` is longer than 16 MiB")))?;
     // Replacing bytes that are no text would damage them on the way back.
     let before = String::from_utf8(bytes).map_err(|_| ToolError::refused(format!("`{shown}` is not UTF-8 text")))?;
     let (after, replacements) = replace(&before, args)?;

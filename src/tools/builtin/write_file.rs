@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::io::Read as _;
 
 use super::{FileTool, access, decode, describe};
 use crate::engine::Preview;
@@ -67,12 +66,9 @@ pub(super) fn preview(context: &ToolContext, path: &str, after: impl FnOnce(Opti
 /// The text of a file as it is now.
 pub(super) fn current(workspace: &Workspace, at: &Located) -> Result<String, ToolError> {
     let shown = at.display();
-    let mut bytes = Vec::new();
-    let read = workspace.open(at)?.take(SHOWN + 1).read_to_end(&mut bytes);
-    read.map_err(|cause| ToolError::failed(format!("`{shown}` can't be read: {cause}")))?;
-    if bytes.len() as u64 > SHOWN {
+    let Some(bytes) = workspace.read(at, SHOWN)? else {
         return Ok(format!("({shown} is longer than 1 MiB; the old text is not shown)\n"));
-    }
+    };
     Ok(decode(bytes, &shown).unwrap_or_else(|_| format!("({shown} is a binary file)\n")))
 }
 
