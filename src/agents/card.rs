@@ -34,7 +34,9 @@ pub struct Card {
 pub enum CardKind {
     /// A model with a prompt and tools, in a loop until it answers.
     Llm,
-    Class(Class),
+    /// Reasons in several steps: questions, steps, critique, answer.
+    DeepReasoner,
+    /// A person answers.
     Human,
 }
 
@@ -44,13 +46,6 @@ pub enum ToolList {
     Given,
     /// It doesn't: it gets only tools without side effects.
     Open,
-}
-
-/// A built-in class of agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    /// Reasons in several steps: questions, steps, critique, answer.
-    DeepReasoner,
 }
 
 /// Limits of a card; a node's policy comes first.
@@ -189,7 +184,7 @@ impl Card {
             objective_template: self.objective_template.clone(),
             kind: match self.kind {
                 CardKind::Llm => AgentKind::Llm,
-                CardKind::Class(_) => AgentKind::Class,
+                CardKind::DeepReasoner => AgentKind::Class,
                 CardKind::Human => AgentKind::Human,
             },
             tools: self.tools.clone(),
@@ -242,7 +237,7 @@ fn kind(front: &Front) -> Result<CardKind, (&'static str, String, &'static str)>
         ("llm" | "human", Some(_)) => {
             Err(("class", "`class` only goes with `type: class`".to_owned(), "remove `class`, or write `type: class`"))
         }
-        ("class", Some("deep_reasoner")) => Ok(CardKind::Class(Class::DeepReasoner)),
+        ("class", Some("deep_reasoner")) => Ok(CardKind::DeepReasoner),
         ("class", Some(other)) => Err(("class", format!("there is no class `{other}`"), "the built-in class is `deep_reasoner`")),
         ("class", None) => Err(("type", "a card of `type: class` needs a class".to_owned(), "add `class: deep_reasoner`")),
         (later @ ("service" | "dynamic"), _) => Err((

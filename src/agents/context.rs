@@ -12,6 +12,7 @@ use self::fit::{MaterialPart, SizedPiece, fit};
 use super::tokens;
 use crate::engine::{AgentJob, DataSource, Dep, FileAccess, NodeState};
 use crate::plan::{NodeId, limits::CONTEXT_PERCENT, value_text};
+use crate::text::some_of;
 
 /// What the material may take of the `space` that there is for prompts and answers, where people may have configured the most.
 pub(super) fn room(configured: Option<u64>, space: u64) -> u64 {
@@ -269,9 +270,7 @@ fn structured(parts: Vec<MaterialPart<'_>>) -> Value {
 
 /// A few names, and how many more there are.
 pub(super) fn names(all: &[&str]) -> String {
-    const FEW: usize = 4;
-    let few: Vec<String> = all.iter().take(FEW).map(|name| format!("`{name}`")).collect();
-    if all.len() > FEW { format!("{} and {} more", few.join(", "), all.len() - FEW) } else { few.join(", ") }
+    some_of(all.iter().map(|name| format!("`{name}`")), 4)
 }
 
 fn missing(cuts: &[(u64, &str)], left_out: &[&str], limit: u64) -> Option<String> {

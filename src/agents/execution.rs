@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::{
-    Card, CardKind, Class, Port, Question, Refusal,
+    Card, CardKind, Port, Question, Refusal,
     answer::{self, ResultCheck, ResultFault},
     attempt::{AttemptEnd, AttemptLimits, call_id, millis},
     class::deep_reasoner,
@@ -15,7 +15,7 @@ use super::{
     session::ModelSession,
     tokens, turns,
 };
-use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, MessageRole, ModelCall, NodeError, OPERATOR, REHEARSED, TokenUsage};
+use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, MessageRole, ModelCall, NodeError, OPERATOR, REHEARSED};
 use crate::models::{ChatModel, ModelSettings, rehearsal};
 use crate::plan::{ContextMode, ToolInfo, limits::CONTEXT_PERCENT, value_text};
 
@@ -69,10 +69,10 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
     let (provider, name, settings) = match (card.kind, responder) {
         (_, Responder::Rehearsal) => return Ok(AttemptEnd::Done(rehearse(&prompt_of(&material, caps.space()), job, tools, port))),
         (CardKind::Human, _) => return ask_person(&prompt_of(&material, u64::MAX), job, &check, port).await.map(AttemptEnd::Done),
-        (CardKind::Llm | CardKind::Class(_), Responder::Operator) => {
+        (CardKind::Llm | CardKind::DeepReasoner, Responder::Operator) => {
             return stand_in(&prompt_of(&material, caps.space()), &check, tools, port).await.map(AttemptEnd::Done);
         }
-        (CardKind::Llm | CardKind::Class(_), Responder::Model { provider, name, settings }) => (provider, name, settings),
+        (CardKind::Llm | CardKind::DeepReasoner, Responder::Model { provider, name, settings }) => (provider, name, settings),
     };
     let mut session = ModelSession::new(provider.as_ref(), name, settings, caps, port);
     session.needs_tools = card.needs_tools && !tools.is_empty();
@@ -84,7 +84,7 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
     loop {
         let prompt = prompt_of(&material, space);
         let end = match card.kind {
-            CardKind::Class(Class::DeepReasoner) => deep_reasoner::reason(&mut session, &prompt, &check).await.map(AttemptEnd::Done),
+            CardKind::DeepReasoner => deep_reasoner::reason(&mut session, &prompt, &check).await.map(AttemptEnd::Done),
             CardKind::Llm | CardKind::Human => turns::converse(&mut session, &prompt, tools, &check).await,
         };
         let is_refused = end.is_err() && session.too_long && session.replies() == replies;
@@ -159,11 +159,9 @@ async fn stand_in(prompt: &Prompt, check: &ResultCheck, tools: &[ToolInfo], port
         port.model_called(ModelCall {
             model: OPERATOR.to_owned(),
             provider: OPERATOR.to_owned(),
-            usage: TokenUsage::default(),
-            estimated: false,
-            cost_usd: None,
             duration_ms: millis(started.elapsed()),
             finish: "stop".to_owned(),
+            ..ModelCall::default()
         });
         port.message(MessageRole::Assistant, &value_text(&result));
         let fault = match check.judge(&result) {

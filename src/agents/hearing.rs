@@ -102,9 +102,7 @@ impl<'a> Hearing<'a> {
             provider: self.provider.to_owned(),
             usage: self.spent.before(),
             estimated: true,
-            cost_usd: None,
-            duration_ms: 0,
-            finish: String::new(),
+            ..ModelCall::default()
         };
         self.port.asks(call, crate::models::tokens::count_prompt(self.request));
     }

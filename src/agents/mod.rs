@@ -22,7 +22,7 @@ mod turns;
 mod watch;
 
 pub use attempt::AttemptEnd;
-pub use card::{Card, CardError, CardKind, CardLimits, Class, ToolList};
+pub use card::{Card, CardError, CardKind, CardLimits, ToolList};
 pub use execution::{Execution, Responder, run};
 pub use registry::{AgentRegistry, Cards, Reloaded};
 pub use shipped::SHIPPED;

@@ -3,7 +3,7 @@
 use std::{future::poll_fn, sync::atomic::Ordering, task::Poll, time::Duration};
 use tokio::time::Instant;
 
-use super::attempt::{AttemptLimits, millis};
+use super::attempt::AttemptLimits;
 use super::hearing::Hearing;
 use super::{Port, repetition, tokens};
 use crate::engine::{ErrorKind, ModelCall, NodeError, TokenUsage, TryVerdict};
@@ -299,15 +299,7 @@ impl<'a> ModelSession<'a> {
             );
             self.port.note("limit passed", &line);
         }
-        self.port.model_called(ModelCall {
-            model: reply.model.clone(),
-            provider: self.provider.provider().to_owned(),
-            usage: reply.usage,
-            estimated: reply.estimated,
-            cost_usd: reply.cost_usd,
-            duration_ms: millis(took),
-            finish: finish.to_owned(),
-        });
+        self.port.model_called(ModelCall { finish: finish.to_owned(), ..reply.call(self.provider.provider(), took) });
     }
 
     fn node_error(&self, error: ModelError) -> NodeError {

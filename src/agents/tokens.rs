@@ -1,12 +1,9 @@
 //! Token counts of conversations, and texts cut to a count.
 
-use crate::models::tokens::count;
 use crate::models::{ChatMessage, ChatRequest, ToolOffer, tokens};
 
 /// About how many tokens a text takes, rather too many than too few.
-pub(super) fn of_text(text: &str) -> u64 {
-    count(text)
-}
+pub(super) use crate::models::tokens::count as of_text;
 
 /// Tokens of a conversation.
 pub(super) fn of_messages(messages: &[ChatMessage]) -> u64 {
@@ -29,7 +26,7 @@ pub(super) fn cut(text: &str, tokens: u64) -> String {
 
 /// As much of a text's beginning as the tokens allow.
 pub(super) fn head(text: &str, tokens: u64) -> &str {
-    if count(text) <= tokens {
+    if of_text(text) <= tokens {
         return text;
     }
     // Quarters of a token, as the count has it: one for a byte of ASCII, two for any other.

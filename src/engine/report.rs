@@ -102,7 +102,7 @@ impl MessageRole {
 }
 
 /// One finished model call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelCall {
     /// The model's name as the answer carries it.
     pub model: String,

@@ -151,7 +151,7 @@ impl Jobs {
             _ if job.rehearsed => Responder::Rehearsal,
             // A person is there whether a model is or not.
             CardKind::Human if run != Some(REHEARSAL) => Responder::Operator,
-            CardKind::Human | CardKind::Llm | CardKind::Class(_) => {
+            CardKind::Human | CardKind::Llm | CardKind::DeepReasoner => {
                 if let Some(line) = models.stand_in(run, job.model.as_deref()) {
                     caller.port.report(WorkerFact::Log(line));
                 }

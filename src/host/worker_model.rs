@@ -5,7 +5,7 @@ use super::{
     tries::{Tries, TryRecord},
     workers::WorkerPort,
 };
-use crate::engine::{Answer, Cause, FailedTry, ModelCall, TryVerdict, WorkerFact};
+use crate::engine::{Answer, Cause, FailedTry, TryVerdict, WorkerFact};
 use crate::models::{ChatAnswer, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind};
 use async_trait::async_trait;
 use std::{
@@ -71,15 +71,9 @@ impl ChatModel for ToolModel {
         };
         let started = Instant::now();
         let reply = self.tries.chat(request, &Recorded { port: &self.port, call: &call }, sink).await?;
-        self.port.report(WorkerFact::ModelCalled(ModelCall {
-            model: reply.model.clone(),
-            provider: self.provider().to_owned(),
-            usage: reply.usage,
-            estimated: reply.estimated,
-            cost_usd: reply.cost_usd.or_else(|| self.kit.models().prices().cost(&reply.model, reply.usage)),
-            duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            finish: reply.finish.word().to_owned(),
-        }));
+        let mut call = reply.call(self.provider(), started.elapsed());
+        call.cost_usd = call.cost_usd.or_else(|| self.kit.models().prices().cost(&reply.model, reply.usage));
+        self.port.report(WorkerFact::ModelCalled(call));
         Ok(reply)
     }
 

@@ -21,8 +21,9 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::time::Duration;
 
-use crate::engine::{TokenUsage, TryVerdict};
+use crate::engine::{ModelCall, TokenUsage, TryVerdict};
 
 /// A model that answers conversations.
 #[async_trait]
@@ -196,6 +197,21 @@ pub struct ChatAnswer {
     pub cost_usd: Option<f64>,
     /// What was done otherwise than asked, for people: tools left out because the server refuses them.
     pub notes: Vec<String>,
+}
+
+impl ChatAnswer {
+    /// The call that it came from, for the record.
+    pub fn call(&self, provider: &str, took: Duration) -> ModelCall {
+        ModelCall {
+            model: self.model.clone(),
+            provider: provider.to_owned(),
+            usage: self.usage,
+            estimated: self.estimated,
+            cost_usd: self.cost_usd,
+            duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            finish: self.finish.word().to_owned(),
+        }
+    }
 }
 
 /// Why a model stopped.

@@ -56,7 +56,7 @@ async fn the_deep_reasoner_decides_too() {
 async fn the_deep_reasoner_listens_and_stops_between_its_stages() {
     let deep = |lines, goes| {
         let mut stage = steered(Stage::new(lines), goes);
-        let kind = CardKind::Class(Class::DeepReasoner);
+        let kind = CardKind::DeepReasoner;
         stage.execution.card = Arc::new(Card { kind, ..(*stage.execution.card).clone() });
         stage.job.max_iterations = 6;
         stage
