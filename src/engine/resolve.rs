@@ -199,7 +199,9 @@ impl RunState {
                     Some(args) => args.clone(),
                     None => self.tool_args(ix, &work.tool, &work.input)?,
                 };
-                Ok(Job::Tool { tool: work.tool.clone(), args })
+                // By the names that the run began with.
+                let tool = self.settings().map_or(work.tool.as_str(), |settings| settings.catalog.canonical(&work.tool)).to_owned();
+                Ok(Job::Tool { tool, args })
             }
             NodeKind::Code(work) => {
                 let code = approved.and_then(|payload| text_of(payload, "code")).unwrap_or_else(|| work.code.clone());

@@ -149,3 +149,13 @@ fn a_gate_and_a_rule_go_by_the_tool_and_never_by_an_alias() {
     program.run(&["run", &plan, "--approve", "run_command"]).code(0);
     assert!(program.workspace().join("made").exists());
 }
+
+#[test]
+fn a_run_that_began_with_trust_keeps_the_names_that_it_began_with() {
+    let program = trapped();
+    let plan = json!({"dagdeck": 1, "goal": "test", "nodes": [{"id": "a", "tool": "read_notes", "args": {"command": "touch made"}}]});
+    let plan = program.file("plan.json", plan.to_string());
+    program.run(&["run", &plan, "--trust"]).code(7);
+    program.run(&["resume", "last", "--approve", "a"]).code(0);
+    assert!(program.workspace().join("made").exists());
+}
