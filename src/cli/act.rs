@@ -306,11 +306,9 @@ fn print_impact(action: &Action, impact: &Impact, as_json: bool, io: &mut Io<'_>
         io.json(&value)?;
         return Ok(Exit::Success);
     }
-    io.line(&format!("would {}; this would change:", action.label()))?;
     let lines = impact.lines();
-    if lines.is_empty() {
-        io.line("  no node now")?;
-    }
+    let what = if lines.is_empty() { "; no node changes now" } else { "; this would change:" };
+    io.line(&format!("would {}{what}", action.label()))?;
     lines.iter().try_for_each(|(_, line)| io.line(&format!("  {}", line.as_str())))?;
     Ok(Exit::Success)
 }

@@ -97,7 +97,7 @@ pub enum Subcommand {
     Override(OverrideArgs),
     /// Send a message to an agent, read before its next model call
     Guide(GuideArgs),
-    /// Send a result back with feedback: an agent makes it again
+    /// Have an agent make its result again, with your feedback
     ///
     /// The agent that made the result, or the earlier one named by `--to`, runs again with your feedback, and so does every node that
     /// depends on it.
@@ -241,7 +241,7 @@ pub struct RunArgs {
 }
 
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Gates")]
+#[command(next_help_heading = "Gates that are open, or open while the run goes on")]
 pub struct GateArgs {
     /// Approve every gate that needs only a yes. Questions and sending private data still wait for you; with `step` and `run-to` it approves only gates of the nodes that these start
     #[arg(long)]
@@ -255,7 +255,7 @@ pub struct GateArgs {
     /// Let private data be sent to hosts that match (`example.com`, `*.example.com:443`); `--yes` doesn't
     #[arg(long, value_name = "GLOB")]
     pub allow_host: Vec<String>,
-    /// What to do with nodes that were interrupted, so that nobody knows whether their call was made
+    /// What to do with nodes that were interrupted, so that nobody knows whether their call was made: `again` calls once more, `done` counts it as made, with no result, `skip` skips the node
     #[arg(long, value_name = "WHAT", value_parser = unknowns())]
     pub unknown: Option<LostChoice>,
 }

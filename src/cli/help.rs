@@ -30,8 +30,8 @@ const EXIT_CODES: &str = "Exit codes:
   8 run rehearsed, or it needs a model and none is set up
   129, 130, 143 a signal stopped the run (SIGHUP, SIGINT, SIGTERM); `dagdeck resume` continues it
 
-A run that another dagdeck process has open is acted on there. Quit that process, which keeps
-the run, to act on it from here.
+When another dagdeck process has the run open, act there; or quit that process, which keeps the
+run, and act from here.
 
 `dagdeck help SUBCOMMAND` explains a subcommand. docs/debugging.md shows how to debug a plan.";
 

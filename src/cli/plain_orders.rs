@@ -13,7 +13,8 @@ use crate::{
 use serde_json::{Map, Value};
 
 /// What can be said besides requests and replies, and what it does.
-const WORDS: [(&str, &str); 18] = [
+const WORDS: [(&str, &str); 19] = [
+    ("1 approve, 1 reject WHY, …", "replies to question 1; `questions` reads what can be replied"),
     ("plan", "reads the plan again"),
     ("run", "starts the plan"),
     ("state", "says how the run is, node by node, and reads its open questions"),
@@ -65,6 +66,13 @@ impl LineMode {
         let (first, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(first, rest)| (first, rest.trim()));
         if let (Ok(number), false) = (first.parse::<u32>(), rest.is_empty()) {
             return self.reply(GateId(number), rest);
+        }
+        if let Some((number, words)) = numbered(first, rest) {
+            return self.reply(number, &words);
+        }
+        let asks = self.run.as_ref().is_some_and(|view| view.newest().run.open_gates().next().is_some());
+        if asks && ["approve", "reject"].contains(&first.to_lowercase().as_str()) {
+            return self.say(&format!("say which question: `{first} 1`; `questions` reads them with their numbers"));
         }
         if self.word(first, rest) {
             return;
@@ -249,6 +257,14 @@ impl LineMode {
             Some((what, action)) => self.ask_first(command, &action, &format!("{what} {}", gate.node)),
         }
     }
+}
+
+/// A reply with its question's number behind its word: `reject 1 too long`.
+fn numbered(first: &str, rest: &str) -> Option<(GateId, String)> {
+    let is_reply = ["approve", "answer", "edit", "reject", "skip"].contains(&first.to_lowercase().as_str());
+    let (number, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let number = number.parse().ok().filter(|_| is_reply)?;
+    Some((GateId(number), format!("{first} {}", words.trim()).trim().to_owned()))
 }
 
 /// What a reply in words means to a gate.

@@ -3,7 +3,7 @@
 use super::{CliContext, CliError, Exit, Io, RunArgs, headless, rivals, source, validate};
 use crate::host::{LocalHost, NewRun, client::ModelStatus};
 use crate::plan::{Plan, that_need_model};
-use crate::text::counted;
+use crate::text::{Plain, counted};
 use serde_json::{Map, Value};
 
 /// The file in the state folder for the last plan that was made of a request and can't run.
@@ -53,7 +53,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
                     file.display()
                 )
             }
-            None => "`dagdeck validate FILE` lists every finding".to_owned(),
+            None => format!("`dagdeck validate {} --fix` applies the safe fixes", Plain::line(&args.what)),
         };
         return Err(CliError::invalid("the plan has errors, so nothing was run").hint(hint));
     }

@@ -62,10 +62,10 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     }
     let errors = findings.iter().filter(|placed| placed.finding.is_error()).count();
     let warnings = findings.len() - errors;
-    let (would, not) = if args.diff { ("with these fixes ", "still not with these fixes: not ") } else { ("", "not ") };
+    let with = if args.diff { "with these fixes " } else { "" };
     io.say(&match exit {
-        Exit::Success => format!("{would}valid: {}, {}", counted(nodes, "node"), counted(warnings, "warning")),
-        _ => format!("{not}valid: {}, {}", counted(errors, "error"), counted(warnings, "warning")),
+        Exit::Success => format!("{with}valid: {}, {}", counted(nodes, "node"), counted(warnings, "warning")),
+        _ => format!("{with}not valid: {}, {}", counted(errors, "error"), counted(warnings, "warning")),
     });
     Ok(exit)
 }

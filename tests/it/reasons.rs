@@ -23,7 +23,7 @@ fn a_rejection_is_told_as_one_and_a_cancel_with_its_reason() {
     program.run(&["run", &plan]).code(7);
     let ended = says(&program, &["reject", "last", "w", "-m", "not there"], &["failed", ": `w` was rejected by "]).code(5);
     assert!(!ended.err.contains("failed or was cancelled"), "{ended}");
-    says(&program, &["show", "last"], &["`w` was rejected by ", ", and no final node has a result", "rejected by ", ": not there"]);
+    says(&program, &["show", "last"], &["`w` was rejected by ", ", so the run has no output", "rejected by ", ": not there"]);
     program.run(&["run", &plan]).code(7);
     program.run(&["cancel", "last", "-m", "too slow"]).code(0);
     says(&program, &["show", "last"], &["cancelled by ", ": too slow"]);

@@ -160,7 +160,7 @@ fn a_verb_tells_first_what_it_would_change_and_says_why_on_record() {
     let program = parked();
     let before = events(&program).len();
     let told = program.run(&["cancel", "last", "write", "--branch", "--dry-run"]).code(0);
-    assert!(told.out.contains("cancels, not at work: ") && told.out.contains("write") && told.out.contains("after"), "{told}");
+    assert!(told.out.contains("cancels before it runs: ") && told.out.contains("write") && told.out.contains("after"), "{told}");
     assert_eq!(events(&program).len(), before, "a dry run leaves nothing behind");
     program.run(&["override", "last", "write", "--value", "{\"a\": 1"]).code(1).says(&["not valid JSON", "line 1 column 7"]);
     assert_eq!(events(&program).len(), before, "what was not taken leaves nothing behind");

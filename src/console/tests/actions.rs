@@ -28,7 +28,7 @@ fn what_a_verb_would_change_is_shown_in_the_tree_and_as_a_list_before_it_is_said
     let screen = deck.screen();
     assert!(screen.contains("Cancel the branch at list?"), "{screen}");
     assert!(screen.contains("→cancelled"), "{screen}");
-    assert!(screen.contains("cancels at work: list"), "{screen}");
+    assert!(screen.contains("cancels in its work: list"), "{screen}");
     assert_eq!(deck.model.proposal().unwrap().fate(&"list".into()), Some((NodeImpact::CancelsAtWork, false)));
     assert_eq!(state(&deck, "list"), NodeState::Running, "nothing is said yet");
     deck.keys("enter space n");

@@ -141,10 +141,13 @@ impl Decider<'_> {
     fn hold_refusal(&self, target: &ActionTarget) -> Option<String> {
         let ix = target.node().and_then(|node| self.graph.find(node)).filter(|_| matches!(target, ActionTarget::Node(_)));
         let is_held = |ix: &NodeIx| self.flows[*ix].halt.hold.is_some();
+        let waits = ix.is_some_and(|ix| matches!(self.nodes[ix].state, NodeState::Waiting { .. }));
+        let words =
+            if waits { "waits for a reply, so it can't be held: reply, skip it or cancel it" } else { "has started, so it can't be held" };
         match ix.filter(|ix| is_held(ix) || self.is_over(*ix)) {
             Some(ix) if is_held(&ix) => Some(format!("`{}` is already held", self.id_of(ix))),
             Some(ix) => Some(self.over_already(ix)),
-            None => self.nobody(target, "has started, so it can't be held", "that has not started and is not held", |ix| self.may_hold(ix)),
+            None => self.nobody(target, words, "that has not started and is not held", |ix| self.may_hold(ix)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    ActionTarget, Cause, Event, GateKind,
+    ActionTarget, Cause, Event, GateKind, NodeState,
     flow::Phase,
     graph::{NodeIx, tool_of},
 };
@@ -69,6 +69,9 @@ impl Decider<'_> {
             (StopEffect::Over, _) => Some(self.over_already(ix)),
             (StopEffect::Finishes, Some(who)) => Some(format!("`{node}` was stopped by {who} already, and returns what it has")),
             (StopEffect::Finishes, None) => Some(format!("`{node}` has nothing to return before its end: wait for it, or cancel it")),
+            (StopEffect::Ends, _) if matches!(self.nodes[ix].state, NodeState::Waiting { .. }) => {
+                Some(format!("`{node}` waits for a reply, so it has nothing to return: reply, skip it or cancel it"))
+            }
             (StopEffect::Ends, _) => Some(format!("`{node}` has not started, so it has nothing to return: cancel or skip it")),
         }
     }

@@ -17,7 +17,7 @@ fn ended(world: &World) -> (Option<Outcome>, String) {
     (world.outcome(), world.ended_by().unwrap_or_default())
 }
 
-const FORGONE: &str = "a person skipped what had to run, and no final node has a result";
+const FORGONE: &str = "a person skipped what had to run, so the run has no output";
 
 #[test]
 fn a_run_whose_only_end_a_person_skipped_has_failed_and_the_impact_says_so() {
@@ -130,7 +130,7 @@ fn run_diamond(doc: Plan) -> World {
 
 #[test]
 fn a_conditional_diamond_that_meets_under_all_did_not_succeed() {
-    let unmet = "`j` needs a branch that was not taken, and no final node has a result";
+    let unmet = "`j` needs a branch that was not taken, so the run has no output";
     for join in [None, Some(Join::All)] {
         let world = run_diamond(diamond(join, &[]));
         assert_eq!(world.states(), "s succeeded, x succeeded, y skipped, j skipped");
@@ -203,7 +203,7 @@ fn a_body_where_nothing_was_due_gives_null_and_one_with_an_unmet_end_fails_its_o
 fn a_stages_walk_that_stops_at_a_stage_that_is_not_terminal_failed() {
     let nodes = json!([{"id": "a", "value": 1, "entry": true}, {"id": "b", "value": 2, "exit": true}]);
     let world = World::new(read(json!({"dialect": "stages", "nodes": nodes, "edges": [{"from": "a", "to": "b", "when": "a > 1"}]})));
-    let why = "the run stopped at `a`, which is not a terminal stage, and no final node has a result";
+    let why = "the run stopped at `a`, which is not a terminal stage, so the run has no output";
     assert_eq!(ended(&world), (Some(Outcome::Failed), why.into()));
     let world = World::new(read(json!({"dialect": "workflow", "nodes": nodes, "edges": [{"from": "a", "to": "b", "when": "a > 1"}]})));
     assert_eq!(world.outcome(), Some(Outcome::Succeeded), "a workflow ends where no connection holds");

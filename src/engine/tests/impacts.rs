@@ -232,7 +232,7 @@ fn the_impact_says_which_nodes_with_effects_act_again() {
 fn a_cancelled_run_cancels_what_runs_while_it_runs_and_the_rest_before_it_starts() {
     let world = World::new(plan(vec![agent("build", &[]), agent("paint", &["build"])]));
     let cancel = Action::Cancel { target: ActionTarget::Run };
-    let expected = ["cancels at work: build", "cancels, not at work: paint", "ends the run: cancelled"];
+    let expected = ["cancels in its work: build", "cancels before it runs: paint", "ends the run: cancelled"];
     assert_eq!(lines(&world, &cancel), expected);
 }
 
@@ -240,7 +240,7 @@ fn a_cancelled_run_cancels_what_runs_while_it_runs_and_the_rest_before_it_starts
 fn a_stop_names_what_runs_to_its_end_because_it_has_nothing_to_hand_back() {
     let world = World::new(plan(vec![tool("build", "save", json!({}), &[]), agent("paint", &["build"])]));
     let stop = Action::Stop { target: ActionTarget::Run };
-    assert_eq!(lines(&world, &stop), ["cancels, not at work: paint", "finishes: build"]);
+    assert_eq!(lines(&world, &stop), ["cancels before it runs: paint", "finishes: build"]);
 }
 
 #[test]

@@ -47,7 +47,7 @@ table! {
     SelfDependency "self-dependency" Error "a node depends on itself",
     DuplicateEdge "duplicate-edge" Warning "two plain edges join the same nodes",
     Cycle "cycle" Error "nodes depend on each other in a cycle",
-    Unreachable "unreachable" Warning "a node can never start because it is behind a cycle",
+    Unreachable "unreachable" Warning "a node can never start because it needs a node of a cycle",
     NoExit "no-exit" Warning "a node leads only into a cycle, to no final node",
     NoEntry "no-entry" Error "a workflow or a stage plan has no entry",
     ManyEntries "many-entries" Error "a workflow has more than one entry",

@@ -170,7 +170,7 @@ fn lost_dependency(check: &PlanCheck, node: usize, at: usize, is_lost: bool) -> 
     match before {
         Some(before) => {
             let edit = check.changed(node, |node| node.depends_on[at] = before.clone());
-            Fix::guess(format!("depend on `{before}`, the node before"), edit)
+            Fix::guess(format!("make it depend on `{before}`, the node before it in the plan"), edit)
         }
         None => Fix::guess("remove the dependency", check.changed(node, |node| drop(node.depends_on.remove(at)))),
     }
@@ -279,7 +279,7 @@ fn cycles(check: &mut PlanCheck) {
     let leads = check.graph.leading_to(check.graph.final_nodes());
     for node in 0..check.graph.len() {
         if !starts[node] && !in_cycle[node] {
-            check.find(Code::Unreachable, FindingPlace::Node(node), "", "can never start: it is behind a cycle", None);
+            check.find(Code::Unreachable, FindingPlace::Node(node), "", "can never start: it needs a node of a cycle", None);
         } else if starts[node] && !leads[node] {
             check.find(Code::NoExit, FindingPlace::Node(node), "", "leads only into a cycle, to no final node", None);
         }

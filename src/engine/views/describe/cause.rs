@@ -85,7 +85,7 @@ impl Cause {
             Self::Forgone => "a person skipped what had to run".to_string(),
             Self::WalkStopped { node } => format!("the run stopped at `{node}`, which is not a terminal stage"),
             Self::Unmet { node } => format!("`{node}` needs a branch that was not taken"),
-            Self::NoEnd { why } => format!("{why}, and no final node has a result"),
+            Self::NoEnd { why } => format!("{why}, so the run has no output"),
         }
     }
 }

@@ -284,7 +284,7 @@ fn acted(action: &Action, why: &str) -> What {
 
 fn routed(taken: usize, dead: usize) -> String {
     match (taken, dead) {
-        (0, 0) => "no edge taken".to_owned(),
+        (0, 0) => "no node after it".to_owned(),
         (taken, 0) => format!("{} taken", counted(taken, "edge")),
         (taken, dead) => format!("{} taken, {dead} not taken", counted(taken, "edge")),
     }

@@ -29,7 +29,7 @@ impl NodeImpact {
         (Self::Finishes, "finishes", "finishes", "finishes"),
         (Self::Wraps, "wraps up", "ends early, with what they have", "wraps"),
         (Self::Skips, "skipped", "skips", "skips"),
-        (Self::Cancels, "cancelled", "cancels, not at work", "cancels"),
+        (Self::Cancels, "cancelled", "cancels before it runs", "cancels"),
         (Self::Fails, "fails", "fails", "fails"),
         (Self::Reruns, "again", "runs again", "reruns"),
         (Self::Runs, "runs", "runs", "runs"),
@@ -37,7 +37,7 @@ impl NodeImpact {
         (Self::RehearsesAgain, "rehearses again", "rehearses again", "rehearses_again"),
         (Self::ActsAgain, "acts again", "changes things again", "acts_again"),
         (Self::Stops, "stopped", "interrupts", "stops"),
-        (Self::CancelsAtWork, "cancelled", "cancels at work", "cancels_at_work"),
+        (Self::CancelsAtWork, "cancelled", "cancels in its work", "cancels_at_work"),
     ];
 
     pub fn all() -> impl DoubleEndedIterator<Item = Self> {
