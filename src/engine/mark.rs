@@ -4,8 +4,9 @@ use super::NodeState;
 use serde::{Deserialize, Serialize};
 
 /// Why a result is not a plain one: who made it, or what cut it short.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, strum::AsRefStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Mark {
     /// A person gave a result in a tool's place.
     Answered,
@@ -27,24 +28,14 @@ pub enum Mark {
     Stopped,
     /// Of a journal that another version wrote.
     #[serde(untagged)]
+    #[strum(transparent)]
     Other(String),
 }
 
 impl Mark {
     /// The mark as it is on the wire.
     pub fn as_str(&self) -> &str {
-        match self {
-            Self::Answered => "answered",
-            Self::BudgetExhausted => "budget_exhausted",
-            Self::Cut => "cut",
-            Self::Overridden => "overridden",
-            Self::Partial => "partial",
-            Self::Rehearsal => "rehearsal",
-            Self::RepeatedCall => "repeated_call",
-            Self::RepeatedWords => "repeated_words",
-            Self::Stopped => "stopped",
-            Self::Other(mark) => mark,
-        }
+        self.as_ref()
     }
 
     /// What a node is that ends with a result marked so.

@@ -174,7 +174,7 @@ impl Plain {
     /// Lines of at most so many columns, broken between words; words longer than a line are cut. At least one line.
     /// Spaces at a break are left out, those that indent the first line stay.
     pub fn wrap(&self, max: usize) -> Vec<Self> {
-        self.wrap_from(max, 0)
+        self.wrap_below(max, 0)
     }
 
     /// Rows of at most so many columns that together are the whole text, spaces too, each with the column where it begins. They are broken
@@ -200,15 +200,11 @@ impl Plain {
         let indent = self.text.len() - words.len();
         let label = words.split_once("  ").filter(|(label, _)| indent == 0 && columns(label) < LABEL);
         let hang = label.map_or(indent, |(label, value)| columns(label) + 2 + (value.len() - value.trim_start_matches(' ').len()));
-        self.wrap_from(max, if hang > max / 3 { 0 } else { hang })
+        self.wrap_below(max, if hang > max / 3 { 0 } else { hang })
     }
 
     /// The same, with the later lines indented by so many columns.
     pub fn wrap_below(&self, max: usize, hang: usize) -> Vec<Self> {
-        self.wrap_from(max, hang)
-    }
-
-    fn wrap_from(&self, max: usize, hang: usize) -> Vec<Self> {
         let mut wrapping = Wrapping { max: max.max(1), hang, lines: Vec::new(), line: String::new(), taken: 0, start: 0 };
         let mut rest = self.text.as_str();
         while !rest.is_empty() {

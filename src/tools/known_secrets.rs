@@ -49,7 +49,7 @@ impl KnownSecrets {
     /// Knows the variables whose names say that they are secret, and those of the workspace's `.env`.
     pub fn new(workspace: &Path, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let secrets = Self { workspace: workspace.to_owned(), known: RwLock::default() };
-        secrets.learn_named(variables);
+        variables.into_iter().filter(|(name, _)| is_secret(name)).for_each(|(name, value)| secrets.learn(&name, &value));
         secrets.read_workspace();
         secrets
     }
@@ -65,10 +65,6 @@ impl KnownSecrets {
             self.learn(&variable.name, &variable.value);
             self.know_spellings(&variable.name, "in .env", &variable.spellings);
         }
-    }
-
-    fn learn_named(&self, variables: impl IntoIterator<Item = (String, String)>) {
-        variables.into_iter().filter(|(name, _)| is_secret(name)).for_each(|(name, value)| self.learn(&name, &value));
     }
 
     /// Knows a value from now on, with the ways in which programs write it; too short ones and those that are known stay as they are.

@@ -75,7 +75,8 @@ impl Decider<'_> {
         match self.holds_in(&work.until, inner) {
             Err(message) => self.fail(ix, plan_error(message), Some(result)),
             Ok(holds) if holds || self.is_wrapping_up(ix) => {
-                self.finish(ix, result, self.whole_mark(ix, end.rehearsed > 0, self.any_bad(bodies)), now)
+                let bad = bodies.inner_runs.iter().any(|&inner| self.plan_end(inner).is_partial());
+                self.finish(ix, result, self.whole_mark(ix, end.rehearsed > 0, bad), now)
             }
             Ok(_) if turn < most as usize => self.begin(ix, bodies),
             Ok(_) => {
@@ -106,10 +107,6 @@ impl Decider<'_> {
     fn whole_mark(&self, ix: NodeIx, rehearsed: bool, bad: bool) -> Option<Mark> {
         let stopped = || self.is_wrapping_up(ix).then_some(Mark::Stopped);
         rehearsed.then_some(Mark::Rehearsal).or_else(|| bad.then_some(Mark::Partial)).or_else(stopped)
-    }
-
-    fn any_bad(&self, bodies: &Bodies) -> bool {
-        bodies.inner_runs.iter().any(|&inner| self.plan_end(inner).is_partial())
     }
 }
 

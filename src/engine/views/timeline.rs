@@ -349,7 +349,8 @@ impl Timeline {
 
     /// When a node that has worked ended, as an event; the greatest number while it is at it.
     pub(in crate::engine) fn worked_until(&self, run: &RunState, ix: NodeIx) -> Option<u64> {
-        self.track(run, ix).filter(|track| track.has_worked()).map(|track| track.ended.unwrap_or(u64::MAX))
+        let track = self.track(run, ix).filter(|track| track.stretches.iter().any(|stretch| stretch.doing == Doing::Working));
+        track.map(|track| track.ended.unwrap_or(u64::MAX))
     }
 
     /// Who let a node start that waited in line for that, and by what; unless that one has begun anew since.
@@ -476,9 +477,5 @@ impl Track {
     fn worked_ms(&self, now: Time) -> u64 {
         let works = |stretch: &&Stretch| stretch.doing == Doing::Working && stretch.generation == self.generation;
         self.stretches.iter().filter(works).map(|stretch| stretch.ms(now)).sum()
-    }
-
-    fn has_worked(&self) -> bool {
-        self.stretches.iter().any(|stretch| stretch.doing == Doing::Working)
     }
 }
