@@ -14,7 +14,7 @@ use crate::{
         drawing,
     },
     store::{RunFilter, Secrets, write_run},
-    text::{GlyphSet, Plain, has_key},
+    text::{GlyphSet, Plain, SECRET_START, has_key},
     tools::workspace_variables,
 };
 use std::path::Path;
@@ -80,6 +80,9 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let catalog = if asks { place.survey()?.catalog() } else { Catalog::default() };
     let written = dialect::write_as(plan, args.format, syntax, &catalog);
     io.out.write_all(written.text.as_bytes())?;
+    if written.text.contains(SECRET_START) || written.text.contains("\\ufdd0") {
+        io.say("note: the plan has the marks of secrets in place of their values: to run it as a plan of its own, write values there");
+    }
     if has_key(&written.text) {
         io.say("note: the plan has what looks like a key, written out as it is; look at it before you share it");
     }

@@ -232,6 +232,21 @@ fn a_file_of_secrets_that_is_read_and_written_keeps_its_quotes_and_comments() {
 }
 
 #[test]
+fn nothing_that_looks_inside_of_a_text_with_a_secret_goes_on_with_another_text() {
+    let program = program();
+    for what in ["{{ a | length }}", "{{ a | slice(0, 9) }}", "{{ 'zz' in a }}", "{{ upper(a) }}"] {
+        let read = json!({"id": "a", "tool": "read_file", "args": {"path": ".env"}});
+        let plan = planned(&program, json!([read, {"id": "b", "value": what, "depends_on": ["a"]}]));
+        let ran = program.run(&["run", &plan, "--yes"]);
+        assert!(ran.code == 5 && ran.err.contains("can't look inside of a text that holds the secret"), "{what}: {ran}");
+    }
+    let plan = planned(&program, json!([{"id": "w", "tool": "write_file", "args": {"path": "s.txt", "content": SECRET}}]));
+    program.run(&["run", &plan, "--yes"]).code(0);
+    let exported = program.run(&["export", "last"]).code(0);
+    assert!(exported.err.contains("marks of secrets"), "{exported}");
+}
+
+#[test]
 fn no_line_shows_a_known_secret() {
     let program = program();
     let request = format!("write '{SECRET}' to p9.txt");

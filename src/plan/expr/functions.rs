@@ -2,7 +2,7 @@
 //! library's; null in gives null out.
 
 use super::guards::{contains, order};
-use super::values::{is_null, json, kind, made, make, misfit, text_of};
+use super::values::{is_null, json, kind, made, make, misfit, no_secret, text_of};
 use minijinja::value::{Kwargs, Rest, Value, ValueKind};
 use minijinja::{Environment, Error, State, filters};
 use std::ops::RangeInclusive;
@@ -63,6 +63,24 @@ pub static FUNCTIONS: [FunctionInfo; 29] = [
     row(&["default"], 2, 2, "first value, or the second when the first is null", |_, of| Ok(of[usize::from(is_null(&of[0]))].clone())),
 ];
 
+/// Functions that look inside of a text.
+const INSIDE: [&str; 14] = [
+    "length",
+    "lower",
+    "upper",
+    "contains",
+    "starts_with",
+    "ends_with",
+    "replace",
+    "split",
+    "first",
+    "last",
+    "slice",
+    "reverse",
+    "int",
+    "float",
+];
+
 /// Functions that have something to say about null.
 const OF_NULL: [&str; 5] = ["length", "contains", "default", "min", "max"];
 
@@ -79,6 +97,9 @@ impl FunctionInfo {
 
     fn call(&self, state: &State, values: &[Value]) -> Result<Value, Error> {
         self.check(values.len()).map_err(misfit)?;
+        if INSIDE.contains(&self.names[0]) {
+            values.iter().try_for_each(|value| no_secret(self.names[0], value))?;
+        }
         if is_null(&values[0]) && !OF_NULL.contains(&self.names[0]) { Ok(Value::UNDEFINED) } else { (self.body)(state, values) }
     }
 }

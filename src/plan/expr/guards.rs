@@ -4,7 +4,7 @@
 
 use super::error::ExprError;
 use super::scan::{Lexeme, LexemeKind};
-use super::values::{is_null, kind, made, misfit, text_of};
+use super::values::{is_null, kind, made, misfit, no_secret, text_of};
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error, State};
 use std::cmp::Ordering;
@@ -44,7 +44,10 @@ pub(super) fn order(a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
 pub(super) fn contains(whole: &Value, part: &Value) -> Result<bool, Error> {
     match (whole.as_str(), whole.kind()) {
         _ if is_null(whole) => Ok(false),
-        (Some(text), _) => Ok(!is_null(part) && text.contains(&*text_of(part)?)),
+        (Some(text), _) => {
+            no_secret("in", whole)?;
+            Ok(!is_null(part) && text.contains(&*text_of(part)?))
+        }
         (None, ValueKind::Seq | ValueKind::Iterable | ValueKind::Map) => Ok(whole.try_iter()?.any(|entry| entry == *part)),
         _ => Err(misfit(format!("{} has nothing in it", kind(whole)))),
     }

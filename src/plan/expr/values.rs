@@ -2,6 +2,7 @@
 //! counts instructions only, not how much one of them does.
 
 use super::error::MAX_OUTPUT;
+use crate::text::secret_names;
 use minijinja::value::{Object, Value as Inner, ValueKind};
 use minijinja::{Error, ErrorKind, State};
 use serde_json::Value;
@@ -69,6 +70,13 @@ fn too_much(words: String) -> Error {
 /// An error of values that don't fit.
 pub(super) fn misfit(words: impl Into<Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidOperation, words)
+}
+
+/// A text with the mark of a secret in it is another one than it stands for: what looks inside would be wrong.
+pub(super) fn no_secret(what: &str, value: &Inner) -> Result<(), Error> {
+    let name = value.as_str().and_then(|text| secret_names(text).next());
+    let why = |name| format!("`{what}` can't look inside of a text that holds the secret {name}, as its value is not shown here");
+    name.map_or(Ok(()), |name| Err(misfit(why(name))))
 }
 
 pub(super) fn is_null(value: &Inner) -> bool {
