@@ -88,7 +88,7 @@ impl StoreError {
             Self::Unusable { .. } => Some("check the folder's permissions, or use another --home"),
             Self::Conflict { .. } => Some("let only one dagdeck drive a run"),
             Self::Driven { .. } => {
-                Some("act on the run in that process, or end it (`q`, then `l`, in a console; ctrl-c elsewhere) and try again here")
+                Some("act on the run in that process, or end it (`q`, then `y`, in a console; ctrl-c elsewhere) and try again here")
             }
             Self::NoSuchRun { .. } | Self::Ambiguous { .. } => Some("`dagdeck ls` lists the runs; `last` is the newest"),
             Self::DamagedRun { .. } | Self::NoRuns { .. } | Self::Closed => None,
