@@ -317,3 +317,34 @@ fn what_an_author_says_of_the_work_of_an_agent_reaches_it_by_a_guess() {
     assert_eq!(objective, "Write it\n\ndetails: Use short sentences only\n\nacceptance criteria: - under 200 words\n- no jargon");
     assert_eq!(document["nodes"][0]["status"], "in progress", "{document}");
 }
+
+#[test]
+fn a_gate_inside_of_an_object_that_nobody_knows_asks() {
+    let program = Program::new();
+    for (name, value) in [
+        ("safety", json!({"requires_approval": true})),
+        ("controls", json!({"approval": "required"})),
+        ("policy", json!({"approve": "before"})),
+    ] {
+        for plan in [
+            json!({"nodes": [{"id": "a", "value": 1, name: value}]}),
+            json!({"nodes": [{"id": "a", "value": 1}], name: value}),
+            json!({"dag": [{"id": "a", "tool": "calculator", "query": "1", name: value}]}),
+        ] {
+            let file = program.file("p.json", plan.to_string());
+            let ended = program.run(&["run", &file]).code(7);
+            assert!(ended.err.contains("gate") && ended.err.contains(&format!("`{name}.")), "{plan}: {ended}");
+        }
+    }
+}
+
+#[test]
+fn names_by_position_count_as_the_document_as_a_whole_does() {
+    let nodes = json!([{"id": "a", "value": "A"}, {"id": "b", "value": "B", "depends_on": ["0"]},
+        {"id": "c", "value": "C{{Step_1}}", "depends_on": ["b"]}]);
+    let program = Program::new();
+    program.file("p.json", json!({"nodes": nodes}).to_string());
+    program.run(&["validate", "p.json", "--fix"]).code(0);
+    let fixed: Value = serde_json::from_str(&program.read("p.json")).unwrap();
+    assert_eq!(fixed["nodes"][2]["value"], "C{{b}}", "{fixed}");
+}

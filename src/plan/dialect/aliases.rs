@@ -64,10 +64,10 @@ pub(in crate::plan) fn gate(name: &str, value: &Value, own: Option<&str>) -> Opt
     Some(if asked == "before" && plain(name).ends_with("after") { "after" } else { asked })
 }
 
-/// A gate inside of what holds settings of a node, with its path.
-pub(super) fn inner_gate(node: &Map<String, Value>) -> Option<(String, &'static str)> {
-    let holders = ["policy", "config", "settings", "options", "metadata"].into_iter();
-    let inner = holders.filter_map(|holder| Some((holder, node.get(holder)?.as_object()?)));
+/// A gate inside of what holds settings of a node or of a plan, or of a field that nobody knows, with its path.
+pub(super) fn inner_gate(object: &Map<String, Value>, is_known: impl Fn(&str) -> bool) -> Option<(String, &'static str)> {
+    let holds = |name: &str| ["policy", "config", "settings", "options", "metadata"].contains(&name) || !is_known(name);
+    let inner = object.iter().filter_map(|(name, value)| Some((name, value.as_object().filter(|_| holds(name))?)));
     let mut fields = inner.flat_map(|(holder, fields)| fields.iter().map(move |(name, value)| (holder, name, value)));
     fields.find_map(|(holder, name, value)| Some((format!("{holder}.{name}"), gate(name, value, Some("approve"))?)))
 }

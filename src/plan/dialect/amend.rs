@@ -4,7 +4,8 @@
 
 use super::aliases;
 use super::coerce::{at, coerced, ends_of};
-use super::forms::DocumentShape;
+use super::field_names::{DocumentPart, is_field};
+use super::forms::{DocumentShape, is_alias};
 use super::locate::{PathStep, steps};
 use super::names::NAMES;
 use super::outline::{self, outline};
@@ -235,8 +236,7 @@ fn dependencies(map: &mut Map<String, Value>, field: &str, notes: &mut Vec<Field
             let id = NAMES.node.reference.iter().find_map(|name| entry.get(*name)?.as_str());
             id.filter(|_| entry.len() == 1).map(|id| vec![id.to_owned()])
         }
-        Value::Null => Some(Vec::new()),
-        Value::Bool(_) | Value::Array(_) => None,
+        Value::Null | Value::Bool(_) | Value::Array(_) => None,
     };
     let none = ["", "none", "null", "n/a", "nil", "-"];
     let ids: Option<Vec<String>> = match written {
@@ -250,6 +250,11 @@ fn dependencies(map: &mut Map<String, Value>, field: &str, notes: &mut Vec<Field
     let written = written.clone();
     let message = format!("`{field}` is a list of ids: {written} is read as {read}");
     replace(map, field, read, message, false, notes);
+}
+
+/// Whether a field means something here, whatever it holds.
+fn is_known(dialect: Dialect, part: DocumentPart, name: &str) -> bool {
+    is_field(dialect, part, name) || is_alias(dialect, part, name) || NAMES.unknown.harmless.contains(&name)
 }
 
 /// Fields that would ask a person are never passed over: they read as `approve`.
@@ -267,7 +272,9 @@ fn gate(map: &mut Map<String, Value>, dialect: Dialect, notes: &mut Vec<FieldRea
         let message = format!("`{name}` is read as `approve: {asked}`");
         read_as(map, (&name, "approve"), json!(asked), message, notes);
     }
-    if let Some((name, asked)) = aliases::inner_gate(map).filter(|_| !map.contains_key("approve")) {
+    if let Some((name, asked)) =
+        aliases::inner_gate(map, |name| is_known(dialect, DocumentPart::Node, name)).filter(|_| !map.contains_key("approve"))
+    {
         let message = format!("`{name}` is read as `approve: {asked}`");
         map.insert("approve".into(), json!(asked));
         notes.push(FieldReading { field: "approve".into(), read: Some(json!(asked)), name, message, ..FieldReading::default() });
@@ -320,7 +327,9 @@ fn defaults_gate(map: &mut Map<String, Value>, dialect: Dialect, notes: &mut Vec
             }
         }
         Some(_) | None => {
-            if let Some((name, asked)) = aliases::inner_gate(map).filter(|_| !map.contains_key("defaults")) {
+            if let Some((name, asked)) =
+                aliases::inner_gate(map, |name| is_known(dialect, DocumentPart::Plan, name)).filter(|_| !map.contains_key("defaults"))
+            {
                 read_as(map, &name, asked);
             }
         }
