@@ -206,7 +206,7 @@ impl LineMode {
         let number = gate.id.0;
         let run = self.run.as_ref().map(|view| view.id.clone());
         self.asked.extend(run.map(|run| Request::Preview { run, gate: gate.id, payload: gate.payload.clone() }));
-        self.say(&format!("question {number}, {}", docs::gate_title(gate)));
+        self.say(&format!("question {number}, {}: {}", gate.node, docs::asks(gate)));
         if !gate.why.is_empty() {
             self.say(&format!("  because {}", gate.why));
         }

@@ -171,7 +171,7 @@ fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
 
     deck.goes_to("count_words")
         .send("o")
-        .sees("count_words: may it start?")
+        .sees("count the words of notes.md: may it start?")
         .sees("because the plan asks")
         .decides("a")
         .loses("1 open gate");

@@ -308,6 +308,16 @@ pub fn gate(model: &Model) -> Result<(), DisabledReason> {
     Err(format!("its run is shown as it was after event {}: press {now} to leave the replay", replay.at()).into())
 }
 
+/// An agent made what the selected gate asks about, so that it can work again.
+pub fn gate_of_agent(model: &Model) -> Result<(), DisabledReason> {
+    gate(model)?;
+    let Some((key, gate)) = model.selected_gate() else { return Err(no_gate(model)) };
+    if model.shown_run().is_none_or(|view| view.id != key.run) {
+        return Err("show its run first: enter goes to its node".into());
+    }
+    if model.makers(&gate.node).is_empty() { Err("no agent before it could work again".into()) } else { Ok(()) }
+}
+
 /// The selected gate asks whether private data may be sent to one host.
 pub fn gate_sends(model: &Model) -> Result<(), DisabledReason> {
     gate(model)?;

@@ -56,7 +56,7 @@ const fn of(
 
 use KeyContext::{
     Act, Always, Breaks, Compare, Confirm, Deps, Draft, Editor, Filter, Findings, Form, Found, Gate, Global, Graph, Inbox, Inspector, Line,
-    Log, LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why, Words,
+    Log, LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Start, Timeline, Trace, Tree, Versus, Why, Words,
 };
 
 pub const GROUPS: &[&[ConsoleCommand]] =
@@ -110,6 +110,7 @@ const REQUEST: &[ConsoleCommand] = &[
 
 #[rustfmt::skip]
 const TREE: &[ConsoleCommand] = &[
+    row("start.open", &["enter", "l", "right"], Start, ("Open the run", "open", "shows it; starts nothing"), when::always, actions::run::open_latest),
     row("tree.open", &["enter"], Tree, ("Open details", "details", "to the inspector; on a reference, to the node itself"), when::has_nodes, actions::tree::open),
     row("tree.in", &["l", "right"], Tree, ("Unfold, go in", "", "unfolds, or goes to the first node inside"), when::has_nodes, actions::tree::go_in),
     row("tree.out", &["h", "left"], Tree, ("Fold, go out", "", "folds, or goes to the node above"), when::has_nodes, actions::tree::go_out),
@@ -258,6 +259,7 @@ const INBOX: &[ConsoleCommand] = &[
     row("gate.edit", &["e"], Gate, ("Edit or answer", "edit/answer", "edits what it asks about, or writes the answer"), when::gate, gates::edit),
     row("gate.edit_outside", &["E"], Gate, ("Edit it in $EDITOR", "", "edits what it asks about in your editor"), when::gate, gates::edit_outside),
     reply("gate.reject", &["x"], ("Reject with a reason", "reject", "write why, then press it again to send"), when::gate, Intent::Reject),
+    field("gate.back", &["R"], Gate, ("Back to who made it", "back", "your words go to the agent before, which works again"), when::gate_of_agent, act::send_back),
     reply("gate.skip", &["-"], ("Skip the node", "skip", "the node does not run; shows what changes, asks again"), when::gate, Intent::Skip),
     reply("gate.cancel_branch", &["X"], ("Cancel the branch", "cancel branch", "ends the node and what only it feeds; asks again first"), when::gate, Intent::CancelBranch),
     row("gate.drop", &["u"], Draft, ("Discard your draft", "discard draft", "discards the edited payload, answer or reason"), when::draft, gates::drop_draft),

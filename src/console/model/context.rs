@@ -42,6 +42,7 @@ pub fn contexts(model: &Model) -> Vec<KeyContext> {
         (Screen::Plan, Focus::Tree | Focus::Request) if model.tree().searches() && replay.is_none() => {
             around(&[KeyContext::Found], &[Tree, KeyContext::Plan])
         }
+        (Screen::Plan, Focus::Tree | Focus::Request) if model.at_start() => around(&[KeyContext::Start], &[Tree, KeyContext::Plan]),
         (Screen::Plan, Focus::Tree | Focus::Request) => around(&[], &[Tree, KeyContext::Plan]),
     }
 }

@@ -17,6 +17,7 @@ mod key;
 mod list;
 pub mod log;
 mod look;
+mod makers;
 mod markdown;
 mod peeked;
 mod place;
@@ -130,6 +131,12 @@ impl Model {
             look,
             status: None,
         }
+    }
+
+    /// Whether there is nothing but the runs of before to go on with.
+    pub fn at_start(&self) -> bool {
+        let is_empty = self.place.shown == PlanScreen::Plan && self.plan().nodes.is_empty() && self.request.planning.is_none();
+        is_empty && self.place.screen == Screen::Plan && self.runs.latest.count() > 0
     }
 
     /// The run that the Plan screen shows, if it shows one.

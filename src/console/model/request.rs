@@ -23,6 +23,8 @@ pub struct RequestLine {
     pub planning: Option<Planning>,
     /// Several plans for one request.
     pub rivals: Rivals,
+    /// The commands that were taken from the list of all, the last one last.
+    pub taken: Vec<&'static str>,
     /// Planning requests sent so far.
     sent: u64,
 }
@@ -72,7 +74,14 @@ pub struct Planning {
 
 impl Default for RequestLine {
     fn default() -> Self {
-        Self { field: TextField::new(Lines::Many, ""), typed: Typed::default(), planning: None, rivals: Rivals::default(), sent: 0 }
+        Self {
+            field: TextField::new(Lines::Many, ""),
+            typed: Typed::default(),
+            planning: None,
+            rivals: Rivals::default(),
+            taken: Vec::new(),
+            sent: 0,
+        }
     }
 }
 

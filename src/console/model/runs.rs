@@ -36,6 +36,8 @@ pub struct LatestRuns {
     /// Those that are not over.
     pub open: (Vec<usize>, usize),
     pub ended: (Vec<usize>, usize),
+    /// Which of those named is selected.
+    pub selected: usize,
     /// How many wait for somebody and are not driven here.
     pub wait_elsewhere: usize,
 }
@@ -44,6 +46,16 @@ pub struct LatestRuns {
 const NAMED: usize = 3;
 
 impl LatestRuns {
+    /// How many are named.
+    pub fn count(&self) -> usize {
+        self.open.0.len() + self.ended.0.len()
+    }
+
+    /// The place in the list of the selected one.
+    pub fn place(&self) -> Option<usize> {
+        self.open.0.iter().chain(&self.ended.0).nth(self.selected).copied()
+    }
+
     fn of(listing: &[RunSummary]) -> Self {
         let mut latest = Self::default();
         for (at, run) in listing.iter().enumerate() {
@@ -136,7 +148,9 @@ impl Runs {
         }
         self.depths = order.iter().map(|(_, depth)| *depth).collect();
         self.listing = order.iter().filter_map(|(at, _)| listing.get(*at).cloned()).collect();
+        let named = self.latest.selected;
         self.latest = LatestRuns::of(&self.listing);
+        self.latest.selected = named.min(self.latest.count().saturating_sub(1));
         let place = selected.and_then(|selected| self.listing.iter().position(|summary| summary.run == selected));
         self.place.selected = place.unwrap_or(self.place.selected);
     }

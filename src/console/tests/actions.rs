@@ -180,7 +180,7 @@ fn why_tells_the_whole_chain_live_and_leads_to_whoever_is_in_the_way() {
     deck.select("write");
     deck.keys("W");
     let screen = deck.screen();
-    assert!(screen.contains("write waits for count, scan") && screen.contains("count waits for list"), "{screen}");
+    assert!(screen.contains("write waits for count, find what is left to do") && screen.contains("count waits for list"), "{screen}");
     deck.done("list", json!("x"));
     deck.done("scan", json!("y"));
     assert!(deck.sees("count is running") && !deck.sees("  count waits for list"), "{}", deck.screen());

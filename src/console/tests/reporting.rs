@@ -25,7 +25,7 @@ fn a_breakpoint_on_failure_shows_the_failure_that_it_keeps_and_the_keys_that_go_
     assert!(screen.contains("hint: ask again"), "in its output: {screen}");
     assert!(screen.contains("; releases this node, p resumes the run"), "{screen}");
     deck.keys("W");
-    assert!(deck.sees("breakpoint 1 on failure of scan; it failed: the server said no"), "{}", deck.screen());
+    assert!(deck.sees("breakpoint 1 on failure of find what is left") && deck.sees("it failed: the server said no"), "{}", deck.screen());
     deck.keys("esc ; y");
     assert_eq!(deck.engine().node(&"scan".into()).unwrap().state, NodeState::Failed);
 }
@@ -107,7 +107,7 @@ fn hints_begin_with_what_the_state_calls_for() {
     assert!(hints(&mut deck).contains("m actions"), "{}", hints(&mut deck));
     let mut deck = broken_at(Moment::After);
     deck.done("scan", json!(1));
-    assert!(hints(&mut deck).starts_with(" ; let it run"), "{}", hints(&mut deck));
+    assert!(hints(&mut deck).starts_with(" s step  , step into  ; let it run"), "{}", hints(&mut deck));
 }
 
 #[test]

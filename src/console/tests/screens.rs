@@ -306,8 +306,8 @@ fn the_selection_is_visible_without_colour() {
     deck.model.look.theme = mono();
     let buffer = deck.flush();
     let selected = deck.model.layout().list.y + 1;
-    assert!(buffer[(5, selected)].modifier.contains(Modifier::REVERSED));
-    assert!(!buffer[(5, selected + 1)].modifier.contains(Modifier::REVERSED));
+    assert!(buffer[(5, selected)].modifier.contains(Modifier::BOLD) && !buffer[(5, selected)].modifier.contains(Modifier::REVERSED));
+    assert_eq!((buffer[(0, selected)].symbol(), buffer[(0, selected + 1)].symbol()), ("▶", " "));
 }
 
 #[test]

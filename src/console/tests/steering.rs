@@ -86,7 +86,7 @@ fn a_held_call_is_told_with_its_exact_arguments_and_the_keys_that_let_it_go() {
     let mut deck = held();
     assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 1);
     let screen = deck.screen();
-    assert!(screen.contains("scan is about to call read_file"), "{screen}");
+    assert!(screen.contains("find what is left to do is about to call read_file"), "{screen}");
     assert!(marks(&deck).contains(&SearchMark::Break), "the scrub bar marks it");
     deck.keys("j k");
     let screen = deck.screen();
@@ -127,7 +127,7 @@ fn of_several_held_calls_the_status_and_the_inspector_tell_the_one_that_the_key_
     let mut deck = held();
     for (id, tool) in [("2", "list_directory"), ("3", "write_file")] {
         asks(&mut deck, id, tool);
-        assert!(status(&deck).starts_with("`scan` is about to call `read_file` (1 of "), "{}", status(&deck));
+        assert!(status(&deck).starts_with("`find what is left to do` is about to call `read_file` (1 of "), "{}", status(&deck));
     }
     assert!(status(&deck).contains("(1 of 3)"), "{}", status(&deck));
     let screen = deck.screen();
@@ -233,7 +233,7 @@ fn feedback_is_offered_to_agents_only() {
     deck.keys("m");
     deck.type_text("rewind");
     deck.keys("enter enter");
-    assert!(deck.sees("what scan should do better"), "{}", deck.screen());
+    assert!(deck.sees("what find what is left to do should do better"), "{}", deck.screen());
 }
 
 #[test]
@@ -244,8 +244,22 @@ fn a_node_whose_run_was_interrupted_says_so_and_what_continues_it() {
     let screen = left.screen();
     assert!(row(&screen).is_some_and(|row| row.contains("!") && !row.contains('●')), "{screen}");
     left.keys("W");
-    assert!(left.sees("scan was interrupted; ! resumes the run and"), "{}", left.screen());
-    assert!(!left.sees("scan is running"), "{}", left.screen());
+    assert!(left.sees("find what is left to do was interrupted; ! resumes the run and"), "{}", left.screen());
+    assert!(!left.sees("is running"), "{}", left.screen());
+}
+
+#[test]
+fn at_a_gate_the_agent_that_made_it_gets_the_words_and_works_again() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys(".");
+    assert!(deck.sees("R back"), "{}", deck.screen());
+    deck.keys("R");
+    assert!(deck.sees("what find what is left to do should do better"), "{}", deck.screen());
+    deck.type_text("say it shorter");
+    deck.keys("enter y");
+    let run = deck.engine();
+    assert!(run.node(&"scan".into()).is_some_and(|node| !node.state.has_ended() && node.generation == 2), "{}", deck.screen());
+    assert_eq!(run.open_gates().count(), 0, "what was asked about is to be made anew");
 }
 
 #[test]

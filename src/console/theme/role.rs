@@ -24,6 +24,10 @@ pub enum Role {
     Border,
     /// The border of the pane that has the focus.
     BorderFocused,
+    /// The side of a node that a card shows.
+    Tab,
+    /// The same of the card that has the focus.
+    TabFocused,
     /// A count that asks for attention.
     Badge,
     /// A key's name.

@@ -26,14 +26,15 @@ fn every_shipped_theme_resolves_at_every_depth_and_says_what_it_is() {
 }
 
 #[test]
-fn without_colour_no_role_has_one_and_the_selection_is_reversed() {
+fn without_colour_no_role_has_one_and_what_needs_a_ground_is_reversed_but_the_selection() {
     for (name, _) in shipped() {
         let theme = load(name, None, Depth::Mono).unwrap();
         for role in Role::ALL {
             let style = theme.style(*role);
             assert_eq!((style.fg, style.bg), (None, None), "{name} {role:?}");
         }
-        for role in [Role::Selection, Role::Badge, Role::Cursor, Role::Active] {
+        assert!(!theme.style(Role::Selection).add_modifier.contains(Modifier::REVERSED) || name != "terminal" && name != "mono", "{name}");
+        for role in [Role::Badge, Role::Cursor, Role::Active] {
             assert!(theme.style(role).add_modifier.contains(Modifier::REVERSED), "{name} {role:?}");
         }
     }

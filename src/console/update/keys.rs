@@ -60,6 +60,8 @@ pub fn run(model: &mut Model, turn: &mut UpdateTurn, command: &ConsoleCommand) {
         Some(NextCommand::Palette) => palette::open(model),
         Some(NextCommand::Run(id)) => {
             if let Some(command) = palette::find(id) {
+                model.request.taken.retain(|taken| *taken != id);
+                model.request.taken.push(id);
                 run(model, turn, command);
             }
         }

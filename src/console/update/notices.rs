@@ -342,9 +342,16 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         let way = way.unwrap_or_default();
         // What is asked may be long; it is in the card.
         let room = (usize::from(model.place.size.0) * 2).saturating_sub(more.len() + way.len() + 2);
-        Status::warn(&format!("{}{more}{way}", docs::gate_title(oldest).truncate(room).as_str()))
+        Status::warn(&format!(
+            "{}{more}{way}",
+            model.runs.get(id).map(|view| docs::gate_title(view, oldest)).unwrap_or_default().truncate(room).as_str()
+        ))
     } else {
         return;
+    };
+    let status = match model.runs.get(id) {
+        Some(view) => Status { text: Plain::line(&view.titled(status.text.as_str())), ..status },
+        None => status,
     };
     model.status = Some(if shown { status } else { of_another(model, id, status) });
 }

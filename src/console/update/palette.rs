@@ -26,6 +26,9 @@ pub fn open(model: &mut Model) {
         let item = PickItem::new(PickThen::Command(command.id), command.title, command.description);
         items.push((command, PickItem { key, refused: refused.err().map(|why| Plain::line(&why)), ..item }));
     }
+    // What was taken last comes first.
+    let used = |command: &ConsoleCommand| model.request.taken.iter().rev().position(|id| *id == command.id).unwrap_or(usize::MAX);
+    items.sort_by_key(|(command, _)| used(command));
     let items = items.into_iter().map(|(_, item)| item).chain(actions::act::without_key(model)).collect();
     model.dialogs.push(Dialog::pick("commands", items));
 }

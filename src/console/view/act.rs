@@ -47,12 +47,14 @@ pub fn why(model: &Model, node: &NodeId, selected: usize, pen: &mut Pen<'_>) {
             (false, _) => (Glyph::Bullet, Role::Dim, Role::Text),
         };
         let mark = Plain::blank(link.depth.min(DEEPEST) * 2).then(&Plain::line(pen.theme.glyph(mark))).then(&Plain::blank(1));
-        [(mark, role)].into_iter().chain(sentence::row(&Plain::summary(&link.sentence), text)).collect()
+        let said = model.shown_run().map_or_else(|| link.sentence.clone(), |view| view.titled(&link.sentence));
+        [(mark, role)].into_iter().chain(sentence::row(&Plain::summary(&said), text)).collect()
     };
     let rows = model.blockers().iter().map(row).collect();
     let state = model.shown_run().and_then(|view| Some(view.seen().run.node(node)?.state.label(view.seen_status())));
     let state = state.map(|state| format!(" ({state})")).unwrap_or_default();
-    let title = Plain::line("why ").then(&Plain::summary(node)).then(&Plain::line(&state));
+    let name = model.shown_run().map_or_else(|| Plain::summary(node), |view| view.title_of(node));
+    let title = Plain::line("why ").then(&name).then(&Plain::line(&state));
     let hints = [("why.go", "go there"), ("move.down", "down"), ("why.close", "close")];
     boxed_list(model, pen, &title, rows, ("the node is not in the run", selected), &hints);
 }

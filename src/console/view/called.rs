@@ -1,5 +1,6 @@
 //! What the state calls for: the commands that come first among the hints, those that could not be meant, and what they are called now.
 
+use crate::console::commands::guards;
 use crate::console::model::{GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, StopKind, options_to_pick};
 use crate::engine::{Action, Command, Gate, NodeState, Pace, StateGroup};
 
@@ -18,11 +19,14 @@ fn first(model: &Model) -> &'static [&'static str] {
     if rewrites(model) {
         return &["request.focus", "plan.delete", "plan.findings", "plan.undo"];
     }
+    if model.place.shown == PlanScreen::Plan && model.editor.review.errors() > 0 {
+        return &["plan.findings", "plan.fix", "plan.edit"];
+    }
     let Some((view, node)) = model.shown_run().zip(model.selected_id()) else { return &[] };
     let run = &view.newest().run;
     if !view.goes_on() {
         return match () {
-            () if failed(model) => &["act.again", "plan.edit", "act.menu"],
+            () if failed(model) => &["act.again", "plan.edit", "act.why", "tree.attention", "act.menu"],
             () if did_not_run(model) => &["act.why", "act.menu"],
             () if view.is_output(node) => &["inspector.copy", "run.save_result", "app.back", "request.focus", "replay.toggle"],
             () => &["act.menu"],
@@ -40,11 +44,12 @@ fn first(model: &Model) -> &'static [&'static str] {
         return &["act.into", "act.step", "act.pause", "act.undo"];
     }
     if run.kept(node).is_some() {
-        return &["act.hold", "act.pause", "act.undo", "act.menu"];
+        return &["act.step", "act.into", "act.hold", "act.pause", "act.undo", "act.menu"];
     }
     match run.pace() {
         Pace::Pausing | Pace::Paused => &["act.pause", "act.step", "act.undo", "act.menu"],
-        Pace::Going if failed(model) => &["act.again", "plan.edit"],
+        Pace::Going if failed(model) => &["act.again", "plan.edit", "act.why", "tree.attention"],
+        Pace::Going if !view.stops().is_empty() => &["tree.attention"],
         Pace::Going if did_not_run(model) => &["act.why"],
         Pace::Going => &[],
     }
@@ -63,7 +68,10 @@ pub fn replies(model: &Model) -> Vec<&'static str> {
         Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)) => {
             approve.into_iter().chain(["gate.edit", "gate.drop", "gate.skip"]).collect()
         }
-        None => approve.into_iter().chain(sends).chain(["gate.edit", "gate.reject", "gate.skip"]).collect(),
+        None => {
+            let back = guards::gate_of_agent(model).is_ok().then_some("gate.back");
+            approve.into_iter().chain(sends).chain(["gate.edit", "gate.reject"]).chain(back).chain(["gate.skip"]).collect()
+        }
     }
 }
 

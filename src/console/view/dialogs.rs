@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::doc::InSight;
 use super::pen::{Pen, Shown};
-use super::request::field;
+use super::request::{draw_rows, field};
 use super::{act, doc, sentence};
 use crate::console::commands::guards;
 use crate::console::model::{
@@ -176,10 +176,11 @@ fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Sh
 }
 
 fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let lines = u16::try_from(editor.field.height()).unwrap_or(u16::MAX).saturating_add(4);
+    let (rows, cursor) = editor.field.rows(columns(pen));
+    let lines = u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(4);
     let inside = pen.dialog(box_width(pen.buffer.area.width, READING), lines.clamp(10, tall(pen).max(10)), &editor.title);
     let text = Rect { height: inside.height.saturating_sub(2), ..inside };
-    field(pen, text, &editor.field, true, shown);
+    draw_rows(pen, text, (&rows, cursor), (true, editor.field.is_offered()), shown);
     let note = match &editor.note {
         Some(note) => sentence::row(note, Role::Error),
         None => sentence::row(&Plain::line(editor.then.about()), Role::Dim),

@@ -89,7 +89,7 @@ pub fn draw(pen: &mut Pen<'_>, area: Rect, doc: &Doc<'_>, start: usize) -> InSig
 
 /// Whether lines of a role are always sentences of dagdeck, and never somebody's text.
 fn is_sentence(role: Role) -> bool {
-    matches!(role, Role::Heading | Role::Held | Role::Warning | Role::Waiting | Role::Stale | Role::Hint)
+    matches!(role, Role::Heading | Role::Held | Role::Warning | Role::Waiting | Role::Stale | Role::Hint | Role::Rehearsed)
 }
 
 /// Draws the end of a doc. While it grows, the screen moves by part of a page, not by every line.

@@ -4,45 +4,78 @@ use ratatui::layout::Rect;
 
 use super::doc;
 use super::pen::Pen;
-use crate::console::model::{Doc, EXAMPLES, Model, texts};
+use crate::console::model::{Doc, EXAMPLES, Focus, Model, texts};
 use crate::console::theme::Role;
-use crate::text::{Glyph, Plain, counted};
+use crate::engine::Time;
+use crate::host::client::RunSummary;
+use crate::text::{Glyph, Plain, ago, counted};
 
-/// Says which runs wait for somebody, and which ended last.
-fn runs(model: &Model, pen: &Pen<'_>, doc: &mut Doc<'static>) {
+/// Columns of how a run is, and of how long ago.
+const STATE: usize = 24;
+const AGO: usize = 11;
+
+/// Lists the runs that wait for somebody, and those that ended last. Gives the rows that it takes.
+fn runs(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) -> u16 {
     let latest = &model.runs.latest;
+    if latest.count() == 0 {
+        return 0;
+    }
+    let is_free = model.place.focus == Focus::Tree && model.dialogs.is_empty();
+    let (mut y, mut nth) = (area.y, 0);
     for (title, (places, all)) in [("Open runs", &latest.open), ("Recent runs", &latest.ended)] {
         if places.is_empty() {
             continue;
         }
-        doc.line(Role::Dim, Plain::line(title));
+        let more = if *all > places.len() { format!("{title}, the last {} of {all}", places.len()) } else { title.to_owned() };
+        pen.words(area.x, y, area.width, &more, Role::Dim);
+        y += 1;
         for run in places.iter().filter_map(|at| model.runs.listing.get(*at)) {
-            let waits = if run.waiting.is_empty() { String::new() } else { format!(", {}", counted(run.waiting.len(), "open gate")) };
-            let state = Plain::line(pen.theme.glyph(run.status.glyph())).then(&Plain::line(&format!(" {}{waits}", run.status.word())));
-            doc.line(texts::status_role(run.status), state.pad(26).then(&Plain::summary(&run.goal)));
-        }
-        if *all > places.len() {
-            doc.line(Role::Dim, Plain::line(&format!("{} more", all - places.len())));
+            let row = Rect { x: area.x.saturating_sub(2), y, width: area.width + 2, height: 1 };
+            if y < area.bottom() {
+                entry(run, now, pen, Rect { x: area.x, width: area.width, ..row });
+                if is_free && nth == latest.selected {
+                    pen.select(row, true);
+                }
+            }
+            (y, nth) = (y + 1, nth + 1);
         }
     }
-    if !doc.is_empty() {
-        let (leave, list) = (model.hint("request.leave"), model.hint("app.runs"));
-        doc.line(Role::Dim, Plain::line(&format!("{leave}, then {list} lists all runs; enter opens one")));
-        doc.line(Role::Text, Plain::default());
-    }
+    let list = model.hint("app.runs");
+    let words = match is_free {
+        true => format!("{} opens it, {list} lists all runs, {} starts a request", model.hint("start.open"), model.hint("request.focus")),
+        false => format!("{} goes to these, {} opens one", model.hint("request.tree"), model.hint("start.open")),
+    };
+    pen.words(area.x, y, area.width, &words, Role::Dim);
+    y + 2 - area.y
+}
+
+/// A run on one line: what it is for, how it is, and since when.
+fn entry(run: &RunSummary, now: Time, pen: &mut Pen<'_>, row: Rect) {
+    let role = texts::status_role(run.status);
+    let mark = Plain::line(pen.theme.glyph(run.status.glyph())).then(&Plain::blank(1));
+    let waits = if run.waiting.is_empty() { String::new() } else { format!(", {}", counted(run.waiting.len(), "open gate")) };
+    let state = Plain::line(&format!("  {}{waits}", run.status.word())).pad(STATE);
+    let ended = ago(now.since(run.finished.unwrap_or(run.last))).pad_start(AGO);
+    let end = pen.pieces_right(row, &[(state, role), (ended, Role::Dim)]);
+    let goal = Plain::summary(&run.goal);
+    pen.pieces(
+        Rect { width: end.saturating_sub(row.x), ..row },
+        &[(mark, role), (goal.truncate(usize::from(end.saturating_sub(row.x + 2))), Role::Text)],
+    );
 }
 
 /// Says what to do when there is no plan.
-pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let above = u16::from(area.height > 12);
     let area =
         Rect { x: area.x + 2, y: area.y + above, width: area.width.saturating_sub(4).min(100), height: area.height.saturating_sub(above) };
+    let listed = if model.request.planning.is_none() { runs(model, now, pen, area) } else { 0 };
+    let area = Rect { y: area.y + listed, height: area.height.saturating_sub(listed), ..area };
     let mut doc = Doc::default();
     if let Some(planning) = &model.request.planning {
         doc.line(Role::Text, Plain::line("Making a plan. Its nodes appear here one by one."));
         doc.line(Role::Dim, planning.text.clone());
     } else {
-        runs(model, pen, &mut doc);
         doc.line(Role::Heading, Plain::line(&format!("Type what you want done, then press {}.", model.hint("request.submit"))));
         doc.line(Role::Text, Plain::line("dagdeck makes a plan, which you can read, change and run. Nothing runs until you start it."));
         doc.line(Role::Text, Plain::default());

@@ -64,6 +64,9 @@ pub fn hints(model: &Model) -> Vec<Hint> {
     called::for_now(model, hinted(model, &contexts)).into_iter().filter_map(hint).collect()
 }
 
+/// Keys that are shown: the one that comes next, and six.
+const SHOWN: usize = 7;
+
 /// The keys in their order; how to get help is always at the right end. Those without room are left out whole.
 fn draw_hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let mut x = area.x + 1;
@@ -74,7 +77,7 @@ fn draw_hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     for hint in &help {
         end = pen.pieces_right(Rect { x, width: end.saturating_sub(x), ..area }, &pieces(hint)).saturating_sub(2);
     }
-    for hint in &keys {
+    for hint in keys.iter().take(SHOWN) {
         let pieces = pieces(hint);
         let width = u16::try_from(pieces.iter().map(|(text, _)| text.width()).sum::<usize>()).unwrap_or(u16::MAX);
         if x.saturating_add(width) <= end {
@@ -97,6 +100,7 @@ fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'stat
         }
         Some(KeyContext::Request) => "request.submit request.leave request.newline request.older app.help_here app.interrupt",
         Some(KeyContext::Filter) => "filter.done filter.clear filter.older app.help_here",
+        Some(KeyContext::Start) => "app.help start.open request.focus app.runs app.model app.palette app.quit",
         Some(KeyContext::Found) => "app.help found.next found.previous app.back tree.open tree.attention",
         Some(KeyContext::LogFilter) => "log.filter_done log.filter_clear log.filter_older app.help_here",
         Some(KeyContext::Deps) => "deps.toggle deps.done deps.undo move.down move.up",

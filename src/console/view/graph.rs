@@ -21,7 +21,7 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
     title(model, pen, area, focused);
     let drawing = &model.tree().drawing;
-    let Some(chart) = drawing.chart().filter(|_| !model.plan().nodes.is_empty()) else { return empty::draw(model, pen, inside) };
+    let Some(chart) = drawing.chart().filter(|_| !model.plan().nodes.is_empty()) else { return empty::draw(model, now, pen, inside) };
     let size = chart.size();
     let blank = inside.width.saturating_sub(u16::try_from(size.width).unwrap_or(u16::MAX)) / 2;
     let pane = Rect { x: inside.x + blank, width: inside.width - blank, ..inside };

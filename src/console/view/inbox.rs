@@ -38,7 +38,7 @@ fn entry(model: &Model, key: &GateKey, pen: &mut Pen<'_>, line: Rect) {
         (Plain::line(written), Role::Warning),
         (clock(gate.opened.0), Role::Dim),
         (Plain::line(&run), Role::Dim),
-        (Plain::line("  ").then(&docs::gate_title(gate)), Role::Text),
+        (Plain::line("  ").then(&docs::gate_title(view, gate)), Role::Text),
         (Plain::line("  ").then(&view.goal()), Role::Dim),
     ];
     pen.pieces(text_of(line), &pieces);
@@ -55,10 +55,12 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
 
 /// What became of the selected gate, or how to select one.
 fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
-    let gate = model.inbox.selected.as_ref().and_then(|key| model.runs.get(&key.run)?.newest().run.gate(key.gate));
+    let view = model.inbox.selected.as_ref().and_then(|key| model.runs.get(&key.run));
+    let gate = view.and_then(|view| view.newest().run.gate(model.inbox.selected.as_ref()?.gate));
+    let title = |gate| view.map(|view| docs::gate_title(view, gate)).unwrap_or_default();
     let words = match gate {
-        Some((gate, Some(decided))) => docs::gate_title(gate).then(&Plain::blank(2)).then(&outcome(decided)),
-        Some((gate, None)) => docs::gate_title(gate).then(&Plain::line(&open_elsewhere(model))),
+        Some((gate, Some(decided))) => title(gate).then(&Plain::blank(2)).then(&outcome(decided)),
+        Some((gate, None)) => title(gate).then(&Plain::line(&open_elsewhere(model))),
         None if model.inbox.gates.is_empty() => {
             let back = model.hint("app.back");
             Plain::line(&format!("No gate is open in the runs that are open here. Press {back} to go back."))

@@ -82,8 +82,8 @@ fn draw_tabs(model: &Model, pen: &mut Pen<'_>, row: Rect, focused: bool, seen: I
     let mut words: Vec<(Plain, Role)> = Vec::new();
     for tab in model.tabs() {
         let role = match (*tab == model.tab(), focused) {
-            (true, true) => Role::Match,
-            (true, false) => Role::Heading,
+            (true, true) => Role::TabFocused,
+            (true, false) => Role::Tab,
             (false, _) => Role::Dim,
         };
         words.push((Plain::line(tab.title()), role));

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::sentence;
@@ -159,6 +160,9 @@ impl Pen<'_> {
         for y in area.top()..area.bottom() {
             self.glyph(area.x, y, 1, Glyph::CardBar, role);
         }
+        // A line below each of its rows would cut it into pieces.
+        let whole = Style::new().remove_modifier(Modifier::UNDERLINED);
+        self.buffer.set_style(Rect { width: 1.min(area.width), ..area }.intersection(self.buffer.area), whole);
         Rect { x: area.x + 2, width: area.width.saturating_sub(3), ..area }
     }
 

@@ -43,7 +43,7 @@ pub fn field(pen: &mut Pen<'_>, area: Rect, field: &TextField, focused: bool, sh
 }
 
 /// Draws the rows in which the cursor is.
-fn draw_rows(
+pub fn draw_rows(
     pen: &mut Pen<'_>,
     area: Rect,
     (rows, (row, column)): (&[Plain], (usize, usize)),

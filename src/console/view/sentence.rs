@@ -31,7 +31,7 @@ fn pieces(whole: &str, start: usize, end: usize, quoted: &[(usize, usize)], role
     let mut at = start;
     for (from, to) in quoted.iter().map(|(from, to)| (*from.max(&start), *to.min(&end))).filter(|(from, to)| from < to) {
         pieces.push((Plain::line(&whole[at..from]), role));
-        pieces.push((Plain::line(&whole[from..to]), Role::Code));
+        pieces.push((Plain::line(&whole[from..to]), Role::Heading));
         at = to;
     }
     pieces.push((Plain::line(&whole[at..end]), role));
@@ -61,7 +61,7 @@ mod tests {
         for columns in [8, 12, 20, 80] {
             let rows = rows(&text, Role::Warning, columns);
             let of = |role| rows.iter().flatten().filter(|(_, known)| *known == role).map(|(text, _)| text.as_str()).collect::<String>();
-            assert_eq!(of(Role::Code), "write_reportx", "{columns}");
+            assert_eq!(of(Role::Heading), "write_reportx", "{columns}");
             assert_eq!(of(Role::Warning).replace(' ', ""), "haltedbefore:>1,as`alone", "{columns}");
         }
         assert_eq!(bare(&text).as_str(), "halted before write_report: x > 1, as ` alone");

@@ -20,7 +20,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let Some(chart) = view.chart() else { return };
     let fold = view.seen();
     let open = model.dialogs.is_empty();
-    let wide = chart.bars.iter().map(|bar| Plain::summary(&bar.node).width()).max().unwrap_or(0);
+    let wide = chart.bars.iter().map(|bar| view.title_of(&bar.node).width()).max().unwrap_or(0);
     let name = u16::try_from(wide).unwrap_or(u16::MAX).clamp(6, area.width / 3);
     let scale = ChartScale::new(chart, area, name);
     axis(&scale, pen, Rect { y: area.y + 1, height: 1, ..area });
@@ -31,7 +31,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     pen.title(title, &[(Plain::line("timeline  "), Role::Title), (chart.label(), Role::Text)]);
     pen.list(rows, (model.place.first_bar, chart.bars.len()), None, open, |pen, at, line| {
         let bar = &chart.bars[at];
-        draw_bar(&scale, chart, bar, name, pen, line);
+        draw_bar(&scale, chart, (bar, &view.title_of(&bar.node)), name, pen, line);
         if is_stale(&fold.run, &bar.node) {
             pen.glyph(line.x + 1, line.y, 1, Glyph::Stale, Role::Stale);
         }
@@ -102,12 +102,12 @@ fn axis(scale: &ChartScale, pen: &mut Pen<'_>, row: Rect) {
 const ORDER: [Doing; 8] =
     [Doing::Inputs, Doing::Slot, Doing::Resting, Doing::Held, Doing::Gate, Doing::Unknown, Doing::Model, Doing::Working];
 
-fn draw_bar(scale: &ChartScale, chart: &TimelineChart, bar: &Bar, name: u16, pen: &mut Pen<'_>, line: Rect) {
+fn draw_bar(scale: &ChartScale, chart: &TimelineChart, (bar, title): (&Bar, &Plain), name: u16, pen: &mut Pen<'_>, line: Rect) {
     let role = if bar.critical { Role::Accent } else { Role::Text };
     if bar.critical {
         pen.glyph(line.x + 2, line.y, 1, Glyph::ArrowRight, Role::Accent);
     }
-    pen.text(line.x + 4, line.y, name, &Plain::summary(&bar.node), role);
+    pen.text(line.x + 4, line.y, name, title, role);
     for doing in ORDER {
         for stretch in bar.stretches.iter().filter(|stretch| stretch.doing == doing) {
             let columns = scale.columns(stretch.from, stretch.to.unwrap_or(chart.end));

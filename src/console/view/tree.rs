@@ -24,7 +24,7 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
     let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
     let tree = model.tree();
     if model.plan().nodes.is_empty() {
-        return empty::draw(model, pen, inside);
+        return empty::draw(model, now, pen, inside);
     }
     let columns = Columns::of(model, now, inside.width);
     let target = model.deps_target().and_then(|target| tree.graph().position(target));

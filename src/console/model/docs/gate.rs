@@ -4,14 +4,14 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use super::diff::changed_line;
-use crate::console::model::{Doc, ReplyDraft, is_question, texts};
+use crate::console::model::{Doc, ReplyDraft, RunView, is_question, texts};
 use crate::console::theme::Role;
 use crate::engine::{Gate, GateKind, GateQuestion, Preview};
 use crate::text::{Plain, bytes};
 
 /// What a gate is about, on one line.
-pub fn gate_title(gate: &Gate) -> Plain {
-    Plain::summary(&gate.node).then(&Plain::line(": ")).then(&asks(gate))
+pub fn gate_title(view: &RunView, gate: &Gate) -> Plain {
+    view.title_of(&gate.node).then(&Plain::line(": ")).then(&asks(gate))
 }
 
 /// What a gate asks, on one line.
@@ -141,7 +141,7 @@ fn sends(kind: &GateKind, doc: &mut Doc<'static>) {
     for (name, text) in outgoing.parts() {
         for (at, piece) in crate::console::model::lines(&text).into_iter().enumerate() {
             let head = Plain::line(if at == 0 { name } else { "" }).pad(9);
-            doc.line(Role::Code, head.then(&piece));
+            doc.line(Role::Text, head.then(&piece));
         }
     }
     doc.line(Role::Dim, Plain::line("approving allows this host and port for the whole run"));
@@ -198,21 +198,21 @@ fn exact(value: &Value, shown: Option<&str>, depth: usize, doc: &mut Doc<'static
 /// A command as it is typed.
 fn typed(command: &str, doc: &mut Doc<'static>) {
     for (at, piece) in crate::console::model::lines(command).iter().enumerate() {
-        doc.line(Role::Code, Plain::line(if at == 0 { "$ " } else { "  " }).then(piece));
+        doc.line(Role::Text, Plain::line(if at == 0 { "$ " } else { "  " }).then(piece));
     }
 }
 
 fn entry(head: &Plain, value: &Value, shown: Option<&str>, depth: usize, doc: &mut Doc<'static>) {
     match value {
         Value::String(text) if shown == Some(text.as_str()) && !text.is_empty() => {
-            doc.line(Role::Code, head.clone().then(&Plain::line(" the new text above, ")).then(&bytes(text.len() as u64)));
+            doc.line(Role::Text, head.clone().then(&Plain::line(" the new text above, ")).then(&bytes(text.len() as u64)));
         }
         Value::String(text) if text.contains('\n') => {
-            doc.line(Role::Code, head.clone().then(&Plain::line(" text, ")).then(&bytes(text.len() as u64)));
+            doc.line(Role::Text, head.clone().then(&Plain::line(" text, ")).then(&bytes(text.len() as u64)));
             block(text, &Plain::blank(depth * 2 + 2), doc);
         }
         Value::Object(_) | Value::Array(_) if !is_empty(value) => {
-            doc.line(Role::Code, head.clone());
+            doc.line(Role::Text, head.clone());
             exact(value, shown, depth + 1, doc);
         }
         other => leaf(&head.clone().then(&Plain::blank(1)), other, doc),
@@ -227,10 +227,10 @@ fn is_empty(value: &Value) -> bool {
 fn block(text: &str, indent: &Plain, doc: &mut Doc<'static>) {
     for line in text.split('\n') {
         if line.is_empty() {
-            doc.line(Role::Code, indent.clone().then(&Plain::line("|")));
+            doc.line(Role::Text, indent.clone().then(&Plain::line("|")));
         }
         for piece in crate::console::model::lines(line) {
-            doc.line(Role::Code, indent.clone().then(&Plain::line("| ")).then(&piece));
+            doc.line(Role::Text, indent.clone().then(&Plain::line("| ")).then(&piece));
         }
     }
 }
@@ -238,6 +238,6 @@ fn block(text: &str, indent: &Plain, doc: &mut Doc<'static>) {
 fn leaf(head: &Plain, value: &Value, doc: &mut Doc<'static>) {
     for (at, piece) in crate::console::model::lines(&value.to_string()).iter().enumerate() {
         let head = if at == 0 { head.clone() } else { Plain::blank(head.width()) };
-        doc.line(Role::Code, head.then(piece));
+        doc.line(Role::Text, head.then(piece));
     }
 }

@@ -5,7 +5,7 @@ use super::super::{Doc, Inspector, RunView, Tab};
 use crate::console::model::Model;
 use crate::console::theme::Role;
 use crate::engine::{NodeRun, is_effect};
-use crate::plan::{NodeId, NodeKind};
+use crate::plan::{Node, NodeId, NodeKind, nest};
 use crate::text::Plain;
 
 impl RunView {
@@ -40,8 +40,27 @@ impl RunView {
         shown.filter_map(|id| Some(self.seen().transcript(id)?.widest)).max().unwrap_or(0)
     }
 
-    fn title_of(&self, id: &NodeId) -> Plain {
-        self.seen().run.node_doc(id).map(|node| node.title_or_id()).unwrap_or_default()
+    /// What a node is called: its title; of one of many entries with which it is.
+    pub fn title_of(&self, id: &NodeId) -> Plain {
+        let name = nest::name(id);
+        let entry = name.split_once(']').filter(|_| name.starts_with('[')).map(|(entry, _)| format!("{entry}] ")).unwrap_or_default();
+        match self.seen().run.node_doc(id).and_then(Node::title) {
+            Some(title) => Plain::line(&entry).then(&title),
+            None => Plain::summary(id),
+        }
+    }
+
+    /// A sentence with the titles of its nodes in place of their ids.
+    pub fn titled(&self, sentence: &str) -> String {
+        let mut parts = sentence.split('`');
+        let mut said = parts.next().unwrap_or_default().to_owned();
+        for (at, part) in parts.enumerate() {
+            let is_inside = at % 2 == 0;
+            let node = is_inside.then(|| NodeId::from(part)).filter(|id| self.seen().run.node(id).is_some());
+            said.push('`');
+            said.push_str(&node.map_or_else(|| part.to_owned(), |id| self.title_of(&id).into_string()));
+        }
+        said
     }
 }
 

@@ -27,18 +27,19 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         let (state, reason) = (node.state.label(run.seen_status()), run.seen().run.reason(id));
         // What kept it from running says more than the node before it.
         if let Some(root) = root_cause(model, run, id) {
-            doc.text(Role::Hint, &format!("{state}: {root}"));
+            doc.text(Role::Hint, &format!("{state}: {}", run.titled(&root)));
             let why = model.hint("act.why");
-            doc.line(Role::Hint, Plain::line(&format!("{reason}; {why} shows the whole chain")));
+            doc.line(Role::Hint, Plain::line(&format!("{}; {why} shows the whole chain", run.titled(&reason))));
         } else if reason.starts_with(state) {
-            doc.text(Role::Hint, &reason);
+            doc.text(Role::Hint, &run.titled(&reason));
         } else if !reason.is_empty() {
-            doc.text(Role::Hint, &format!("{state}: {reason}"));
+            doc.text(Role::Hint, &format!("{state}: {}", run.titled(&reason)));
         }
     }
     if let Some(mark) = &node.mark {
         let done = node.result.as_deref().is_none_or(Value::is_null);
-        doc.text(Role::Warning, &mark_description(mark, done, run.seen().run.rehearsed_because(id)));
+        let role = if *mark == Mark::Rehearsal { Role::Rehearsed } else { Role::Warning };
+        doc.text(role, &mark_description(mark, done, run.seen().run.rehearsed_because(id)));
     }
     if let Some(kept) = run.seen().run.kept(id) {
         tell_kept(kept, go_on, &mut doc);
@@ -73,12 +74,12 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         doc.line(Role::Dim, Plain::line(&format!("{}: no output{yet}", node.state.label(status))));
     } else {
         for link in model.why(run, id) {
-            doc.text(Role::Hint, &format!("{}{}", "  ".repeat(link.depth), link.sentence));
+            doc.text(Role::Hint, &format!("{}{}", "  ".repeat(link.depth), run.titled(&link.sentence)));
         }
     }
     if let Some(given) = run.seen().transcript(id).map(|transcript| transcript.given.as_slice()).filter(|given| !given.is_empty()) {
         doc.heading("given");
-        doc.lines(Role::Code, given);
+        doc.lines(Role::Text, given);
     }
     doc
 }
@@ -98,7 +99,7 @@ pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     let behind: Vec<String> = calls.map(|call| call.next.label()).collect();
     doc.heading(&format!("held before it calls {}{}", call.next.label(), texts::first_of(1 + behind.len())));
     if let NextCall::Tool { args, .. } = &call.next {
-        doc.text(Role::Code, &texts::pretty(args));
+        doc.text(Role::Text, &texts::pretty(args));
     }
     if !behind.is_empty() {
         doc.line(Role::Dim, Plain::summary(&format!("then {}", behind.join(", "))));
@@ -131,7 +132,12 @@ fn other_model(model: &Model, run: &RunView, node: &NodeId, doc: &mut Doc<'_>) {
 }
 
 fn failure(what: &str, error: &NodeError, doc: &mut Doc<'_>) {
-    doc.text(Role::Error, &format!("{what}: {}", error.message));
+    // The first line says what happened; what follows it is the program's own.
+    let (first, rest) = error.message.split_once('\n').unwrap_or((&error.message, ""));
+    doc.text(Role::Error, &format!("{what}: {first}"));
+    if !rest.trim().is_empty() {
+        doc.text(Role::Text, rest);
+    }
     if let Some(hint) = &error.hint {
         doc.text(Role::Text, &format!("hint: {hint}"));
     }

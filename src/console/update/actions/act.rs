@@ -319,9 +319,23 @@ fn ask_whom(model: &mut Model, node: NodeId) {
     model.dialogs.push(Dialog::pick(&format!("reject the result of `{node}`: which node works again?"), items));
 }
 
+/// Asks for words for the agent that made what a gate asks about: it works again, and the gate with it.
+pub fn send_back(model: &mut Model, _: &mut UpdateTurn) {
+    let Some(node) = model.selected_gate().map(|(_, gate)| gate.node.clone()) else { return };
+    let makers = model.makers(&node);
+    if let [only] = makers.as_slice() {
+        return ask_feedback(model, only.clone(), only.clone());
+    }
+    let name = |id: &NodeId| model.shown_run().map(|view| view.title_of(id)).unwrap_or_default();
+    let item = |id: NodeId| PickItem::new(PickThen::Rewind(id.clone(), id.clone()), name(&id).as_str(), "");
+    let items = makers.into_iter().map(item).collect();
+    model.dialogs.push(Dialog::pick("which step works again with your words?", items));
+}
+
 /// Who is to do better was picked.
 pub fn ask_feedback(model: &mut Model, node: NodeId, to: NodeId) {
-    model.dialogs.push(Dialog::editor(&format!("what `{to}` should do better"), "", EditThen::Feedback(node, to)));
+    let name = model.shown_run().map(|view| view.title_of(&to)).unwrap_or_default();
+    model.dialogs.push(Dialog::editor(&format!("what `{}` should do better", name.as_str()), "", EditThen::Feedback(node, to)));
 }
 
 /// Pauses, or goes on.

@@ -32,6 +32,9 @@ pub(in crate::console::update) fn reply(model: &mut Model, turn: &mut UpdateTurn
         (true, _) => format!("the call doesn't happen; {node} reads your words and goes on"),
         (false, _) => format!("{node} is cancelled, and what needs it doesn't run; your words are kept in the journal"),
     };
+    let back = model.makers(node).first().and_then(|maker| Some(model.shown_run()?.title_of(maker)));
+    let back = back.map(|maker| format!(". Or {} sends it back to `{}` with your words", model.hint("gate.back"), maker.as_str()));
+    let then = format!("{then}{}", back.unwrap_or_default());
     let (title, note) = (format!("reject {node}: why?"), format!("{then}. Not sent yet: press {keep}, then {send} to send it"));
     let line = Dialog::line(&title, TextField::line(""), &note, LineThen::Reject(key.clone()));
     model.dialogs.push(line);
@@ -81,7 +84,8 @@ fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
         model.inbox.asked = Some(asked);
         return;
     }
-    let said = Status::good(&past(intent, &gate.node));
+    let said = past(intent, &gate.node);
+    let said = Status::good(&model.runs.get(&key.run).map_or_else(|| said.clone(), |view| view.titled(&said)));
     let request = Request::Command { run: key.run.clone(), command: Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() } };
     let host = gate.host().filter(|_| intent == Intent::ApproveHost).map(str::to_owned);
     turn.send(request);
@@ -192,7 +196,7 @@ pub fn edit(model: &mut Model, turn: &mut UpdateTurn) {
         None => {
             let payload = ReplyDraft::payload(draft, gate);
             match payload.as_object() {
-                Some(parts) if parts.len() > 1 => pick_part(&key, parts, &payload.to_string()),
+                Some(parts) if parts.len() > 1 => pick_part(&key, parts),
                 parts => {
                     let part = parts.and_then(|parts| parts.keys().next().cloned());
                     return edit_part(model, key, part);
@@ -204,13 +208,14 @@ pub fn edit(model: &mut Model, turn: &mut UpdateTurn) {
 }
 
 /// Asks which part of a payload to edit: the longest text first, all of it last.
-fn pick_part(key: &GateKey, parts: &serde_json::Map<String, Value>, whole: &str) -> Dialog {
+fn pick_part(key: &GateKey, parts: &serde_json::Map<String, Value>) -> Dialog {
     let mut names: Vec<&String> = parts.keys().collect();
     names.sort_by_key(|name| std::cmp::Reverse(parts[*name].as_str().map_or(0, str::len)));
     let item =
         |part: Option<&String>, label: &str, detail: &str| PickItem::new(PickThen::EditPart(key.clone(), part.cloned()), label, detail);
+    let all = names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
     let items = names.into_iter().map(|name| item(Some(name), name, &texts::result(&parts[name])));
-    Dialog::pick("edit which part?", items.chain([item(None, "all of it, as JSON", whole)]).collect())
+    Dialog::pick("edit which part?", items.chain([item(None, "all of it, as JSON", &all)]).collect())
 }
 
 /// Edits one part of a payload as the text that it is, or all of it.

@@ -100,6 +100,10 @@ fn screen(model: &mut Model, by: MoveBy) {
             MoveBy::Bottom => graph::end(model, false),
         },
         Screen::Plan | Screen::Graph if model.place.focus == Focus::Inspector => inspector::go(model, by),
+        Screen::Plan if model.at_start() => {
+            let latest = &mut model.runs.latest;
+            latest.selected = by.from(latest.selected, latest.count());
+        }
         Screen::Plan | Screen::Graph => model.with_tree(|tree, _| tree.select(by.from(tree.selected(), tree.rows().len()))),
     }
 }

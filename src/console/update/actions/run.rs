@@ -122,6 +122,14 @@ pub fn open_listed(model: &mut Model, turn: &mut UpdateTurn) {
     }
 }
 
+/// Opens the run that is selected at the start.
+pub fn open_latest(model: &mut Model, turn: &mut UpdateTurn) {
+    let run = model.runs.latest.place().and_then(|at| model.runs.listing.get(at)).map(|summary| summary.run.clone());
+    if let Some(run) = run {
+        open(model, turn, run);
+    }
+}
+
 pub fn open(model: &mut Model, turn: &mut UpdateTurn, run: RunId) {
     model.runs.awaited = None;
     if model.runs.get(&run).is_some() {
