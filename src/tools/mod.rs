@@ -12,6 +12,8 @@ pub mod tables;
 pub(crate) mod walk;
 mod workspace;
 
+#[cfg(test)]
+pub(crate) use builtin::query_data::query;
 pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchService, ToolsConfig};
 pub use globs::{GlobError, Globs};
 pub use known_secrets::{KnownSecrets, names_in, unknown_secrets, workspace_variables};

@@ -38,9 +38,9 @@ impl Reader<'_> {
         }
         let files: Vec<String> = ["file", "path"].iter().flat_map(|name| paths(&(*name).to_owned())).collect();
         if let Some(wanted) = &row.needs.only {
-            let fits = |file: &String| file.ends_with(&format!(".{wanted}")) || wanted == "yaml" && file.ends_with(".yml");
+            let fits = |file: &&String| file.rsplit_once('.').is_some_and(|(_, ending)| wanted.split(' ').any(|wanted| wanted == ending));
             if let Some(file) = files.iter().find(|file| !fits(file)) {
-                return Err(Trouble::WrongKind { file: file.clone(), wanted: wanted.to_uppercase() });
+                return Err(Trouble::WrongKind { file: file.clone(), wanted: wanted.to_uppercase().replace(' ', " or ") });
             }
         }
         if ["json_value", "yaml_value"].contains(&row.name.as_str())
@@ -82,6 +82,19 @@ impl Reader<'_> {
         let is_sharp = |file: &String| {
             quoted || whole(file).matches(&text).count() == whole(file).to_lowercase().matches(&text.to_lowercase()).count()
         };
+        // `change port to 9100` sets the port; it doesn't rename it.
+        let is_key = |file: &&String| {
+            let names = |line: &str| {
+                line.trim_start()
+                    .trim_start_matches(['"', '-', ' '])
+                    .strip_prefix(&text)
+                    .is_some_and(|rest| rest.trim_start_matches(['"', ' ']).starts_with([':', '=']))
+            };
+            whole(file).lines().any(names)
+        };
+        if let Some(file) = files.iter().find(is_key).filter(|_| row.name == "replace" && !quoted) {
+            return Err(Trouble::Key { text, file: file.clone() });
+        }
         let with: Vec<String> = files.iter().filter(exact).cloned().collect();
         let is_guess = !quoted && text.contains(' ');
         if (row.needs.effect || is_guess) && with.is_empty() || !files.iter().all(is_sharp) {

@@ -1,11 +1,13 @@
 //! Entities: what a slot of a form takes out of the words at a place. A slot can be read in several ways; each is given.
 
-use super::figures::{self, clock, dates, expression, number, periods, quantity, range, size, status};
+use super::figures::{self, clock, expression, number, periods, quantity, range, size, status};
 use super::slots::SlotValue;
 use super::{
     facts::{WorkspaceFacts, same_words},
     form::FormPart,
-    lists, sets,
+    lists,
+    names::{called, columns, flags, is_name, members, phrases, things, values},
+    sets,
     words::{Word, as_written, glob, is_identifier, is_key, is_revision, path_text},
 };
 use crate::planner::builtin::slots::{Literal, Relation};
@@ -84,6 +86,8 @@ pub(super) const KINDS: &[&str] = &[
     "setting",
     "things",
     "files",
+    "several",
+    "both",
     "names",
     "phrase",
     "said",
@@ -97,6 +101,8 @@ pub(super) const KINDS: &[&str] = &[
     "place",
     "list",
     "author",
+    "ending",
+    "amount",
     "branch",
     "revision",
 ];
@@ -209,16 +215,22 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
         "status" => one(status(word)),
         "clock" => one(clock(&word.text)),
         "files" => sets::files(scene, at),
+        "several" | "both" => {
+            let found = if kind == "both" { sets::listed(scene, at) } else { sets::files(scene, at) };
+            found.into_iter().filter(|(_, slot)| matches!(slot, SlotValue::Paths(_))).collect()
+        }
         "names" => sets::listed(scene, at),
         "phrase" => sets::phrases(scene, at),
         "said" => sets::said(scene, at),
         "sought" => one((!lists::knows(&word.lower) && !scene.is_own(word) && is_name(word) || word.quoted).then(|| text(word))),
         "identifier" => one(is_identifier(&word.text).then(|| text(word)).filter(|_| word.quoted || is_name(word))),
         "author" => {
-            let is_own = |at: usize| {
-                !words[at].quoted && (lists::knows(&words[at].lower) || scene.is_own(&words[at]) || path_text(&words[at]).is_some())
+            // `Ada Stone` is a name, whatever a stone is.
+            let is_own = |at: usize, alone: bool| {
+                let known = alone && (lists::knows(&words[at].lower) || scene.is_own(&words[at]));
+                !words[at].quoted && (known || path_text(&words[at]).is_some())
             };
-            names(words, at).into_iter().filter(|(end, _)| !(at..*end).any(is_own)).collect()
+            names(words, at).into_iter().filter(|(end, _)| !(at..*end).any(|word| is_own(word, *end == at + 1))).collect()
         }
         "list" => {
             let stem = |path: &str| path.rsplit('/').next().and_then(|name| Some(name.split_once('.')?.0.to_lowercase()));
@@ -226,6 +238,12 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
                 |path: &String| stem(path).is_some_and(|stem| stem.split(['-', '_', ' ']).any(|part| lists::has("lines_of_things", part)));
             files(scene, at).into_iter().filter(|(_, path)| is_list(path)).map(|(end, path)| (end, SlotValue::Path(path))).collect()
         }
+        // `.bak`, `old`
+        "ending" => one(Some(word.text.trim_start_matches('.'))
+            .filter(|text| lists::has("extensions", &text.to_lowercase()))
+            .map(|text| SlotValue::Text { text: text.to_owned(), quoted: false })),
+        // A number as it is written.
+        "amount" => one(number(word).map(|_| text(word))),
         "branch" => one((word.quoted || is_name(word)).then(|| text(word))),
         "revision" => one(is_revision(&word.lower).then(|| text(word))),
         "place" => {
@@ -249,8 +267,15 @@ fn named_by_noun(scene: Scene<'_>, noun: &str) -> Option<String> {
         let stem = name.split('.').next().unwrap_or(name);
         scene.facts.table(path).is_some() && stem.split(|c: char| !c.is_alphanumeric()).any(|part| part.len() > 2 && same_words(noun, part))
     };
+    // `the expenses of 2026`
+    let dated = |path: &&String| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.split(|c: char| !c.is_ascii_digit()).any(|part| part.len() == 4 && scene.words.iter().any(|word| word.is(part)))
+    };
+    let by_year = scene.facts.tables().map(|(path, _)| path).filter(dated).cloned();
     let mut found: Vec<String> =
-        scene.words.iter().filter_map(path_text).filter_map(|name| scene.facts.located(&name)).filter(says).collect();
+        scene.words.iter().filter_map(path_text).filter_map(|name| scene.facts.located(&name)).chain(by_year).filter(says).collect();
+    found.sort_unstable();
     found.dedup();
     if let [only] = &found[..] { Some(only.clone()) } else { None }
 }
@@ -272,19 +297,6 @@ fn listed(list: &str, word: &Word) -> Option<&'static str> {
     lists::choices(list).find(|(name, _)| word.is(name)).map(|(_, value)| value)
 }
 
-/// Entries whose words are here; only the longest, because `is not` is never `is`.
-fn phrases<'l, T>(words: &[Word], at: usize, list: impl Iterator<Item = (&'l str, T)>) -> Vec<(usize, T)> {
-    let says = |phrase: &str| {
-        let parts = phrase.split(' ').count();
-        let fits = phrase.split(' ').enumerate().all(|(offset, part)| words.get(at + offset).is_some_and(|word| word.is(part)));
-        fits.then_some(at + parts)
-    };
-    let mut found: Vec<(usize, T)> = list.filter_map(|(phrase, value)| Some((says(phrase)?, value))).collect();
-    let longest = found.iter().map(|(end, _)| *end).max().unwrap_or(0);
-    found.retain(|(end, _)| *end == longest);
-    found
-}
-
 fn choice(words: &[Word], at: usize, list: &str) -> Vec<(usize, SlotValue)> {
     let found = phrases(words, at, lists::choices(list)).into_iter().take(1);
     found.map(|(end, name)| (end, SlotValue::Choice(name))).collect()
@@ -299,18 +311,14 @@ fn compared(words: &[Word], at: usize, list: &str) -> Vec<(usize, SlotValue)> {
     comparisons(words, at, list).into_iter().map(|(end, comparison)| (end, SlotValue::Compare(comparison))).collect()
 }
 
-/// A word that can be a name or a text by itself.
-pub(super) fn is_name(word: &Word) -> bool {
-    !lists::has("function_words", &word.lower) && word.text.chars().any(char::is_alphanumeric) && number(word).is_none()
-}
-
 fn texts(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
     let first = &words[at];
     if first.quoted {
         return vec![(at + 1, text(first))];
     }
     let plain = |word: &Word| !lists::has("function_words", &word.lower) && word.text.chars().any(char::is_alphanumeric) && !word.quoted;
-    if plain(first) { vec![(at + 1, text(first))] } else { Vec::new() }
+    // `contain a number` speaks of any number.
+    if plain(first) && !lists::has("kinds_of_text", &first.lower) { vec![(at + 1, text(first))] } else { Vec::new() }
 }
 
 /// Files that words name: as they are spelled, or by the name without its ending where only one file has it.
@@ -366,127 +374,6 @@ fn file_kinds(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
         found.push((at + 3, SlotValue::Globs(vec![first, second])));
     }
     found
-}
-
-fn columns(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {
-    let mut found = Vec::new();
-    // `how many times` counts no column.
-    if words[at].is("times") && at > 0 && words[at - 1].is("many") {
-        return found;
-    }
-    for name in facts.columns() {
-        for length in 1..=4 {
-            let Some(said) = words.get(at..at + length) else { break };
-            if said.iter().all(|word| !word.quoted || length == 1) && same_words(&joined(said), name) {
-                found.push((at + length, SlotValue::Column(name.to_owned())));
-            }
-        }
-    }
-    // `ip addresses` is more than `ip`.
-    let own = found.len();
-    found.extend(called(words, at, facts, "column_names").into_iter().filter(|(end, _)| own == 0 || *end > at + 1));
-    found
-}
-
-/// Columns that people call by other words.
-fn called(words: &[Word], at: usize, facts: &WorkspaceFacts, list: &str) -> Vec<(usize, SlotValue)> {
-    let columns = facts.columns();
-    let known = phrases(words, at, lists::choices(list)).into_iter().filter(|(_, name)| columns.contains(name));
-    known.map(|(end, name)| (end, SlotValue::Column(name.to_owned()))).collect()
-}
-
-fn joined(words: &[Word]) -> String {
-    words.iter().map(|word| word.lower.as_str()).collect::<Vec<_>>().join(" ")
-}
-
-fn members(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {
-    let mut found = Vec::new();
-    for length in 1..=4 {
-        let Some(said) = words.get(at..at + length) else { break };
-        if said.iter().any(|word| word.quoted) && length > 1 || length == 1 && lists::has("function_words", &said[0].lower) {
-            continue;
-        }
-        let spelled = said.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-        let all = facts.members(&joined(said));
-        // `not needed` can be a value of its own.
-        let denied = at > 0 && words[at - 1].is("not") && !facts.members(&format!("not {}", joined(said))).is_empty();
-        if denied {
-            continue;
-        }
-        let exact = all.iter().any(|(_, value)| *value == spelled);
-        // `by station` names the column, `Station` one of its values.
-        let is_column = |column: &str| said[0].text.starts_with(char::is_lowercase) && same_words(&joined(said), column);
-        for (column, value) in all.into_iter().filter(|(column, value)| (!exact || *value == spelled) && !is_column(column)) {
-            let member = SlotValue::Member { column: column.to_owned(), value: value.to_owned() };
-            // `electric bikes` of the column `bike_type`
-            let noun =
-                words.get(at + length).filter(|noun| column.contains('_') && column.split('_').any(|part| same_words(&noun.lower, part)));
-            found.extend(noun.map(|_| (at + length + 1, member.clone())));
-            found.push((at + length, member));
-        }
-    }
-    found
-}
-
-fn values(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {
-    let word = &words[at];
-    if let Some(number) = number(word).or_else(|| word.text.strip_prefix('$').and_then(|text| text.parse().ok())) {
-        // In a column of text, `007` and `1.10` are as they are written.
-        let written = SlotValue::Value(Literal::Text(word.text.clone()));
-        return vec![(at + 1, SlotValue::Value(Literal::Number(number))), (at + 1, written)];
-    }
-    if word.quoted {
-        return vec![(at + 1, SlotValue::Value(Literal::Text(word.text.clone())))];
-    }
-    let dates = dates(word);
-    if !dates.is_empty() {
-        return dates.into_iter().map(|date| (at + 1, SlotValue::Value(Literal::Text(date)))).collect();
-    }
-    if ["yes", "no", "true", "false"].iter().any(|truth| word.is(truth)) {
-        return vec![(at + 1, SlotValue::Value(Literal::Text(word.lower.clone())))];
-    }
-    // `not needed` can be a value of its own.
-    if at > 0 && words[at - 1].is("not") && !facts.members(&format!("not {}", word.lower)).is_empty() {
-        return Vec::new();
-    }
-    // A column is no value.
-    if !columns(words, at, facts).is_empty() {
-        return Vec::new();
-    }
-    let known = members(words, at, facts);
-    if let Some(longest) = known.iter().map(|(end, _)| *end).max() {
-        let mut found: Vec<(usize, SlotValue)> = known
-            .into_iter()
-            .filter(|(end, _)| *end == longest)
-            .filter_map(|(end, slot)| match slot {
-                SlotValue::Member { value, .. } => Some((end, SlotValue::Value(Literal::Text(value)))),
-                _ => None,
-            })
-            .collect();
-        found.dedup();
-        return found;
-    }
-    if is_name(word) { vec![(at + 1, SlotValue::Value(Literal::Text(word.text.clone())))] } else { Vec::new() }
-}
-
-/// `purchases` for the rows whose type is purchase.
-fn things(word: &Word, facts: &WorkspaceFacts) -> Vec<SlotValue> {
-    let Some(one) = word.lower.strip_suffix('s').filter(|one| one.len() > 2 && !word.quoted) else { return Vec::new() };
-    let exact = facts.members(&word.lower).is_empty();
-    let found = facts.members(one).into_iter().filter(|_| exact);
-    found.map(|(column, value)| SlotValue::Member { column: column.to_owned(), value: value.to_owned() }).collect()
-}
-
-/// A column that says yes or no, by its name.
-fn flags(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {
-    let named = columns(words, at, facts);
-    let flag = |(end, slot): (usize, SlotValue)| {
-        let SlotValue::Column(name) = slot else { return None };
-        let columns = facts.tables().filter_map(|(_, table)| table.column(&name));
-        let truths = columns.filter_map(|column| column.truths).next()?;
-        Some((end, SlotValue::Member { column: name, value: truths[0].to_owned() }))
-    };
-    named.into_iter().filter_map(flag).collect()
 }
 
 /// `third`, `3rd`. The first is no number: it is a part of its own.

@@ -29,6 +29,8 @@ pub struct WorkspaceFacts {
     files: Vec<String>,
     folders: BTreeSet<String>,
     tables: BTreeMap<String, TableFacts>,
+    /// What steps before make, with the file that it has the text of.
+    made: BTreeMap<String, String>,
 }
 
 /// One table that a request names.
@@ -120,6 +122,21 @@ impl WorkspaceFacts {
                 self.tables.insert(path, table);
             }
         }
+    }
+
+    /// The workspace when a path is there, with the text of another if it is known.
+    pub(super) fn with(&self, path: &str, source: Option<&str>) -> Self {
+        let mut after = self.clone();
+        after.tables.extend(source.and_then(|source| self.tables.get(source)).map(|table| (path.to_owned(), table.clone())));
+        // What has no ending and no text is a folder.
+        let is_file = path.rsplit('/').next().is_some_and(|name| name.contains('.')) || source.is_some();
+        if !self.exists(path) && is_file {
+            after.files.push(path.to_owned());
+        } else if !self.exists(path) {
+            after.folders.insert(path.to_owned());
+        }
+        after.made.extend(source.map(|source| (path.to_owned(), source.to_owned())));
+        after
     }
 
     /// Folders below one that tools fill and git ignores: they are no part of a listing.
@@ -223,9 +240,14 @@ impl WorkspaceFacts {
         let of =
             |file: &&String| Path::new(file.as_str()).file_stem().and_then(|name| name.to_str()).is_some_and(|name| same_words(stem, name));
         let is_data = |path: &&String| path.rsplit_once('.').is_some_and(|(_, ending)| DATA.contains(&ending));
-        let mut found = self.files.iter().filter(is_data).filter(of);
-        let first = found.next()?;
-        (found.next().is_none() && stem.len() > 2).then(|| first.clone())
+        // An older copy is meant where there is nothing else.
+        let is_old = |file: &&&String| file.split('/').any(|part| lists::has("old_folders", &part.to_lowercase()));
+        let found: Vec<&String> = self.files.iter().filter(is_data).filter(of).collect();
+        let new: Vec<&String> = found.iter().filter(|file| !is_old(file)).copied().collect();
+        match (&new[..], &found[..]) {
+            ([only], _) | ([], [only]) if stem.len() > 2 => Some((*only).clone()),
+            _ => None,
+        }
     }
 
     /// The one table whose rows are called so by people.
@@ -308,6 +330,7 @@ impl WorkspaceFacts {
 
     /// Text of a file, for questions whose answer depends on it.
     pub(super) fn text(&self, path: &str) -> Option<String> {
+        let path = self.made.get(path).map_or(path, String::as_str);
         files::read_text(&self.root.join(path), TABLE_BYTES).ok()
     }
 }
@@ -329,7 +352,7 @@ pub(super) fn same_words(said: &str, column: &str) -> bool {
         plain
             .strip_suffix("ies")
             .map(|stem| format!("{stem}y"))
-            .or_else(|| plain.strip_suffix('s').filter(|stem| stem.len() > 2).map(str::to_owned))
+            .or_else(|| plain.strip_suffix('s').filter(|stem| stem.len() > 1).map(str::to_owned))
             .unwrap_or(plain)
     };
     plain(said) == plain(column) || singular(said) == singular(column)

@@ -103,6 +103,11 @@ pub(super) fn periods(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
 
 /// `404`, `404s`.
 pub(super) fn status(word: &Word) -> Option<SlotValue> {
+    // `5xx`, `4xx`
+    if let Some(hundreds) = word.lower.strip_suffix("xx").and_then(|class| class.parse::<u64>().ok()).filter(|class| (1..6).contains(class))
+    {
+        return Some(SlotValue::Range(hundreds * 100, hundreds * 100 + 99));
+    }
     let digits = word.lower.strip_suffix('s').unwrap_or(&word.lower);
     digits.parse::<u16>().ok().filter(|code| (100..600).contains(code) && !word.quoted).map(|code| SlotValue::Number(f64::from(code)))
 }

@@ -11,8 +11,12 @@ mod figures;
 mod form;
 mod lists;
 mod lower;
+mod names;
+#[cfg(test)]
+mod property;
 mod questions;
 mod readings;
+mod reword;
 mod rows;
 mod sets;
 mod shipped;
@@ -31,14 +35,12 @@ use super::{PlanSink, Planned};
 use crate::plan::{Catalog, NodeKind, Plan, TransformNode, dialect, native};
 use lower::Lowering;
 use readings::{Read, Reader, Trouble};
-use tree::{Clause, Operation, Step, sentence};
+use tree::{Clause, Operation, Query, Source, Step, Want, sentence};
 use words::{Word, as_written};
 
 pub use facts::WorkspaceFacts;
 pub use template::{Template, TemplateError};
 
-/// Shortest word of dagdeck's own that a slip is read as.
-const SLIP: usize = 5;
 /// How much is tried to understand a request, and as much again to find the part that isn't understood.
 const EFFORT: usize = 20_000;
 /// Most readings that are offered.
@@ -102,8 +104,8 @@ pub fn plan(request: &str, facts: WorkspaceFacts, catalog: &Catalog, templates: 
     let facts = facts.with_tables(&words);
     let templates: Vec<Template> = templates.iter().filter(|template| template.is_usable(catalog)).cloned().collect();
     let compiler = Compiler { facts: &facts, request, templates: &templates, effort: Cell::new(0) };
-    let Compiled { steps, readings, open, mut remarks } = compiler.compile(&words);
-    let mut lowering = Lowering::new(&facts, catalog, &templates, request);
+    let Compiled { steps, readings, open, mut remarks, facts: last } = compiler.compile(&words);
+    let mut lowering = Lowering::new(last.as_ref().unwrap_or(&facts), catalog, &templates, request);
     lowering.steps(&steps);
     if let Some(question) = question(&open) {
         lowering.nodes.clear();
@@ -163,6 +165,16 @@ struct Compiled {
     readings: Vec<(String, Vec<Step>)>,
     open: OpenRequest,
     remarks: Vec<String>,
+    /// The workspace as the last steps find it, where steps before them change it.
+    facts: Option<WorkspaceFacts>,
+}
+
+impl Compiled {
+    fn choice(readings: &[Vec<Step>]) -> Self {
+        let readings: Vec<_> = readings.iter().take(OFFERED).map(|steps| (sentence(steps), steps.clone())).collect();
+        let open = OpenRequest { readings: readings.iter().map(|(said, _)| said.clone()).collect(), ..OpenRequest::default() };
+        Self { readings, open, ..Self::default() }
+    }
 }
 
 struct Compiler<'a> {
@@ -181,22 +193,37 @@ impl Compiler<'_> {
                 read.readings.retain(|steps| cost(steps) == least);
             }
         }
+        // What is said in the same words is the same.
+        let mut said: Vec<String> = Vec::new();
+        read.readings.retain(|steps| {
+            let sentence = sentence(steps);
+            let is_new = !said.contains(&sentence);
+            said.extend(is_new.then_some(sentence));
+            is_new
+        });
+        // All of the rows' columns are an answer for some of them, too.
+        let wide = read.readings.iter().map(|steps| widest(steps)).collect::<Vec<_>>();
+        if wide.len() > 1 && wide.iter().all(|steps| steps == &wide[0]) && read.readings.contains(&wide[0]) {
+            read.readings = vec![wide[0].clone()];
+        }
         read
     }
 
-    fn compile(&self, words: &[Word]) -> Compiled {
+    fn fresh_read(&self, words: &[Word]) -> Read {
         self.effort.set(EFFORT);
-        let read = self.read(words);
+        self.read(words)
+    }
+
+    fn compile(&self, words: &[Word]) -> Compiled {
+        let read = self.fresh_read(words);
         self.effort.set(EFFORT);
         if let [steps] = &read.readings[..] {
             return Compiled { steps: steps.clone(), ..Compiled::default() };
         }
         if !read.readings.is_empty() {
-            let readings: Vec<_> = read.readings.into_iter().take(OFFERED).map(|steps| (sentence(&steps), steps)).collect();
-            let open = OpenRequest { readings: readings.iter().map(|(said, _)| said.clone()).collect(), ..OpenRequest::default() };
-            return Compiled { readings, open, ..Compiled::default() };
+            return Compiled::choice(&read.readings);
         }
-        if let Some(compiled) = self.without_courtesy(words).or_else(|| self.with_slips(words)).or_else(|| self.with_pronouns(words)) {
+        if let Some(compiled) = self.reworded(words) {
             return compiled;
         }
         let mut problems: Vec<String> = read.troubles.iter().map(Trouble::message).chain(self.missing(words)).collect();
@@ -223,96 +250,6 @@ impl Compiler<'_> {
         let named = named.chain(under);
         let gone = named.filter(|path| self.facts.located(path).is_none() && !self.facts.exists(path));
         gone.map(|path| Trouble::Missing { nearest: self.facts.nearest(&path).map(str::to_owned), path }.message()).collect()
-    }
-
-    /// The same request without the words of courtesy in its midst.
-    fn without_courtesy(&self, words: &[Word]) -> Option<Compiled> {
-        let mut left: Vec<Word> = Vec::new();
-        let mut at = 0;
-        while at < words.len() {
-            let said = |phrase: &&String| {
-                let parts = phrase.split(' ').count();
-                words.get(at..at + parts).is_some_and(|said| said.iter().zip(phrase.split(' ')).all(|(word, part)| word.is(part)))
-            };
-            match lists::words("courtesy").iter().filter(said).map(|phrase| phrase.split(' ').count()).max() {
-                Some(parts) => at += parts,
-                None => {
-                    left.push(words[at].clone());
-                    at += 1;
-                }
-            }
-        }
-        if left.len() == words.len() || left.is_empty() {
-            return None;
-        }
-        match &self.read(&left).readings[..] {
-            [steps] => Some(Compiled { steps: steps.clone(), ..Compiled::default() }),
-            _ => self.with_slips(&left),
-        }
-    }
-
-    /// The same request with slips in dagdeck's own words read as these, and what was read as what.
-    fn with_slips(&self, words: &[Word]) -> Option<Compiled> {
-        let mut remarks = Vec::new();
-        let known = &rows::VOCABULARY;
-        let corrected: Vec<Word> = words
-            .iter()
-            .map(|word| {
-                let fixed = self.slip(word, known);
-                if let Some(fixed) = fixed {
-                    remarks.push(format!("read {} as {fixed}", word.text));
-                }
-                fixed.map_or_else(|| word.clone(), |fixed| Word { text: fixed.to_owned(), lower: fixed.to_owned(), ..word.clone() })
-            })
-            .collect();
-        if remarks.is_empty() {
-            return None;
-        }
-        match &self.read(&corrected).readings[..] {
-            // What changes something is never done on a guess.
-            [steps] if steps.iter().any(lower::has_effect) => {
-                let problems = vec![format!("{}? Say it so if {} is meant", remarks.join(", "), slots::quoted(&sentence(steps)))];
-                Some(Compiled { open: OpenRequest { problems, ..OpenRequest::default() }, ..Compiled::default() })
-            }
-            [steps] => Some(Compiled { steps: steps.clone(), remarks, ..Compiled::default() }),
-            _ => None,
-        }
-    }
-
-    /// The same request with "it" read as the only file that was named before, and said.
-    fn with_pronouns(&self, words: &[Word]) -> Option<Compiled> {
-        let at = words.iter().position(|word| word.is("it"))?;
-        let mut named: Vec<&Word> = words[..at].iter().filter(|word| words::path_text(word).is_some()).collect();
-        named.dedup_by(|a, b| a.text == b.text);
-        let [file] = named[..] else { return None };
-        let replaced: Vec<Word> = words.iter().map(|word| if word.is("it") { file.clone() } else { word.clone() }).collect();
-        match &self.read(&replaced).readings[..] {
-            [steps] => {
-                Some(Compiled { steps: steps.clone(), remarks: vec![format!("read \"it\" as {}", file.text)], ..Compiled::default() })
-            }
-            _ => None,
-        }
-    }
-
-    /// The one word of dagdeck's own that a word is a letter away from. Names of files, columns and values never are slips.
-    fn slip<'v>(&self, word: &Word, known: &[&'v str]) -> Option<&'v str> {
-        let plain = !word.quoted
-            && word.lower.len() >= SLIP
-            && word.lower.chars().all(char::is_alphabetic)
-            && word.text.chars().skip(1).eq(word.lower.chars().skip(1));
-        let is_name = self.facts.spelled(&word.text).is_some()
-            || self.facts.by_stem(&word.lower).is_some()
-            || self.facts.columns().contains(word.text.as_str())
-            || !self.facts.members(&word.lower).is_empty();
-        if !plain || is_name || known.contains(&word.lower.as_str()) || lists::knows(&word.lower) || lists::has("no_slips", &word.lower) {
-            return None;
-        }
-        let mut near = known.iter().filter(|own| {
-            let starts = own.chars().next() == word.lower.chars().next();
-            own.len() >= SLIP && starts && is_slip(own, &word.lower) && strsim::osa_distance(own, &word.lower) == 1
-        });
-        let first = near.next()?;
-        near.next().is_none().then_some(first)
     }
 
     /// The clauses of a request, those that aren't understood as questions, and what it is that isn't understood.
@@ -367,19 +304,18 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether a word can be a slip of another: letters swapped, lost, or typed twice. With another letter, or one more at its end, it is a word of
-/// its own.
-fn is_slip(own: &str, said: &str) -> bool {
-    let letters = |text: &str| {
-        let mut letters: Vec<char> = text.chars().collect();
-        letters.sort_unstable();
-        letters
+/// The same with all columns of the rows that are listed.
+fn widest(steps: &[Step]) -> Vec<Step> {
+    let wide = |step: &Step| match step {
+        Step::Do(Clause { operation: Operation::Query(query), target: None })
+            if matches!((&query.want, &query.source), (Want::Rows(_), Source::Table(_))) =>
+        {
+            let operation = Operation::Query(Query { want: Want::Rows(Vec::new()), ..query.clone() });
+            Step::Do(Clause { operation, target: None })
+        }
+        step => step.clone(),
     };
-    let doubled = || {
-        let (own, said): (Vec<char>, Vec<char>) = (own.chars().collect(), said.chars().collect());
-        (1..said.len()).any(|at| said[at] == said[at - 1] && [&said[..at], &said[at + 1..]].concat() == own)
-    };
-    letters(own) == letters(said) || own.len() > said.len() && own.chars().last() == said.chars().last() || doubled()
+    steps.iter().map(wide).collect()
 }
 
 /// How many words are left to a model as they are.
@@ -418,6 +354,7 @@ impl Trouble {
             Self::NotThere { text, file } => {
                 format!("{} does not occur in {file} exactly so; put it in quotes as it is spelled there", slots::quoted(text))
             }
+            Self::Key { text, file } => format!("{text} is the name of a value in {file}: say \"set {text} to …\", or put it in quotes"),
             Self::Short(path) => format!("did you mean {path}? what is changed has to be named with its whole path"),
             Self::WrongKind { file, wanted } => format!("{file} is no {} file", wanted),
         }

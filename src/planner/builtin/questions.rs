@@ -174,9 +174,6 @@ impl Covers {
                 // Phrases take an article before them: what is left are other words, and the end.
                 let next: Vec<_> = ways[at + 1].iter().filter(|way| !here.contains(way)).cloned().collect();
                 here.extend(next);
-                if at + 1 == end {
-                    here.push((end, None));
-                }
             } else if is_filler(word) && (at > from || !lists::has("asking_verbs", &word.lower)) {
                 here.push((at + 1, Some(Piece { piece: FILLER, value: "", slots: Vec::new(), plural: false })));
             }

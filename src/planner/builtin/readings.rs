@@ -34,6 +34,11 @@ pub(super) enum Trouble {
         text: String,
         file: String,
     },
+    /// What would be replaced is the name of a value.
+    Key {
+        text: String,
+        file: String,
+    },
     WrongKind {
         file: String,
         wanted: String,
@@ -136,7 +141,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             for (clause, follows) in self.clause(from, stop, before, read).iter() {
-                if !follows && self.could_be_of_both(before, clause, from) {
+                if !follows && self.could_be_of_both(before, clause, from) || changes_before(before, clause) {
                     continue;
                 }
                 let mut after = before.clone();
@@ -148,16 +153,24 @@ impl<'a> Reader<'a> {
 
     /// Whether what is said of a clause could be meant for the one before it, too: `count the orders and sum their price per region`.
     fn could_be_of_both(&self, before: &[Step], clause: &Clause, from: usize) -> bool {
-        let (Some(Step::Do(Clause { operation: Operation::Query(first), target: None })), Operation::Query(next)) =
-            (before.last(), &clause.operation)
-        else {
-            return false;
-        };
+        let Operation::Query(next) = &clause.operation else { return false };
         let (verb, _) = self.trim(from, self.words.len());
+        let Some(Step::Do(Clause { operation: Operation::Query(first), target: None })) = before.last() else {
+            // `delete the files in a and b`
+            return !before.is_empty() && !self.begins(verb);
+        };
         // `the average length of the walks and the rides`, `the 3 largest files in a and b`: what lists rows says so, or goes on with a list.
         let lists = |query: &Query| matches!(query.want, Want::Rows(_) | Want::Distinct(_));
         let ranks = |query: &Query| query.part.is_some() || !query.sort.is_empty();
         if !self.begins(verb) && lists(next) && !ranks(next) && (!lists(first) || ranks(first)) {
+            return true;
+        }
+        // `the folders and files in photos`, `the txt files in a and b`
+        if let (Source::Files(one), Source::Files(other)) = (&first.source, &next.source)
+            && !self.begins(verb)
+            && one.place != other.place
+            && (one.place == "." || self.is_place(verb))
+        {
             return true;
         }
         let Source::Table(file) = &first.source else { return false };
@@ -168,6 +181,11 @@ impl<'a> Reader<'a> {
         let shares =
             !has_verb && self.asks(verb).is_none() && first.group.is_empty() && !next.group.is_empty() && first.source == next.source;
         shares || plain && (!next.group.is_empty() || !next.filters.is_empty() && !has_verb)
+    }
+
+    /// Whether nothing but a folder is named here.
+    fn is_place(&self, at: usize) -> bool {
+        self.words.get(at).is_some_and(|word| self.facts.is_folder(&word.text) || self.facts.folder_of(&word.lower).is_some())
     }
 
     /// Where the clause that begins at a place may end, and where the next one begins.
@@ -249,7 +267,11 @@ impl<'a> Reader<'a> {
             let operations = if points_back { vec![(Operation::Previous, false)] } else { self.operations(from, stop, before, read) };
             for (operation, follows) in operations {
                 let has_effect = matches!(&operation, Operation::Row { name, .. } if super::rows::row(name).is_some_and(|row| row.needs.effect && row.name != "run"));
-                if target.is_some() && (has_effect || matches!(operation, Operation::OnFiles { .. }))
+                // `delete` can be a value of a column: what asks for an effect is no question.
+                let asks_effect =
+                    from < stop && ["delete", "remove", "erase", "move", "rename", "copy"].iter().any(|verb| self.words[from].is(verb));
+                if asks_effect && matches!(operation, Operation::Query(_))
+                    || target.is_some() && (has_effect || matches!(operation, Operation::OnFiles { .. }))
                     || matches!(operation, Operation::Previous) && before.is_empty()
                 {
                     continue;
@@ -274,7 +296,8 @@ impl<'a> Reader<'a> {
             for (_, piece) in phrases.iter().filter(|(to, piece)| *to == end && piece.piece == "target") {
                 if let Some((_, SlotValue::Path(path))) = piece.slots.first()
                     && !self.facts.is_folder(path)
-                    && (piece.value != "in" || !self.facts.exists(path) && lists::has("making", &self.words[from].lower))
+                    && (piece.value != "in"
+                        || !self.facts.exists(path) && self.words[from..at].iter().any(|word| lists::has("making", &word.lower)))
                 {
                     let target = (at, Some(Target { path: path.clone(), append: piece.value == "append" }));
                     if !found.contains(&target) {
@@ -392,9 +415,28 @@ fn join(steps: &mut Vec<Step>, clause: Clause, follows: bool) {
     steps.push(Step::Do(clause));
 }
 
+/// Whether what a clause writes elsewhere could be what one before it changed in its place.
+fn changes_before(before: &[Step], clause: &Clause) -> bool {
+    let Some((Step::Do(last), rest)) = before.split_last() else { return false };
+    match clause.operation {
+        Operation::Previous => last.target.is_some() || !can_be_written(&last.operation) || rest.iter().any(changes_text),
+        _ => clause.target.is_some() && before.iter().any(changes_text),
+    }
+}
+
+/// Whether the text of a file is changed in its place.
+pub(super) fn changes_text(step: &Step) -> bool {
+    let Step::Do(Clause { operation: Operation::Row { name, .. }, target: None }) = step else { return false };
+    super::rows::row(name).is_some_and(|row| row.writes.is_some() || row.name == "replace")
+}
+
 fn can_be_written(operation: &Operation) -> bool {
     match operation {
-        Operation::Row { name, .. } => super::rows::row(name).is_none_or(|row| !row.needs.effect || row.name == "run"),
+        // A changed text can go to another file.
+        Operation::Row { name, slots } => super::rows::row(name).is_none_or(|row| {
+            let is_one = !slots.iter().any(|(_, slot)| matches!(slot, SlotValue::Paths(_)));
+            !row.needs.effect || row.name == "run" || row.writes.is_some() && is_one
+        }),
         Operation::Query(_) | Operation::Agent(_) => true,
         Operation::OnFiles { .. } | Operation::Previous => false,
     }

@@ -27,13 +27,23 @@ pub(super) struct Row {
     /// Whether its code gives a list of rows.
     #[serde(default)]
     pub rows: bool,
-    /// What the answer is called where it is given for each of several files.
-    pub column: Option<String>,
+    #[serde(flatten)]
+    pub each: Each,
     /// What must hold before it is planned.
     #[serde(flatten)]
     pub needs: Needs,
     #[serde(skip)]
     pub parsed: Vec<Vec<FormPart>>,
+}
+
+/// What the answers for several files are.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Each {
+    /// What the answer for each is called.
+    pub column: Option<String>,
+    /// Whether they are added up, too.
+    #[serde(default)]
+    pub sum: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -58,7 +68,7 @@ pub(super) struct Needs {
     pub truth: bool,
     /// What true and false are to people; else yes and no.
     pub say: Option<(String, String)>,
-    /// The ending that its file has to have.
+    /// The endings that its file may have.
     pub only: Option<String>,
 }
 

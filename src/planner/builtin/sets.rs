@@ -71,25 +71,27 @@ pub(super) fn listed(scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
 
 /// The files of a kind, in a folder, without some.
 fn members(facts: &WorkspaceFacts, slots: &SlotValues) -> Vec<String> {
-    let (mut globs, mut except, mut folder) = (Vec::new(), Vec::new(), None);
+    let (mut globs, mut except, mut folders) = (Vec::new(), Vec::new(), Vec::new());
     for (name, slot) in slots {
         match (name.as_str(), slot) {
             ("except", SlotValue::Globs(some)) => except.extend(some.clone()),
             ("except", SlotValue::Path(path)) => except.push(path.rsplit('/').next().unwrap_or(path).to_owned()),
             (_, SlotValue::Globs(some)) => globs.extend(some.clone()),
-            (_, SlotValue::Path(path)) if folder.is_none() => folder = Some(path.trim_end_matches('/')),
+            (_, SlotValue::Path(path)) => folders.push(path.trim_end_matches('/')),
             _ => return Vec::new(),
         }
     }
-    if folder.is_some_and(|folder| !facts.is_folder(folder)) {
+    if folders.iter().any(|folder| !facts.is_folder(folder)) {
         return Vec::new();
     }
     let fits = |glob: &String, path: &str| {
         let name = if glob.contains('/') { path } else { path.rsplit('/').next().unwrap_or(path) };
         Glob::new(glob).is_ok_and(|glob| glob.compile_matcher().is_match(name))
     };
-    let inside =
-        |path: &str| folder.is_none_or(|folder| folder == "." || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
+    let inside = |path: &str| {
+        let is_in = |folder: &&str| *folder == "." || path.strip_prefix(*folder).is_some_and(|rest| rest.starts_with('/'));
+        folders.is_empty() || folders.iter().any(is_in)
+    };
     let wanted = |path: &&String| {
         inside(path) && (globs.is_empty() || globs.iter().any(|glob| fits(glob, path))) && !except.iter().any(|glob| fits(glob, path))
     };

@@ -52,9 +52,12 @@ fn workspace() -> TempDir {
 }
 
 fn planned(request: &str) -> Planned {
-    let folder = workspace();
+    planned_in(workspace().path(), request)
+}
+
+pub(super) fn planned_in(folder: &Path, request: &str) -> Planned {
     let mut sink = Quiet(Vec::new());
-    let planned = plan(request, WorkspaceFacts::look(folder.path()), &catalog(), &Template::shipped(), &mut sink);
+    let planned = plan(request, WorkspaceFacts::look(folder), &catalog(), &Template::shipped(), &mut sink);
     assert_eq!(sink.0, planned.plan.nodes, "what is streamed is what is planned");
     planned
 }

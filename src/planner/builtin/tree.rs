@@ -70,6 +70,8 @@ pub(super) struct Query {
     pub sort: Vec<(String, Direction)>,
     pub part: Option<Range>,
     pub reverse: bool,
+    /// With how many decimals figures are given.
+    pub round: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -91,16 +93,31 @@ pub(super) enum Source {
     },
 }
 
+/// How a text is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Match {
-    Exact,
-    AnyCase,
+pub(super) struct Match {
+    pub any_case: bool,
+    /// Only where it is no part of another word.
+    pub word: bool,
+}
+
+impl Match {
+    pub const EXACT: Self = Self { any_case: false, word: false };
+    pub const ANY_CASE: Self = Self { any_case: true, word: false };
+
+    /// `the word "bank" in any case`
+    fn said(self, text: &str) -> String {
+        let (word, case) = (if self.word { "the word " } else { "" }, if self.any_case { " in any case" } else { "" });
+        format!("{word}{}{case}", quoted(text))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FileSet {
     /// A folder or one file; `.` is the workspace.
     pub place: String,
+    /// Folders beside it.
+    pub also: Vec<String>,
     pub globs: Vec<String>,
     /// Folders, files and patterns that are left out.
     pub except: Vec<String>,
@@ -194,6 +211,7 @@ impl Query {
             sort: Vec::new(),
             part: None,
             reverse: false,
+            round: None,
         }
     }
 
@@ -285,6 +303,9 @@ impl Display for Clause {
             (Operation::Previous, Some(target)) => write!(f, "write the result to {}", path(&target.path)),
             (operation, None) => operation.fmt(f),
             (operation, Some(target)) if target.append => write!(f, "{operation}, and append it to {}", path(&target.path)),
+            (Operation::Row { name, .. }, Some(target)) if super::rows::row(name).is_some_and(|row| row.writes.is_some()) => {
+                write!(f, "{}, but write it to {}", self.operation, path(&target.path))
+            }
             (operation, Some(target)) => write!(f, "{operation}, and write it to {}", path(&target.path)),
         }
     }
@@ -324,6 +345,13 @@ impl Display for Condition {
     }
 }
 
+impl FileSet {
+    /// Where all of it is.
+    pub fn root(&self) -> &str {
+        if self.also.is_empty() { &self.place } else { "." }
+    }
+}
+
 impl Display for FileSet {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let noun = if self.folders { "folders" } else { "files" };
@@ -336,6 +364,7 @@ impl Display for FileSet {
             (".", false) => {}
             (place, false) => write!(f, " under {}", path(place))?,
         }
+        self.also.iter().try_for_each(|also| write!(f, " and {}", path(also)))?;
         self.except.iter().try_for_each(|except| write!(f, " except {}", path(except)))
     }
 }
@@ -385,15 +414,10 @@ impl Query {
             Source::Commits { path: Some(file) } | Source::Lines(file) | Source::Table(file) => write!(f, " of {}", path(file))?,
             Source::Matches { text, files, mode } if matches!(self.want, Want::Distinct(_) | Want::Lacking) => {
                 let contain = if self.want == Want::Lacking { "do not contain" } else { "contain" };
-                let case = if *mode == Match::AnyCase { " in any case" } else { "" };
-                write!(f, " the {files} that {contain} {}{case}", quoted(text))?
+                write!(f, " the {files} that {contain} {}", mode.said(text))?
             }
             Source::Matches { text, mode, files } => {
-                write!(f, " of {}", quoted(text))?;
-                if *mode == Match::AnyCase {
-                    f.write_str(" in any case")?;
-                }
-                write!(f, " in {files}")?;
+                write!(f, " of {} in {files}", mode.said(text))?;
             }
         }
         Ok(())
@@ -439,7 +463,14 @@ impl Display for Query {
             Some(Range::Lines(from, to)) => write!(f, ", lines {from} to {to}")?,
             Some(Range::From(from)) => write!(f, ", from line {from} on")?,
         }
-        if self.reverse { f.write_str(", in reverse") } else { Ok(()) }
+        if self.reverse {
+            f.write_str(", in reverse")?;
+        }
+        match self.round {
+            None => Ok(()),
+            Some(0) => f.write_str(", as whole numbers"),
+            Some(decimals) => write!(f, ", rounded to {decimals} decimals"),
+        }
     }
 }
 
@@ -454,8 +485,7 @@ impl Display for RowFilter {
             }
             Test::Between(from, to) => write!(f, "{field} is {no}between {from} and {to}"),
             Test::Contains(text, mode) => {
-                let case = if *mode == Match::AnyCase { " in any case" } else { "" };
-                write!(f, "{field} {} {}{case}", if *not { "does not contain" } else { "contains" }, quoted(text))
+                write!(f, "{field} {} {}", if *not { "does not contain" } else { "contains" }, mode.said(text))
             }
             Test::Starts(text) => write!(f, "{field} {no}starts with {}", quoted(text)),
             Test::Ends(text) => write!(f, "{field} {no}ends with {}", quoted(text)),

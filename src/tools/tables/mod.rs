@@ -43,8 +43,7 @@ pub fn read(path: &str, text: &str, format: Option<TableFormat>) -> Result<Vec<T
 pub fn read_as(name: &str, path: &str, text: &str, format: Option<TableFormat>) -> Result<Vec<Table>, TableError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let format = format.unwrap_or_else(|| format_of(path, text));
-    let empty =
-        Table { name: name.into(), file: path.into(), format, columns: Vec::new(), rows: Vec::new(), unreadable: 0, notes: Vec::new() };
+    let empty = Table::empty(name, path, format);
     let tables = match format {
         TableFormat::Csv => vec![delimited::read(empty, text, None)?],
         TableFormat::Tsv => vec![delimited::read(empty, text, Some(b'\t'))?],

@@ -83,6 +83,15 @@ pub struct Table {
     pub unreadable: usize,
     /// What a reader of the answer has to know, in sentences.
     pub notes: Vec<String>,
+    /// Why nothing of the file could be read.
+    pub fault: Option<String>,
+}
+
+impl Table {
+    pub fn empty(name: impl Into<String>, file: &str, format: TableFormat) -> Self {
+        let (columns, rows, notes) = (Vec::new(), Vec::new(), Vec::new());
+        Self { name: name.into(), file: file.into(), format, columns, rows, unreadable: 0, notes, fault: None }
+    }
 }
 
 /// Letters, digits and `_`; never a digit first.

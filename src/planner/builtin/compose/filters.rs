@@ -13,6 +13,9 @@ pub(super) struct Filters<'a> {
     pub facts: &'a WorkspaceFacts,
 }
 
+/// Levels from the least to the most severe.
+const SEVERITIES: [&str; 8] = ["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "ERROR", "CRITICAL", "FATAL"];
+
 fn plain(field: String, relation: Relation, value: Literal) -> RowFilter {
     RowFilter { field, test: Test::Compare(relation, value), not: false }
 }
@@ -46,7 +49,14 @@ impl Filters<'_> {
         }
         for piece in bag.all("status") {
             self.known("status".into()).filter(|_| self.table.is_access())?;
+            if piece.value == "failed" {
+                filters.push(plain("status".into(), Relation::AtLeast, Literal::Number(400.0)));
+            }
             for name in ["status", "status2"] {
+                if let Some(SlotValue::Range(from, to)) = piece.slot(name) {
+                    let test = Test::Between(Literal::Number(*from as f64), Literal::Number(*to as f64));
+                    filters.push(RowFilter { field: "status".into(), test, not: false });
+                }
                 if let Some(SlotValue::Number(status)) = piece.slot(name) {
                     join(&mut filters, plain("status".into(), Relation::Equal, Literal::Number(*status)));
                 }
@@ -60,7 +70,15 @@ impl Filters<'_> {
             return None;
         }
         let together = pieces.iter().any(|piece| piece.value == "and");
-        let levels: Vec<&str> = pieces.iter().flat_map(|piece| [piece.choice("level"), piece.choice("level2")]).flatten().collect();
+        let mut levels: Vec<&str> = pieces.iter().flat_map(|piece| [piece.choice("level"), piece.choice("level2")]).flatten().collect();
+        if pieces.iter().any(|piece| piece.value == "up") {
+            let at = SEVERITIES.iter().position(|severity| levels.contains(severity))?;
+            let own = &self.table.column("level")?.values;
+            let occurs = |level: &&str| {
+                own.iter().any(|value| lists::choices("levels").any(|(said, name)| said == value.to_lowercase() && name == *level))
+            };
+            levels = SEVERITIES[at..].iter().copied().filter(occurs).collect();
+        }
         for level in &levels {
             // As the file spells it, where it is no log.
             let names = |value: &&String| lists::choices("levels").any(|(said, name)| said == value.to_lowercase() && name == *level);
@@ -176,7 +194,7 @@ impl Filters<'_> {
                 (true, None) => return None,
                 (false, _) => (value.clone(), not),
             };
-            if !flag && !facts.values.contains(&value) {
+            if !flag && (!facts.values.contains(&value) || facts.is_date) {
                 return None;
             }
             let literal = self.fitting(&column, Literal::Text(value))?;

@@ -48,7 +48,7 @@ pub(super) fn files(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Quer
     let Some(query) = asked_of_files(bag, set.clone(), has_noun || has_place) else { return Vec::new() };
     // Whether the files of a folder's folders count for it, nobody says.
     let place = if set.place.is_empty() { "." } else { &set.place };
-    if query.group.iter().any(|field| field == "folder") && facts.is_deep(place) {
+    if query.group.iter().any(|field| field == "folder") && (facts.is_deep(place) || !set.also.is_empty()) {
         return Vec::new();
     }
     let there = |mut set: FileSet| {
@@ -60,7 +60,7 @@ pub(super) fn files(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Quer
     let follow = |previous: &Query| {
         let Source::Files(before) = &previous.source else { return None };
         let mut joined = before.clone();
-        if has_noun && before.folders {
+        if has_noun && before.folders || !by_folder.is_empty() {
             return None;
         }
         joined.except.extend(set.except.clone());
@@ -95,7 +95,7 @@ fn lines_of_each(mut bag: Bag, set: &FileSet) -> Option<Query> {
     if files.place.is_empty() {
         files.place = ".".into();
     }
-    let lines = Query::rows(Source::Matches { text: String::new(), mode: Match::Exact, files });
+    let lines = Query::rows(Source::Matches { text: String::new(), mode: Match::EXACT, files });
     part.map(|part| Query { group: vec!["path".into()], part: Some(part), ..lines })
 }
 
@@ -188,7 +188,7 @@ fn asked_of_files(mut bag: Bag, set: FileSet, known: bool) -> Option<Query> {
     if scalar && (!sort.is_empty() || top.is_some() || part.is_some()) || rows && !group.is_empty() {
         return None;
     }
-    Some(Query { source: Source::Files(set), filters, want, group, having: None, sort, part: top.map(Range::Top).or(part), reverse: false })
+    Some(Query { filters, want, group, sort, part: top.map(Range::Top).or(part), ..Query::rows(Source::Files(set)) })
 }
 
 /// What is measured of files, if it is one thing.
@@ -326,16 +326,19 @@ pub(super) fn matches(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Qu
 fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
     let found: Vec<_> = ["matches", "search", "contains"].iter().flat_map(|piece| bag.all(piece)).collect();
     let [piece] = &found[..] else { return None };
-    let lacks = piece.value == "not";
+    let lacks = piece.value.starts_with("not");
+    if piece.value == "agent" {
+        return None;
+    }
     let (text, mode) = match piece.choice("todo") {
-        Some(mark) => (mark.to_owned(), Match::Exact),
+        Some(mark) => (mark.to_owned(), Match::EXACT),
         None => {
             let (text, quoted) = piece.text("text").or_else(|| piece.text("quoted"))?;
             let mode = case(&text, quoted);
             (text, mode)
         }
     };
-    let mode = if bag.takes("any_case") { Match::AnyCase } else { mode };
+    let mode = Match { any_case: mode.any_case || bag.takes("any_case"), word: piece.value.ends_with("word") };
     let (set, names_files, in_file) = searched(bag, facts)?;
     let head = head(bag)?;
     let lines = bag.takes("lines");
@@ -373,16 +376,8 @@ fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
         return None;
     }
     let group = if per_file { vec!["path".to_owned()] } else { Vec::new() };
-    Some(Query {
-        source: Source::Matches { text, mode, files: set },
-        filters: Vec::new(),
-        want,
-        group,
-        having: None,
-        sort: sort.into_iter().collect(),
-        part,
-        reverse: false,
-    })
+    let sort = sort.into_iter().collect();
+    Some(Query { want, group, sort, part, ..Query::rows(Source::Matches { text, mode, files: set }) })
 }
 
 /// Lines of a text file.
@@ -420,12 +415,12 @@ fn asked_of_lines(mut bag: Bag, file: &str, follows: bool, plain: bool) -> Optio
     let sorts = bag.takes("sort_verb");
     let mut filters = Vec::new();
     for piece in bag.all("contains") {
-        filters.push(contains("text", &piece)?);
+        filters.push(contains("text", Some(&piece).filter(|piece| piece.value != "agent")?)?);
     }
     if !filters.is_empty() && bag.takes("any_case") {
         for filter in &mut filters {
             if let Test::Contains(_, mode) = &mut filter.test {
-                *mode = Match::AnyCase;
+                mode.any_case = true;
             }
         }
     }
@@ -481,5 +476,5 @@ fn asked_of_lines(mut bag: Bag, file: &str, follows: bool, plain: bool) -> Optio
     if numbered && !plain_rows {
         return None;
     }
-    Some(Query { source: Source::Lines(file.to_owned()), filters, want, group: Vec::new(), having: None, sort, part, reverse })
+    Some(Query { filters, want, sort, part, reverse, ..Query::rows(Source::Lines(file.to_owned())) })
 }

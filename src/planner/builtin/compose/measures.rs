@@ -55,7 +55,7 @@ pub(super) fn file_filters(bag: &mut Bag) -> Option<Vec<RowFilter>> {
         day(after, Relation::AtLeast).into_iter().chain(day(before, Relation::Less)).for_each(|test| add("modified", test));
     }
     for piece in bag.all("named") {
-        add("name", Test::Contains(piece.text("text")?.0, Match::Exact));
+        add("name", Test::Contains(piece.text("text")?.0, Match::EXACT));
     }
     for piece in bag.all("named_start") {
         add("name", Test::Starts(piece.text("text")?.0));

@@ -182,20 +182,29 @@ pub(super) fn looks(superlative: &str) -> Direction {
 
 pub(super) fn contains(field: &str, piece: &Piece) -> Option<RowFilter> {
     let (text, quoted) = piece.text("text").or_else(|| piece.text("quoted"))?;
-    Some(RowFilter { field: field.to_owned(), not: piece.value == "not", test: Test::Contains(text.clone(), case(&text, quoted)) })
+    let mode = Match { word: piece.value.ends_with("word"), ..case(&text, quoted) };
+    Some(RowFilter { field: field.to_owned(), not: piece.value.starts_with("not"), test: Test::Contains(text, mode) })
 }
 
 /// Quoted text is meant as it is spelled; a bare word in small letters in any case.
 pub(super) fn case(text: &str, quoted: bool) -> Match {
-    if !quoted && text.to_lowercase() == text { Match::AnyCase } else { Match::Exact }
+    if !quoted && text.to_lowercase() == text { Match::ANY_CASE } else { Match::EXACT }
 }
 
 /// The folder or file that is asked about, and what is left out of it.
 pub(super) fn place(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<FileSet> {
-    let mut set = FileSet { place: String::new(), globs: Vec::new(), except: Vec::new(), folders: false, direct: false };
+    let mut set = FileSet { place: String::new(), also: Vec::new(), globs: Vec::new(), except: Vec::new(), folders: false, direct: false };
     let direct = bag.all("direct");
-    let mut folders: Vec<String> = bag.all("folder").iter().chain(&direct).filter_map(|piece| piece.path("folder")).collect();
+    let said = bag.all("folder");
+    let mut folders: Vec<String> = said.iter().chain(&direct).filter_map(|piece| piece.path("folder")).collect();
+    set.also = said.iter().flat_map(|piece| ["folder2", "folder3"].map(|name| piece.path(name))).flatten().collect();
     set.direct = !direct.is_empty();
+    let apart = |a: &String, b: &String| a != b && !a.starts_with(&format!("{b}/")) && a != ".";
+    let all: Vec<&String> = folders.iter().chain(&set.also).collect();
+    let is_apart = all.iter().enumerate().all(|(at, a)| all.iter().enumerate().all(|(other, b)| at == other || apart(a, b)));
+    if !set.also.is_empty() && (set.direct || folders.len() != 1 || !is_apart || !set.also.iter().all(|folder| facts.is_folder(folder))) {
+        return None;
+    }
     folders.dedup();
     match &folders[..] {
         [] => {}
@@ -219,7 +228,7 @@ pub(super) fn place(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<FileSet> {
 
 pub(super) fn compare(field: String, comparison: Relation, value: Literal) -> RowFilter {
     let test = match (comparison, &value) {
-        (Relation::Contains, Literal::Text(text)) => Test::Contains(text.clone(), Match::AnyCase),
+        (Relation::Contains, Literal::Text(text)) => Test::Contains(text.clone(), Match::ANY_CASE),
         (Relation::Starts, Literal::Text(text)) => Test::Starts(text.clone()),
         (Relation::Ends, Literal::Text(text)) => Test::Ends(text.clone()),
         (comparison, _) => Test::Compare(comparison, value),

@@ -47,6 +47,18 @@ impl Said {
         if let Some((figure, relation, number)) = self.having.clone() {
             return self.only_groups(&figure, (relation, number), base);
         }
+        // `the cheapest host in each region`
+        if let (Some((1, _)), [_], [(Some(key), direction)], [], []) =
+            (self.top, &self.groups[..], &self.sort[..], &self.figures[..], &self.columns[..])
+            && self.noun
+            && self.head != AskedFor::Count
+            && self.shape.is_none()
+            && base.part.is_none()
+            && !self.groups[0].contains(" of the ")
+        {
+            let sort = vec![(key.clone(), *direction)];
+            return one(Query { group: self.groups.clone(), sort, part: Some(Range::Top(1)), ..base });
+        }
         // `the last order of each region` is none of the regions' figures.
         if base.part.is_some() && !self.groups.is_empty() && self.sort.is_empty() {
             return Vec::new();
@@ -97,7 +109,8 @@ impl Said {
 
     fn percent(&self, base: Query) -> Option<Query> {
         let plain = self.columns.is_empty() && self.having.is_none() && self.sort.is_empty() && self.top.is_none() && base.part.is_none();
-        let fits = self.groups.is_empty() != base.filters.is_empty();
+        // Of several conditions, nothing says which is the whole.
+        let fits = self.groups.is_empty() != base.filters.is_empty() && base.filters.len() < 2;
         (plain && fits).then(|| Query { want: Want::Percent, group: self.groups.clone(), ..base })
     }
 

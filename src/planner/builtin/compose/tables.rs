@@ -52,13 +52,22 @@ fn asked(file: &str, (noun, wants_rows): (bool, bool), bag: Bag, facts: &Workspa
     TableQuestion { table, file, facts, noun, wants_rows }.queries(bag).unwrap_or_default()
 }
 
-/// Whether a value that is asked for is one of the table's: where nothing names a table, another one is meant.
+/// Whether a value or a day that is asked for is one of the table's: where nothing names a table, another one is meant.
 fn occurs(filter: &RowFilter, table: &TableFacts) -> bool {
-    let values = table.column(&filter.field).map(|column| &column.values);
-    match (&filter.test, values) {
-        (Test::Compare(Relation::Equal, Literal::Text(text)), Some(values)) => values.is_empty() || values.contains(text),
+    let Some(column) = table.column(&filter.field).filter(|column| !column.values.is_empty()) else { return true };
+    match &filter.test {
+        Test::Compare(Relation::Equal, Literal::Text(text)) => column.values.contains(text),
+        Test::Compare(Relation::AtLeast, Literal::Text(day)) if column.is_date => column.values.iter().any(|value| value >= day),
+        Test::Compare(Relation::Less, Literal::Text(day)) if column.is_date => column.values.iter().any(|value| value < day),
         _ => true,
     }
+}
+
+/// `newest first`, where nothing else says an order.
+fn order_alone(bag: &mut Bag) -> Option<&'static str> {
+    let names = |piece: &Piece| ["sort", "group", "then_by"].iter().any(|name| piece.piece.starts_with(name));
+    let at = bag.0.iter().position(|piece| piece.piece == "order" && piece.slot("superlative").is_some())?;
+    if bag.0.iter().any(names) { None } else { bag.0.remove(at).choice("superlative") }
 }
 
 struct TableQuestion<'a> {
@@ -86,20 +95,18 @@ impl TableQuestion<'_> {
         let together = bag.all("level_named").iter().any(|piece| piece.value == "and");
         // Lines that pass a condition are entries of a log; without one they are lines of its text.
         let lines = is_log && !filters.is_empty() && bag.takes("lines");
-        if is_log {
-            let field = if self.table.is_log() { "text of the log" } else { "text of the requests" };
-            for piece in bag.all("contains") {
-                filters.push(contains(field, &piece)?);
-            }
-        }
+        self.texts(&mut bag, &mut filters)?;
         if !filters.is_empty() {
             bag.takes("only");
         }
         if events || self.noun || bag.has("rows") || bag.has("group_level") || bag.has("column") && bag.has("show") {
             bag.takes("happens");
         }
-        let named = bag.takes("rows") || events || lines || self.noun;
-        let said = self.said(&mut bag, named, events)?;
+        let distinct_rows = bag.0.iter().any(|piece| piece.piece == "distinct" && piece.value == "rows");
+        let named = bag.takes("rows") || events || lines || self.noun || distinct_rows;
+        let round = self.round(&mut bag)?;
+        let first = order_alone(&mut bag);
+        let said = self.ranked(self.said(&mut bag, named, events)?, first, &filters)?;
         let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
         // `for each region the order with the highest revenue` asks for orders.
         let extreme = |figure: &Figure| matches!(figure, Some((Total::Largest | Total::Smallest, _)));
@@ -130,7 +137,11 @@ impl TableQuestion<'_> {
             return None;
         }
         let counts = counts || !said.groups.is_empty();
-        let queries = said.queries(base, self.table);
+        let mut queries = said.queries(base, self.table);
+        if round.is_some() {
+            queries.retain(|query| matches!(query.want, Want::Total(..) | Want::Figures(_) | Want::Percent));
+            queries.iter_mut().for_each(|query| query.round = round);
+        }
         // `how many errors and warnings`: of both together, or of each.
         let each = queries
             .iter()
@@ -153,9 +164,15 @@ impl TableQuestion<'_> {
     }
 
     fn said(&self, bag: &mut Bag, noun: bool, events: bool) -> Option<Said> {
+        let together = bag.takes("in_total");
         let several = bag.0.iter().any(|piece| piece.piece == "column" && piece.plural);
         let who = bag.0.iter().any(|piece| piece.piece == "show" && piece.value == "who");
-        let noun = noun || who;
+        // `how many components had errors` counts components.
+        let counts_column = bag.0.windows(2).any(|pair| pair[0].piece == "count" && pair[1].piece == "column");
+        let noun = noun && !(counts_column && events && !self.noun) || who;
+        if counts_column && events {
+            bag.takes("has");
+        }
         let which = several || who || bag.0.iter().any(|piece| piece.piece == "show" && piece.value == "which");
         let mut columns = Vec::new();
         if bag.takes("when") {
@@ -163,14 +180,12 @@ impl TableQuestion<'_> {
             bag.0.push(Piece { piece: "show", value: "", slots: Vec::new(), plural: false });
         }
         let head = head(bag)?;
-        for piece in bag.all("column") {
-            for name in ["column", "column2", "column3"].iter().filter(|name| piece.slot(name).is_some()) {
-                let column = self.known(piece.column(name)?)?;
-                if !columns.contains(&column) {
-                    columns.push(column);
-                }
-            }
-        }
+        // `the products with their prices` are shown as they are.
+        let counts =
+            head == AskedFor::Count || bag.0.iter().any(|piece| ["total", "group"].iter().any(|name| piece.piece.starts_with(name)));
+        let beside = noun && !counts && bag.0.iter().filter(|piece| piece.piece == "column").all(|piece| piece.value == "with");
+        columns.extend(self.columns(bag, beside)?);
+        let only = bag.0.iter().find(|piece| piece.piece == "having" && piece.value == "count").and_then(|piece| piece.column("column"));
         let having = self.having(bag)?;
         let mut figures = self.figures(bag)?;
         let verb = bag.takes("group_verb");
@@ -178,7 +193,10 @@ impl TableQuestion<'_> {
         let each = verb || bag.0.iter().any(|piece| piece.piece.starts_with("group") && !(piece.value == "by" || piece.value == "each"));
         let mut sort = self.sort(bag)?;
         let groups = self.groups(bag, head == AskedFor::Count)?;
-        if verb && groups.is_empty() {
+        if together && (!groups.is_empty() || head != AskedFor::Count && figures.is_empty()) {
+            return None;
+        }
+        if verb && groups.is_empty() || only.is_some_and(|column| groups != [column]) {
             return None;
         }
         let bare = bag.0.iter().any(|piece| piece.piece == "top" && piece.value == "bare");
@@ -279,6 +297,61 @@ impl TableQuestion<'_> {
         self.table.measured(list)
     }
 
+    /// Texts that the lines of a log have.
+    fn texts(&self, bag: &mut Bag, filters: &mut Vec<RowFilter>) -> Option<()> {
+        let field = match (self.table.is_log(), self.table.is_access()) {
+            (true, _) => "text of the log",
+            (false, true) => "text of the requests",
+            (false, false) => return Some(()),
+        };
+        for piece in bag.all("contains") {
+            let field = if piece.value == "agent" { self.table.column("agent").map(|_| "agent")? } else { field };
+            filters.push(contains(field, &piece)?);
+        }
+        Some(())
+    }
+
+    /// The columns that are named.
+    fn columns(&self, bag: &mut Bag, shown_whole: bool) -> Option<Vec<String>> {
+        let mut columns = Vec::new();
+        for piece in bag.all("column") {
+            for name in ["column", "column2", "column3"].iter().filter(|name| piece.slot(name).is_some()) {
+                let column = self.known(piece.column(name)?)?;
+                if !columns.contains(&column) {
+                    columns.push(column);
+                }
+            }
+        }
+        Some(if shown_whole { Vec::new() } else { columns })
+    }
+
+    /// With the column that a superlative alone speaks of: `the 3 biggest expenses`, `refunds over 100, biggest first`.
+    fn ranked(&self, mut said: Said, first: Option<&str>, filters: &[RowFilter]) -> Option<Said> {
+        let of_top = said.top.and_then(|(_, looks)| looks).filter(|_| said.noun && said.columns.is_empty());
+        let of_top = of_top.map(|looks| if looks == Direction::Ascending { "lowest" } else { "highest" });
+        let plain = said.sort.is_empty() && said.figures.is_empty() && (said.groups.is_empty() || first.is_none()) && said.most.is_none();
+        let Some(superlative) = first.or(of_top).filter(|_| plain) else { return first.is_none().then_some(said) };
+        let is_number = |field: &&String| self.table.column(field).is_some_and(|column| column.is_number);
+        let compared = || filters.iter().map(|filter| &filter.field).find(is_number).cloned().or_else(|| self.table.measured("amounts"));
+        let is_general = ["highest", "lowest", "largest", "smallest"].contains(&superlative);
+        match self.measured(superlative).or_else(|| compared().filter(|_| is_general)) {
+            Some(column) => said.sort.push((Some(column), looks(superlative))),
+            None if first.is_some() => return None,
+            None => {}
+        }
+        Some(said)
+    }
+
+    /// With how many decimals figures are wanted.
+    fn round(&self, bag: &mut Bag) -> Option<Option<u64>> {
+        match &bag.all("round")[..] {
+            [] => Some(None),
+            [piece] if piece.value == "whole" => Some(Some(0)),
+            [piece] => Some(Some(piece.count("number").filter(|decimals| *decimals < 16)?)),
+            _ => None,
+        }
+    }
+
     fn groups(&self, bag: &mut Bag, counts: bool) -> Option<Vec<String>> {
         let mut groups = Vec::new();
         for piece in bag.all("group") {
@@ -337,6 +410,10 @@ impl TableQuestion<'_> {
                 figures.push(Some(self.total(value, piece.column("column")?)?));
             }
         }
+        for piece in bag.all("total_more") {
+            let (_, column) = figures.last()?.clone()?;
+            figures.push(Some(self.total(piece.value, column)?));
+        }
         if bag.takes("and_count") {
             figures.push(None);
         }
@@ -373,6 +450,12 @@ impl TableQuestion<'_> {
                 return None;
             }
             let mut key = if piece.piece == "sort_count" { None } else { Some(self.known(piece.column("column")?)?) };
+            // `errors by component, highest first` are counted, not put in the order of names.
+            let repeats =
+                |key: &String| self.table.column(key).is_some_and(|column| !column.is_number && !column.is_date && !column.is_unique);
+            if (piece.value == "by" && !sorts || piece.piece == "sort_by" && top.is_some()) && key.as_ref().is_some_and(repeats) {
+                return None;
+            }
             // `the best team first` of teams: by what they come to.
             if piece.value == "first" && bag.0.iter().any(|group| group.piece == "group" && group.column("column") == key) {
                 key = None;

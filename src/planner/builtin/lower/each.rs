@@ -15,16 +15,16 @@ impl Lowering<'_> {
         let given: Vec<Given> = given.into_iter().collect::<Option<_>>()?;
         let all: Vec<String> =
             given.iter().zip(paths).map(|(given, path)| format!("[{}, deps.{}.output]", json!(path), given.id)).collect();
-        let column = json!(row.column.as_deref().unwrap_or("answer"));
+        let column = json!(row.each.column.as_deref().unwrap_or("answer"));
         let rows = format!("const found = [{}];\n", all.join(", "));
-        let code = if row.column.as_deref() == Some("") {
+        let code = if row.each.column.as_deref() == Some("") {
             format!("{rows}return found.filter(([, holds]) => holds).map(([path]) => path);")
         } else if say == Say::Truth {
             format!("{rows}return found.every(([, holds]) => holds === true);")
         } else {
-            format!(
-                "{rows}const rows = found.map(([path, answer]) => ({{ path, [{column}]: answer }}));\nif (found.every(([, answer]) => typeof answer === \"number\")) rows.push({{ path: \"(total)\", [{column}]: found.reduce((sum, [, answer]) => sum + answer, 0) }});\nreturn rows;"
-            )
+            let sum = format!("rows.push({{ path: \"(total)\", [{column}]: found.reduce((sum, [, answer]) => sum + answer, 0) }});\n");
+            let sum = if row.each.sum { sum } else { String::new() };
+            format!("{rows}const rows = found.map(([path, answer]) => ({{ path, [{column}]: answer }}));\n{sum}return rows;")
         };
         let ids: Vec<&String> = given.iter().map(|given| &given.id).collect();
         let id = self.add(&format!("{}_of_each", row.name), json!({ "title": row.title(slots), "code": code, "depends_on": ids }));

@@ -69,7 +69,13 @@ impl<'a> Lowering<'a> {
                     self.write(&last, target);
                 }
                 Step::Do(clause) => {
-                    let given = self.operation(&clause.operation);
+                    let given = match &clause.operation {
+                        Operation::Row { name, slots } if clause.target.is_some() => match rows::row(name) {
+                            Some(row) => self.row(row, slots, Say::Elsewhere),
+                            None => self.template(name, slots),
+                        },
+                        operation => self.operation(operation),
+                    };
                     match (&clause.target, given) {
                         (Some(target), Some(given)) => self.write(&[given], target),
                         (None, Some(given)) => unwritten.push(given),
@@ -193,7 +199,7 @@ impl<'a> Lowering<'a> {
         let code = filled_code(row.code.as_ref()?, slots);
         let consts: String = sources.iter().map(|(name, id)| format!("const {name} = deps.{id}.output;\n")).collect();
         let code = match (row.needs.truth, say) {
-            (true, Say::Words) => {
+            (true, Say::Words | Say::Elsewhere) => {
                 let (yes, no) = row.needs.say.clone().unwrap_or_else(|| ("yes".into(), "no".into()));
                 format!("{consts}const holds = (() => {{ {code} }})();\nreturn holds ? {} : {};", json!(yes), json!(no))
             }
@@ -205,6 +211,9 @@ impl<'a> Lowering<'a> {
             node["depends_on"] = json!(depends);
         }
         let id = self.add(&row.name, node);
+        if say == Say::Elsewhere && row.writes.is_some() {
+            return Some(Given::new(id, ResultShape::Text));
+        }
         if let Some(path) = row.writes.as_ref().and_then(|writes| slot(slots, writes)).map(SlotValue::value) {
             let args = json!({ "path": escape(&path), "content": format!("{{{{{id}.result}}}}") });
             let node = json!({ "title": format!("write {}", path.as_str().unwrap_or_default()), "tool": "write_file", "args": args, "approve": "before", "depends_on": [id] });
@@ -406,6 +415,8 @@ fn follow(value: &mut Value, renamed: &[(String, String)]) {
 enum Say {
     Words,
     Truth,
+    /// In words, and what would be written to a file is given.
+    Elsewhere,
 }
 
 pub(super) fn has_effect(step: &Step) -> bool {
@@ -441,8 +452,17 @@ fn filled(value: &Value, slots: &SlotValues) -> Option<Value> {
             let mut text = text.clone();
             for (name, slot) in slots {
                 if let (true, SlotValue::Path(path)) = (text.contains(&format!("{{{name}.table}}")), slot) {
-                    let tables = crate::tools::tables::names(std::slice::from_ref(path));
-                    text = text.replace(&format!("{{{name}.table}}"), tables.first().map_or("", String::as_str));
+                    // Two files of one stem get their folders in their names.
+                    let all = slots.iter().filter_map(|(_, slot)| if let SlotValue::Path(path) = slot { Some(path.clone()) } else { None });
+                    let all: Vec<String> = all.collect();
+                    let tables = crate::tools::tables::names(&all);
+                    let table = all.iter().position(|other| other == path).map_or("", |at| tables[at].as_str());
+                    text = text.replace(&format!("{{{name}.table}}"), table);
+                }
+                if let SlotValue::Path(path) = slot {
+                    let (folder, file) = path.rsplit_once('/').map_or(("", path.as_str()), |(folder, file)| (&path[..=folder.len()], file));
+                    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+                    text = text.replace(&format!("{{{name}.stem}}"), &format!("{folder}{stem}"));
                 }
                 let value = match escape(&slot.value()) {
                     Value::String(value) => value,

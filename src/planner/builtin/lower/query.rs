@@ -16,7 +16,7 @@ impl Lowering<'_> {
             Source::Commits { path } => self.commits(query, path.as_deref()),
             Source::Files(set) => {
                 let fields = fields(query);
-                let mut args = json!({ "path": literal(&set.place), "ignored": true });
+                let mut args = json!({ "path": literal(set.root()), "ignored": true });
                 if !set.direct {
                     args["recursive"] = json!(true);
                 }
@@ -31,8 +31,8 @@ impl Lowering<'_> {
             }
             Source::Lines(file) => self.lines(query, file),
             Source::Matches { text, mode, files } => {
-                let mut args = json!({ "pattern": literal(text), "literal": true, "path": literal(&files.place), "ignored": true, "max_results": 2000 });
-                if *mode == Match::AnyCase {
+                let mut args = json!({ "pattern": literal(text), "literal": true, "path": literal(files.root()), "ignored": true, "max_results": 2000 });
+                if mode.any_case {
                     args["ignore_case"] = json!(true);
                 }
                 if let Some(glob) = one_glob(&files.globs) {
@@ -42,6 +42,9 @@ impl Lowering<'_> {
                     (args["pattern"], args["literal"]) = (json!("^"), json!(false));
                     format!("read the lines of the {files}")
                 } else {
+                    if mode.word {
+                        (args["pattern"], args["literal"]) = (json!(literal(&whole_word(text))), json!(false));
+                    }
                     format!("search for {} in {files}", crate::planner::builtin::slots::quoted(text))
                 };
                 let search = self.add("search", json!({ "title": title, "tool": "search_files", "args": args }));
@@ -53,11 +56,9 @@ impl Lowering<'_> {
                 }
                 rows.push_str(&except_code(files));
                 if fields(query).iter().any(|field| field == "times") {
-                    let sought = if *mode == Match::AnyCase { text.to_lowercase() } else { text.clone() };
-                    let line = if *mode == Match::AnyCase { "row.text.toLowerCase()" } else { "row.text" };
                     rows.push_str(&format!(
-                        "rows = rows.map((row) => ({{ ...row, times: {line}.split({}).length - 1 }}));\n",
-                        json!(sought)
+                        "rows = rows.map((row) => ({{ ...row, times: row.text.split({}).length - 1 }}));\n",
+                        sought(text, *mode)
                     ));
                 }
                 self.code(query, &search, &rows)
@@ -230,7 +231,24 @@ fn files_code(set: &FileSet, list: &str) -> String {
     code
 }
 
-/// Leaves out folders, files and patterns.
+/// A text as a pattern of code.
+fn sought(text: &str, mode: Match) -> String {
+    let pattern = if mode.word { whole_word(text) } else { escaped(text) };
+    format!("new RegExp({}, {})", json!(pattern), json!(if mode.any_case { "i" } else { "" }))
+}
+
+/// A text as a pattern that means nothing but itself.
+fn escaped(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_ascii_punctuation() { format!("\\{letter}") } else { letter.to_string() }).collect()
+}
+
+/// A text where it is no part of another word.
+fn whole_word(text: &str) -> String {
+    let edge = |letter: Option<char>| if letter.is_some_and(|letter| letter.is_ascii_alphanumeric() || letter == '_') { "\\b" } else { "" };
+    format!("{}{}{}", edge(text.chars().next()), escaped(text), edge(text.chars().last()))
+}
+
+/// Leaves out folders, files and patterns, and what is in no folder that is meant.
 fn except_code(set: &FileSet) -> String {
     let test = |except: &String| {
         if except.ends_with('/') {
@@ -245,10 +263,15 @@ fn except_code(set: &FileSet) -> String {
             format!("row.path === {}", json!(except))
         }
     };
-    if set.except.is_empty() {
-        return String::new();
+    let mut code = String::new();
+    if !set.also.is_empty() {
+        let folders: Vec<String> = std::iter::once(&set.place).chain(&set.also).map(|folder| format!("{folder}/")).collect();
+        code = format!("rows = rows.filter((row) => {}.some((folder) => row.path.startsWith(folder)));\n", json!(folders));
     }
-    format!("rows = rows.filter((row) => !({}));\n", set.except.iter().map(test).collect::<Vec<_>>().join(" || "))
+    if !set.except.is_empty() {
+        code += &format!("rows = rows.filter((row) => !({}));\n", set.except.iter().map(test).collect::<Vec<_>>().join(" || "));
+    }
+    code
 }
 
 /// Filter, order, part and what is wanted, as code over `rows`.
@@ -392,8 +415,7 @@ fn filter(filter: &RowFilter) -> String {
             format!("[{}].includes({field})", values.iter().map(|value| value_of(value).to_string()).collect::<Vec<_>>().join(", "))
         }
         Test::Between(from, to) => format!("{field} >= {} && {field} <= {}", value_of(from), value_of(to)),
-        Test::Contains(text, Match::Exact) => format!("{field}.includes({})", json!(text)),
-        Test::Contains(text, Match::AnyCase) => format!("{field}.toLowerCase().includes({})", json!(text.to_lowercase())),
+        Test::Contains(text, mode) => format!("{}.test({field})", sought(text, *mode)),
         Test::Starts(text) => format!("{field}.startsWith({})", json!(text)),
         Test::Ends(text) => format!("{field}.endsWith({})", json!(text)),
         Test::Empty => format!("{field}.trim() === \"\""),

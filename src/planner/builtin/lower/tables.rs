@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Given, Lowering, ResultShape, literal, query::VALUE};
 use crate::planner::builtin::facts::TableFacts;
-use crate::planner::builtin::tree::{Direction, Figure, Match, Query, Range, RowFilter, Test, Total, Want, figure_name};
+use crate::planner::builtin::tree::{Direction, Figure, Query, Range, RowFilter, Test, Total, Want, figure_name};
 
 impl Lowering<'_> {
     pub(super) fn table(&mut self, query: &Query, file: &str) -> Given {
@@ -53,22 +53,17 @@ impl Sql<'_> {
         let Self { query, .. } = self;
         let from = format!("FROM {}", name(&self.table.name));
         let conditions: Vec<String> = query.filters.iter().map(condition).collect();
-        // Lines of a log that are none of its entries, such as a stack's, don't count.
-        let entries = self.table.is_log().then(|| "(\"time\" IS NOT NULL OR \"level\" IS NOT NULL)".to_owned());
-        let only = |conditions: &[String]| {
-            let all: Vec<String> = entries.iter().chain(conditions).cloned().collect();
-            if all.is_empty() { String::new() } else { format!(" WHERE {}", all.join(" AND ")) }
-        };
         let holds = conditions.join(" AND ");
-        let unfiltered = only(&[]);
-        let only = only(&conditions);
+        let unfiltered = self.filtered(&[]);
+        let only = self.filtered(&conditions);
         let list = |fields: &[String]| {
             if fields.is_empty() { "*".to_owned() } else { fields.iter().map(|field| name(field)).collect::<Vec<_>>().join(", ") }
         };
         match &query.want {
             Want::Columns | Want::CountColumns | Want::Lacking => format!("SELECT * {from} LIMIT 0"),
             Want::Percent if query.group.is_empty() => {
-                format!("SELECT 100.0 * count(CASE WHEN {holds} THEN 1 END) / count(*) AS {VALUE} {from}{unfiltered}")
+                let share = self.rounded(format!("100.0 * count(CASE WHEN {holds} THEN 1 END) / count(*)"));
+                format!("SELECT {share} AS {VALUE} {from}{unfiltered}")
             }
             Want::Exists => format!("SELECT CASE WHEN count(*) > 0 THEN 'yes' ELSE 'no' END AS {VALUE} {from}{only}"),
             Want::Distinct(fields) if fields.len() == 1 => {
@@ -95,6 +90,14 @@ impl Sql<'_> {
                         if query.reverse { " DESC" } else { "" }
                     )
                 }
+                Some(Range::Top(1)) if !query.group.is_empty() && query.sort.len() == 1 => {
+                    let (key, direction) = &query.sort[0];
+                    let best = if *direction == Direction::Descending { "max" } else { "min" };
+                    let (group, key) = (name(&query.group[0]), name(key));
+                    let bests = format!("SELECT {group}, {best}({key}) {from}{only} GROUP BY {group}");
+                    let and = if only.is_empty() { "WHERE" } else { "AND" };
+                    format!("SELECT {} {from}{only} {and} ({group}, {key}) IN ({bests}) ORDER BY {group}, rowid", list(fields))
+                }
                 Some(Range::Top(count)) if !query.reverse && query.sort.len() == 1 => {
                     let (key, direction) = &query.sort[0];
                     let (sign, order) = last_of(*direction);
@@ -114,23 +117,40 @@ impl Sql<'_> {
         }
     }
 
+    fn filtered(&self, conditions: &[String]) -> String {
+        // Lines of a log that are none of its entries, such as a stack's, don't count.
+        let entries = self.table.is_log().then(|| "(\"time\" IS NOT NULL OR \"level\" IS NOT NULL)".to_owned());
+        let all: Vec<String> = entries.iter().chain(conditions).cloned().collect();
+        if all.is_empty() { String::new() } else { format!(" WHERE {}", all.join(" AND ")) }
+    }
+
     fn totals(&self, from: &str, only: &str) -> String {
         let Self { query, .. } = self;
         let keys: Vec<String> = query.group.iter().map(|field| group(field)).collect();
+        // Of the fewest, a group without such rows has least.
+        let least = query.sort.first().is_some_and(|(key, direction)| *key == query.value_name() && *direction == Direction::Ascending)
+            || query.having.is_some_and(|(relation, _)| matches!(relation, Relation::Less | Relation::AtMost));
+        let unfiltered = self.filtered(&[]);
+        let holds: Vec<String> = query.filters.iter().map(condition).collect();
+        let (only, count) = match query.want == Want::Count && least && !holds.is_empty() {
+            true => (unfiltered.as_str(), format!("count(CASE WHEN {} THEN 1 END)", holds.join(" AND "))),
+            false => (only, "count(*)".to_owned()),
+        };
         let alias = if keys.is_empty() { VALUE.to_owned() } else { name(&query.value_name()) };
         let value = match &query.want {
             Want::CountDistinct(field) => format!("count(DISTINCT {})", name(field)),
             Want::Total(Total::Median, field) => return self.median(field, &keys, &alias, from, only),
-            Want::Total(total, field) => function(*total, field),
-            Want::Percent => format!("100.0 * count(*) / (SELECT count(*) {from}{only})"),
+            Want::Total(total, field) => self.rounded(function(*total, field)),
+            Want::Percent => self.rounded(format!("100.0 * count(*) / (SELECT count(*) {from}{only})")),
             Want::Figures(figures) => {
                 let figure = |figure: &Figure| {
-                    let value = figure.as_ref().map_or_else(|| "count(*)".to_owned(), |(total, field)| function(*total, field));
+                    let value =
+                        figure.as_ref().map_or_else(|| "count(*)".to_owned(), |(total, field)| self.rounded(function(*total, field)));
                     format!("{value} AS {}", name(&figure_name(figure)))
                 };
                 figures.iter().map(figure).collect::<Vec<_>>().join(", ")
             }
-            _ => "count(*)".to_owned(),
+            _ => count,
         };
         let value = if matches!(query.want, Want::Figures(_)) { value } else { format!("{value} AS {alias}") };
         if keys.is_empty() {
@@ -153,6 +173,14 @@ impl Sql<'_> {
         groups + &self.order(false)
     }
 
+    fn rounded(&self, figure: String) -> String {
+        match self.query.round {
+            None => figure,
+            Some(0) => format!("CAST(round({figure}) AS INTEGER)"),
+            Some(decimals) => format!("round({figure}, {decimals})"),
+        }
+    }
+
     /// The middle value, or the mean of both middle values, of each group.
     fn median(&self, field: &str, keys: &[String], alias: &str, from: &str, only: &str) -> String {
         let field = name(field);
@@ -167,7 +195,10 @@ impl Sql<'_> {
         );
         let group = if names.is_empty() { String::new() } else { format!(" GROUP BY {}{}", names.join(", "), self.order(false)) };
         let listed: String = names.iter().map(|name| format!("{name}, ")).collect();
-        format!("SELECT {listed}avg(\"middle\") AS {alias} FROM ({ranked}) WHERE \"place\" IN ((\"of\" + 1) / 2, (\"of\" + 2) / 2){group}")
+        format!(
+            "SELECT {listed}{} AS {alias} FROM ({ranked}) WHERE \"place\" IN ((\"of\" + 1) / 2, (\"of\" + 2) / 2){group}",
+            self.rounded("avg(\"middle\")".into())
+        )
     }
 
     /// What rows are ordered by is shown beside what was asked for.
@@ -259,8 +290,13 @@ fn condition(filter: &RowFilter) -> String {
         Test::Compare(comparison, literal) => format!("{field} {} {}", comparison.sign().replace("==", "="), value(literal)),
         Test::OneOf(values) => format!("{field} IN ({})", values.iter().map(value).collect::<Vec<_>>().join(", ")),
         Test::Between(from, to) => format!("{field} BETWEEN {} AND {}", value(from), value(to)),
-        Test::Contains(text, Match::Exact) => format!("instr({field}, {}) > 0", value(&Literal::Text(text.clone()))),
-        Test::Contains(text, Match::AnyCase) => format!("instr(lower({field}), {}) > 0", value(&Literal::Text(text.to_lowercase()))),
+        Test::Contains(text, mode) => {
+            let (field, text) = if mode.any_case { (format!("lower({field})"), text.to_lowercase()) } else { (field, text.clone()) };
+            match mode.word && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_') {
+                true => format!("(' ' || {field} || ' ') GLOB '*[^a-zA-Z0-9_]{text}[^a-zA-Z0-9_]*'"),
+                false => format!("instr({field}, {}) > 0", value(&Literal::Text(text))),
+            }
+        }
         Test::Starts(text) => format!("substr({field}, 1, {}) = {}", text.chars().count(), value(&Literal::Text(text.clone()))),
         Test::Ends(text) => format!("substr({field}, -{}) = {}", text.chars().count(), value(&Literal::Text(text.clone()))),
         Test::Empty => format!("({field} IS NULL OR {field} = '')"),

@@ -34,6 +34,9 @@ pub struct QueryJob {
     pub files: Vec<QueryFile>,
     /// Give this many rows at most.
     pub max_rows: Option<usize>,
+    /// Files that can't be read are empty tables.
+    #[serde(default)]
+    pub unreadable: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -63,7 +66,7 @@ pub struct QueryLimits {
 /// # Errors
 /// Files that can't be read as tables, SQL that is wrong or not allowed, and each limit.
 pub fn answer(job: &QueryJob, limits: QueryLimits) -> Result<Value, QueryFault> {
-    let tables = read(&job.files).map_err(|error| QueryFault { message: error.to_string(), hint: None })?;
+    let tables = read(job).map_err(|error| QueryFault { message: error.to_string(), hint: None })?;
     // The tables help whoever wrote wrong SQL.
     let hint = || Some(tables.iter().map(described).collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty());
     let fault = |error: &Error| {
@@ -73,10 +76,14 @@ pub fn answer(job: &QueryJob, limits: QueryLimits) -> Result<Value, QueryFault> 
     let database = load(&tables, limits).map_err(|error| fault(&error))?;
     let found = rows(&database, job).map_err(|error| fault(&error))??;
     let shown = |table: &Table| {
-        json!({
+        let mut shown = json!({
             "name": table.name, "file": table.file, "format": table.format, "rows": table.rows.len(), "unreadable": table.unreadable,
             "columns": table.columns,
-        })
+        });
+        if let Some(fault) = &table.fault {
+            shown["fault"] = json!(fault);
+        }
+        shown
     };
     let mut notes: Vec<String> = tables.iter().flat_map(|table| table.notes.clone()).collect();
     if found.truncated {
@@ -92,10 +99,16 @@ pub fn answer(job: &QueryJob, limits: QueryLimits) -> Result<Value, QueryFault> 
     Ok(answer)
 }
 
-fn read(files: &[QueryFile]) -> Result<Vec<Table>, TableError> {
-    let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-    let named = tables::names(&paths).into_iter().zip(files);
-    let read = named.map(|(name, file)| tables::read_as(&name, &file.path, &file.text, file.format));
+fn read(job: &QueryJob) -> Result<Vec<Table>, TableError> {
+    let paths: Vec<String> = job.files.iter().map(|file| file.path.clone()).collect();
+    let named = tables::names(&paths).into_iter().zip(&job.files);
+    let read = named.map(|(name, file)| match tables::read_as(&name, &file.path, &file.text, file.format) {
+        Err(fault) if job.unreadable => {
+            let format = file.format.unwrap_or_else(|| tables::format_of(&file.path, &file.text));
+            Ok(vec![Table { fault: Some(fault.to_string()), ..Table::empty(name, &file.path, format) }])
+        }
+        read => read,
+    });
     let mut all: Vec<Table> = read.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
     for table in all.iter_mut().filter(|table| table.columns.is_empty()) {
         table.columns.push(Column::new("value".into(), ColumnKind::Text));
@@ -285,7 +298,7 @@ mod tests {
 
     fn job(sql: &str, files: &[(&str, &str)]) -> QueryJob {
         let file = |(path, text): &(&str, &str)| QueryFile { path: (*path).into(), text: (*text).into(), format: None };
-        QueryJob { sql: sql.into(), files: files.iter().map(file).collect(), max_rows: None }
+        QueryJob { sql: sql.into(), files: files.iter().map(file).collect(), max_rows: None, unreadable: false }
     }
 
     const SALES: (&str, &str) = ("data/sales.csv", "region,amount,zip\nNorth,0.1,01234\nSouth,7,2\nNorth,0.2,\n");

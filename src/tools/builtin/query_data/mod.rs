@@ -45,6 +45,9 @@ struct QueryDataArgs {
     /// Give at most this many rows. Default: all, and more than 10000 are an error.
     #[schemars(range(min = 1, max = 10_000))]
     max_rows: Option<usize>,
+    /// A file that can't be read is an empty table whose `fault` says why, and no error.
+    #[serde(default)]
+    unreadable: bool,
 }
 
 pub(super) struct QueryData {
@@ -136,7 +139,7 @@ fn job(workspace: &Workspace, args: QueryDataArgs, stop: &AbandonFlag) -> Result
         left -= size;
         files.push(QueryFile { text: decode(bytes, &path)?, path, format: args.file_format });
     }
-    Ok(QueryJob { sql: args.sql, files, max_rows: args.max_rows })
+    Ok(QueryJob { sql: args.sql, files, max_rows: args.max_rows, unreadable: args.unreadable })
 }
 
 /// Files that a glob matches; none for a plain path.
@@ -165,4 +168,13 @@ fn globbed(workspace: &Workspace, path: &str, stop: &AbandonFlag) -> Result<Opti
         return Err(ToolError::refused(format!("no file matches `{}`", path.escape_debug())).hint("`list_directory` shows the files"));
     }
     Ok(Some(found))
+}
+
+/// What a query of one file answers.
+#[cfg(test)]
+pub(crate) fn query(sql: &str, path: &str, text: &str) -> Option<Value> {
+    use database::{QueryLimits, answer};
+    let file = QueryFile { path: path.into(), text: text.into(), format: None };
+    let job = QueryJob { sql: sql.into(), files: vec![file], max_rows: None, unreadable: false };
+    answer(&job, QueryLimits { time: std::time::Duration::from_secs(5), memory: None }).ok()
 }
