@@ -16,6 +16,7 @@ use super::{
     words::{self, Word, as_written},
 };
 use crate::planner::builtin::entities::Scene;
+use crate::planner::builtin::lower;
 use crate::planner::builtin::slots::{SlotValue, SlotValues};
 
 /// Most places at which a request is cut into clauses.
@@ -270,7 +271,11 @@ impl<'a> Reader<'a> {
                 // `delete` can be a value of a column: what asks for an effect is no question.
                 let asks_effect =
                     from < stop && ["delete", "remove", "erase", "move", "rename", "copy"].iter().any(|verb| self.words[from].is(verb));
-                if asks_effect && matches!(operation, Operation::Query(_))
+                // Without a verb beside what changes something it may belong to that.
+                let is_adrift =
+                    before.last().is_some_and(lower::has_effect) && (from >= stop || !lists::has("verbs", &self.words[from].lower));
+                if is_adrift && matches!(operation, Operation::Query(_) | Operation::Previous)
+                    || asks_effect && matches!(operation, Operation::Query(_))
                     || target.is_some() && (has_effect || matches!(operation, Operation::OnFiles { .. }))
                     || matches!(operation, Operation::Previous) && before.is_empty()
                 {

@@ -118,6 +118,9 @@ impl<'a> Compiler<'a> {
     /// With "it" read as the only file that was named before, and said.
     fn with_pronouns(&self, words: &[Word]) -> Reworded {
         let at = words.iter().position(|word| word.is("it"))?;
+        // After a question it is the answer.
+        let names_a_file = |word: &Word| word.is("if") || word.is("unless") || lists::has("effects", &word.lower);
+        words.first().filter(|word| names_a_file(word) || at > 0 && !lists::has("effects", &words[at - 1].lower))?;
         let mut named: Vec<&Word> = words[..at].iter().filter(|word| words::path_text(word).is_some()).collect();
         named.dedup_by(|a, b| a.text == b.text);
         let [file] = named[..] else { return None };
@@ -166,6 +169,11 @@ impl<'a> Compiler<'a> {
         for (stop, next) in reader.cuts(0, words.len()).into_iter().skip(1) {
             let [steps] = &self.fresh_read(&words[..stop]).readings[..] else { continue };
             let Some((path, source)) = steps.last().and_then(outcome) else { continue };
+            let (opens, _) = reader.trim(next, words.len());
+            // Without a verb beside what changes something it may belong to that.
+            if steps.last().is_some_and(lower::has_effect) && words.get(opens).is_some_and(|word| !lists::has("verbs", &word.lower)) {
+                continue;
+            }
             let facts = self.facts.with(&path, source.as_deref());
             let rest = pointed(&words[next..], &path);
             let compiler = Compiler { facts: &facts, effort: self.effort.clone(), ..*self };
