@@ -20,7 +20,8 @@ fn asked(mut bag: Bag) -> Option<Query> {
     }
     filters.extend(days(&mut bag)?);
     for piece in bag.all("commit_message").into_iter().chain(bag.all("contains")) {
-        let (text, _) = piece.text("text").or_else(|| piece.text("quoted")).filter(|_| piece.value != "not")?;
+        let (text, _) =
+            piece.text("text").or_else(|| piece.text("quoted")).filter(|_| !["not", "word", "not word", "agent"].contains(&piece.value))?;
         filters.push(RowFilter { field: "message".into(), test: Test::Contains(text, Match::ANY_CASE), not: false });
     }
     let messages = filters.iter().filter(|filter| filter.field == "message").count();
