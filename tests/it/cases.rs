@@ -207,8 +207,10 @@ fn the_selection_is_visible_under_no_color_and_nothing_has_a_colour() {
     let mut deck = program.console((80, 24));
     deck.sees("Type what you want").send("Count the words in notes.md\r").sees("read the plan, then");
     let screen = deck.emulator();
-    let rows: Vec<u16> = (0..24).filter(|row| screen.cell(*row, 4).is_some_and(vt100::Cell::inverse)).collect();
+    let is_marked = |row: &u16| screen.cell(*row, 0).is_some_and(|cell| cell.contents() == "▶");
+    let rows: Vec<u16> = (0..24).filter(is_marked).collect();
     assert_eq!(rows.len(), 1, "one row is selected, and looks so\n{}", deck.screen());
+    assert!(screen.cell(rows[0], 3).is_some_and(vt100::Cell::bold), "{}", deck.screen());
     let coloured = (0..24).flat_map(|row| (0..80).filter_map(move |column| screen.cell(row, column)));
     assert!(coloured.into_iter().all(|cell| (cell.fgcolor(), cell.bgcolor()) == (vt100::Color::Default, vt100::Color::Default)));
     assert!((0..80).filter_map(|column| screen.cell(0, column)).any(vt100::Cell::bold), "and bold is not lost with colour");

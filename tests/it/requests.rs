@@ -68,7 +68,7 @@ fn questions_about_files_text_tables_and_logs_print_their_answer() {
             "| component | count |\n| --------- | ----: |\n| db        |     1 |\n| web       |     1 |\n",
         ),
         ("Get dependencies.react from package.json", "19.0.0\n"),
-        ("is package.json valid JSON?", "yes, it is valid JSON\n"),
+        ("is package.json valid JSON?", "yes, it is valid\n"),
         ("list the lines of a.txt that are not in b.txt", "two\nthree\n"),
         ("Calculate (3 + 4) * 12.5", "87.5\n"),
         ("What is 15% of 240?", "36\n"),

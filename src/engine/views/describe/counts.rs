@@ -84,7 +84,7 @@ impl RunState {
                 StateGroup::Ahead => {}
                 StateGroup::Working | StateGroup::Resting => match node.state.rests_as(status) {
                     Some(RunStatus::Interrupted) => counts.interrupted += 1,
-                    Some(RunStatus::Waiting) => counts.waiting += 1,
+                    // What it waits for is inside.
                     Some(_) => {}
                     None => counts.running += 1,
                 },
