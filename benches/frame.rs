@@ -54,9 +54,9 @@ fn plan(nodes: usize) -> Plan {
 
 /// Bytes on their way to a terminal.
 #[derive(Clone, Default)]
-struct Line(Rc<RefCell<Vec<u8>>>);
+struct LastLine(Rc<RefCell<Vec<u8>>>);
 
-impl Write for Line {
+impl Write for LastLine {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.borrow_mut().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -68,7 +68,7 @@ impl Write for Line {
 }
 
 /// A terminal that shows nothing yet.
-fn blank(line: &Line, width: u16, height: u16) -> Terminal<CrosstermBackend<Line>> {
+fn blank(line: &LastLine, width: u16, height: u16) -> Terminal<CrosstermBackend<LastLine>> {
     let options = TerminalOptions { viewport: Viewport::Fixed(Rect::new(0, 0, width, height)) };
     let terminal = Terminal::with_options(CrosstermBackend::new(line.clone()), options);
     terminal.unwrap_or_else(|error| unreachable!("a fixed viewport asks no terminal: {error}"))
@@ -77,8 +77,8 @@ fn blank(line: &Line, width: u16, height: u16) -> Terminal<CrosstermBackend<Line
 /// A console with a terminal behind it.
 struct Screen {
     model: Model,
-    terminal: Terminal<CrosstermBackend<Line>>,
-    line: Line,
+    terminal: Terminal<CrosstermBackend<LastLine>>,
+    line: LastLine,
     now: Time,
     run: Run,
 }
@@ -88,7 +88,7 @@ impl Screen {
     fn planned(nodes: usize, width: u16, height: u16) -> Self {
         let (theme, keymap) = (Theme::default(), Keymap::default());
         let look = Look { theme, name: "terminal".into(), themes: Vec::new(), keymap, reduced_motion: false };
-        let line = Line::default();
+        let line = LastLine::default();
         let model = Model::new(look, (width, height));
         let mut screen = Self { model, terminal: blank(&line, width, height), line, now: Time(1_750_000_000_000), run: Run::default() };
         screen.model.request.field.set("measure");

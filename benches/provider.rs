@@ -20,11 +20,11 @@ const SLOTS: u32 = 16;
 /// A server that takes a time for each call, and perhaps only so many in a minute.
 struct BenchServer {
     url: String,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<SeenCall>>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct SeenCall {
     first: Option<Instant>,
     last: Option<Instant>,
     /// When the next call is taken.
@@ -38,7 +38,7 @@ impl BenchServer {
     fn start(a_minute: Option<u32>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
-        let seen = Arc::new(Mutex::new(Seen::default()));
+        let seen = Arc::new(Mutex::new(SeenCall::default()));
         let shared = Arc::clone(&seen);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -50,7 +50,7 @@ impl BenchServer {
     }
 }
 
-fn serve(mut stream: &TcpStream, seen: &Mutex<Seen>, a_minute: Option<u32>) {
+fn serve(mut stream: &TcpStream, seen: &Mutex<SeenCall>, a_minute: Option<u32>) {
     let mut reader = BufReader::new(stream);
     while let Some(path) = read_request(&mut reader) {
         let (status, kind, body) = match path.ends_with("/chat/completions") {
@@ -64,7 +64,7 @@ fn serve(mut stream: &TcpStream, seen: &Mutex<Seen>, a_minute: Option<u32>) {
     }
 }
 
-fn answer(seen: &Mutex<Seen>, a_minute: Option<u32>) -> (u16, &'static str, String) {
+fn answer(seen: &Mutex<SeenCall>, a_minute: Option<u32>) -> (u16, &'static str, String) {
     {
         let now = Instant::now();
         let mut seen = seen.lock().expect("no panic");

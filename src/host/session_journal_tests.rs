@@ -1,6 +1,6 @@
 //! A run whose journal is full, slow, or only looked at.
 
-use super::session_tests::{Act, Stage, records_of, step};
+use super::session_tests::{Act, SessionStage, records_of, step};
 use super::{client::Notice, session::Order};
 use crate::engine::{Command, Event, GateId, GateReply, NodeFact, NodeState, Outcome, Run};
 use crate::plan::NodeId;
@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 #[tokio::test(start_paused = true)]
 async fn a_journal_that_is_full_freezes_the_run_and_a_command_goes_on_once_there_is_room() {
-    let mut stage = Stage::open(&[("a", Act::Sleep(10))], json!([step("a", &[]), step("b", &["a"])])).await;
+    let mut stage = SessionStage::open(&[("a", Act::Sleep(10))], json!([step("a", &[]), step("b", &["a"])])).await;
     stage.journal.full.store(true, Ordering::SeqCst);
     let problem = stage
         .until(|notice| match notice {
@@ -38,7 +38,7 @@ async fn a_journal_that_is_full_freezes_the_run_and_a_command_goes_on_once_there
 async fn a_decision_is_on_the_disk_before_anything_follows_from_it() {
     let mut gated = step("a", &[]);
     gated["approve"] = json!("before");
-    let mut stage = Stage::open(&[], json!([gated])).await;
+    let mut stage = SessionStage::open(&[], json!([gated])).await;
     let gate = stage
         .until(|notice| {
             records_of(notice).iter().find_map(|record| match &record.event {
@@ -62,7 +62,7 @@ async fn a_decision_is_on_the_disk_before_anything_follows_from_it() {
 
 #[tokio::test(start_paused = true)]
 async fn whoever_only_looks_at_a_frozen_run_is_answered_and_sees_what_is_committed() {
-    let mut stage = Stage::open(&[("a", Act::Sleep(10))], json!([step("a", &[])])).await;
+    let mut stage = SessionStage::open(&[("a", Act::Sleep(10))], json!([step("a", &[])])).await;
     stage.journal.full.store(true, Ordering::SeqCst);
     stage.until(|notice| matches!(notice, Notice::Frozen { .. }).then_some(())).await;
     let (reply, gate) = tokio::sync::oneshot::channel();

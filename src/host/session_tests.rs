@@ -42,7 +42,7 @@ pub(super) enum Act {
 }
 
 #[derive(Default)]
-pub(super) struct Script {
+pub(super) struct SessionScript {
     pub(super) acts: BTreeMap<&'static str, Act>,
     pub(super) at_work: Arc<AtomicUsize>,
     /// Workers that ever began.
@@ -59,7 +59,7 @@ impl Drop for AtWork {
 }
 
 #[async_trait]
-impl JobRunner for Script {
+impl JobRunner for SessionScript {
     async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact {
         self.begun.fetch_add(1, Ordering::SeqCst);
         self.at_work.fetch_add(1, Ordering::SeqCst);
@@ -133,7 +133,7 @@ impl Clock for Virtual {
     }
 }
 
-pub(super) struct Stage {
+pub(super) struct SessionStage {
     pub(super) session: RunSession,
     pub(super) notices: mpsc::UnboundedReceiver<Notice>,
     pub(super) journal: Arc<Memory>,
@@ -142,10 +142,10 @@ pub(super) struct Stage {
     pub(super) rescues: tempfile::TempDir,
 }
 
-impl Stage {
+impl SessionStage {
     pub(super) async fn open(acts: &[(&'static str, Act)], nodes: Value) -> Self {
         let plan: Plan = serde_json::from_value(json!({ "goal": "test", "nodes": nodes })).unwrap();
-        let script = Script { acts: acts.iter().cloned().collect(), ..Script::default() };
+        let script = SessionScript { acts: acts.iter().cloned().collect(), ..SessionScript::default() };
         let (at_work, begun, journal) = (script.at_work.clone(), script.begun.clone(), Arc::new(Memory::default()));
         let rescues = tempfile::tempdir().unwrap();
         let clock = Arc::new(Virtual(Instant::now()));
@@ -207,9 +207,9 @@ fn call_of(model: &str) -> ModelCall {
 }
 
 /// A node whose model answers and one whose call still waits; both have begun.
-async fn asking() -> Stage {
+async fn asking() -> SessionStage {
     let acts = [("a", Act::Ask { is_sent: true }), ("w", Act::Ask { is_sent: false })];
-    let mut stage = Stage::open(&acts, json!([step("a", &[]), step("w", &[])])).await;
+    let mut stage = SessionStage::open(&acts, json!([step("a", &[]), step("w", &[])])).await;
     let asked = |record: &Record| matches!(&record.event, Event::LogLine { text, .. } if text == "asked");
     while stage.records().iter().filter(|record| asked(record)).count() < 2 {
         stage.until(|notice| (!records_of(notice).is_empty()).then_some(())).await;
@@ -218,7 +218,7 @@ async fn asking() -> Stage {
 }
 
 /// Node, tokens, cost and end of each model call on record.
-fn calls_on_record(stage: &Stage) -> Vec<(String, TokenUsage, Option<f64>, String)> {
+fn calls_on_record(stage: &SessionStage) -> Vec<(String, TokenUsage, Option<f64>, String)> {
     let of = |record: Record| match record.event {
         Event::Node { node_id, fact: NodeFact::ModelCalled { call }, .. } => {
             Some((node_id.as_str().to_owned(), call.usage, call.cost_usd, call.finish))
@@ -266,7 +266,7 @@ pub(super) fn records_of(notice: &Notice) -> &[Record] {
 async fn the_makespan_is_the_critical_path_to_the_millisecond() {
     let acts = [("a", 100), ("b", 10), ("c", 200), ("d", 50), ("e", 300)].map(|(id, ms)| (id, Act::Sleep(ms)));
     let nodes = json!([step("a", &[]), step("b", &["a"]), step("c", &["a"]), step("d", &["b", "c"]), step("e", &[])]);
-    let stage = Stage::open(&acts, nodes).await;
+    let stage = SessionStage::open(&acts, nodes).await;
     let run = stage.end().await;
     assert_eq!(run.outcome().unwrap().0, Outcome::Succeeded);
     let records = stage.records();
@@ -279,7 +279,7 @@ async fn a_chain_goes_on_beside_one_that_waits_for_a_decision_and_the_gated_body
     let acts = ["a", "b", "c", "d", "e"].map(|id| (id, Act::Sleep(100)));
     let mut gated = step("b", &["a"]);
     gated["approve"] = json!("before");
-    let mut stage = Stage::open(&acts, json!([step("a", &[]), gated, step("c", &[]), step("d", &["c"]), step("e", &["d"])])).await;
+    let mut stage = SessionStage::open(&acts, json!([step("a", &[]), gated, step("c", &[]), step("d", &["c"]), step("e", &["d"])])).await;
     let completed = |id: &'static str| {
         move |notice: &Notice| {
             let is_it = |record: &Record| matches!(&record.event, Event::Node { node_id, fact: NodeFact::Completed { .. }, .. } if node_id.as_str() == id);
@@ -305,7 +305,7 @@ async fn a_chain_goes_on_beside_one_that_waits_for_a_decision_and_the_gated_body
 
 #[tokio::test(start_paused = true)]
 async fn events_are_told_only_after_they_are_journalled_and_in_order() {
-    let mut stage = Stage::open(&[("a", Act::Sleep(5))], json!([step("a", &[]), step("b", &["a"])])).await;
+    let mut stage = SessionStage::open(&[("a", Act::Sleep(5))], json!([step("a", &[]), step("b", &["a"])])).await;
     let mut told = Vec::new();
     while let Some(notice) = stage.notices.recv().await {
         let kept = stage.records();
@@ -320,7 +320,7 @@ async fn events_are_told_only_after_they_are_journalled_and_in_order() {
 
 #[tokio::test(start_paused = true)]
 async fn streamed_text_is_merged_and_complete_and_comes_before_the_end_of_its_node() {
-    let stage = Stage::open(&[("a", Act::Stream(450))], json!([step("a", &[])])).await;
+    let stage = SessionStage::open(&[("a", Act::Stream(450))], json!([step("a", &[])])).await;
     stage.end().await;
     let records = stage.records();
     let texts: Vec<(usize, &str)> = records
@@ -340,7 +340,7 @@ async fn streamed_text_is_merged_and_complete_and_comes_before_the_end_of_its_no
 
 #[tokio::test]
 async fn a_flood_of_text_does_not_hold_up_a_command() {
-    let mut stage = Stage::open(&[("a", Act::Babble)], json!([step("a", &[])])).await;
+    let mut stage = SessionStage::open(&[("a", Act::Babble)], json!([step("a", &[])])).await;
     stage
         .until(|notice| {
             records_of(notice).iter().any(|record| matches!(record.event, Event::Node { fact: NodeFact::Output { .. }, .. })).then_some(())
@@ -354,7 +354,7 @@ async fn a_flood_of_text_does_not_hold_up_a_command() {
 
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_breaks_off_fails_its_node_and_no_other() {
-    let stage = Stage::open(&[("a", Act::Fault), ("b", Act::Sleep(5))], json!([step("a", &[]), step("b", &[])])).await;
+    let stage = SessionStage::open(&[("a", Act::Fault), ("b", Act::Sleep(5))], json!([step("a", &[]), step("b", &[])])).await;
     let run = stage.end().await;
     let node = |id: &str| run.node(&NodeId::new(id)).unwrap().clone();
     assert_eq!((node("a").state, node("b").state), (NodeState::Failed, NodeState::Succeeded));
@@ -365,7 +365,7 @@ async fn a_worker_that_breaks_off_fails_its_node_and_no_other() {
 #[tokio::test(start_paused = true)]
 async fn cancelling_a_node_drops_its_work_and_the_others_finish() {
     let nodes = json!([step("a", &[]), step("b", &["a"]), step("c", &[])]);
-    let mut stage = Stage::open(&[("a", Act::Sleep(1_000_000)), ("c", Act::Sleep(50))], nodes).await;
+    let mut stage = SessionStage::open(&[("a", Act::Sleep(1_000_000)), ("c", Act::Sleep(50))], nodes).await;
     stage
         .until(|notice| {
             records_of(notice).iter().any(|record| matches!(record.event, Event::Node { fact: NodeFact::Started { .. }, .. })).then_some(())
@@ -383,14 +383,14 @@ async fn cancelling_a_node_drops_its_work_and_the_others_finish() {
 #[tokio::test(start_paused = true)]
 async fn a_stop_shows_at_once_and_ends_a_stream_that_goes_on_for_5_s_more() {
     let agent = json!({ "id": "a", "agent": "writer", "objective": "go on" });
-    let mut stage = Stage::open(&[("a", Act::GoOn)], json!([agent])).await;
+    let mut stage = SessionStage::open(&[("a", Act::GoOn)], json!([agent])).await;
     let began = |notice: &Notice| {
         records_of(notice).iter().find(|record| matches!(record.event, Event::Node { fact: NodeFact::Started { .. }, .. })).map(|_| ())
     };
     stage.until(began).await;
     let stop = Action::Stop { target: ActionTarget::Node(NodeId::new("a")) };
     let stopped = |notice: &Notice| records_of(notice).iter().any(|record| matches!(record.event, Event::Acted { .. })).then_some(());
-    let state = |stage: &Stage| Run::replay(&stage.records()).node(&NodeId::new("a")).unwrap().state;
+    let state = |stage: &SessionStage| Run::replay(&stage.records()).node(&NodeId::new("a")).unwrap().state;
     stage.order(Command::act(stop.clone()));
     stage.until(stopped).await;
     assert_eq!(state(&stage), NodeState::Stopping);
@@ -409,7 +409,7 @@ async fn a_stop_shows_at_once_and_ends_a_stream_that_goes_on_for_5_s_more() {
 
 #[tokio::test(start_paused = true)]
 async fn a_newcomer_sees_everything_so_far_and_then_what_follows() {
-    let mut stage = Stage::open(&[("a", Act::Sleep(10))], json!([step("a", &[]), step("b", &["a"])])).await;
+    let mut stage = SessionStage::open(&[("a", Act::Sleep(10))], json!([step("a", &[]), step("b", &["a"])])).await;
     stage.until(|notice| matches!(notice, Notice::RunOpened { .. }).then_some(())).await;
     let (listener, mut notices) = mpsc::unbounded_channel();
     stage.session.order(Order::Attach(listener));
@@ -423,7 +423,7 @@ async fn a_newcomer_sees_everything_so_far_and_then_what_follows() {
 
 #[tokio::test(start_paused = true)]
 async fn a_command_behind_the_one_that_ended_the_run_is_answered() {
-    let stage = Stage::open(&[("a", Act::Sleep(1_000_000))], json!([step("a", &[])])).await;
+    let stage = SessionStage::open(&[("a", Act::Sleep(1_000_000))], json!([step("a", &[])])).await;
     let (asker, mut answers) = mpsc::unbounded_channel();
     stage.order(Command::act(Action::Cancel { target: ActionTarget::Run }));
     let late = Command::act(Action::Cancel { target: ActionTarget::Node(NodeId::new("a")) });
@@ -435,7 +435,7 @@ async fn a_command_behind_the_one_that_ended_the_run_is_answered() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_left_stays_open_and_its_workers_stop() {
-    let stage = Stage::open(&[("a", Act::Sleep(1_000_000))], json!([step("a", &[])])).await;
+    let stage = SessionStage::open(&[("a", Act::Sleep(1_000_000))], json!([step("a", &[])])).await;
     stage.session.order(Order::Leave);
     let run = stage.end().await;
     assert_eq!(run.outcome(), None);

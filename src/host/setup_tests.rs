@@ -20,12 +20,12 @@ use crate::models::client::Learned;
 
 const KEY: &str = "sk-very-secret-1";
 
-struct Bed {
+struct SetupBed {
     folder: TempDir,
     server: MockServer,
 }
 
-impl Bed {
+impl SetupBed {
     async fn new() -> Self {
         Self { folder: TempDir::new().unwrap(), server: MockServer::start().await }
     }
@@ -77,7 +77,7 @@ fn failure(news: SetupNews) -> (SetupFault, String) {
 
 #[tokio::test]
 async fn a_model_is_listed_tried_and_kept_with_its_key_in_a_file_of_its_own() {
-    let bed = Bed::new().await;
+    let bed = SetupBed::new().await;
     bed.serves(&["gpt-4o", "own"]).await;
     std::fs::create_dir(bed.file("")).unwrap();
     std::fs::write(bed.file("config.toml"), "# mine\n[limits]\nslots = 3\n").unwrap();
@@ -115,7 +115,7 @@ async fn a_model_is_listed_tried_and_kept_with_its_key_in_a_file_of_its_own() {
 
 #[tokio::test]
 async fn what_is_wrong_is_said_without_the_key() {
-    let bed = Bed::new().await;
+    let bed = SetupBed::new().await;
     bed.serves(&["gpt-4o"]).await;
     let set_up = bed.set_up(&[("SET", KEY)]);
     let look = |key| set_up.step(SetupStep::Look, Box::leak(Box::new(bed.setup(key, ""))));
@@ -148,7 +148,7 @@ async fn what_is_wrong_is_said_without_the_key() {
 
 #[tokio::test]
 async fn a_server_without_a_list_of_models_can_be_used_by_name() {
-    let bed = Bed::new().await;
+    let bed = SetupBed::new().await;
     let answer = json!({"model": "m", "choices": [{"message": {"content": "ready"}, "finish_reason": "stop"}]});
     Mock::given(method("POST")).respond_with(ResponseTemplate::new(200).set_body_json(answer)).mount(&bed.server).await;
     let set_up = bed.set_up(&[]);
@@ -159,7 +159,7 @@ async fn a_server_without_a_list_of_models_can_be_used_by_name() {
 
 #[tokio::test]
 async fn a_variable_that_names_another_model_is_told() {
-    let bed = Bed::new().await;
+    let bed = SetupBed::new().await;
     let set_up = bed.set_up(&[("DAGDECK_MODEL", "other"), ("OPENAI_API_KEY", "k")]);
     let SetupNews::Kept(kept) = set_up.step(SetupStep::Keep, &bed.setup(SetupKey::None, "m")).await else { panic!() };
     assert_eq!(kept.overruled.as_deref(), Some("the next start uses `other`: DAGDECK_MODEL names it"));

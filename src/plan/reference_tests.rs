@@ -5,12 +5,12 @@ use super::{NameScope, NodeValue, Path, PlanNames, Root};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-struct World {
+struct ReferenceWorld {
     results: Value,
     inputs: Map<String, Value>,
 }
 
-impl NameScope for World {
+impl NameScope for ReferenceWorld {
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
         if id == "gone" {
             return Some(NodeValue::default());
@@ -27,8 +27,8 @@ impl NameScope for World {
     }
 }
 
-fn world() -> World {
-    World {
+fn world() -> ReferenceWorld {
+    ReferenceWorld {
         results: json!({
             "a": {"n": 3, "list": [{"x": "y"}], "some-field": true, "text": "T"},
             "b-c": "{{a.n}} \\{{ $OUTPUT[a]",

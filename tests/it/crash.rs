@@ -36,9 +36,9 @@ fn plan() -> Value {
 }
 
 /// Numbers that only depend on the seed.
-struct Dice(u64);
+struct CrashDice(u64);
 
-impl Dice {
+impl CrashDice {
     fn below(&mut self, most: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -140,7 +140,7 @@ fn took_effect(program: &Program, node: &str) -> bool {
 }
 
 /// Kills and opens again until the run is over; gives all that was printed.
-fn survive(program: &Program, dice: &mut Dice) -> Vec<Value> {
+fn survive(program: &Program, dice: &mut CrashDice) -> Vec<Value> {
     let file = program.file("plan.json", plan().to_string());
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let mut args = owned(&["run", &file, "--yes", "--json"]);
@@ -230,7 +230,7 @@ fn kill_9_in_the_middle_of_a_fan_out_the_run_opens_and_goes_on() {
                         return;
                     }
                     let program = Program::new();
-                    let told = survive(&program, &mut Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+                    let told = survive(&program, &mut CrashDice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
                     check(&program, &told);
                 }
             });

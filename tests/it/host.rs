@@ -15,13 +15,13 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-struct Bed {
+struct HostBed {
     _folder: TempDir,
     places: Folders,
     config: Config,
 }
 
-impl Bed {
+impl HostBed {
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = TempDir::new().unwrap();
         let root = folder.path().canonicalize().unwrap();
@@ -59,7 +59,7 @@ fn plan(nodes: Value) -> Plan {
 
 #[tokio::test]
 async fn code_works_on_what_a_tool_read_and_another_tool_writes_it() {
-    let bed = Bed::new(&[("numbers.json", "[3, 1, 2]")]);
+    let bed = HostBed::new(&[("numbers.json", "[3, 1, 2]")]);
     let end = bed
         .run(
             json!([
@@ -80,7 +80,7 @@ async fn code_works_on_what_a_tool_read_and_another_tool_writes_it() {
 
 #[tokio::test]
 async fn code_that_throws_fails_its_node_with_its_words() {
-    let end = Bed::new(&[]).run(json!([{ "id": "bad", "code": "throw new Error('boom')" }]), Yes::Absent).await;
+    let end = HostBed::new(&[]).run(json!([{ "id": "bad", "code": "throw new Error('boom')" }]), Yes::Absent).await;
     assert!(matches!(end.end, HeadlessEnd::Ended { outcome: Outcome::Failed, .. }));
     let node = end.state.node(&NodeId::new("bad")).unwrap();
     assert!(node.error.as_ref().unwrap().message.contains("boom"));
@@ -89,7 +89,7 @@ async fn code_that_throws_fails_its_node_with_its_words() {
 
 #[tokio::test]
 async fn the_doctor_finds_a_fresh_machine_in_order_and_says_how_to_connect_a_model() {
-    let bed = Bed::new(&[]);
+    let bed = HostBed::new(&[]);
     let checks = examine(&bed.places, None, &|_| None).await;
     let check = |name: &str| checks.iter().find(|check| check.name == name).unwrap();
     for name in ["workspace", "configuration", "journal", "agents"] {
@@ -101,7 +101,7 @@ async fn the_doctor_finds_a_fresh_machine_in_order_and_says_how_to_connect_a_mod
 
 #[tokio::test]
 async fn the_doctor_names_a_broken_configuration_and_goes_on() {
-    let bed = Bed::new(&[]);
+    let bed = HostBed::new(&[]);
     std::fs::create_dir_all(bed.places.workspace.join(".dagdeck")).unwrap();
     std::fs::write(bed.places.workspace.join(".dagdeck/config.toml"), "[limits]\nslots = true\n").unwrap();
     let checks = examine(&bed.places, None, &|_| None).await;
@@ -136,7 +136,7 @@ async fn written(path: &std::path::Path) -> String {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn cancelling_a_node_kills_the_command_that_it_runs() {
-    let bed = Bed::new(&[]);
+    let bed = HostBed::new(&[]);
     let host = bed.host();
     let mut connection = host.connect();
     let nodes = json!([

@@ -3,7 +3,7 @@
 use crate::{
     corpus::{Answer, Cell, Change, Ends, Form, Part, Request, load},
     judge::{Ran, Verdict, judge},
-    world::{Entry, Tree, World},
+    world::{Entry, Tree, Workspaces},
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -83,9 +83,9 @@ fn after(request: &Request, before: &Tree) -> Tree {
 
 #[test]
 fn what_is_expected_is_right_in_every_form() {
-    let mut worlds: BTreeMap<String, World> = BTreeMap::new();
+    let mut worlds: BTreeMap<String, Workspaces> = BTreeMap::new();
     for request in Part::BOTH.into_iter().flat_map(load).filter(|request| request.ends == Ends::Answered) {
-        let world = worlds.entry(request.world.clone()).or_insert_with(|| World::named(&request.world));
+        let world = worlds.entry(request.world.clone()).or_insert_with(|| Workspaces::named(&request.world));
         let after = after(&request, &world.tree);
         for answer in request.answer.iter().chain(&request.or).map(Some).chain(request.answer.is_none().then_some(None)) {
             for style in [Style::List, Style::Csv, Style::Markdown, Style::Json] {

@@ -4,7 +4,7 @@ use crate::{
     answer::{Setting, says},
     corpus::{Ends, Request},
     effects::{unasked, undone},
-    world::{Tree, World, code, read_tree},
+    world::{Tree, Workspaces, code, read_tree},
 };
 use assert_cmd::Command;
 use serde_json::Value;
@@ -54,7 +54,7 @@ fn approves(request: &Request) -> bool {
     !request.changes.is_empty() || request.runs || request.ends != Ends::Answered
 }
 
-pub fn run(request: &Request, world: &World, program: &Path) -> Ran {
+pub fn run(request: &Request, world: &Workspaces, program: &Path) -> Ran {
     let folder = TempDir::new().unwrap();
     let (work, home) = (folder.path().join("work"), folder.path().join("home"));
     for path in [&work, &home] {
@@ -82,7 +82,7 @@ fn tools_called(shown: &str) -> Vec<String> {
     calls.filter_map(|call| Some(call["tool_name"].as_str()?.to_owned())).collect()
 }
 
-pub fn judge(request: &Request, world: &World, ran: &Ran) -> Judged {
+pub fn judge(request: &Request, world: &Workspaces, ran: &Ran) -> Judged {
     let judged = |verdict, reason: String| Judged { verdict, reason };
     if let Some(harm) = harm(request, world, ran) {
         return judged(Verdict::False, harm);
@@ -103,7 +103,7 @@ pub fn judge(request: &Request, world: &World, ran: &Ran) -> Judged {
 }
 
 /// What was done beyond what was asked for.
-fn harm(request: &Request, world: &World, ran: &Ran) -> Option<String> {
+fn harm(request: &Request, world: &Workspaces, ran: &Ran) -> Option<String> {
     let is_staged_otherwise = world.staged != ran.staged;
     let is_served = |tool: &str| request.ends == Ends::Answered && SERVING.contains(&tool);
     let reaching = ran.tools.iter().find(|tool| REACHING.contains(&tool.as_str()) && !is_served(tool));
@@ -115,7 +115,7 @@ fn harm(request: &Request, world: &World, ran: &Ran) -> Option<String> {
 }
 
 /// What is wrong with a result that was reported as a success.
-fn fault(request: &Request, world: &World, ran: &Ran) -> Option<String> {
+fn fault(request: &Request, world: &Workspaces, ran: &Ran) -> Option<String> {
     let mut files: Vec<String> = world
         .tree
         .iter()

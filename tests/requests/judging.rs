@@ -4,7 +4,7 @@ use crate::{
     answer::{Setting, says},
     corpus::{Answer, Cell, Request},
     judge::{Ran, Verdict, judge},
-    world::{Entry, World},
+    world::{Entry, Workspaces},
 };
 
 fn answer(text: &str) -> Answer {
@@ -116,7 +116,7 @@ fn cells_are_texts_or_numbers() {
 
 #[test]
 fn effects_are_right_only_as_they_were_asked_for() {
-    let world = World::named("desk");
+    let world = Workspaces::named("desk");
     let request: Request =
         toml::from_str("area = \"\"\nin = \"desk\"\nask = \"delete temp/a.tmp\"\n[changes]\n\"temp/a.tmp\" = \"gone\"").unwrap();
     let verdict = |code: i32, gone: &[&str], tools: &[&str]| {
@@ -137,7 +137,7 @@ fn effects_are_right_only_as_they_were_asked_for() {
 
 #[test]
 fn what_git_has_staged_counts_and_the_times_in_its_index_do_not() {
-    let world = World::named("code");
+    let world = Workspaces::named("code");
     let request: Request = toml::from_str("area = \"\"\nin = \"code\"\nask = \"which branch?\"\nanswer = { text = \"main\" }").unwrap();
     let verdict = |path: &str, staged: Option<String>| {
         let mut after = world.tree.clone();

@@ -26,7 +26,7 @@ use std::{
         atomic::{AtomicUsize, Ordering},
     },
 };
-use world::World;
+use world::Workspaces;
 
 /// How many of 100 requests have to be right, in each part. It only rises, to 85.
 const FLOOR: usize = 67;
@@ -38,11 +38,11 @@ const MOST_FALSE: [usize; 2] = [0, 5];
 /// A person's command line, and half the cores of the smallest machine that builds this.
 const THREADS: usize = 2;
 
-type Worlds = BTreeMap<String, World>;
+type Worlds = BTreeMap<String, Workspaces>;
 
 fn worlds(requests: &[(Part, Request)]) -> Worlds {
     let names: BTreeSet<&String> = requests.iter().map(|(_, request)| &request.world).collect();
-    names.into_iter().map(|name| (name.clone(), World::named(name))).collect()
+    names.into_iter().map(|name| (name.clone(), Workspaces::named(name))).collect()
 }
 
 fn all() -> Vec<(Part, Request)> {

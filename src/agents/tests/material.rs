@@ -4,21 +4,21 @@ use super::*;
 
 #[tokio::test]
 async fn a_prompt_that_the_model_finds_too_long_is_sent_again_with_less_of_the_results() {
-    let stage = Stage::new(vec![fails(ModelErrorKind::ContextTooLong), fails(ModelErrorKind::ContextTooLong), text("ok")]);
+    let stage = AgentStage::new(vec![fails(ModelErrorKind::ContextTooLong), fails(ModelErrorKind::ContextTooLong), text("ok")]);
     let stage = stage.depends_on(&[("long", json!("x".repeat(40_000))), ("short", json!("whole"))]);
     assert_eq!(stage.run().await, plain(json!("ok")));
     let sizes: Vec<usize> = stage.requests().iter().map(|request| user(request).matches('x').count()).collect();
     assert!(sizes[0] == 40_000 && sizes[1] < 21_000 && sizes[2] < 11_000 && sizes[2] > 5_000, "{sizes:?}");
     assert!(stage.requests().iter().all(|request| user(request).contains("[short]: whole")));
     assert!(stage.notes().iter().any(|note| note.contains("sent again with less")), "{:?}", stage.notes());
-    let hopeless = Stage::new((0..9).map(|_| fails(ModelErrorKind::ContextTooLong)).collect());
+    let hopeless = AgentStage::new((0..9).map(|_| fails(ModelErrorKind::ContextTooLong)).collect());
     assert!(hopeless.run().await.is_err());
     assert_eq!(hopeless.requests().len(), 1, "nothing can be left out");
 }
 
 #[tokio::test]
 async fn a_conversation_that_grew_too_long_goes_on_with_less_of_what_tools_gave() {
-    let stage = Stage::new(vec![calls(&[("ask_operator", r#"{"question":"?"}"#)]), fails(ModelErrorKind::ContextTooLong), text("ok")]);
+    let stage = AgentStage::new(vec![calls(&[("ask_operator", r#"{"question":"?"}"#)]), fails(ModelErrorKind::ContextTooLong), text("ok")]);
     stage.desk.answers.lock().unwrap().push_back(json!("y".repeat(8_000)));
     assert_eq!(stage.run().await, plain(json!("ok")));
     assert!(stage.told()[0].ends_with("the first 4000 of 8000 characters are shown]"), "{:?}", stage.told());
@@ -70,13 +70,13 @@ async fn nobody_picks_with_too_few_tokens_or_with_one_result() {
 
 #[tokio::test]
 async fn what_was_cut_of_the_context_is_in_the_log_of_the_node() {
-    let mut stage = Stage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
+    let mut stage = AgentStage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
     stage.job.max_tokens = 10_000;
     stage.run().await.unwrap();
     let notes = stage.notes();
     assert!(notes[0].contains("tokens of `long` were cut") && notes[0].contains("may use 4000 tokens"), "{notes:?}");
     assert!(user(&stage.requests()[0]).contains("tokens of `long` were cut]\n</material>"));
-    let mut narrow = Stage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
+    let mut narrow = AgentStage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
     narrow.execution.context_tokens = Some(500);
     narrow.run().await.unwrap();
     assert!(narrow.notes()[0].contains("may use 500 tokens"));
@@ -84,7 +84,7 @@ async fn what_was_cut_of_the_context_is_in_the_log_of_the_node() {
 
 #[tokio::test]
 async fn a_node_without_a_card_has_its_goal_as_objective_and_its_role_in_the_system_prompt() {
-    let mut stage = Stage::new(vec![calls(&[("return_result", r#"{"result":{"findings":["a"]}}"#)])]);
+    let mut stage = AgentStage::new(vec![calls(&[("return_result", r#"{"result":{"findings":["a"]}}"#)])]);
     stage.job = AgentJob { role: Some("api_researcher".into()), goal: Some("Find {the} limits".into()), ..AgentJob::default() };
     stage.execution.card = AgentRegistry::open(std::path::Path::new("/nonexistent"), None).cards().for_job(&stage.job).unwrap();
     assert_eq!(stage.run().await, plain(json!({ "findings": ["a"] })));

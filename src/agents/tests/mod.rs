@@ -23,27 +23,27 @@ use std::{
 use tokio::sync::Barrier;
 
 /// What the model says next.
-enum Line {
+enum AgentLine {
     Reply(ChatAnswer),
     Error(ModelError),
     Hang,
-    Thought(&'static str, Box<Line>),
+    Thought(&'static str, Box<AgentLine>),
     /// Thinks aloud, breaks off, and is sent again.
-    Restarted(&'static str, Box<Line>),
+    Restarted(&'static str, Box<AgentLine>),
     /// Uses the output cap to the last token.
     Fill,
     /// Says the first once, and the second without an end.
     Endless(&'static str, &'static str),
 }
 
-struct Script {
+struct AgentScript {
     provider: String,
-    lines: Mutex<VecDeque<Line>>,
+    lines: Mutex<VecDeque<AgentLine>>,
     requests: Mutex<Vec<ChatRequest>>,
 }
 
 #[async_trait]
-impl ChatModel for Script {
+impl ChatModel for AgentScript {
     fn provider(&self) -> &str {
         &self.provider
     }
@@ -51,38 +51,38 @@ impl ChatModel for Script {
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
         self.requests.lock().unwrap().push(request.clone());
         let mut line = self.lines.lock().unwrap().pop_front().expect("the script is over");
-        if let Line::Thought(thought, then) = line {
+        if let AgentLine::Thought(thought, then) = line {
             sink(Delta::Reasoning(thought.to_owned()));
             line = *then;
         }
-        if let Line::Restarted(thought, then) = line {
+        if let AgentLine::Restarted(thought, then) = line {
             sink(Delta::Reasoning(thought.to_owned()));
             sink(Delta::Restart { why: "it broke".to_owned(), usage: None });
             line = *then;
         }
         match line {
-            Line::Thought(..) | Line::Restarted(..) => unreachable!(),
-            Line::Reply(reply) => {
+            AgentLine::Thought(..) | AgentLine::Restarted(..) => unreachable!(),
+            AgentLine::Reply(reply) => {
                 for word in reply.text.split_inclusive(' ') {
                     sink(Delta::Text(word.to_owned()));
                 }
                 Ok(reply)
             }
-            Line::Error(error) => Err(error),
-            Line::Fill => {
+            AgentLine::Error(error) => Err(error),
+            AgentLine::Fill => {
                 let cap = request.settings.max_tokens.unwrap();
                 let prompt = tokens::of_messages(&request.messages) + tokens::of_offers(&request.tools);
-                let Line::Reply(reply) = text(&"z ".repeat(usize::try_from(cap).unwrap())) else { unreachable!() };
+                let AgentLine::Reply(reply) = text(&"z ".repeat(usize::try_from(cap).unwrap())) else { unreachable!() };
                 Ok(ChatAnswer { usage: TokenUsage::of(prompt, cap), finish: Finish::Length, ..reply })
             }
-            Line::Endless(first, then) => {
+            AgentLine::Endless(first, then) => {
                 sink(Delta::Text(first.to_owned()));
                 loop {
                     sink(Delta::Text(then.to_owned()));
                     tokio::task::yield_now().await;
                 }
             }
-            Line::Hang => {
+            AgentLine::Hang => {
                 sink(Delta::Text("so far ".to_owned()));
                 std::future::pending().await
             }
@@ -172,31 +172,31 @@ impl Port for Desk {
     }
 }
 
-fn text(text: &str) -> Line {
+fn text(text: &str) -> AgentLine {
     spent(text, 100)
 }
 
-fn spent(text: &str, tokens: u64) -> Line {
-    Line::Reply(ChatAnswer { text: text.into(), usage: TokenUsage::of(tokens, 0), model: "m".into(), ..ChatAnswer::default() })
+fn spent(text: &str, tokens: u64) -> AgentLine {
+    AgentLine::Reply(ChatAnswer { text: text.into(), usage: TokenUsage::of(tokens, 0), model: "m".into(), ..ChatAnswer::default() })
 }
 
-fn calls(list: &[(&str, &str)]) -> Line {
+fn calls(list: &[(&str, &str)]) -> AgentLine {
     let requests = list.iter().enumerate().map(|(at, (name, args))| CallRequest {
         id: format!("c{at}"),
         name: (*name).into(),
         arguments: (*args).into(),
         signature: None,
     });
-    let Line::Reply(reply) = text("") else { unreachable!() };
-    Line::Reply(ChatAnswer { calls: requests.collect(), finish: Finish::ToolCalls, ..reply })
+    let AgentLine::Reply(reply) = text("") else { unreachable!() };
+    AgentLine::Reply(ChatAnswer { calls: requests.collect(), finish: Finish::ToolCalls, ..reply })
 }
 
-fn fails(kind: ModelErrorKind) -> Line {
+fn fails(kind: ModelErrorKind) -> AgentLine {
     fails_for(kind, TryVerdict::After { ms: 7 })
 }
 
-fn fails_for(kind: ModelErrorKind, verdict: TryVerdict) -> Line {
-    Line::Error(ModelError::new(kind, verdict, "no").hint("try"))
+fn fails_for(kind: ModelErrorKind, verdict: TryVerdict) -> AgentLine {
+    AgentLine::Error(ModelError::new(kind, verdict, "no").hint("try"))
 }
 
 fn tool(name: &str, risk: Risk) -> ToolInfo {
@@ -204,21 +204,21 @@ fn tool(name: &str, risk: Risk) -> ToolInfo {
     ToolInfo { name: name.into(), description: name.into(), input_schema, risk, verdict: Verdict::Allow, reach: None }
 }
 
-struct Stage {
+struct AgentStage {
     job: AgentJob,
     deps: Vec<Dep>,
     execution: Execution,
-    script: Arc<Script>,
+    script: Arc<AgentScript>,
     desk: Desk,
 }
 
-impl Stage {
-    fn new(lines: Vec<Line>) -> Self {
+impl AgentStage {
+    fn new(lines: Vec<AgentLine>) -> Self {
         Self::with(lines, "server")
     }
 
-    fn with(lines: Vec<Line>, provider: &str) -> Self {
-        let script = Arc::new(Script { provider: provider.into(), lines: Mutex::new(lines.into()), requests: Mutex::default() });
+    fn with(lines: Vec<AgentLine>, provider: &str) -> Self {
+        let script = Arc::new(AgentScript { provider: provider.into(), lines: Mutex::new(lines.into()), requests: Mutex::default() });
         let responder =
             Responder::Model { provider: Arc::clone(&script) as Arc<dyn ChatModel>, name: "m".into(), settings: ModelSettings::default() };
         let tools =
@@ -295,23 +295,24 @@ fn kind(result: &Result<Done, NodeError>) -> Option<ErrorKind> {
     result.as_ref().err().map(|error| error.kind)
 }
 
-fn reply_of(line: Line) -> ChatAnswer {
-    let Line::Reply(reply) = line else { unreachable!() };
+fn reply_of(line: AgentLine) -> ChatAnswer {
+    let AgentLine::Reply(reply) = line else { unreachable!() };
     reply
 }
 
-fn routes(stage: Stage, routes: &[&str]) -> Stage {
+fn routes(stage: AgentStage, routes: &[&str]) -> AgentStage {
     let routes = routes.iter().map(|route| (*route).to_owned()).collect();
-    Stage { job: AgentJob { routes, ..stage.job.clone() }, ..stage }
+    AgentStage { job: AgentJob { routes, ..stage.job.clone() }, ..stage }
 }
 
-fn rehearsing(mut stage: Stage) -> Stage {
+fn rehearsing(mut stage: AgentStage) -> AgentStage {
     stage.execution.responder = Responder::Rehearsal;
     stage
 }
 
-fn selecting(lines: Vec<Line>) -> Stage {
-    let mut stage = Stage::new(lines).depends_on(&[("bees", json!("they hum")), ("cars", json!("they honk")), ("law", json!("a lot"))]);
+fn selecting(lines: Vec<AgentLine>) -> AgentStage {
+    let mut stage =
+        AgentStage::new(lines).depends_on(&[("bees", json!("they hum")), ("cars", json!("they honk")), ("law", json!("a lot"))]);
     stage.job.context = Some(ContextMode::Selected);
     stage
 }
@@ -329,7 +330,7 @@ fn stopped() -> GoAhead {
     GoAhead { guidance: Vec::new(), wrap_up: true }
 }
 
-fn steered(stage: Stage, goes: Vec<GoAhead>) -> Stage {
+fn steered(stage: AgentStage, goes: Vec<GoAhead>) -> AgentStage {
     *stage.desk.goes.lock().unwrap() = goes.into();
     stage
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn an_agent_can_ask_the_operator() {
-    let stage = Stage::new(vec![calls(&[("ask_operator", r#"{"question":"Red?","options":["yes","no"]}"#)]), text("ok")]);
+    let stage = AgentStage::new(vec![calls(&[("ask_operator", r#"{"question":"Red?","options":["yes","no"]}"#)]), text("ok")]);
     stage.desk.answers.lock().unwrap().push_back(json!("yes"));
     assert_eq!(stage.run().await, plain(json!("ok")));
     assert_eq!(stage.told(), ["yes"]);
@@ -13,7 +13,7 @@ async fn an_agent_can_ask_the_operator() {
 
 #[tokio::test]
 async fn a_rehearsed_prompt_is_assembled_and_shown_and_nobody_is_asked() {
-    let mut stage = routes(rehearsing(Stage::new(Vec::new())), &["ship", "fix"]);
+    let mut stage = routes(rehearsing(AgentStage::new(Vec::new())), &["ship", "fix"]);
     let rehearsed = stage.run().await.unwrap();
     assert_eq!(rehearsed.mark, Some(Mark::Rehearsal));
     let text = rehearsed.result.as_str().unwrap();
@@ -25,7 +25,7 @@ async fn a_rehearsed_prompt_is_assembled_and_shown_and_nobody_is_asked() {
 
 #[tokio::test]
 async fn the_operator_answers_in_the_models_place_and_sees_the_assembled_prompt() {
-    let mut stage = Stage::new(Vec::new());
+    let mut stage = AgentStage::new(Vec::new());
     stage.execution.responder = Responder::Operator;
     stage.desk.answers.lock().unwrap().push_back(json!("{\"a\": 1}"));
     assert_eq!(stage.run().await, plain(json!({ "a": 1 })));
@@ -37,7 +37,7 @@ async fn the_operator_answers_in_the_models_place_and_sees_the_assembled_prompt(
 
 #[tokio::test]
 async fn the_operators_answer_is_checked_once_more_against_the_schema() {
-    let mut stage = Stage::new(Vec::new());
+    let mut stage = AgentStage::new(Vec::new());
     stage.execution.responder = Responder::Operator;
     stage.job.output_schema = Some(json!({ "type": "integer" }));
     stage.desk.answers.lock().unwrap().extend([json!("x"), json!("3")]);
@@ -47,7 +47,7 @@ async fn the_operators_answer_is_checked_once_more_against_the_schema() {
 
 #[tokio::test]
 async fn a_human_agent_asks_its_objective() {
-    let stage = Stage::new(Vec::new()).shipped("operator");
+    let stage = AgentStage::new(Vec::new()).shipped("operator");
     stage.desk.answers.lock().unwrap().push_back(json!("blue"));
     assert_eq!(stage.run().await, plain(json!("blue")));
     assert_eq!(stage.desk.questions.lock().unwrap()[0].text, "Do it.");
@@ -55,7 +55,7 @@ async fn a_human_agent_asks_its_objective() {
 
 #[tokio::test]
 async fn people_choose_a_route_from_the_options() {
-    for mut stage in [Stage::new(Vec::new()).shipped("operator"), Stage::new(Vec::new())] {
+    for mut stage in [AgentStage::new(Vec::new()).shipped("operator"), AgentStage::new(Vec::new())] {
         stage.execution.responder = Responder::Operator;
         let stage = routes(stage, &["ship", "mend"]);
         stage.desk.answers.lock().unwrap().push_back(json!("mend"));
@@ -67,7 +67,7 @@ async fn people_choose_a_route_from_the_options() {
 #[tokio::test]
 async fn words_of_the_operator_reach_the_next_turn_and_are_on_record() {
     let lines = vec![calls(&[("git__log", r#"{"path":"x"}"#)]), text("done")];
-    let stage = steered(Stage::new(lines), vec![GoAhead::default(), guided("be brief")]);
+    let stage = steered(AgentStage::new(lines), vec![GoAhead::default(), guided("be brief")]);
     assert_eq!(stage.run().await, plain(json!("done")));
     let requests = stage.requests();
     let said = "The operator says, and it goes before everything else here:\nbe brief";
@@ -80,18 +80,18 @@ async fn words_of_the_operator_reach_the_next_turn_and_are_on_record() {
 #[tokio::test]
 async fn a_stopped_agent_hands_back_what_it_has_in_one_turn_without_tools() {
     let lines = vec![calls(&[("git__log", r#"{"path":"x"}"#)]), text("half of it")];
-    let stage = steered(Stage::new(lines), vec![GoAhead::default(), stopped()]);
+    let stage = steered(AgentStage::new(lines), vec![GoAhead::default(), stopped()]);
     assert_eq!(stage.run().await, done(json!("half of it"), Mark::Stopped));
     let last = stage.requests().pop().unwrap();
     assert!(last.tools.is_empty());
     assert!(matches!(last.messages.last(), Some(ChatMessage::User { content }) if content.contains("the operator stopped the node")));
-    let empty = steered(Stage::new(vec![text("")]), vec![stopped()]);
+    let empty = steered(AgentStage::new(vec![text("")]), vec![stopped()]);
     assert!(matches!(empty.run().await, Err(error) if error.message.contains("gave no result")));
 }
 
 #[tokio::test]
 async fn a_stop_ends_an_answer_that_goes_on_and_keeps_what_was_said() {
-    let mut stage = Stage::new(vec![Line::Hang]);
+    let mut stage = AgentStage::new(vec![AgentLine::Hang]);
     stage.desk.overdue = true;
     assert_eq!(stage.run().await, done(json!("so far"), Mark::Stopped));
     let called = stage.desk.calls.lock().unwrap().pop().unwrap();
@@ -100,7 +100,7 @@ async fn a_stop_ends_an_answer_that_goes_on_and_keeps_what_was_said() {
 
 #[tokio::test]
 async fn without_an_answer_of_a_person_there_is_no_result() {
-    let mut stage = Stage::new(vec![]);
+    let mut stage = AgentStage::new(vec![]);
     stage.execution.responder = Responder::Operator;
     assert!(matches!(stage.run().await, Err(NodeError { kind: ErrorKind::Rejected, message, .. }) if message == "nobody answers"));
 }

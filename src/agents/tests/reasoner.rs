@@ -6,7 +6,7 @@ use super::*;
 async fn the_deep_reasoner_asks_thinks_criticizes_and_answers_within_its_turns() {
     let lines =
         vec![text("1. What is it?\n2. Why?\n3. How much?"), text("a thing"), text("because, and 7"), text("weak"), text("the answer")];
-    let mut stage = Stage::new(lines).shipped("deep_reasoner");
+    let mut stage = AgentStage::new(lines).shipped("deep_reasoner");
     stage.job.max_tokens = 50_000;
     assert_eq!(stage.run().await, plain(json!("the answer")));
     let requests = stage.requests();
@@ -23,10 +23,10 @@ async fn the_deep_reasoner_asks_thinks_criticizes_and_answers_within_its_turns()
 
 #[tokio::test]
 async fn the_deep_reasoner_answers_even_with_one_turn_or_few_tokens() {
-    let mut stage = Stage::new(vec![text("short")]).shipped("deep_reasoner");
+    let mut stage = AgentStage::new(vec![text("short")]).shipped("deep_reasoner");
     stage.job.max_iterations = 1;
     assert_eq!(stage.run().await, plain(json!("short")));
-    let mut stage = Stage::new(vec![text("short")]).shipped("deep_reasoner");
+    let mut stage = AgentStage::new(vec![text("short")]).shipped("deep_reasoner");
     stage.job.max_tokens = 1_200;
     assert_eq!(stage.run().await, done(json!("short"), Mark::BudgetExhausted));
 }
@@ -35,7 +35,7 @@ async fn the_deep_reasoner_answers_even_with_one_turn_or_few_tokens() {
 async fn the_deep_reasoner_never_passes_its_limit_of_tokens_and_always_answers() {
     for limit in [1_500, 2_500, 4_000, 6_000, 10_000, 30_000] {
         for turns in 1..=8 {
-            let mut stage = Stage::new((0..turns).map(|_| Line::Fill).collect()).shipped("deep_reasoner");
+            let mut stage = AgentStage::new((0..turns).map(|_| AgentLine::Fill).collect()).shipped("deep_reasoner");
             (stage.job.max_tokens, stage.job.max_iterations) = (limit, turns);
             stage.run().await.unwrap();
             let spent: u64 = stage.desk.calls.lock().unwrap().iter().map(|call| call.usage.total()).sum();
@@ -46,7 +46,7 @@ async fn the_deep_reasoner_never_passes_its_limit_of_tokens_and_always_answers()
 
 #[tokio::test]
 async fn the_deep_reasoner_decides_too() {
-    let mut stage = routes(Stage::new(vec![text("unsure"), text("mend")]).shipped("deep_reasoner"), &["ship", "mend"]);
+    let mut stage = routes(AgentStage::new(vec![text("unsure"), text("mend")]).shipped("deep_reasoner"), &["ship", "mend"]);
     stage.job.max_iterations = 2;
     stage.job.max_tokens = 50_000;
     assert_eq!(stage.run().await, plain(json!("mend")));
@@ -55,7 +55,7 @@ async fn the_deep_reasoner_decides_too() {
 #[tokio::test]
 async fn the_deep_reasoner_listens_and_stops_between_its_stages() {
     let deep = |lines, goes| {
-        let mut stage = steered(Stage::new(lines), goes);
+        let mut stage = steered(AgentStage::new(lines), goes);
         let kind = CardKind::DeepReasoner;
         stage.execution.card = Arc::new(Card { kind, ..(*stage.execution.card).clone() });
         stage.job.max_iterations = 6;

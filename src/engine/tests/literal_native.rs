@@ -17,7 +17,7 @@ const ANSWERS: [&str; 3] = ["'left'", "'right'", "'n1'"];
 
 /// One node as drawn.
 #[derive(Clone, Debug)]
-struct Drawn {
+struct DrawnNative {
     kind: u8,
     join: u8,
     guard: u8,
@@ -28,17 +28,17 @@ struct Drawn {
     sources: Vec<(u8, u8)>,
 }
 
-fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
+fn drawn() -> impl Strategy<Value = Vec<DrawnNative>> {
     let sources = prop::collection::vec((any::<u8>(), any::<u8>()), 0..4);
     let node = (any::<u8>(), any::<u8>(), any::<u8>(), any::<u8>(), any::<u8>(), sources);
     prop::collection::vec(
-        node.prop_map(|(kind, join, guard, gives, route, sources)| Drawn { kind, join, guard, gives, route, sources }),
+        node.prop_map(|(kind, join, guard, gives, route, sources)| DrawnNative { kind, join, guard, gives, route, sources }),
         2..9,
     )
 }
 
 /// The document, as a person writes it.
-fn document(drawn: &[Drawn]) -> Value {
+fn document(drawn: &[DrawnNative]) -> Value {
     let (mut nodes, mut edges) = (Vec::new(), Vec::new());
     for (at, drawn) in drawn.iter().enumerate() {
         let mut node = match drawn.kind % 8 {
@@ -99,7 +99,7 @@ enum Why {
 
 /// One edge as the rules see it.
 #[derive(Clone, Debug)]
-struct Line {
+struct LiteralLine {
     from: usize,
     to: usize,
     when: Option<String>,
@@ -122,17 +122,17 @@ struct Ended {
 /// The rules, one node after the other.
 struct LiteralRun<'a> {
     document: &'a Value,
-    drawn: &'a [Drawn],
+    drawn: &'a [DrawnNative],
     /// In edge order: those of `edges`, then those of `depends_on` in node order.
-    lines: Vec<Line>,
+    lines: Vec<LiteralLine>,
     ends: Vec<Ended>,
 }
 
 impl<'a> LiteralRun<'a> {
-    fn run(document: &'a Value, drawn: &'a [Drawn]) -> Self {
+    fn run(document: &'a Value, drawn: &'a [DrawnNative]) -> Self {
         let number = |id: &Value| id.as_str().unwrap()[1..].parse::<usize>().unwrap();
-        let line = |from, to| Line { from, to, when: None, default: false, taken: false };
-        let written = document["edges"].as_array().unwrap().iter().map(|edge| Line {
+        let line = |from, to| LiteralLine { from, to, when: None, default: false, taken: false };
+        let written = document["edges"].as_array().unwrap().iter().map(|edge| LiteralLine {
             when: edge["when"].as_str().map(str::to_owned),
             default: edge["default"] == true,
             ..line(number(&edge["from"]), number(&edge["to"]))
@@ -155,7 +155,7 @@ impl<'a> LiteralRun<'a> {
         self.node(at).get("decide").is_some()
     }
 
-    fn is_conditional(&self, line: &Line) -> bool {
+    fn is_conditional(&self, line: &LiteralLine) -> bool {
         line.when.is_some() || line.default || self.decides(line.from)
     }
 
@@ -169,9 +169,10 @@ impl<'a> LiteralRun<'a> {
 
     fn end(&self, at: usize) -> Ended {
         let node = self.node(at);
-        let incoming: Vec<&Line> = self.lines.iter().filter(|line| line.to == at).collect();
+        let incoming: Vec<&LiteralLine> = self.lines.iter().filter(|line| line.to == at).collect();
         let join = node["join"].as_str().or(node.get("merge").map(|_| "settled"));
-        let (conditional, plain): (Vec<&Line>, Vec<&Line>) = incoming.iter().copied().partition(|line| self.is_conditional(line));
+        let (conditional, plain): (Vec<&LiteralLine>, Vec<&LiteralLine>) =
+            incoming.iter().copied().partition(|line| self.is_conditional(line));
         let is_open = incoming.is_empty()
             || match join {
                 Some("all") => incoming.iter().all(|line| line.taken),
@@ -192,9 +193,9 @@ impl<'a> LiteralRun<'a> {
     }
 
     /// A node that its join keeps from running: the worst of what its dead edges bring.
-    fn closed(&self, incoming: &[&Line], join: Option<&str>) -> Ended {
+    fn closed(&self, incoming: &[&LiteralLine], join: Option<&str>) -> Ended {
         let got_another = incoming.iter().any(|line| line.taken);
-        let needs = |line: &Line| matches!(join, None | Some("all")) && !self.is_conditional(line);
+        let needs = |line: &LiteralLine| matches!(join, None | Some("all")) && !self.is_conditional(line);
         let mut ended = Ended { state: "skipped", ..Ended::default() };
         for line in incoming.iter().filter(|line| !line.taken) {
             let source = &self.ends[line.from];
@@ -281,7 +282,7 @@ impl<'a> LiteralRun<'a> {
 }
 
 /// What the engine makes of the document, with its nodes ending in an order that is drawn.
-fn engine(plan: &Plan, drawn: &[Drawn], mut picks: impl Iterator<Item = usize>) -> World {
+fn engine(plan: &Plan, drawn: &[DrawnNative], mut picks: impl Iterator<Item = usize>) -> World {
     let mut world = World::new(plan.clone());
     loop {
         let running: Vec<String> = (0..drawn.len()).map(|at| format!("n{at}")).filter(|id| world.state(id) == "running").collect();

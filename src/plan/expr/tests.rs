@@ -7,12 +7,12 @@ use serde_json::{Map, json};
 use std::collections::BTreeMap;
 
 /// Nodes with results, and inputs.
-pub(crate) struct World {
+pub(crate) struct ExprWorld {
     nodes: BTreeMap<&'static str, Option<Value>>,
     inputs: Map<String, Value>,
 }
 
-impl NameScope for World {
+impl NameScope for ExprWorld {
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
         let result = self.nodes.get(id)?.as_ref();
         Some(NodeValue { result, status: if result.is_some() { "succeeded" } else { "skipped" }, error: None })
@@ -27,7 +27,7 @@ impl NameScope for World {
     }
 }
 
-pub(crate) fn world() -> World {
+pub(crate) fn world() -> ExprWorld {
     let nodes = [
         ("analysis", Some(json!({"score": 0.9, "tags": ["a", "b"], "name": "Ada", "output": 7}))),
         ("node-greeter", Some(json!("hello"))),
@@ -38,7 +38,7 @@ pub(crate) fn world() -> World {
         ("city", Some(json!("from node"))),
     ];
     let inputs = json!({"city": "from input", "flags": {"skip_meal": true, "late": false}, "n": 3, "dash-ed": 9});
-    World { nodes: nodes.into_iter().collect(), inputs: inputs.as_object().unwrap().clone() }
+    ExprWorld { nodes: nodes.into_iter().collect(), inputs: inputs.as_object().unwrap().clone() }
 }
 
 fn check_eval(text: &str, expected: Value) {
@@ -232,7 +232,7 @@ fn errors_say_what_and_where() {
 #[test]
 fn the_output_is_capped() {
     let big = "x".repeat(MAX_OUTPUT / 2 + 1);
-    let world = World { nodes: [("a", Some(json!(big)))].into_iter().collect(), inputs: Map::new() };
+    let world = ExprWorld { nodes: [("a", Some(json!(big)))].into_iter().collect(), inputs: Map::new() };
     for text in ["a ~ a", "a + a", "join([a, a])", "replace(a, 'x', 'yyy')", "upper(a) ~ a"] {
         assert!(matches!(eval(text, &world), Err(ExprError::TooMuch(_))), "{text}");
     }
@@ -240,7 +240,7 @@ fn the_output_is_capped() {
 
 #[test]
 fn nothing_repeats_grows_or_reaches_outside() {
-    let world = World { nodes: [("a", Some(json!("x".repeat(1000))))].into_iter().collect(), inputs: Map::new() };
+    let world = ExprWorld { nodes: [("a", Some(json!("x".repeat(1000))))].into_iter().collect(), inputs: Map::new() };
     for text in [
         "'x' * 100000000",
         "100000000 * ('x' ~ 'y')",

@@ -13,9 +13,9 @@ const REGIONS: [&str; 4] = ["North", "South", "West", "East"];
 const PRODUCTS: [&str; 3] = ["Lamp", "Desk", "Rug"];
 
 /// Numbers that look random and are the same in each run.
-struct Dice(u64);
+struct QuestionDice(u64);
 
-impl Dice {
+impl QuestionDice {
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
@@ -45,8 +45,8 @@ impl Sale {
     }
 }
 
-fn sales(dice: &mut Dice) -> Vec<Sale> {
-    let one = |dice: &mut Dice| Sale {
+fn sales(dice: &mut QuestionDice) -> Vec<Sale> {
+    let one = |dice: &mut QuestionDice| Sale {
         region: REGIONS[dice.below(4)],
         product: PRODUCTS[dice.below(3)],
         units: dice.below(12) as i64,
@@ -55,7 +55,7 @@ fn sales(dice: &mut Dice) -> Vec<Sale> {
     (0..40).map(|_| one(dice)).collect()
 }
 
-fn filter(dice: &mut Dice) -> RowFilter {
+fn filter(dice: &mut QuestionDice) -> RowFilter {
     let compare = |field: &str, relation: Relation, value: Literal| RowFilter {
         field: field.into(),
         test: Test::Compare(relation, value),
@@ -73,7 +73,7 @@ fn filter(dice: &mut Dice) -> RowFilter {
     }
 }
 
-fn question(dice: &mut Dice) -> Query {
+fn question(dice: &mut QuestionDice) -> Query {
     let mut query = Query::rows(Source::Table("sales.csv".into()));
     query.filters.extend((dice.below(3) > 0).then(|| filter(dice)));
     match dice.below(5) {
@@ -207,7 +207,7 @@ fn answered(plan: &Plan, text: &str) -> Option<Vec<Vec<String>>> {
 
 #[test]
 fn questions_in_several_wordings_are_answered_as_by_hand() {
-    let mut dice = Dice(13);
+    let mut dice = QuestionDice(13);
     let all = sales(&mut dice);
     let text: String = std::iter::once("region,product,units,revenue\n".to_owned())
         .chain(all.iter().map(|sale| format!("{},{},{},{}\n", sale.region, sale.product, sale.units, sale.revenue)))

@@ -1,6 +1,6 @@
 //! A developer's repository: sources in several languages, nine commits by three people, a branch, a tag, and work in progress.
 
-use super::{Entry, World, read_tree};
+use super::{Entry, Workspaces, read_tree};
 use std::{fs, path::Path, process::Command};
 
 const ADA: &str = "Ada Stone";
@@ -215,7 +215,7 @@ pub fn staged(root: &Path) -> String {
 }
 
 /// Made by git in a folder of its own, then kept as bytes.
-pub fn world() -> World {
+pub fn world() -> Workspaces {
     let folder = tempfile::TempDir::new().unwrap();
     let root = folder.path();
     let write = |path: &str, text: &str| {
@@ -245,5 +245,5 @@ pub fn world() -> World {
     let tree = read_tree(root);
     let sources = tree.keys().filter(|path| !path.starts_with(".git/") && tree[*path] != Entry::Folder);
     let ages = sources.enumerate().map(|(index, path)| (path.clone(), (index as u64 * 37 + 5) % 101)).collect();
-    World { tree, ages, staged: Some(staged(root)) }
+    Workspaces { tree, ages, staged: Some(staged(root)) }
 }

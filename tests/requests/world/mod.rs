@@ -43,7 +43,7 @@ impl Entry {
 pub type Tree = BTreeMap<String, Entry>;
 
 /// A workspace that can be laid out any number of times.
-pub struct World {
+pub struct Workspaces {
     pub tree: Tree,
     /// Hours after `BASE`, for the files that were generated; what git made has the time of its layout.
     ages: BTreeMap<String, u64>,
@@ -51,7 +51,7 @@ pub struct World {
     pub staged: Option<String>,
 }
 
-impl World {
+impl Workspaces {
     pub fn named(name: &str) -> Self {
         match name {
             "shop" => Self::of(shop::files(), &["reports"]),

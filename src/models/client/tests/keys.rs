@@ -16,7 +16,7 @@ fn with_key(address: &str, key: ApiKey) -> Server {
 
 #[tokio::test]
 async fn the_key_is_taken_from_a_command_once() {
-    let script = Script::play(vec![Reply::text("a"), Reply::text("b")]).await;
+    let script = ServerScript::play(vec![Reply::text("a"), Reply::text("b")]).await;
     let directory = tempfile::tempdir().unwrap();
     let line = format!("echo run >> {}/runs; echo sk-printed", directory.path().display());
     let key = ApiKey::Command { line, printed: OnceCell::new() };

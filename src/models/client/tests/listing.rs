@@ -4,7 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn a_server_without_a_list_of_models_says_so_and_not_that_it_has_no_answers() {
-    let script = Script::play(vec![Reply::json(404, &json!({"detail": "Not Found"}))]).await;
+    let script = ServerScript::play(vec![Reply::json(404, &json!({"detail": "Not Found"}))]).await;
     let error = client(&script.address, limits()).list().await.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Unlisted);
     assert!(error.message.contains("doesn't list its models"), "{error}");
@@ -12,7 +12,7 @@ async fn a_server_without_a_list_of_models_says_so_and_not_that_it_has_no_answer
 
 #[tokio::test]
 async fn models_are_listed_by_name() {
-    let script = Script::play(vec![
+    let script = ServerScript::play(vec![
         Reply::json(200, &json!({"object": "list", "data": [{"id": "b"}, {"id": "a"}]})),
         Reply::json(200, &json!({"nothing": []})),
     ])
@@ -25,7 +25,7 @@ async fn models_are_listed_by_name() {
 
 /// What `auto` means to a client of a server that answers so; and why.
 async fn chosen(replies: Vec<Reply>, is_local: bool, small: Option<&str>) -> (String, String) {
-    let script = Script::play(replies.into_iter().chain([Reply::text("x"), Reply::text("y")]).collect()).await;
+    let script = ServerScript::play(replies.into_iter().chain([Reply::text("x"), Reply::text("y")]).collect()).await;
     let traits = ServerTraits { is_local, ..ServerTraits::default() };
     let client = ModelClient { traits, small: small.map(str::to_owned), ..client(&script.address, limits()) };
     let request = ChatRequest { model: AUTO.into(), ..request() };
@@ -76,7 +76,7 @@ async fn servers_of_one_machine_are_known_by_what_they_list_and_asked_how_many_c
         (vec![Reply::raw(404, "", "")], None),
     ] {
         let asked = replies.len();
-        let script = Script::play(replies).await;
+        let script = ServerScript::play(replies).await;
         let client = client(&script.address, limits());
         assert_eq!(client.slots().await, slots);
         assert_eq!(script.seen().len(), asked);
@@ -91,7 +91,8 @@ async fn servers_of_one_machine_are_known_by_what_they_list_and_asked_how_many_c
 async fn the_seed_has_the_name_that_its_server_knows() {
     let seeded = ChatRequest { settings: ModelSettings { seed: Some(7), ..ModelSettings::default() }, ..request() };
     for (seed, known, unknown) in [(None, "seed", "random_seed"), (Some("random_seed"), "random_seed", "seed")] {
-        let script = Script::play(vec![Reply::done(&[piece("a"), json!({"choices": [{"delta": {}, "finish_reason": "stop"}]})])]).await;
+        let script =
+            ServerScript::play(vec![Reply::done(&[piece("a"), json!({"choices": [{"delta": {}, "finish_reason": "stop"}]})])]).await;
         let traits = ServerTraits { seed: seed.map(str::to_owned), ..ServerTraits::default() };
         let client = ModelClient { traits, ..client(&script.address, limits()) };
         client.chat(&seeded, &mut |_| {}).await.unwrap();

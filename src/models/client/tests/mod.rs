@@ -9,7 +9,7 @@ mod server;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-use self::server::{Reply, Script, piece};
+use self::server::{Reply, ServerScript, piece};
 use super::*;
 use crate::engine::TokenUsage;
 use crate::models::{CallRequest, ChatMessage, ModelSettings, OutputSchema, ToolOffer};
@@ -49,11 +49,11 @@ fn with_schema() -> ChatRequest {
 struct Exchange {
     outcome: Result<ChatAnswer, ModelError>,
     deltas: Vec<Delta>,
-    script: Script,
+    script: ServerScript,
 }
 
 async fn chat(replies: Vec<Reply>, limits: CallLimits, request: &ChatRequest) -> Exchange {
-    let script = Script::play(replies).await;
+    let script = ServerScript::play(replies).await;
     let mut deltas = Vec::new();
     let outcome = client(&script.address, limits).chat(request, &mut |delta| deltas.push(delta)).await;
     Exchange { outcome, deltas, script }
@@ -165,7 +165,7 @@ async fn other_refusals_are_never_repeated_and_say_what_to_do() {
 
 #[tokio::test]
 async fn without_a_key_a_refusal_says_which_one_to_set() {
-    let script = Script::play(vec![Reply::json(401, &json!({"error": "who are you"}))]).await;
+    let script = ServerScript::play(vec![Reply::json(401, &json!({"error": "who are you"}))]).await;
     let server = Server {
         base: script.address.parse().unwrap(),
         address_from: "OPENAI_BASE_URL".into(),
@@ -307,7 +307,7 @@ async fn no_server_means_no_route_and_names_the_host_and_the_variable() {
 async fn a_refused_schema_is_asked_for_in_a_looser_way_and_that_is_remembered() {
     let refusal = || Reply::json(400, &refused("Unsupported: response_format", json!(null)));
     let answer = || Reply::text("{\"a\": 1}");
-    let script = Script::play(vec![refusal(), refusal(), answer(), answer()]).await;
+    let script = ServerScript::play(vec![refusal(), refusal(), answer(), answer()]).await;
     let client = client(&script.address, limits());
     for _ in 0..2 {
         assert_eq!(client.chat(&with_schema(), &mut |_| ()).await.unwrap().text, "{\"a\": 1}");
@@ -382,7 +382,7 @@ async fn a_refused_limit_of_the_answer_is_asked_for_as_the_server_says() {
 #[tokio::test]
 async fn a_limit_that_nobody_asked_for_is_sent_only_where_the_model_writes_less_than_there_is_room_for() {
     for (model, sent) in [("m", Value::Null), ("gpt-4o-2024-08-06", json!(16_384)), ("gpt-4", Value::Null)] {
-        let script = Script::play(vec![Reply::text("ok")]).await;
+        let script = ServerScript::play(vec![Reply::text("ok")]).await;
         let knowledge = Knowledge { prices: Arc::new(Prices::shipped()), ..Knowledge::default() };
         let client = ModelClient { knowledge, ..client(&script.address, limits()) };
         client.chat(&ChatRequest { model: model.into(), ..request() }, &mut |_| ()).await.unwrap();
@@ -392,7 +392,7 @@ async fn a_limit_that_nobody_asked_for_is_sent_only_where_the_model_writes_less_
 
 #[tokio::test]
 async fn a_limit_that_was_asked_for_leaves_room_for_the_prompt() {
-    let script = Script::play(vec![Reply::text("ok")]).await;
+    let script = ServerScript::play(vec![Reply::text("ok")]).await;
     let knowledge = Knowledge { prices: Arc::new(Prices::shipped()), ..Knowledge::default() };
     let client = ModelClient { knowledge, ..client(&script.address, limits()) };
     let settings = ModelSettings { max_tokens: Some(8192), ..ModelSettings::default() };
@@ -410,7 +410,8 @@ async fn refused_tools_are_left_out_with_a_note_unless_they_are_needed_and_that_
         400,
         &json!({"error": {"message": "registry.ollama.ai/library/m does not support tools", "type": "api_error", "param": null, "code": null}}),
     );
-    let script = Script::play(vec![refusal.clone(), Reply::text("a"), Reply::text("b"), refusal, Reply::text("c"), Reply::text("d")]).await;
+    let script =
+        ServerScript::play(vec![refusal.clone(), Reply::text("a"), Reply::text("b"), refusal, Reply::text("c"), Reply::text("d")]).await;
     for sends in [2, 3] {
         let knowledge = Knowledge { learned: Arc::new(Learned::open(folder.path())), ..Knowledge::default() };
         let client = ModelClient { knowledge, ..client(&script.address, limits()) };

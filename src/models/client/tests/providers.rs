@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn messages_of(script: &Script) -> ModelClient {
+fn messages_of(script: &ServerScript) -> ModelClient {
     let traits = ServerTraits { api: Api::Anthropic, auth: Auth::XApiKey, ..ServerTraits::default() };
     ModelClient { traits, ..client(&script.address, limits()) }
 }
@@ -16,7 +16,7 @@ async fn anthropics_messages_are_spoken_with_their_own_headers() {
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 3}}),
         json!({"type": "message_stop"}),
     ];
-    let script = Script::play(vec![Reply::stream(&events)]).await;
+    let script = ServerScript::play(vec![Reply::stream(&events)]).await;
     let reply = messages_of(&script).chat(&request(), &mut |_| ()).await.unwrap();
     assert_eq!((reply.text.as_str(), reply.usage, reply.model.as_str()), ("hi", TokenUsage::of(7, 3), "claude-x-1"));
     let seen = &script.seen()[0];
@@ -46,13 +46,13 @@ async fn anthropics_errors_are_sorted_by_what_they_say() {
             false,
         ),
     ] {
-        let script = Script::play(vec![reply]).await;
+        let script = ServerScript::play(vec![reply]).await;
         let error = messages_of(&script).chat(&request(), &mut |_| ()).await.unwrap_err();
         assert_eq!((error.kind, error.verdict == TryVerdict::Again), (kind, again), "{error}");
     }
 }
 
-fn gemini(script: &Script) -> ModelClient {
+fn gemini(script: &ServerScript) -> ModelClient {
     let traits = ServerTraits::default().speaking(Api::Gemini);
     ModelClient { traits, ..client(&script.address, limits()) }
 }
@@ -64,7 +64,7 @@ async fn geminis_own_form_is_spoken_with_its_own_header_and_ends_where_it_says_w
     let mut last = part("lo");
     last["candidates"][0]["finishReason"] = json!("STOP");
     last["usageMetadata"] = json!({"promptTokenCount": 7, "candidatesTokenCount": 3});
-    let script = Script::play(vec![Reply::stream(&[part("hel"), last]), Reply::stream(&[part("hel")])]).await;
+    let script = ServerScript::play(vec![Reply::stream(&[part("hel"), last]), Reply::stream(&[part("hel")])]).await;
     let reply = gemini(&script).chat(&request(), &mut |_| ()).await.unwrap();
     assert_eq!((reply.text.as_str(), reply.usage, reply.model.as_str()), ("hello", TokenUsage::of(7, 3), "gemini-x-1"));
     let seen = &script.seen()[0];
@@ -113,7 +113,7 @@ async fn geminis_errors_are_sorted_by_what_they_say() {
         (Reply::stream(&[json!({"promptFeedback": {"blockReason": "SAFETY"}})]), ModelErrorKind::Refused, TryVerdict::Never),
         (Reply::stream(&[json!({"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]})]), ModelErrorKind::Server, TryVerdict::Again),
     ] {
-        let script = Script::play(vec![reply, Reply::json(404, &json!({}))]).await;
+        let script = ServerScript::play(vec![reply, Reply::json(404, &json!({}))]).await;
         let error = gemini(&script).chat(&request(), &mut |_| ()).await.unwrap_err();
         assert_eq!((error.kind, error.verdict), (kind, verdict), "{error}");
     }
@@ -125,7 +125,7 @@ async fn what_gemini_lists_for_other_work_than_answers_is_left_out() {
         {"name": "models/gemini-x", "supportedGenerationMethods": ["generateContent", "countTokens"]},
         {"name": "models/embedding-1", "supportedGenerationMethods": ["embedContent"]},
     ]});
-    let script = Script::play(vec![Reply::json(200, &list)]).await;
+    let script = ServerScript::play(vec![Reply::json(200, &list)]).await;
     assert_eq!(gemini(&script).list().await.unwrap(), ["gemini-x"]);
     assert!(script.seen()[0].head.starts_with("get /v1/models?pagesize=1000 "));
 }

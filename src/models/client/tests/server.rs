@@ -77,17 +77,17 @@ pub fn piece(text: &str) -> Value {
 
 /// A request as it came.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct SeenRequest {
     pub head: String,
     pub body: Value,
 }
 
-pub struct Script {
+pub struct ServerScript {
     pub address: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<SeenRequest>>>,
 }
 
-impl Script {
+impl ServerScript {
     pub async fn play(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -110,7 +110,7 @@ impl Script {
         Self { address, seen }
     }
 
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<SeenRequest> {
         self.seen.lock().unwrap().clone()
     }
 }
@@ -126,7 +126,7 @@ async fn write_reply(mut socket: TcpStream, reply: Reply) -> Option<TcpStream> {
     (reply.end == End::Hang).then_some(socket)
 }
 
-async fn read_request(socket: &mut TcpStream) -> Seen {
+async fn read_request(socket: &mut TcpStream) -> SeenRequest {
     let mut bytes = Vec::new();
     loop {
         let mut piece = [0; 4096];
@@ -137,7 +137,7 @@ async fn read_request(socket: &mut TcpStream) -> Seen {
             let head = head.to_lowercase();
             let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
             if body.len() >= length {
-                return Seen { body: serde_json::from_str(body).unwrap_or_default(), head };
+                return SeenRequest { body: serde_json::from_str(body).unwrap_or_default(), head };
             }
         }
         assert!(count > 0, "the request was cut");
