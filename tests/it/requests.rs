@@ -109,6 +109,8 @@ fn what_is_not_understood_is_reported_and_nothing_runs() {
         ("list the Rust files under nosuch", "there is no nosuch here"),
         ("überprüfe alles", "not understood"),
         ("delete a.tx", "not understood"),
+        ("delete the last file", "not understood"),
+        ("delete files and folders in src", "not understood"),
         ("delete a.txt unless it rains", "not understood"),
         ("total revenue for region Nrth in sales.csv", "not understood"),
         ("create a file a.txt with the text \"x\"", "a.txt is there already"),

@@ -88,6 +88,10 @@ fn on_files(mut bag: Bag, row: &str, facts: &WorkspaceFacts, previous: Option<&Q
     bag.0.push(Piece { piece: "show", value: "", slots: Vec::new(), plural: false });
     let queries = listings::files(bag, facts, previous);
     let [query] = &queries[..] else { return None };
+    // The last file by which order?
+    if query.part.is_some() && query.sort.is_empty() {
+        return None;
+    }
     (query.group.is_empty() && matches!(query.want, Want::Rows(_))).then(|| Operation::OnFiles {
         query: query.clone(),
         row: row.to_owned(),
