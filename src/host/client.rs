@@ -167,7 +167,7 @@ pub enum Notice {
     RunWeighed { run: RunId, bytes: u64 },
     /// A run was deleted; this many bytes of the journal are free for others.
     RunDeleted { run: RunId, bytes: u64 },
-    /// The plan that stands in a file, with those that it names by file. The path is the one that was asked for.
+    /// The plan of a file, with those that it names by file. The path is the one that was asked for.
     PlanRead { path: String, plan: Box<Plan> },
     /// A plan was written to this path, as it was asked for.
     PlanSaved { path: String, plan: Box<Plan> },

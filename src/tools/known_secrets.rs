@@ -281,7 +281,7 @@ fn json_spellings(text: &str) -> Vec<String> {
     spellings.iter().flat_map(|spelling| [spelling.clone(), spelling.replace('/', "\\/")]).collect()
 }
 
-/// What stands in the Base64 of any text with these bytes in it: by itself, and without the letters that depend on what is beside it,
+/// What the Base64 of any text with these bytes in it holds: by itself, and without the letters that depend on what is beside it,
 /// for each place in a group of three bytes.
 fn base64_pieces(bytes: &[u8]) -> Vec<String> {
     let own = base64(bytes).trim_end_matches('=').to_owned();

@@ -78,7 +78,7 @@ impl<'a> Doc<'a> {
         self.parts.push(DocPart::Lines(role, Cow::Borrowed(lines)));
     }
 
-    /// Appends lines in pieces that stand elsewhere.
+    /// Appends lines in pieces that something else owns.
     pub fn drawn(&mut self, lines: &'a [DrawnLine]) {
         self.len += lines.len();
         self.parts.push(DocPart::Drawn(Cow::Borrowed(lines)));

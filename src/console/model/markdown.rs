@@ -1,4 +1,4 @@
-//! `DrawnText`: Markdown and tables as they are read. Headings and what is strong stand out, code has its tint, lists hang, and tables have
+//! `DrawnText`: Markdown and tables as they are read. Headings and strong words are bold, code has its tint, lists hang, and tables have
 //! columns in place of bars. Text that has none of this stays as it is.
 
 use std::ops::Range;
@@ -299,7 +299,7 @@ impl DrawnText {
             }
             TagEnd::Table => {
                 let rows = std::mem::take(&mut self.rows);
-                // Numbers stand below each other, whether the text says so or not.
+                // Numbers are aligned to the right, whether the text says so or not.
                 let is_number = |at: usize| {
                     let mut cells = rows.iter().skip(1).filter_map(|row| row.get(at)).map(|cell| joined(cell)).peekable();
                     cells.peek().is_some() && cells.all(|cell| cell.as_str().trim().replace(',', "").parse::<f64>().is_ok())
@@ -332,7 +332,7 @@ impl DrawnText {
         self.line = vec![(Plain::line(&format!("{}{mark}", " ".repeat(indent))), Role::Dim)];
     }
 
-    /// An empty line between what stands above and a block that begins.
+    /// An empty line before a block that begins.
     fn gap(&mut self) {
         self.end_line();
         let is_inside = !self.lists.is_empty();

@@ -109,7 +109,7 @@ mod tests {
             [("p0", TreeRowKind::Leaf), ("p19", TreeRowKind::Finished(19)), ("p20", TreeRowKind::Leaf), ("p39", TreeRowKind::Finished(19))];
         assert_eq!(kinds(&tree), due.map(|(id, kind)| (id.to_owned(), kind)));
         tree.select(1);
-        assert_eq!(tree.node(), None, "a row for many stands for none of them");
+        assert_eq!(tree.node(), None, "a row for many is none of them");
         tree.reveal(&plan, &NodeId::from("p30"));
         assert_eq!(tree.node().map(|id| id.as_str()), Some("p30"));
         tree.select(0);

@@ -31,7 +31,7 @@ pub enum TreeRowKind {
     Open,
     /// So many rows below are hidden.
     Folded(usize),
-    /// It stands for so many finished siblings.
+    /// It is drawn for so many finished siblings.
     Finished(usize),
 }
 
@@ -245,7 +245,7 @@ impl TreeView {
         self.place.selected
     }
 
-    /// The selected node; none where a row stands for many.
+    /// The selected node; none where a row is drawn for many.
     pub fn node(&self) -> Option<&NodeId> {
         self.row().filter(|row| !matches!(row.kind, TreeRowKind::Finished(_))).map(|row| &row.node)
     }

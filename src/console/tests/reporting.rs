@@ -194,7 +194,7 @@ fn at_the_end_the_selection_goes_to_an_output_that_says_something_and_stays_on_o
     deck.done("town", json!("Nantes"));
     deck.done("slow", json!(""));
     assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("town"));
-    assert!(deck.sees("Nantes") && deck.sees("an empty text"), "each output stands with its name:\n{}", deck.screen());
+    assert!(deck.sees("Nantes") && deck.sees("an empty text"), "each output has its name:\n{}", deck.screen());
     let mut deck = run_of(nodes());
     deck.select("town");
     deck.done("slow", json!("late"));

@@ -35,7 +35,7 @@ pub fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
         view.with_tree(|tree, plan| tree.reveal(plan, &node));
         let is_output = view.is_output(&node);
         (model.inspector.run_tab, model.inspector.scroll) = (Tab::Output, Scroll::Start);
-        // Where the tree stands above it, what came out has the screen, and the way back is one key.
+        // Where the tree is above it, the output has the screen, and the way back is one key.
         let layout = model.layout();
         if is_output && model.place.screen == Screen::Plan && layout.detail.y > layout.list.y {
             model.place.focus = Focus::Inspector;

@@ -60,7 +60,7 @@ impl Columns {
 /// A text and how it looks.
 type StyledText = (Plain, Role);
 
-/// What a row says: the title, what must be known besides, and what may stand there as far as there is room.
+/// What a row says: the title, what must be known besides, and what is shown as far as there is room.
 struct RowTexts {
     title: StyledText,
     must: Vec<StyledText>,

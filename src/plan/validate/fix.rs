@@ -28,7 +28,7 @@ fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<(St
     let mut tried: BTreeSet<(Code, Option<NodeId>, String)> = BTreeSet::new();
     for _ in 0..(MOST_NODES / (plan.nodes.len() + 1)).clamp(8, 400) {
         let may = |finding: &&Finding| finding.fix.as_ref().is_some_and(|fix| fix.kind <= most) && !tried.contains(&name(finding));
-        // Names in texts go before those of the order, which tell from where all of them count.
+        // Names in texts go before those of the order, which show from where all of them count.
         let first = |finding: &&Finding| (finding.fix.as_ref().map(|fix| fix.kind), finding.code == Code::UnknownDependency);
         let untried = findings.iter().filter(may).min_by_key(first);
         let Some((finding, fix)) = untried.and_then(|finding| Some((finding, finding.fix.as_ref()?))) else { break };

@@ -21,7 +21,7 @@ pub fn result_text(result: &Value) -> String {
     text.unwrap_or_else(|| format!("{result:#}"))
 }
 
-/// Whether it only tells what was done: a file that was written, a command that printed nothing.
+/// Whether it is only a report of what was done: a file that was written, a command that printed nothing.
 pub fn is_effect(result: &Value) -> bool {
     match result {
         Value::Null => true,
