@@ -224,6 +224,7 @@ impl Action {
             Self::Override { node, .. } => format!("override the result of `{node}`"),
             Self::Edit { edits } => edits_label(edits),
             Self::Guide { node, .. } => format!("guide `{node}`"),
+            Self::Rewind { node, to, .. } if node == to => format!("have `{node}` make its result again"),
             Self::Rewind { node, to, .. } => format!("rewind `{node}` to `{to}`"),
             Self::Pause => "pause the run".to_string(),
             Self::Resume => "resume the run".to_string(),

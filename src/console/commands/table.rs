@@ -259,7 +259,7 @@ const INBOX: &[ConsoleCommand] = &[
     row("gate.edit", &["e"], Gate, ("Edit or answer", "edit/answer", "edits what it asks about, or writes the answer"), when::gate, gates::edit),
     row("gate.edit_outside", &["E"], Gate, ("Edit it in $EDITOR", "", "edits what it asks about in your editor"), when::gate, gates::edit_outside),
     reply("gate.reject", &["x"], ("Reject with a reason", "reject", "write why, then press it again to send"), when::gate, Intent::Reject),
-    field("gate.back", &["R"], Gate, ("Back to who made it", "back", "your words go to the agent before, which works again"), when::gate_of_agent, act::send_back),
+    field("gate.back", &["R"], Gate, ("Send back to who made it", "send back", "your words go to the agent before, which works again"), when::gate_of_agent, act::send_back),
     reply("gate.skip", &["-"], ("Skip the node", "skip", "the node does not run; shows what changes, asks again"), when::gate, Intent::Skip),
     reply("gate.cancel_branch", &["X"], ("Cancel the branch", "cancel branch", "ends the node and what only it feeds; asks again first"), when::gate, Intent::CancelBranch),
     row("gate.drop", &["u"], Draft, ("Discard your draft", "discard draft", "discards the edited payload, answer or reason"), when::draft, gates::drop_draft),

@@ -233,7 +233,7 @@ fn feedback_is_offered_to_agents_only() {
     deck.keys("m");
     deck.type_text("rewind");
     deck.keys("enter enter");
-    assert!(deck.sees("what find what is left to do should do better"), "{}", deck.screen());
+    assert!(deck.sees("find what is left to do: what should be better"), "{}", deck.screen());
 }
 
 #[test]
@@ -252,9 +252,9 @@ fn a_node_whose_run_was_interrupted_says_so_and_what_continues_it() {
 fn at_a_gate_the_agent_that_made_it_gets_the_words_and_works_again() {
     let mut deck = Deck::waiting(120, 40);
     deck.keys(".");
-    assert!(deck.sees("R back"), "{}", deck.screen());
+    assert!(deck.sees("R send back"), "{}", deck.screen());
     deck.keys("R");
-    assert!(deck.sees("what find what is left to do should do better"), "{}", deck.screen());
+    assert!(deck.sees("find what is left to do: what should be better"), "{}", deck.screen());
     deck.type_text("say it shorter");
     deck.keys("enter y");
     let run = deck.engine();

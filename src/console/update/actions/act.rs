@@ -335,7 +335,7 @@ pub fn send_back(model: &mut Model, _: &mut UpdateTurn) {
 /// Who is to do better was picked.
 pub fn ask_feedback(model: &mut Model, node: NodeId, to: NodeId) {
     let name = model.shown_run().map(|view| view.title_of(&to)).unwrap_or_default();
-    model.dialogs.push(Dialog::editor(&format!("what `{}` should do better", name.as_str()), "", EditThen::Feedback(node, to)));
+    model.dialogs.push(Dialog::editor(&format!("`{}`: what should be better", name.as_str()), "", EditThen::Feedback(node, to)));
 }
 
 /// Pauses, or goes on.
