@@ -14,26 +14,68 @@ const MOST_NODES: usize = 2_000_000;
 /// The fixes that help, each with the place of its finding, in order: safe ones, then guesses if those may be made, errors first. None makes a plan worse, and none brings
 /// an error for a warning.
 pub fn fixes(plan: &Plan, catalog: &Catalog, most: FixKind) -> Vec<(String, Fix)> {
+    let fixing = Fixing::of(plan, catalog);
     let mut plan = plan.clone();
     let mut made = Vec::new();
     for kind in [FixKind::Safe, FixKind::Guess].into_iter().filter(|kind| *kind <= most) {
-        of_kind(&mut plan, catalog, kind, &mut made);
+        of_kind(&mut plan, &fixing, kind, &mut made);
     }
     made
 }
 
-fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<(String, Fix)>) {
-    let mut findings = by_severity(plan, catalog);
+/// What a plan had to be fixed when its fixes were listed: what is a guess there stays one, whatever other fixes make clear.
+struct Fixing<'c> {
+    catalog: &'c Catalog,
+    /// By code and place, each message with whether its fix is a guess.
+    listed: BTreeMap<(Code, String), Vec<(String, bool)>>,
+}
+
+impl<'c> Fixing<'c> {
+    fn of(plan: &Plan, catalog: &'c Catalog) -> Self {
+        let mut listed: BTreeMap<(Code, String), Vec<(String, bool)>> = BTreeMap::new();
+        for finding in validate(plan, catalog) {
+            let is_guess = finding.fix.is_some_and(|fix| fix.kind == FixKind::Guess);
+            listed.entry((finding.code, finding.path)).or_default().push((finding.message, is_guess));
+        }
+        Self { catalog, listed }
+    }
+
+    /// What is found in the plan by now, errors first.
+    fn findings(&self, plan: &Plan) -> Vec<Finding> {
+        let mut findings = validate(plan, self.catalog);
+        findings.sort_by_key(|finding| finding.severity);
+        findings
+    }
+
+    /// A finding's fix, a guess if it was listed as one.
+    fn fix(&self, finding: &Finding) -> Option<Fix> {
+        let fix = finding.fix.as_ref()?;
+        Some(Fix { kind: self.kind(finding)?, ..fix.clone() })
+    }
+
+    fn kind(&self, finding: &Finding) -> Option<FixKind> {
+        let kind = finding.fix.as_ref()?.kind;
+        let Some(listed) = self.listed.get(&(finding.code, finding.path.clone())) else { return Some(kind) };
+        let same = listed.iter().find(|(message, _)| *message == finding.message);
+        // Another message at the same place may be the same finding with another name to use.
+        let was_guess = same.map_or_else(|| listed.iter().any(|(_, is_guess)| *is_guess), |(_, is_guess)| *is_guess);
+        Some(if was_guess { FixKind::Guess } else { kind })
+    }
+}
+
+fn of_kind(plan: &mut Plan, fixing: &Fixing<'_>, most: FixKind, made: &mut Vec<(String, Fix)>) {
+    let mut findings = fixing.findings(plan);
     let mut batched: BTreeSet<Code> = BTreeSet::new();
     let mut tried: BTreeSet<(Code, Option<NodeId>, String)> = BTreeSet::new();
     for _ in 0..(MOST_NODES / (plan.nodes.len() + 1)).clamp(8, 400) {
-        let may = |finding: &&Finding| finding.fix.as_ref().is_some_and(|fix| fix.kind <= most) && !tried.contains(&name(finding));
-        // Names in texts go before those of the order, which show from where all of them count.
-        let first = |finding: &&Finding| (finding.fix.as_ref().map(|fix| fix.kind), finding.code == Code::UnknownDependency);
+        let may = |finding: &&Finding| fixing.kind(finding).is_some_and(|kind| kind <= most) && !tried.contains(&name(finding));
+        // Names in texts go before those of the order, which show from where all of them count; what these leave without an order is last.
+        let turn = |code: Code| u8::from(code == Code::UnknownDependency) + 2 * u8::from(code == Code::UnorderedReference);
+        let first = |finding: &&Finding| (fixing.kind(finding), turn(finding.code));
         let untried = findings.iter().filter(may).min_by_key(first);
         let Some((finding, fix)) = untried.and_then(|finding| Some((finding, finding.fix.as_ref()?))) else { break };
         if batched.insert(finding.code)
-            && let Some(batch) = together(plan, catalog, &findings, finding.code, most)
+            && let Some(batch) = together(plan, fixing, &findings, finding.code, most)
         {
             tried.clear();
             made.extend(batch.fixes);
@@ -46,7 +88,7 @@ fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<(St
             tried.insert(this);
             continue;
         }
-        let after = by_severity(&changed, catalog);
+        let after = fixing.findings(&changed);
         let is_less = weight(&after) < weight(&findings);
         // A guess that only moves what is wrong could be moved back by the next one; one that removes an edge can't.
         let gains = is_less || changed.all_edges().count() < plan.all_edges().count();
@@ -58,7 +100,7 @@ fn of_kind(plan: &mut Plan, catalog: &Catalog, most: FixKind, made: &mut Vec<(St
             tried.insert(this);
         }
         if is_better {
-            made.push((finding.path.clone(), fix.clone()));
+            made.extend(fixing.fix(finding).map(|fix| (finding.path.clone(), fix)));
             (*plan, findings) = (changed, after);
         }
     }
@@ -73,13 +115,13 @@ struct FixBatch {
 
 /// All fixes for one kind of finding at once, one for each node, where every one of them settles its finding and nothing else comes up:
 /// one reading of the plan for all. None when that is not so.
-fn together(plan: &Plan, catalog: &Catalog, findings: &[Finding], code: Code, most: FixKind) -> Option<FixBatch> {
+fn together(plan: &Plan, fixing: &Fixing<'_>, findings: &[Finding], code: Code, most: FixKind) -> Option<FixBatch> {
     let mut changed = plan.clone();
     let mut fixes: BTreeMap<usize, (String, Fix)> = BTreeMap::new();
     let of_code = findings.iter().filter(|finding| finding.code == code);
-    let kind = of_code.clone().filter_map(|finding| finding.fix.as_ref()).map(|fix| fix.kind).filter(|kind| *kind <= most).min()?;
+    let kind = of_code.clone().filter_map(|finding| fixing.kind(finding)).filter(|kind| *kind <= most).min()?;
     for finding in of_code {
-        let Some(fix) = finding.fix.as_ref().filter(|fix| fix.kind == kind) else { continue };
+        let Some(fix) = fixing.fix(finding).filter(|fix| fix.kind == kind) else { continue };
         // A node in the place of itself under the same id touches nothing else.
         let Edit::SpliceNodes { at, remove: 1, insert } = &fix.edit else { continue };
         let is_alone = insert.len() == 1 && plan.nodes.get(*at).is_some_and(|node| node.id == insert[0].id) && !fixes.contains_key(at);
@@ -87,17 +129,11 @@ fn together(plan: &Plan, catalog: &Catalog, findings: &[Finding], code: Code, mo
             fixes.insert(*at, (finding.path.clone(), fix.clone()));
         }
     }
-    let after = by_severity(&changed, catalog);
+    let after = fixing.findings(&changed);
     let errors = if code.severity() == Severity::Error { fixes.len() } else { 0 };
     let ((errors_after, all_after), (errors_before, all_before)) = (weight(&after), weight(findings));
     let is_settled = errors_after + errors <= errors_before && all_after + fixes.len() <= all_before;
     (is_settled && fixes.len() > 1).then(|| FixBatch { plan: changed, findings: after, fixes: fixes.into_values().collect() })
-}
-
-fn by_severity(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {
-    let mut findings = validate(plan, catalog);
-    findings.sort_by_key(|finding| finding.severity);
-    findings
 }
 
 /// What tells a finding from others, wherever its place moves.

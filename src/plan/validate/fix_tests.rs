@@ -179,3 +179,25 @@ fn a_fix_never_connects_an_edge_that_misses_an_end_or_cant_be_read() {
         assert_eq!(written["edges"], document["edges"]);
     }
 }
+
+#[test]
+fn a_fix_that_is_a_guess_in_the_document_as_written_is_not_made_as_a_safe_one() {
+    let nodes = json!([{"id": "a", "value": "A"}, {"id": "b", "value": "B", "depends_on": ["Step_0"]},
+        {"id": "c", "value": "C <node-1>", "depends_on": ["Step_1"]}]);
+    let plan = read(json!({ "nodes": nodes }));
+    let guessed = |finding: &Finding| finding.fix.as_ref().is_some_and(|fix| fix.kind == FixKind::Guess);
+    let guesses: Vec<String> = validate(&plan, &catalog()).into_iter().filter(guessed).map(|finding| finding.path).collect();
+    assert_eq!(guesses, ["nodes[2].value"]);
+    let made = |most| fixes(&plan, &catalog(), most).into_iter().map(|(path, fix)| (path, fix.kind)).collect::<Vec<_>>();
+    assert!(made(FixKind::Safe).iter().all(|(path, _)| !guesses.contains(path)), "{:?}", made(FixKind::Safe));
+    assert!(made(FixKind::Guess).contains(&(guesses[0].clone(), FixKind::Guess)));
+}
+
+#[test]
+fn a_name_in_a_text_and_the_same_one_in_the_order_make_one_dependency() {
+    let plan = read(json!({"nodes": [{"id": "a", "value": "1"}, {"id": "b", "value": "{{0}}", "depends_on": ["0"]},
+        {"id": "c", "value": "{{Step_1}}", "depends_on": ["1"]}]}));
+    let mut fixed = plan.clone();
+    fixes(&plan, &catalog(), FixKind::Safe).iter().for_each(|fix| drop(fix.1.edit.apply(&mut fixed).unwrap()));
+    assert_eq!((validate(&fixed, &catalog()), fixed.nodes[2].depends_on.as_slice()), (vec![], ["b".into()].as_slice()));
+}
