@@ -33,6 +33,7 @@ struct ProjectSettings {
 static PROJECT: LazyLock<ProjectSettings> = LazyLock::new(|| toml::from_str(include_str!("project.toml")).unwrap_or_default());
 
 /// Whose file may have a setting, or a table of settings.
+#[derive(PartialEq, Eq)]
 pub(super) enum SettingOwner {
     Project,
     /// The project may have some settings of the table.
@@ -161,8 +162,8 @@ impl Config {
         let folder = user.and_then(Path::parent);
         let user = user.map(read).transpose()?.flatten();
         let project = read(project)?;
-        if let Some(source) = &project {
-            refuse_user_only(source)?;
+        if let Some(fault) = project.as_ref().and_then(|source| project_faults(source).into_iter().next()) {
+            return Err(fault);
         }
         let parsed = |source: &Option<ConfigFile>| source.as_ref().map(ConfigFile::config).transpose();
         let (user_config, project_config) = (parsed(&user)?.unwrap_or_default(), parsed(&project)?);
@@ -206,6 +207,11 @@ impl ConfigFile {
     fn fault(&self, error: &toml::de::Error) -> ConfigError {
         fault(&self.file, &self.text, error)
     }
+
+    /// The first line with a name.
+    fn line_of(&self, name: &str) -> Option<usize> {
+        self.text.lines().position(|line| line.contains(name)).map(|index| index + 1)
+    }
 }
 
 fn read(file: &Path) -> Result<Option<ConfigFile>, ConfigError> {
@@ -248,58 +254,62 @@ fn unknown_setting(cause: &str) -> Option<(String, String)> {
     Some((format!("there is no setting `{}` here", unknown.escape_debug()), hint))
 }
 
-/// Whether a text can be the settings of a project.
-///
-/// # Errors
-/// The first thing that is wrong, with the line.
-pub(super) fn check_project(file: &Path, text: &str) -> Result<(), ConfigError> {
-    let table = toml::from_str(text).map_err(|error| fault(file, text, &error))?;
-    let source = ConfigFile { file: file.to_path_buf(), text: text.to_owned(), table };
-    refuse_user_only(&source)
+/// Everything that keeps a text from being the settings of a project, each with its line.
+pub(super) fn check_project(file: &Path, text: &str) -> Vec<ConfigError> {
+    match toml::from_str(text) {
+        Ok(table) => project_faults(&ConfigFile { file: file.to_path_buf(), text: text.to_owned(), table }),
+        Err(error) => vec![fault(file, text, &error)],
+    }
 }
 
-fn refuse_user_only(source: &ConfigFile) -> Result<(), ConfigError> {
+fn project_faults(source: &ConfigFile) -> Vec<ConfigError> {
     // A setting that doesn't exist has words of its own.
-    source.config()?;
-    refuse_theme_file(source)?;
-    let Some(setting) = user_only(&source.table, &[]) else { return Ok(()) };
-    let last = setting.last().copied().unwrap_or_default();
-    let line = source.text.lines().position(|line| line.contains(last)).map(|index| index + 1);
-    Err(ConfigError {
+    let unknown = source.config().err();
+    let refused = user_only(&source.table, &[]).into_iter().map(|(setting, value)| ConfigError {
         file: source.file.clone(),
-        line,
-        message: format!("a project can't set `{}`", setting.join(".")),
+        line: source.line_of(setting.last().copied().unwrap_or_default()),
+        message: format!("a project can't set `{}` (to {})", setting.join("."), brief(value)),
         hint: "move it to your own configuration file; a project can only restrict what is allowed".into(),
-    })
+    });
+    unknown.into_iter().chain(theme_file(source)).chain(refused).collect()
 }
 
-/// The first setting of a table that only the user's own file may have.
-fn user_only<'t>(table: &'t Table, path: &[&'t str]) -> Option<Vec<&'t str>> {
-    table.iter().find_map(|(name, value)| {
+/// The settings of a table that only the user's own file may have.
+fn user_only<'t>(table: &'t Table, path: &[&'t str]) -> Vec<(Vec<&'t str>, &'t Value)> {
+    let refused = table.iter().flat_map(|(name, value)| {
         let path = [path, &[name.as_str()]].concat();
         match (SettingOwner::of(&path), value) {
-            (SettingOwner::Project, _) => None,
+            (SettingOwner::Project, _) => Vec::new(),
             (SettingOwner::Mixed, Value::Table(inner)) => user_only(inner, &path),
             // What is no table has words of its own.
-            (SettingOwner::Mixed, _) => None,
-            (SettingOwner::User, _) => Some(path),
+            (SettingOwner::Mixed, _) => Vec::new(),
+            (SettingOwner::User, _) => vec![(path, value)],
         }
-    })
+    });
+    refused.collect()
+}
+
+/// A value in one line.
+fn brief(value: &Value) -> String {
+    match value {
+        Value::Table(table) => {
+            let entries = table.iter().map(|(name, value)| format!("{name} = {}", brief(value)));
+            format!("{{ {} }}", entries.collect::<Vec<_>>().join(", "))
+        }
+        value => value.to_string(),
+    }
 }
 
 /// A theme decides what can be read on the screen, a question too. A project may name one of the person's themes; a file of its own could
 /// change after somebody trusted the settings.
-fn refuse_theme_file(source: &ConfigFile) -> Result<(), ConfigError> {
+fn theme_file(source: &ConfigFile) -> Option<ConfigError> {
     let theme = source.table.get("console").and_then(|console| console.get("theme")).and_then(Value::as_str);
-    match theme.filter(|theme| is_file(theme)) {
-        Some(theme) => Err(ConfigError {
-            file: source.file.clone(),
-            line: source.text.lines().position(|line| line.contains("theme")).map(|index| index + 1),
-            message: format!("a project can't set `console.theme` to the file `{}`", theme.escape_debug()),
-            hint: "name a theme, as in `theme = \"dark\"`; your own configuration file may name any file".into(),
-        }),
-        None => Ok(()),
-    }
+    theme.filter(|theme| is_file(theme)).map(|theme| ConfigError {
+        file: source.file.clone(),
+        line: source.line_of("theme"),
+        message: format!("a project can't set `console.theme` to the file `{}`", theme.escape_debug()),
+        hint: "name a theme, as in `theme = \"dark\"`; your own configuration file may name any file".into(),
+    })
 }
 
 fn is_file(theme: &str) -> bool {

@@ -67,14 +67,13 @@ pub async fn examine(places: &Folders, wanted: Option<&str>, env: Lookup<'_>) ->
     let (user, project) = places.config_files();
     let loaded = Config::load(user.as_deref(), &project);
     let of_project = places.workspace.join(".dagdeck/config.toml");
-    let unusable = files::read_text(&of_project, files::DOCUMENT).ok().and_then(|text| check_project(&of_project, &text).err());
+    let unusable: Vec<String> = files::read_text(&of_project, files::DOCUMENT)
+        .map(|text| check_project(&of_project, &text).iter().map(ToString::to_string).collect())
+        .unwrap_or_default();
     let configuration = match &loaded {
-        Ok(_) if !project.exists() && unusable.is_some() => {
-            let why = unusable.map(|error| error.to_string()).unwrap_or_default();
-            DoctorCheck::broken(
-                "configuration",
-                Problem::new(why).hint("put that setting in your own file, and remove it from the project's"),
-            )
+        Ok(_) if !project.exists() && !unusable.is_empty() => {
+            let why = Problem::new(unusable.join("; ")).hint("remove these settings from the project's file; your own file may have them");
+            DoctorCheck::broken("configuration", why)
         }
         Ok(_) => DoctorCheck::fine("configuration", describe_files(user.as_deref(), &of_project, &project)),
         Err(error) => DoctorCheck::broken("configuration", error.clone()),

@@ -2,7 +2,10 @@
 //! content is kept as a copy in the user's state folder, and settings are read from there: what changes in the workspace counts for
 //! nothing until somebody trusts it again.
 
-use super::{client::Problem, config::check_project};
+use super::{
+    client::Problem,
+    config::{SettingOwner, check_project},
+};
 use crate::agents::{AgentRegistry, Card};
 use crate::files;
 use crate::text::hex;
@@ -112,7 +115,7 @@ impl Trust {
             Some(text) => self.write(&item.path, text),
             None => {
                 let why = item.changes.first().map_or("it can't be read", String::as_str);
-                Err(Problem::new(format!("`{}` can't be trusted: {why}", item.path)))
+                Err(Problem::new(format!("`{}` can't be trusted: {why}", item.path)).hint("`dagdeck trust` lists everything in it"))
             }
         }
     }
@@ -216,25 +219,30 @@ impl Trust {
             Some(kept) => (TrustState::Changed, difference(&kept, &text)),
             None => (TrustState::New, Vec::new()),
         };
-        if let Err(error) = usable(&path, &text) {
-            return TrustItem { path, state, changes: vec![error], text: None };
-        }
-        let changes = meaning(&path, &text).into_iter().chain(changes).collect();
-        TrustItem { path, state, changes, text: Some(text) }
+        let faults = faults(&path, &text);
+        let is_usable = faults.is_empty();
+        let would = |change: String| if is_usable { change } else { format!("besides, it {change}") };
+        let means: Vec<String> = meaning(&path, &text).into_iter().map(would).collect();
+        let changes = faults.into_iter().chain(means).chain(changes).collect();
+        TrustItem { path, state, changes, text: is_usable.then_some(text) }
     }
 }
 
-/// Settings that a project may not have would only stop dagdeck.
-fn usable(path: &str, text: &str) -> Result<(), String> {
-    if path.ends_with("config.toml") { check_project(Path::new(path), text).map_err(|error| error.to_string()) } else { Ok(()) }
+/// Why a file can't be used at all: settings that a project may not have would only stop dagdeck.
+fn faults(path: &str, text: &str) -> Vec<String> {
+    if !path.ends_with("config.toml") {
+        return Vec::new();
+    }
+    check_project(Path::new(path), text).iter().map(ToString::to_string).collect()
 }
 
 /// What a file would change, by its kind.
 fn meaning(path: &str, text: &str) -> Vec<String> {
     if path.ends_with("config.toml") {
         return match text.parse::<toml::Table>() {
-            Ok(table) => settings("", &toml::Value::Table(table)),
-            Err(_) => vec!["can't be read as settings".to_owned()],
+            Ok(table) => settings(&[], &toml::Value::Table(table)),
+            // The fault says it.
+            Err(_) => Vec::new(),
         };
     }
     if !path.ends_with(".md") {
@@ -249,15 +257,17 @@ fn meaning(path: &str, text: &str) -> Vec<String> {
     }]
 }
 
-/// The settings of a table, one line each.
-fn settings(path: &str, value: &toml::Value) -> Vec<String> {
-    let toml::Value::Table(table) = value else {
-        let widens = path.starts_with("permissions.") && value.as_str() == Some("allow");
-        let note = if widens { ", which allows nothing: a project can only restrict" } else { "" };
-        return vec![format!("sets `{path}` to {value}{note}")];
-    };
-    let inner = |name: &String| if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-    table.iter().flat_map(|(name, value)| settings(&inner(name), value)).collect()
+/// The settings of a table that a project may have, one line each.
+fn settings(path: &[&str], value: &toml::Value) -> Vec<String> {
+    if let toml::Value::Table(table) = value {
+        return table.iter().flat_map(|(name, value)| settings(&[path, &[name.as_str()]].concat(), value)).collect();
+    }
+    if SettingOwner::of(path) != SettingOwner::Project {
+        return Vec::new();
+    }
+    let widens = path.first() == Some(&"permissions") && value.as_str() == Some("allow");
+    let note = if widens { ", which allows nothing: a project can only restrict" } else { "" };
+    vec![format!("sets `{}` to {value}{note}", path.join("."))]
 }
 
 fn difference(before: &str, after: &str) -> Vec<String> {

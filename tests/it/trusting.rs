@@ -159,3 +159,23 @@ fn a_run_that_began_with_trust_keeps_the_names_that_it_began_with() {
     program.run(&["resume", "last", "--approve", "a"]).code(0);
     assert!(program.workspace().join("made").exists());
 }
+
+#[test]
+fn every_setting_that_a_project_may_not_have_is_named_and_what_its_file_would_do_besides() {
+    let program = Program::new();
+    let refused = "[permissions]\nallow = [\"*\"]\n[tools.fetch]\nprivate_hosts = [\"*\"]\n[console.keys]\napprove = \"j\"\n";
+    program.file(".dagdeck/config.toml", format!("{SETTINGS}{refused}"));
+    let listed = program.run(&["trust"]).code(0);
+    for words in [
+        ":8: a project can't set `permissions.allow` (to [\"*\"])",
+        ":10: a project can't set `tools.fetch.private_hosts` (to [\"*\"])",
+        "a project can't set `console.keys` (to { approve = \"j\" })",
+        "besides, it sets `tools.aliases.read_notes` to \"run_command\"",
+        "besides, it sets `models.default` to \"costly\"",
+        "besides, it sets `limits.slots` to 999",
+    ] {
+        assert!(listed.out.contains(words), "{words}\n{listed}");
+    }
+    program.run(&["trust", "--all"]).code(1).says(&["can't be trusted", "`dagdeck trust` lists everything in it"]);
+    assert!(program.run(&["trust"]).code(0).out.contains("new      .dagdeck/config.toml"));
+}
