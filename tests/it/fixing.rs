@@ -227,3 +227,13 @@ fn a_fix_of_json_changes_nothing_else_and_one_of_yaml_says_first_that_layout_and
         }
     }
 }
+
+#[test]
+fn numbers_of_a_yaml_plan_keep_their_spelling_when_another_node_is_fixed() {
+    let program = Program::new();
+    let text =
+        "nodes:\n  - id: a\n    value: 1e3\n  - id: b\n    value: [+5, 0x1F, 1_000, 2.50]\n  - id: c\n    value: 1\n    depends_on: [A]\n";
+    let file = program.file("plan.yaml", text);
+    program.run(&["validate", &file, "--fix"]).code(0);
+    assert_eq!(program.read("plan.yaml"), text.replace("[A]", "[a]"));
+}

@@ -45,7 +45,7 @@ pub(in crate::plan) use aliases::{asks, gate, is_step, plain};
 pub use draft::Loss;
 pub(in crate::plan) use field_names::{DocumentPart, fields as known_fields, is_field, is_kept};
 pub(in crate::plan) use forms::is_alias;
-pub use numbers::keep_leading_zeros;
+pub use numbers::keep_digits;
 pub use place::{locate, source_message, source_path, written_path};
 pub use read::read;
 pub use reading::note_unread;

@@ -8,6 +8,7 @@ use super::yaml;
 use crate::plan::fields::step;
 use crate::text::keeps_digits;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Fewer digits in a row are always kept.
 const KEPT: usize = 16;
@@ -15,8 +16,7 @@ const KEPT: usize = 16;
 /// What the numbers of a value lose of their text.
 pub(super) fn lost(value: &mut Value, text: &str, syntax: Syntax, known: &[Lost]) -> Vec<Lost> {
     let mut lost = Vec::new();
-    let long = text.split(|c: char| !c.is_ascii_digit() && c != '.').any(|run| run.len() > KEPT);
-    if syntax == Syntax::Json && !long {
+    if syntax == Syntax::Json && !has_long(text) {
         return lost;
     }
     for (path, written, number) in written(value, text, syntax) {
@@ -34,13 +34,24 @@ pub(super) fn lost(value: &mut Value, text: &str, syntax: Syntax, known: &[Lost]
     lost
 }
 
-/// Puts text in the place of each number of a YAML text that has zeros in front.
-pub fn keep_leading_zeros(value: &mut Value, text: &str) {
-    for (path, written, _) in written(value, text, Syntax::Yaml).into_iter().filter(|(_, written, _)| has_leading_zero(written)) {
-        if let Some(place) = at_mut(value, &steps(&path)) {
-            *place = Value::from(written);
+/// Puts text in the place of each number that a value can't keep as it is written, and gives those texts: those with zeros in front, as
+/// YAML has, and those with more digits than are kept.
+pub fn keep_digits(value: &mut Value, text: &str, syntax: Syntax) -> Vec<String> {
+    if syntax == Syntax::Json && !has_long(text) {
+        return Vec::new();
+    }
+    let mut kept = written(value, text, syntax);
+    kept.retain(|(_, written, number)| has_leading_zero(written) || !keeps_digits(written, *number));
+    for (path, written, _) in &kept {
+        if let Some(place) = at_mut(value, &steps(path)) {
+            *place = Value::from(written.as_str());
         }
     }
+    kept.into_iter().map(|(_, written, _)| written).collect()
+}
+
+fn has_long(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_digit() && c != '.').any(|run| run.len() > KEPT)
 }
 
 fn has_leading_zero(written: &str) -> bool {
@@ -50,7 +61,9 @@ fn has_leading_zero(written: &str) -> bool {
 /// The numbers that are no whole ones by their value, each with its path and as it is written.
 fn written(value: &Value, text: &str, syntax: Syntax) -> Vec<(String, String, f64)> {
     let mut found = Vec::new();
-    numbers(value, "", &mut found);
+    every_number(value, "", &mut found);
+    let found: Vec<(String, f64)> =
+        found.into_iter().filter_map(|(path, number)| Some((path, number.as_f64().filter(|_| number.is_f64())?))).collect();
     if found.is_empty() {
         return Vec::new();
     }
@@ -68,11 +81,26 @@ fn written(value: &Value, text: &str, syntax: Syntax) -> Vec<(String, String, f6
     all.filter(|(_, written, number)| is_number(written, *number)).collect()
 }
 
-fn numbers(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
+/// The numbers of a value that a YAML text spells in another way than they are usually written, such as `+5`, `0x1F` and `1e3`, by their
+/// paths.
+pub(super) fn spelled(value: &Value, text: &str) -> BTreeMap<String, String> {
+    let mut found = Vec::new();
+    every_number(value, "", &mut found);
+    let paths: Vec<Vec<PathStep>> = found.iter().map(|(path, _)| steps(path)).collect();
+    let texts = if found.is_empty() { Vec::new() } else { yaml::scalars(text, &paths) };
+    let all = found.into_iter().zip(texts).filter_map(|((path, number), written)| Some((path, number, written?)));
+    // A name that aliases have for it, or a type, is no spelling.
+    let is_bare = |written: &str| written.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-._".contains(&byte));
+    let is_other = |number: &Value, written: &str| number.to_string() != written && is_bare(written);
+    let kept = all.filter(|(_, number, written)| is_other(number, written) && yaml::read(written).is_ok_and(|(read, _)| read == *number));
+    kept.map(|(path, _, written)| (path, written)).collect()
+}
+
+fn every_number(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
     match value {
-        Value::Number(number) => found.extend(number.as_f64().filter(|_| number.is_f64()).map(|number| (path.to_owned(), number))),
-        Value::Array(list) => list.iter().enumerate().for_each(|(at, entry)| numbers(entry, &format!("{path}[{at}]"), found)),
-        Value::Object(map) => map.iter().for_each(|(key, entry)| numbers(entry, &step(path, key), found)),
+        Value::Number(_) => found.push((path.to_owned(), value.clone())),
+        Value::Array(list) => list.iter().enumerate().for_each(|(at, entry)| every_number(entry, &format!("{path}[{at}]"), found)),
+        Value::Object(map) => map.iter().for_each(|(key, entry)| every_number(entry, &step(path, key), found)),
         Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
 }

@@ -5,10 +5,11 @@ use super::read::amended;
 use super::reading::FieldReading;
 use super::source::{SourceText, Syntax};
 use super::values::{document, shaped};
-use super::{diagram, keep, reading, splice, yaml};
+use super::{diagram, keep, numbers, reading, splice, yaml};
 use crate::plan::drawing;
 use crate::plan::fields::AS_WRITTEN;
-use crate::plan::{Catalog, Dialect, Edge, Node, Plan};
+use crate::plan::order::{EdgePlace, PlanGraph};
+use crate::plan::{Catalog, Dialect, Edge, Node, NodeKind, Plan};
 use crate::text::{GlyphSet, safe_json};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -71,7 +72,7 @@ impl FromStr for Format {
 pub struct ExportedPlan {
     /// The text, with a line break at its end.
     pub text: String,
-    /// What the format can't express; nothing for native. Drawings show the structure and list no losses.
+    /// What the format can't express; nothing for native. Drawings show the structure: only edges without a line are listed.
     pub lost: Vec<Loss>,
 }
 
@@ -85,10 +86,10 @@ pub fn write(plan: &Plan, format: Format) -> ExportedPlan {
 pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) -> ExportedPlan {
     let shape = match format {
         Format::Document(dialect) => dialect,
-        Format::Mermaid => return ExportedPlan { text: diagram::mermaid(plan), lost: Vec::new() },
-        Format::Dot => return ExportedPlan { text: diagram::dot(plan), lost: Vec::new() },
-        Format::Tree => return ExportedPlan { text: diagram::tree(plan), lost: Vec::new() },
-        Format::Text => return ExportedPlan { text: drawing::text(plan, GlyphSet::Unicode), lost: Vec::new() },
+        Format::Mermaid => return ExportedPlan { text: diagram::mermaid(plan), lost: undrawn(plan) },
+        Format::Dot => return ExportedPlan { text: diagram::dot(plan), lost: undrawn(plan) },
+        Format::Tree => return ExportedPlan { text: diagram::tree(plan), lost: undrawn(plan) },
+        Format::Text => return ExportedPlan { text: drawing::text(plan, GlyphSet::Unicode), lost: undrawn(plan) },
     };
     let (value, mut lost) = document(plan, shape, catalog);
     let doubled = held(plan, &Part::Plan).into_iter().filter(|(_, reading)| reading.is_lost() && reading.wrong);
@@ -109,9 +110,36 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
             let text = kept.unwrap_or_else(|| json_like(&value, source.map(|source| source.text.as_str())));
             format!("{}\n", safe_json(text.trim_end()))
         }
-        Syntax::Yaml => yaml::write(&value),
+        Syntax::Yaml => {
+            let source = plan.source.as_ref().filter(|source| source.shape == shape && Syntax::of(&source.text, &source.origin) == syntax);
+            let spelled = source.map(|source| numbers::spelled(&value, &source.text)).unwrap_or_default();
+            yaml::write(&value, &spelled)
+        }
     };
     ExportedPlan { text, lost }
+}
+
+/// The edges of a plan, and of what is inside its nodes, that no drawing has a line for: an end of theirs is no node.
+pub fn undrawn(plan: &Plan) -> Vec<Loss> {
+    let mut lost = Vec::new();
+    undrawn_under("", plan, &mut lost);
+    lost
+}
+
+fn undrawn_under(inside: &str, plan: &Plan, lost: &mut Vec<Loss>) {
+    for link in PlanGraph::new(plan).links().iter().filter(|link| link.from.is_none() || link.to.is_none()) {
+        let Some(edge) = plan.edge_at(link.place) else { continue };
+        let path = match link.place {
+            EdgePlace::Edge(at) => format!("{inside}edges[{at}]"),
+            EdgePlace::Dependency(node, at) => format!("{inside}nodes[{node}].depends_on[{at}]"),
+        };
+        let unknown = if link.from.is_none() { edge.from } else { edge.to };
+        lost.push(Loss { path, reason: format!("has no line in the drawing: there is no node `{unknown}`") });
+    }
+    for (at, node) in plan.nodes.iter().enumerate() {
+        let field = if matches!(node.kind, NodeKind::Subplan(_)) { "plan" } else { "body" };
+        node.kind.body().into_iter().for_each(|body| undrawn_under(&format!("{inside}nodes[{at}].{field}."), body, lost));
+    }
 }
 
 /// The document that a plan was read from, if it is in this shape: as it is written, and as its reader took it.

@@ -3,12 +3,16 @@
 
 use super::json::{Lost, value_of};
 use super::locate::{PathStep, steps};
+use crate::plan::fields::step;
 use crate::text::safe_json;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{DuplicateKeyPolicy, Error, Options, Spanned};
-use std::fmt::{self, Write as _};
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write as _},
+};
 
 /// Why a text is no YAML: the message, and line and column from 1.
 pub(super) type YamlFault = (String, Option<(usize, usize)>);
@@ -170,18 +174,19 @@ impl<'de> Visitor<'de> for TreeVisitor {
 /// Columns of a line up to which a list of plain values is written in one.
 const LINE: usize = 100;
 
-/// Writes a value, with a line break at its end.
-pub(super) fn write(value: &Value) -> String {
-    let mut out = String::new();
+/// Writes a value, with a line break at its end; numbers at these paths as they are spelled there.
+pub(super) fn write(value: &Value, spelled: &BTreeMap<String, String>) -> String {
+    let mut writer = YamlWriter { out: String::new(), spelled };
     match value {
-        Value::Object(map) if !map.is_empty() => write_map(map, 0, &mut out),
-        Value::Array(list) if !list.is_empty() => write_list(list, 0, &mut out),
+        Value::Object(map) if !map.is_empty() => writer.map(map, 0, ""),
+        Value::Array(list) if !list.is_empty() => writer.list(list, 0, ""),
         other => {
-            out.push_str(&scalar(other, Within::Block));
-            out.push('\n');
+            let text = writer.scalar(other, Within::Block, "");
+            writer.out.push_str(&text);
+            writer.out.push('\n');
         }
     }
-    out
+    writer.out
 }
 
 /// Where a plain text is: commas and brackets mean something in a flow.
@@ -191,53 +196,84 @@ enum Within {
     Flow,
 }
 
-/// Each entry on its own line; the first without indentation, which the caller has written.
-fn write_map(map: &Map<String, Value>, indent: usize, out: &mut String) {
-    for (i, (key, value)) in map.iter().enumerate() {
-        if i > 0 {
-            pad(indent, out);
-        }
-        out.push_str(&bare_or_quoted(key, Within::Block));
-        out.push(':');
-        match value {
-            Value::Object(map) if !map.is_empty() => {
-                out.push('\n');
-                pad(indent + 2, out);
-                write_map(map, indent + 2, out);
-            }
-            Value::Array(list) if !list.is_empty() => match flow(list, indent + key.len() + 2) {
-                Some(line) => line_end(&line, out),
-                None => {
-                    out.push('\n');
-                    pad(indent + 2, out);
-                    write_list(list, indent + 2, out);
-                }
-            },
-            Value::String(text) if is_literal(text) => literal(text, indent + 2, out),
-            other => line_end(&scalar(other, Within::Block), out),
-        }
-    }
+struct YamlWriter<'s> {
+    out: String,
+    /// Numbers by their paths.
+    spelled: &'s BTreeMap<String, String>,
 }
 
-fn write_list(list: &[Value], indent: usize, out: &mut String) {
-    for (i, value) in list.iter().enumerate() {
-        if i > 0 {
-            pad(indent, out);
-        }
-        out.push('-');
-        match value {
-            Value::Object(map) if !map.is_empty() => {
-                out.push(' ');
-                write_map(map, indent + 2, out);
+impl YamlWriter<'_> {
+    /// Each entry on its own line; the first without indentation, which the caller has written.
+    fn map(&mut self, map: &Map<String, Value>, indent: usize, at: &str) {
+        for (i, (key, value)) in map.iter().enumerate() {
+            if i > 0 {
+                pad(indent, &mut self.out);
             }
-            Value::Array(inner) if !inner.is_empty() => match flow(inner, indent + 2) {
-                Some(line) => line_end(&line, out),
-                None => {
-                    out.push(' ');
-                    write_list(inner, indent + 2, out);
+            let at = step(at, key);
+            self.out.push_str(&bare_or_quoted(key, Within::Block));
+            self.out.push(':');
+            match value {
+                Value::Object(map) if !map.is_empty() => {
+                    self.out.push('\n');
+                    pad(indent + 2, &mut self.out);
+                    self.map(map, indent + 2, &at);
                 }
-            },
-            other => line_end(&scalar(other, Within::Block), out),
+                Value::Array(list) if !list.is_empty() => match self.flow(list, indent + key.len() + 2, &at) {
+                    Some(line) => line_end(&line, &mut self.out),
+                    None => {
+                        self.out.push('\n');
+                        pad(indent + 2, &mut self.out);
+                        self.list(list, indent + 2, &at);
+                    }
+                },
+                Value::String(text) if is_literal(text) => literal(text, indent + 2, &mut self.out),
+                other => line_end(&self.scalar(other, Within::Block, &at), &mut self.out),
+            }
+        }
+    }
+
+    fn list(&mut self, list: &[Value], indent: usize, at: &str) {
+        for (i, value) in list.iter().enumerate() {
+            if i > 0 {
+                pad(indent, &mut self.out);
+            }
+            let at = format!("{at}[{i}]");
+            self.out.push('-');
+            match value {
+                Value::Object(map) if !map.is_empty() => {
+                    self.out.push(' ');
+                    self.map(map, indent + 2, &at);
+                }
+                Value::Array(inner) if !inner.is_empty() => match self.flow(inner, indent + 2, &at) {
+                    Some(line) => line_end(&line, &mut self.out),
+                    None => {
+                        self.out.push(' ');
+                        self.list(inner, indent + 2, &at);
+                    }
+                },
+                other => line_end(&self.scalar(other, Within::Block, &at), &mut self.out),
+            }
+        }
+    }
+
+    /// A short list of plain values in one line.
+    fn flow(&self, list: &[Value], column: usize, at: &str) -> Option<String> {
+        if list
+            .iter()
+            .any(|value| matches!(value, Value::Array(list) if !list.is_empty()) || matches!(value, Value::Object(map) if !map.is_empty()))
+        {
+            return None;
+        }
+        let entry = |(i, value): (usize, &Value)| self.scalar(value, Within::Flow, &format!("{at}[{i}]"));
+        let line = list.iter().enumerate().map(entry).collect::<Vec<_>>().join(", ");
+        (column + line.chars().count() + 2 <= LINE).then(|| format!("[{line}]"))
+    }
+
+    fn scalar(&self, value: &Value, within: Within, at: &str) -> String {
+        match value {
+            Value::String(text) => bare_or_quoted(text, within),
+            Value::Number(number) => self.spelled.get(at).cloned().unwrap_or_else(|| number.to_string()),
+            other => other.to_string(),
         }
     }
 }
@@ -250,25 +286,6 @@ fn line_end(text: &str, out: &mut String) {
     out.push(' ');
     out.push_str(text);
     out.push('\n');
-}
-
-/// A short list of plain values in one line.
-fn flow(list: &[Value], column: usize) -> Option<String> {
-    if list
-        .iter()
-        .any(|value| matches!(value, Value::Array(list) if !list.is_empty()) || matches!(value, Value::Object(map) if !map.is_empty()))
-    {
-        return None;
-    }
-    let line = list.iter().map(|value| scalar(value, Within::Flow)).collect::<Vec<_>>().join(", ");
-    (column + line.chars().count() + 2 <= LINE).then(|| format!("[{line}]"))
-}
-
-fn scalar(value: &Value, within: Within) -> String {
-    match value {
-        Value::String(text) => bare_or_quoted(text, within),
-        other => other.to_string(),
-    }
 }
 
 fn bare_or_quoted(text: &str, within: Within) -> String {

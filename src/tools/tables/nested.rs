@@ -4,7 +4,7 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use crate::plan::dialect::keep_leading_zeros;
+use crate::plan::dialect::{Syntax, keep_digits};
 use crate::text::counted;
 
 use super::table::{COLUMNS, Cell, Column, ColumnKind, Table, column_names, table_name};
@@ -15,8 +15,9 @@ const LARGEST_EXACT: u64 = 1 << 53;
 const DEPTH: usize = 5;
 
 pub(super) fn json(empty: &Table, text: &str) -> Result<Vec<Table>, String> {
-    let value: Value = serde_json::from_str(text).map_err(|cause| format!("{} is not JSON: {cause}", empty.file))?;
-    of(empty, value)
+    let mut value: Value = serde_json::from_str(text).map_err(|cause| format!("{} is not JSON: {cause}", empty.file))?;
+    let kept = keep_digits(&mut value, text, Syntax::Json);
+    of(&noted(empty, &kept), value)
 }
 
 pub(super) fn yaml(empty: &Table, text: &str) -> Result<Vec<Table>, String> {
@@ -24,15 +25,29 @@ pub(super) fn yaml(empty: &Table, text: &str) -> Result<Vec<Table>, String> {
         let cause = cause.to_string();
         format!("{} is not YAML: {}", empty.file, cause.lines().next().unwrap_or_default())
     })?;
-    keep_leading_zeros(&mut value, text);
-    of(empty, value)
+    let kept = keep_digits(&mut value, text, Syntax::Yaml);
+    of(&noted(empty, &kept), value)
+}
+
+/// The table with a note of the numbers that stayed as they are written.
+fn noted(table: &Table, kept: &[String]) -> Table {
+    let mut table = table.clone();
+    if let Some(first) = kept.first() {
+        let numbers = counted(kept.len(), "number");
+        let note = format!("{numbers} of {} can't be kept exactly, such as `{first}`: it is text, and so is its column", table.file);
+        table.notes.push(note);
+    }
+    table
 }
 
 pub(super) fn json_lines(mut table: Table, text: &str) -> Result<Table, String> {
-    let (mut rows, mut first) = (JsonRows::default(), None);
+    let (mut rows, mut first, mut kept) = (JsonRows::default(), None, Vec::new());
     for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         match serde_json::from_str(line) {
-            Ok(value) => rows.add(value),
+            Ok(mut value) => {
+                kept.extend(keep_digits(&mut value, line, Syntax::Json));
+                rows.add(value);
+            }
             Err(_) => {
                 table.unreadable += 1;
                 first.get_or_insert(at + 1);
@@ -43,7 +58,7 @@ pub(super) fn json_lines(mut table: Table, text: &str) -> Result<Table, String> 
         let lines = counted(table.unreadable, "line");
         table.notes.push(format!("left out of {}: {lines} without valid JSON; first: line {line}", table.file));
     }
-    rows.into_table(table)
+    rows.into_table(noted(&table, &kept))
 }
 
 fn of(empty: &Table, value: Value) -> Result<Vec<Table>, String> {
@@ -199,7 +214,12 @@ mod tests {
         let table = read("t.json", r#"[{"id": 9007199254740993}, {"id": 12345678901234567890123}, {"id": null}]"#, None).unwrap().remove(0);
         assert_eq!(columns(&table), [("id", ColumnKind::Text)]);
         let cells = table.rows.iter().map(|row| row[0].clone()).collect::<Vec<_>>();
-        assert_eq!(cells, [Cell::Text("9007199254740993".into()), Cell::Text("12345678901234568000000".into()), Cell::Null]);
+        assert_eq!(cells, [Cell::Integer(9007199254740993), Cell::Text("12345678901234567890123".into()), Cell::Null]);
+        let note = "1 number of t.json can't be kept exactly, such as `12345678901234567890123`: it is text, and so is its column";
+        assert_eq!(table.notes, [note]);
+        let lines = read("t.jsonl", "{\"x\": 0.1234567890123456789}\n{\"x\": 2}\n", None).unwrap().remove(0);
+        assert_eq!((columns(&lines), lines.notes.len()), (vec![("x", ColumnKind::Text)], 1));
+        assert_eq!(lines.rows[0], [Cell::Text("0.1234567890123456789".into())]);
         let table = read("t.yaml", "- zip: 01234\n- zip: 007\n", None).unwrap().remove(0);
         assert_eq!(table.rows, [[Cell::Text("01234".into())], [Cell::Text("007".into())]]);
     }
