@@ -67,10 +67,6 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     }
     let document = document_of(&args.what, place, io)?;
     let plan = &document.plan;
-    if args.ascii {
-        io.out.write_all(drawing::text(plan, GlyphSet::Ascii).as_bytes())?;
-        return Ok(Exit::Success);
-    }
     if let Format::Document(dialect) = args.format {
         leaves_something(plan, dialect)?;
     }
@@ -78,7 +74,10 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     // Only these two need to know the tools, and listing them takes time.
     let asks = matches!(args.format, Format::Document(Dialect::Tools | Dialect::Hybrid));
     let catalog = if asks { place.survey()?.catalog() } else { Catalog::default() };
-    let written = dialect::write_as(plan, args.format, syntax, &catalog);
+    let mut written = dialect::write_as(plan, args.format, syntax, &catalog);
+    if args.ascii {
+        written.text = drawing::text(plan, GlyphSet::Ascii);
+    }
     io.out.write_all(written.text.as_bytes())?;
     if written.text.contains(SECRET_START) || written.text.contains("\\ufdd0") {
         io.say("note: the plan has the marks of secrets in place of their values: to run it as a plan of its own, write values there");

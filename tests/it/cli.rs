@@ -352,3 +352,17 @@ fn many_programs_at_once_share_one_journal() {
     assert_eq!(done.len(), 6);
     assert!(done.values().all(|status| status == "succeeded"), "{done:?}");
 }
+
+#[test]
+fn a_drawing_says_which_edges_it_has_no_line_for() {
+    let program = Program::new();
+    let nodes = json!([{"id": "c", "value": 1}, {"id": "d", "value": 2, "depends_on": ["zz"]},
+        {"id": "m", "over": "[1]", "body": {"nodes": [{"id": "x", "value": 3, "depends_on": ["yy"]}]}}]);
+    let file = program.file("plan.json", json!({"nodes": nodes, "edges": [{"from": "c", "to": "nowhere"}]}).to_string());
+    for format in [&["mermaid"][..], &["dot"], &["tree"], &["text"], &["text", "--ascii"]] {
+        let drawn = program.run(&[&["export", &file, "--format"], format].concat()).code(0);
+        drawn
+            .says(&["edges[0]: has no line in the drawing: there is no node `nowhere`", "nodes[1].depends_on[0]: ", "`zz`"])
+            .says(&["nodes[2].body.nodes[0].depends_on[0]: ", "`yy`"]);
+    }
+}
