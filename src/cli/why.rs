@@ -32,7 +32,9 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     for link in &links {
         io.line(Plain::line(&format!("{}{}", "  ".repeat(link.depth), link.sentence)).as_str())?;
     }
-    for hint in hints((&run, &resumed), &links, status, short(&id)) {
+    let hints = hints((&run, &resumed), &links, status, short(&id));
+    let is_imported = place.store()?.is_imported(&RunId(id.clone()))?;
+    for hint in if is_imported && !hints.is_empty() { vec![imported(short(&id))] } else { hints } {
         io.say(&format!("hint: {hint}"));
     }
     Ok(Exit::Success)
@@ -50,6 +52,13 @@ fn broken_off(node: &NodeId, run: &Run, resumed: &Run, name: &str) -> String {
     };
     let how = RunStatus::Interrupted.label(run.interrupted_by());
     format!("`{node}` was at work when its run was {how}: `dagdeck resume {name}{next}")
+}
+
+/// What goes on in the place of a run that was imported.
+fn imported(name: &str) -> String {
+    format!(
+        "the run was imported from a file, so it can't go on: `dagdeck branch {name}` continues it as a new run, and asks its gates again"
+    )
 }
 
 /// What a person can do about each link that waits for one.

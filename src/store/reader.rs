@@ -76,8 +76,9 @@ impl Store {
             // One damaged run doesn't hide the others; looking at it says what is wrong with it.
             let Ok(records) = self.all(db, &run.run) else { continue };
             let state = Run::replay(&records);
-            run.waiting = state.open_gates().map(|gate| gate.node.clone()).collect();
-            // What was imported goes on nowhere, however it was left.
+            // What was imported goes on nowhere, however it was left: no reply reaches its gates.
+            let gates = state.open_gates().filter(|_| run.imported.is_none());
+            run.waiting = gates.map(|gate| gate.node.clone()).collect();
             let left = if run.imported.is_some() { RunStatus::NotUnderWay } else { state.status_without_driver() };
             run.status = RowStatus { driven: state.status(), left, interrupted_by: state.interrupted_by() };
             run.nodes = state.counts(run.status.driven).all;

@@ -70,6 +70,10 @@ fn an_imported_run_with_an_open_gate_is_the_same_in_the_list_and_where_it_is_sho
         (&listed[0]["status"], elsewhere.json(&["show", "last", "--json"])["status"].clone()),
         (&json!("not_under_way"), json!("not_under_way"))
     );
+    assert_eq!(listed[0]["waiting"], json!([]), "no reply reaches it");
+    let why =
+        elsewhere.run(&["why", "last", "w"]).code(0).says(&["hint: the run was imported from a file, so it can't go on", "dagdeck branch"]);
+    assert!(!why.err.contains("dagdeck approve"), "{why}");
 }
 
 #[test]

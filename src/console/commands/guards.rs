@@ -197,7 +197,7 @@ pub fn node_live(model: &Model) -> Result<(), DisabledReason> {
 }
 
 /// Why a run of a run file doesn't go on, and what does.
-const IMPORTED: &str = "it was imported from a run file: replay it, then branch off to continue";
+pub const IMPORTED: &str = "it was imported from a run file: replay it, then branch off to continue";
 
 /// No process drives the shown run, and it isn't over.
 pub fn interrupted(model: &Model) -> Result<(), DisabledReason> {

@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use super::pen::{Pen, Shown, below, text_of};
 use super::{doc, gate, sentence};
+use crate::console::commands::guards::IMPORTED;
 use crate::console::model::{GateKey, Model, ScreenLayout, docs};
 use crate::console::theme::Role;
 use crate::engine::{Decided, Time};
@@ -80,6 +81,7 @@ fn open_elsewhere(model: &Model) -> String {
     }
     match &run.driver {
         Driver::Elsewhere(who) => format!("  open, but the run is under way in {who}: reply there"),
+        Driver::Here | Driver::Nobody if model.runs.is_imported(&run.id) => format!("  open, but {IMPORTED}"),
         Driver::Here | Driver::Nobody => {
             format!("  open, but no dagdeck process is running the run: press {} to resume it, then reply", model.hint("gate.go_on"))
         }
