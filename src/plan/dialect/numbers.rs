@@ -91,7 +91,10 @@ pub(super) fn spelled(value: &Value, text: &str) -> BTreeMap<String, String> {
     let all = found.into_iter().zip(texts).filter_map(|((path, number), written)| Some((path, number, written?)));
     // A name that aliases have for it, or a type, is no spelling.
     let is_bare = |written: &str| written.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-._".contains(&byte));
-    let is_other = |number: &Value, written: &str| number.to_string() != written && is_bare(written);
+    let is_other = |number: &Value, written: &str| {
+        let usual = number.to_string();
+        usual != written && is_bare(written)
+    };
     let kept = all.filter(|(_, number, written)| is_other(number, written) && yaml::read(written).is_ok_and(|(read, _)| read == *number));
     kept.map(|(path, _, written)| (path, written)).collect()
 }
