@@ -197,7 +197,7 @@ fn no_size_is_too_small() {
     let mut deck = planned(&program, (80, 24));
     // Whatever is open: the tree alone, and what lies over it.
     any_size(deck.send("gj").sees("rank · "));
-    for (keys, opened) in [("?", "what works here"), (":", "┌ commands"), ("gje", "code of rank"), ("ga", "what kind?")] {
+    for (keys, opened) in [("?", "such as break"), (":", "┌ Commands"), ("gje", "code of rank"), ("ga", "what kind?")] {
         any_size(deck.send(keys).sees(opened));
         deck.send("\x1b").until("the tree alone", |screen| !screen.contains('┌') && screen.contains("? help"));
     }
@@ -284,7 +284,7 @@ fn pasted_text_is_text_and_never_keys() {
 fn without_colour_no_colour_is_written_and_the_selection_still_shows() {
     let program = machine().env("NO_COLOR", "1");
     let mut deck = waiting(&program);
-    deck.send("2").sees("keys active").send("?").sees("what works here").send("q").loses("what works here");
+    deck.send("2").sees("keys active").send("?").sees("such as break").send("\x1b").loses("such as break");
     let colours: Vec<String> = styles(&deck.raw).into_iter().filter(|style| is_colour(style)).collect();
     assert_eq!(colours, Vec::<String>::new());
     let screen = deck.emulator();

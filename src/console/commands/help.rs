@@ -1,121 +1,162 @@
 //! Help: what works here, made of the command table.
 
-use super::{ConsoleCommand, TITLE, all};
-use crate::console::model::{Doc, KeyContext, Model};
+use super::{ConsoleCommand, all};
+use crate::console::model::{HelpDialog, HelpGroup, HelpLine, Key, KeyContext, Model};
 use crate::console::theme::{Role, Theme, of_state};
 use crate::engine::NodeState;
-use crate::text::{Glyph, Plain, counted};
+use crate::text::{Glyph, Plain};
 
-/// From so many columns on, each line also says what the command does.
-const WIDE: usize = 106;
-/// Columns of the keys.
-const KEYS: usize = 20;
-/// Columns of keys and title.
-const HEAD: usize = KEYS + TITLE + 2;
-
-/// Everything that works in these contexts, innermost first, with keys. A command all of whose keys mean something else further
-/// inside doesn't.
-pub fn lines(model: &Model, contexts: &[KeyContext]) -> Doc<'static> {
-    let mut doc = Doc::default();
-    let columns = model.place.reading_columns();
-    let mut refused = 0;
-    for context in contexts {
-        let keymap = &model.look.keymap;
-        let is_reached = |command: &&ConsoleCommand| keymap.keys_of(command.id).is_empty() || keymap.reaching(contexts, command).is_some();
-        let commands = all().filter(|command| command.context == *context).filter(is_reached);
-        let mut is_first = true;
-        for command in commands {
-            let keys: Vec<String> = model.look.keymap.keys_of(command.id).iter().map(ToString::to_string).collect();
-            let line = Plain::line(&keys.join(", ")).pad(KEYS).then(&Plain::line(command.title));
-            if (command.guard)(model).is_err() {
-                refused += 1;
+/// Everything that works in the contexts of the help, innermost first, with the keys that mean it there; what it doesn't find there, with why.
+pub fn groups(model: &Model, help: &HelpDialog) -> Vec<HelpGroup> {
+    let mut groups: Vec<HelpGroup> = Vec::new();
+    let mut known: Vec<(&ConsoleCommand, usize, usize)> = Vec::new();
+    for context in &help.contexts {
+        let mut lines: Vec<HelpLine> = Vec::new();
+        for command in all().filter(|command| command.context == *context) {
+            let own = model.look.keymap.keys_of(command.id);
+            let keys: Vec<String> = own.iter().filter(|key| means(model, help, **key, command)).map(ToString::to_string).collect();
+            // A command all of whose keys mean something else further inside doesn't work here.
+            if keys.is_empty() && !own.is_empty() {
                 continue;
             }
-            if std::mem::take(&mut is_first) {
-                doc.heading(context.title());
+            if let Some((_, group, line)) = known.iter().find(|(other, _, _)| other.is_like(command)) {
+                let place = if *group == groups.len() { lines.get_mut(*line) } else { groups[*group].lines.get_mut(*line) };
+                place.into_iter().for_each(|line| line.keys.extend(keys.iter().cloned()));
+                continue;
             }
-            if columns >= WIDE {
-                behind(&mut doc, Role::Text, &line, command.description, (HEAD, columns - HEAD));
-            } else {
-                doc.line(Role::Text, line);
-            }
+            known.push((command, groups.len(), lines.len()));
+            let refused = (command.guard)(model).err().map(|why| format!("not now: {why}"));
+            lines.push(line(command, keys, refused));
         }
+        groups.push(HelpGroup { title: context.title(), folds: *context == KeyContext::Moving, lines });
     }
-    if refused > 0 {
-        let words = format!("{} can't be used now: {} finds them, with why", counted(refused, "command"), model.hint("app.palette"));
-        doc.line(Role::Text, Plain::default());
-        doc.line(Role::Dim, Plain::line(&words));
+    // What moves is known from everywhere.
+    groups.sort_by_key(|group| group.folds);
+    groups.push(marks(&model.look.theme));
+    groups.push(gates());
+    groups.push(elsewhere(model, help, &known));
+    groups
+}
+
+fn means(model: &Model, help: &HelpDialog, key: Key, command: &ConsoleCommand) -> bool {
+    model.look.keymap.resolve(&help.contexts, key).is_some_and(|meant| meant.id == command.id)
+}
+
+fn line(command: &ConsoleCommand, keys: Vec<String>, refused: Option<String>) -> HelpLine {
+    let description = Plain::line(refused.as_deref().unwrap_or(command.description));
+    let keys = if keys.is_empty() { vec![":".to_owned()] } else { keys };
+    HelpLine { keys, title: Plain::line(command.title), description, role: Role::Text, is_elsewhere: refused.is_some() }
+}
+
+/// What works in other places only: it is found, and never listed.
+fn elsewhere(model: &Model, help: &HelpDialog, known: &[(&ConsoleCommand, usize, usize)]) -> HelpGroup {
+    let mut lines = Vec::new();
+    for command in all().filter(|command| !help.contexts.contains(&command.context)) {
+        let Some(place) = command.context.place().filter(|_| !known.iter().any(|(other, _, _)| other.is_like(command))) else { continue };
+        let keys = model.look.keymap.keys_of(command.id).iter().map(ToString::to_string).collect();
+        lines.push(line(command, keys, Some(format!("{place}: {}", command.description))));
     }
-    marks(&mut doc, &model.look.theme);
-    doc.heading("Gates");
-    for words in [
-        "A gate never takes the focus. You reply to it beside the tree or in the",
-        "inbox, when you went to it, it has been on the screen, and no key was",
-        "pressed for 0.4 s: then it says \"keys active\". Enter, Space and Esc",
-        "never reply to a gate.",
-    ] {
-        doc.line(Role::Dim, Plain::line(words));
-    }
-    doc
+    HelpGroup { title: "Elsewhere", folds: false, lines }
 }
 
 /// What the marks before nodes mean.
-fn marks(doc: &mut Doc<'static>, theme: &Theme) {
-    doc.heading("Marks");
+fn marks(theme: &Theme) -> HelpGroup {
     let states = NodeState::all().map(|state| {
         let (glyph, role) = of_state(&state);
         (glyph, role, state.word(), state.description())
     });
     let others = [
         (Glyph::Stale, Role::Stale, "stale", "uses a result that has changed since"),
-        (Glyph::Bullet, Role::Failed, "breakpoint", "the run pauses there"),
+        (Glyph::AtBreakpoint, Role::Held, "halted", "at a breakpoint, a step or a held call"),
+        (Glyph::Breakpoint, Role::Held, "breakpoint", "the run halts there"),
     ];
-    for (glyph, role, word, words) in states.chain(others) {
-        let head = Plain::line(theme.glyph(glyph)).pad(2).then(&Plain::line(word).pad(13));
-        doc.line(role, head.then(&Plain::line(words)));
-    }
+    let line = |(glyph, role, word, words): (Glyph, Role, &str, &str)| HelpLine {
+        keys: vec![theme.glyph(glyph).to_owned()],
+        title: Plain::line(word),
+        description: Plain::line(words),
+        role,
+        is_elsewhere: false,
+    };
+    HelpGroup { title: "Marks", folds: true, lines: states.chain(others).map(line).collect() }
 }
 
-/// Words in a column behind a head, on as many lines as they take.
-fn behind(doc: &mut Doc<'static>, role: Role, head: &Plain, words: &str, (at, width): (usize, usize)) {
-    let mut head = head.clone();
-    for piece in Plain::line(words).wrap(width) {
-        doc.line(role, head.pad(at).then(&piece));
-        head = Plain::default();
-    }
+fn gates() -> HelpGroup {
+    let words = "You reply to a gate beside the tree or in the inbox, when you went to it, it has been on the screen, and no key was pressed for \
+                 0.4 s: then its keys are bold and it says that they count. Enter, Space and Esc never reply to a gate.";
+    let line =
+        HelpLine { keys: Vec::new(), title: Plain::line(words), description: Plain::default(), role: Role::Dim, is_elsewhere: false };
+    HelpGroup { title: "Gates", folds: true, lines: vec![line] }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::console::tests::Deck;
-    use std::collections::BTreeSet;
 
-    /// All lines of help for these contexts, joined where they are one.
-    fn shown(deck: &Deck, contexts: &[KeyContext]) -> Vec<String> {
-        lines(&deck.model, contexts).from(0).map(|line| line.text().as_str().to_owned()).collect()
+    /// All rows of help for these contexts as text, page by page, and its box.
+    fn shown(deck: &Deck, contexts: &[KeyContext], query: &str) -> (Vec<String>, usize, usize) {
+        let mut help = HelpDialog::new(contexts.to_vec());
+        help.query.set(query);
+        help.groups = groups(&deck.model, &help);
+        let room = HelpDialog::room(deck.model.place.size);
+        let pages = help.pages(room);
+        let text = |row: &Vec<(Plain, Role)>| row.iter().map(|(text, _)| text.as_str()).collect::<String>();
+        let count = pages.len();
+        (pages.iter().flatten().flatten().map(text).collect(), room.0, count)
     }
 
     #[test]
-    fn no_key_and_no_title_in_help_is_cut() {
-        let contexts: BTreeSet<KeyContext> = all().map(|command| command.context).collect();
-        for width in [40, 60, 80, 100, 110, 120, 133, 134, 200] {
+    fn no_key_and_no_title_in_help_is_cut_and_each_key_means_what_it_says() {
+        for width in [40, 60, 80, 100, 120, 133, 200] {
             for deck in [Deck::new(width, 24), Deck::planned(width, 24), Deck::waiting(width, 24)] {
-                for context in &contexts {
-                    let lines = shown(&deck, &[*context]);
-                    let can = |command: &&ConsoleCommand| command.context == *context && (command.guard)(&deck.model).is_ok();
-                    for command in all().filter(can) {
-                        let line = format!("{:<KEYS$}{}", command.keys.join(", "), command.title);
-                        let whole = |shown: &&String| **shown == line || shown.starts_with(&format!("{line}  "));
-                        assert!(lines.iter().any(|shown| whole(&shown)), "{width} columns, `{}`:\n{}", command.id, lines.join("\n"));
-                    }
-                    if width >= 80 {
-                        let columns = deck.model.place.reading_columns();
-                        let wide = lines.iter().find(|line| Plain::line(line).width() > columns);
-                        assert_eq!(wide, None, "a line fits into {columns} columns");
-                    }
+                let here = crate::console::model::contexts(&deck.model);
+                let (rows, columns, _) = shown(&deck, &here, "");
+                let too_wide = rows.iter().find(|row| Plain::line(row).width() > columns && width >= 60);
+                assert_eq!(too_wide, None, "{width}");
+                let mut said = 0;
+                for command in all().filter(|command| here.contains(&command.context) && command.context != KeyContext::Moving) {
+                    let reached = deck.model.look.keymap.reaching(&here, command).filter(|_| (command.guard)(&deck.model).is_ok());
+                    let Some(key) =
+                        reached.filter(|_| !all().take_while(|other| other.id != command.id).any(|other| other.is_like(command)))
+                    else {
+                        continue;
+                    };
+                    let has = |row: &&String| row.starts_with(&format!("{key} ")) && row.contains(command.title);
+                    assert!(rows.iter().any(|row| has(&row)), "{width} columns, `{}`:\n{}", command.id, rows.join("\n"));
+                    said += 1;
                 }
+                assert!(said > 5, "{width}: {said}");
             }
         }
+    }
+
+    #[test]
+    fn the_keys_of_a_run_take_two_screens_at_most() {
+        for (size, most) in [((80, 24), 2), ((120, 40), 1)] {
+            let deck = Deck::waiting(size.0, size.1);
+            let here = crate::console::model::contexts(&deck.model);
+            let (rows, _, pages) = shown(&deck, &here, "");
+            assert!(pages <= most, "{size:?}: {pages}\n{}", rows.join("\n"));
+        }
+    }
+
+    #[test]
+    fn typing_finds_keys_words_marks_and_what_works_elsewhere_with_the_reason() {
+        let deck = Deck::planned(120, 40);
+        let here = crate::console::model::contexts(&deck.model);
+        let found = |query: &str| shown(&deck, &here, query).0.join("\n");
+        assert!(found("break").contains("in a run: lists them"), "{}", found("break"));
+        assert!(found("ctrl-s").contains("Save the plan") && !found("ctrl-s").contains("Undo"), "{}", found("ctrl-s"));
+        assert!(found("marks").contains("the run halts there"), "{}", found("marks"));
+        assert!(found("redo").contains("not now: nothing to redo"), "{}", found("redo"));
+        assert_eq!(found("zzzz"), "nothing has these words");
+    }
+
+    #[test]
+    fn a_key_that_means_something_else_here_is_not_named() {
+        let deck = Deck::waiting(120, 40);
+        let here = crate::console::model::contexts(&deck.model);
+        let add = shown(&deck, &here, "add a node").0.join("\n");
+        assert!(add.contains("+ ") && !add.lines().any(|line| line.starts_with("a ")), "{add}");
     }
 }

@@ -16,6 +16,9 @@ pub type Guard = fn(&Model) -> Result<(), DisabledReason>;
 /// Characters of a title at most, so that help shows it whole.
 pub const TITLE: usize = 26;
 
+/// The headings of the palette and of the menu of actions, in their order.
+pub const GROUPS: [&str; 7] = ["Suggested", "Here", "This node", "This run", "This plan", "Go to", "Console"];
+
 /// One thing that a person can do.
 #[derive(Debug)]
 pub struct ConsoleCommand {
@@ -76,6 +79,20 @@ impl ConsoleCommand {
     /// Where it works, for one that is about what is selected on a screen of its own.
     pub fn screen(&self) -> Option<String> {
         self.context.place().filter(|_| self.context.offered() == Offered::OnItsScreen).map(|place| format!("works {place}"))
+    }
+
+    /// Below which heading the palette has it.
+    pub fn group(&self, is_run: bool) -> &'static str {
+        let whole = if is_run { "This run" } else { "This plan" };
+        match self.id.split_once('.').unwrap_or_default() {
+            ("app", "model" | "trust" | "theme" | "quit" | "interrupt" | "suspend" | "redraw") => "Console",
+            ("app" | "tree" | "stage" | "request" | "focus" | "found", _) | ("replay", "toggle") => "Go to",
+            ("plan", "run" | "step" | "edit_all" | "inputs" | "goal" | "save" | "undo" | "redo" | "compare" | "rivals") => whole,
+            ("plan", "compare_file" | "findings") | ("act", "pause" | "breaks" | "menu" | "undo") | ("replay", _) => whole,
+            ("run", "resume" | "compare" | "cancel" | "take_plan") => whole,
+            ("plan" | "act" | "run" | "inspector", _) => "This node",
+            _ => "Here",
+        }
     }
 
     /// Whether the palette offers it: commands that only make sense in a dialog or while typing are left out.

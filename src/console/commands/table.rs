@@ -55,8 +55,8 @@ const fn of(
 }
 
 use KeyContext::{
-    Act, Always, Breaks, Compare, Confirm, Deps, Draft, Editor, Filter, Findings, Form, Found, Gate, Global, Graph, Inbox, Inspector, Line,
-    Log, LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Start, Timeline, Trace, Tree, Versus, Why, Words,
+    Act, Always, Breaks, Compare, Confirm, Deps, Draft, Editor, Filter, Findings, Form, Found, Gate, Global, Graph, Help, Inbox, Inspector,
+    Line, Log, LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Start, Timeline, Trace, Tree, Versus, Why, Words,
 };
 
 pub const GROUPS: &[&[ConsoleCommand]] =
@@ -177,7 +177,7 @@ const DEPS: &[ConsoleCommand] = &[
 
 #[rustfmt::skip]
 const RUN: &[ConsoleCommand] = &[
-    row("act.menu", &["m"], Run, ("Actions", "actions", "every action on this node, branch and run"), when::run_present, act::menu),
+    row("act.menu", &["m"], Run, ("Actions", "actions", "what can be done with this node and this run"), when::run_present, |_, turn| turn.next = Some(NextCommand::Menu)),
     row("act.pause", &["p"], Run, ("Pause, or resume", "pause", "starts no more nodes; press again to resume"), when::run_live, act::pause),
     row("act.step", &["s"], Run, ("Step", "step", "runs the selected or the next node, then pauses"), when::run_live, act::step),
     row("act.into", &[","], Run, ("Step into", "", "halts before each model and tool call of the node"), when::node_live, act::into),
@@ -331,6 +331,9 @@ const DIALOGS: &[ConsoleCommand] = &[
     row("confirm.cancel_runs", &["c"], Confirm, ("Cancel the runs and quit", "", "ends them for good; a yes keeps them"), when::quitting_runs, actions::app::cancel_runs),
     row("confirm.save", &["ctrl-s"], Confirm, ("Save the plan first", "", "asks for the file; then leave again"), when::quitting_unsaved, dialogs::save_first),
     row("confirm.no", &["n", "esc"], Confirm, ("No", "", "changes nothing"), when::always, dialogs::close),
+    row("help.close", &["esc", "?", "f1"], Help, ("Close", "", "one step back"), when::always, dialogs::close),
+    row("help.next", &["pagedown", "down", "tab"], Help, ("Next page", "", "the next page"), when::always, |model, _| moving::go(model, MoveBy::Rows(1))),
+    row("help.previous", &["pageup", "up", "backtab"], Help, ("Page before", "", "the page before"), when::always, |model, _| moving::go(model, MoveBy::Rows(-1))),
     row("reader.copy", &["y"], Reader, ("Copy", "", "copies the text"), when::always, dialogs::copy_reader),
-    row("reader.close", &["esc", "q", "z", "?"], Reader, ("Close", "", "one step back"), when::always, dialogs::close),
+    row("reader.close", &["esc", "q", "z"], Reader, ("Close", "", "one step back"), when::always, dialogs::close),
 ];

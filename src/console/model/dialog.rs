@@ -1,10 +1,9 @@
 //! `Dialog`: what can lie over the screens, as a stack. A dialog carries what it was opened for; none of them decides a gate.
 
 use super::field::{Lines, TextField};
-use super::{Confirm, Confirmed, Doc, GateKey, KeyContext, Offer, Proposal, SetupChoice, SetupLine, fuzzy};
-use crate::engine::{Action, BreakId, RunId};
-use crate::host::client::TrustItem;
-use crate::plan::{Edge, Field, Node, NodeId, NodeKind};
+use super::{Confirm, Confirmed, GateKey, HelpDialog, KeyContext, Pick, PickItem, Proposal, SetupLine};
+use crate::engine::BreakId;
+use crate::plan::{Edge, Field, Node, NodeId};
 use crate::text::Plain;
 
 /// What lies over the screens.
@@ -23,6 +22,7 @@ pub enum Dialog {
     Act(Box<Proposal>),
     Confirm(Confirm),
     Reader(ReaderDialog),
+    Help(HelpDialog),
 }
 
 /// What a list of a dialog shows.
@@ -34,163 +34,6 @@ pub enum ListOf {
     Breaks,
     /// Why that node isn't running.
     Why(NodeId),
-}
-
-/// What a text is taken for that matches nothing of a list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TypedAs {
-    /// The address of a server, to set it up.
-    Address,
-    /// The name of a model of the server in use.
-    Model,
-    /// The name of a model of the server that is set up.
-    SetUpModel,
-}
-
-/// A list with a search line.
-#[derive(Clone, Debug)]
-pub struct Pick {
-    pub title: Plain,
-    /// What to know before; may be empty.
-    pub note: Plain,
-    /// Where the host searches: the words for which it found the items.
-    pub found_for: Option<String>,
-    /// What becomes of a text that matches nothing, where something does.
-    pub otherwise: Option<(TypedAs, Plain)>,
-    /// What is searched for.
-    pub query: TextField,
-    pub items: Vec<PickItem>,
-    /// Which items match, best first.
-    pub shown: Vec<usize>,
-    /// Which line is marked.
-    pub selected: usize,
-}
-
-/// One line of a list to pick from.
-#[derive(Clone, Debug)]
-pub struct PickItem {
-    /// What follows when it is picked.
-    pub then: PickThen,
-    /// What it is called.
-    pub label: Plain,
-    pub detail: Plain,
-    /// The key that does the same, if any.
-    pub key: Option<String>,
-    /// Why it can't be picked now.
-    pub refused: Option<Plain>,
-}
-
-/// What follows when something is picked.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PickThen {
-    /// Run the command of that id.
-    Command(&'static str),
-    /// Pick who does the work of a new node.
-    AddBy(Performer),
-    /// Add a node that does this, called like this.
-    Add(String, Box<NodeKind>),
-    /// Give the node this work, which another agent or tool does.
-    Work(NodeId, Box<NodeKind>),
-    /// Edit the condition of that edge.
-    Condition(Box<Edge>),
-    /// Edit all of that edge.
-    WholeEdge(Box<Edge>),
-    /// Do that with the shown run.
-    Act(Offer),
-    /// Branch off and do this first.
-    Branch(Vec<Action>),
-    /// Branch off with something other at the selected node.
-    BranchWith(Branching),
-    OpenRun(RunId),
-    /// Compare the shown run with that one.
-    CompareRun(RunId),
-    /// Reject the result of the first node, so that the second one works again.
-    Rewind(NodeId, NodeId),
-    Theme(String),
-    /// Take that plan of several.
-    Rival(usize),
-    Model(String),
-    /// Type the name of a model.
-    OtherModel,
-    /// Go on with setting up a model.
-    SetUp(SetupChoice),
-    /// Start the plan with that model, and these actions first.
-    StartWith(&'static str, Vec<Action>),
-    /// Show what that file would change, and ask.
-    Trust(Box<TrustItem>),
-    /// Answer the gate with that option.
-    Answer(GateKey, String),
-    /// Edits a part of what a gate asks about, or all of it.
-    EditPart(GateKey, Option<String>),
-}
-
-/// Who does the work of a new node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Performer {
-    Agent,
-    Tool,
-    /// An agent whose answer picks one edge.
-    Decider,
-}
-
-impl Pick {
-    /// A list of which everything is shown.
-    pub fn new(title: &str, items: Vec<PickItem>) -> Self {
-        let mut pick = Self {
-            title: Plain::summary(title),
-            note: Plain::default(),
-            found_for: None,
-            otherwise: None,
-            query: TextField::line(""),
-            items,
-            shown: Vec::new(),
-            selected: 0,
-        };
-        pick.search();
-        pick
-    }
-
-    /// Searches again, after the query changed. What can't be taken now is found, and not shown before.
-    pub fn search(&mut self) {
-        let items = self.items.iter().map(|item| (item.label.as_str(), item.detail.as_str()));
-        self.shown = match &self.found_for {
-            None => fuzzy::rank(&self.query.text(), items),
-            // Until the host has searched, what it found before is gone through.
-            Some(words) => {
-                let mut shown = fuzzy::having(&self.query.text(), items);
-                if words == self.query.text().trim() {
-                    let rest: Vec<usize> = (0..self.items.len()).filter(|at| !shown.contains(at)).collect();
-                    shown.extend(rest);
-                }
-                shown
-            }
-        };
-        if self.query.is_empty() && self.items.iter().any(|item| item.refused.is_none()) {
-            self.shown.retain(|at| self.items[*at].refused.is_none());
-        }
-        self.selected = 0;
-    }
-
-    /// How many items are not shown, as they can't be taken now.
-    pub fn folded(&self) -> usize {
-        if self.query.is_empty() { self.items.len() - self.shown.len() } else { 0 }
-    }
-
-    /// Whether the letters that move elsewhere move here too, as long as nothing is typed.
-    pub fn walks(&self) -> bool {
-        self.query.is_empty() && self.items.iter().all(|item| matches!(item.then, PickThen::Theme(_)))
-    }
-
-    pub fn marked(&self) -> Option<&PickItem> {
-        self.shown.get(self.selected).and_then(|at| self.items.get(*at))
-    }
-}
-
-impl PickItem {
-    /// An item that can be picked.
-    pub fn new(then: PickThen, label: &str, detail: &str) -> Self {
-        Self { then, label: Plain::summary(label), detail: Plain::summary(detail), key: None, refused: None }
-    }
 }
 
 /// One line to type.
@@ -356,12 +199,6 @@ pub struct ReaderDialog {
 
 #[derive(Clone, Debug)]
 pub enum Reading {
-    Help {
-        /// Contexts that held when help was asked for, innermost first.
-        contexts: Vec<KeyContext>,
-        /// The lines, made anew before each frame: what can be used changes while they are read.
-        lines: Doc<'static>,
-    },
     /// The inspector, alone.
     Inspector,
     /// The selected gate, alone.
@@ -420,6 +257,7 @@ impl Dialog {
             Self::Line(line) => Some(&mut line.field),
             Self::Editor(editor) => Some(&mut editor.field),
             Self::Form(form) => form.fields.get_mut(form.focus).map(|(_, field)| field),
+            Self::Help(help) => Some(&mut help.query),
             Self::List { .. } | Self::Act(_) | Self::Confirm(_) | Self::Reader(_) => None,
         }
     }
@@ -431,6 +269,7 @@ impl Dialog {
             Self::List { selected, .. } => Some(selected),
             Self::Act(proposal) => Some(&mut proposal.scroll),
             Self::Reader(reader) => Some(&mut reader.scroll),
+            Self::Help(help) => Some(&mut help.page),
             Self::Line(_) | Self::Editor(_) | Self::Form(_) | Self::Confirm(_) => None,
         }
     }
@@ -449,6 +288,7 @@ impl Dialog {
             Self::Act(_) => KeyContext::Act,
             Self::Confirm(_) => KeyContext::Confirm,
             Self::Reader(_) => KeyContext::Reader,
+            Self::Help(_) => KeyContext::Help,
         }
     }
 
@@ -458,7 +298,7 @@ impl Dialog {
             Self::Editor(editor) => editor.title.clone(),
             Self::Line(line) => line.title.clone(),
             Self::Form(form) => form.title.clone(),
-            Self::Pick(_) | Self::List { .. } | Self::Act(_) | Self::Confirm(_) | Self::Reader(_) => Plain::default(),
+            Self::Pick(_) | Self::List { .. } | Self::Act(_) | Self::Confirm(_) | Self::Reader(_) | Self::Help(_) => Plain::default(),
         }
     }
 
@@ -468,12 +308,12 @@ impl Dialog {
             Self::Editor(editor) => editor.field.text() != editor.before,
             Self::Line(line) => line.then.is_written() && line.field.is_changed(),
             Self::Form(form) => form.fields.iter().any(|(_, field)| field.is_changed()),
-            Self::Pick(_) | Self::List { .. } | Self::Act(_) | Self::Confirm(_) | Self::Reader(_) => false,
+            Self::Pick(_) | Self::List { .. } | Self::Act(_) | Self::Confirm(_) | Self::Reader(_) | Self::Help(_) => false,
         }
     }
 
     /// Whether it takes text, so that characters are no keys.
     pub fn types(&self) -> bool {
-        matches!(self, Self::Pick(_) | Self::Line(_) | Self::Editor(_) | Self::Form(_))
+        matches!(self, Self::Pick(_) | Self::Line(_) | Self::Editor(_) | Self::Form(_) | Self::Help(_))
     }
 }

@@ -225,6 +225,7 @@ contexts! {
     Why Never "Why a node isn't running" "",
     Confirm Never "Questions" "",
     Reader Never "Reading" "",
+    Help Never "Help" "",
 }
 
 /// Which keys mean which command.

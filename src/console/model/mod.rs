@@ -10,6 +10,7 @@ mod drawing;
 mod editor;
 mod field;
 mod fuzzy;
+mod help;
 mod inbox;
 mod inputs;
 mod inspector;
@@ -20,6 +21,7 @@ mod look;
 mod makers;
 mod markdown;
 mod peeked;
+mod pick;
 mod place;
 mod request;
 mod run;
@@ -41,14 +43,12 @@ pub mod texts;
 pub use act::{Offer, Proposal};
 pub use confirm::{Confirm, Confirmed, NewPlan};
 pub use context::contexts;
-pub use dialog::{
-    Asks, Branching, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, ListOf, Performer, Pick, PickItem, PickThen,
-    ReaderDialog, Reading, TypedAs,
-};
+pub use dialog::{Asks, Branching, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, ListOf, ReaderDialog, Reading};
 pub use doc::{Doc, DocLine};
 pub use drawing::{FoldedGraph, address};
 pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, PlanOrigin, Review, Version};
 pub use field::{Lines, TextField};
+pub use help::{HelpDialog, HelpGroup, HelpLine, HelpRow};
 pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question, options_to_pick};
 pub use inspector::{Inspector, Scroll, Tab};
 pub use key::{Key, KeyContext, Keymap, Offered};
@@ -57,6 +57,7 @@ pub use log::Log;
 pub use look::{Look, Status};
 pub use markdown::{DrawnLine, drawn_markdown, drawn_table};
 pub use peeked::{PeekedRun, preview};
+pub use pick::{Performer, Pick, PickItem, PickThen, TypedAs};
 pub use place::{
     Below, CardRoom, Focus, GATE_FRAME, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, WantedRoom, box_width, request_width,
 };

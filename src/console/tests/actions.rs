@@ -139,7 +139,7 @@ fn the_menu_offers_what_can_be_done_and_says_why_not_of_the_rest() {
     let Some(Dialog::Pick(pick)) = deck.model.dialogs.last() else { panic!() };
     let refused: Vec<bool> = pick.items.iter().map(|item| item.refused.is_some()).collect();
     assert!(refused.is_sorted(), "what can't be done stands last: {refused:?}");
-    let hold = pick.items.iter().find(|item| item.label.as_str() == "hold: list").unwrap();
+    let hold = pick.items.iter().find(|item| item.label.as_str() == "Hold").unwrap();
     assert!(hold.refused.as_ref().unwrap().as_str().contains("has started"), "{hold:?}");
     deck.type_text("skip");
     deck.keys("enter");
@@ -205,7 +205,7 @@ fn a_text_is_kept_when_what_it_changes_is_refused() {
     let mut deck = Deck::running(120, 40);
     deck.select("list");
     deck.keys("m");
-    deck.type_text("override the result: list");
+    deck.type_text("override the result");
     deck.keys("enter");
     deck.type_text("three minutes of work");
     deck.keys("ctrl-s n");

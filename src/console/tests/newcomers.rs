@@ -35,7 +35,7 @@ fn a_node_that_did_not_run_names_the_root_cause_and_the_key_that_leads_there() {
         assert!(deck.sees("skipped: lint failed: exit code 2") && deck.sees("W why it did not run"), "{}", deck.screen());
         deck.model.inspector.run_tab = Tab::Timing;
         deck.keys("m");
-        assert!(deck.sees("why it isn't running: quality"), "{}", deck.screen());
+        assert!(deck.sees("▶ Why it isn't running"), "{}", deck.screen());
         deck.keys("esc W");
         let screen = deck.screen();
         let row = |words: &str| screen.lines().position(|line| line.contains(words)).unwrap_or_else(|| panic!("{words}: {screen}"));

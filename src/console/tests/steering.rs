@@ -22,7 +22,7 @@ fn stopping_shows_which_nodes_hand_back_what_they_have() {
     let mut deck = Deck::running(120, 40);
     deck.select("scan");
     deck.keys("m");
-    deck.type_text("stop: scan");
+    deck.type_text("stop early");
     deck.keys("enter");
     let screen = deck.screen();
     assert!(screen.contains("ends early, with what they have: scan"), "{screen}");

@@ -58,6 +58,7 @@ pub fn run(model: &mut Model, turn: &mut UpdateTurn, command: &ConsoleCommand) {
     }
     match turn.next.take() {
         Some(NextCommand::Palette) => palette::open(model),
+        Some(NextCommand::Menu) => palette::menu(model),
         Some(NextCommand::Run(id)) => {
             if let Some(command) = palette::find(id) {
                 model.request.taken.retain(|taken| *taken != id);

@@ -9,9 +9,7 @@ mod palette;
 mod turn;
 
 use super::commands::help;
-use super::model::{
-    Dialog, EditThen, GateShown, Key, Model, PlanScreen, ReaderDialog, Reading, Replay, RunView, Screen, Status, docs, scrolled,
-};
+use super::model::{Dialog, EditThen, GateShown, HelpDialog, Key, Model, PlanScreen, Replay, RunView, Screen, Status, docs, scrolled};
 use super::term::MouseAct;
 use super::theme::{Role, Theme};
 use crate::{engine::Time, host::client::Notice};
@@ -117,10 +115,12 @@ pub fn prepare(model: &mut Model, now: Time) {
 
 /// Keeps what is selected in sight.
 fn settle(model: &mut Model) {
-    if let Some(Dialog::Reader(ReaderDialog { what: Reading::Help { contexts, .. }, .. })) = model.dialogs.last() {
-        let now = help::lines(model, contexts);
-        if let Some(Dialog::Reader(ReaderDialog { what: Reading::Help { lines, .. }, .. })) = model.dialogs.last_mut() {
-            *lines = now;
+    if let Some(Dialog::Help(help)) = model.dialogs.last() {
+        let groups = help::groups(model, help);
+        let size = model.place.size;
+        if let Some(Dialog::Help(help)) = model.dialogs.last_mut() {
+            help.groups = groups;
+            help.page = help.page.min(help.pages(HelpDialog::room(size)).len().saturating_sub(1));
         }
     }
     let layout = model.layout();

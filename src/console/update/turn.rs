@@ -75,6 +75,8 @@ pub struct UpdateTurn {
 pub enum NextCommand {
     /// Show the list of all commands.
     Palette,
+    /// Show what can be done with the selected node and its run.
+    Menu,
     /// Run the command of that id.
     Run(&'static str),
 }

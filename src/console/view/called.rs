@@ -12,6 +12,11 @@ pub fn for_now(model: &Model, usual: impl Iterator<Item = &'static str>) -> Vec<
     help.into_iter().chain(first.iter().copied()).chain(rest).collect()
 }
 
+/// The commands that the state calls for, the most useful first.
+pub fn suggested(model: &Model) -> Vec<&'static str> {
+    first(model).iter().copied().filter(|id| !is_refused(model, id)).collect()
+}
+
 fn first(model: &Model) -> &'static [&'static str] {
     if !matches!(model.place.screen, Screen::Plan | Screen::Graph) || model.replay().is_some() || model.types() {
         return &[];

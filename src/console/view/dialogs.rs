@@ -13,7 +13,7 @@ use crate::console::model::{
 };
 use crate::console::theme::Role;
 use crate::plan::validate::Code;
-use crate::text::Plain;
+use crate::text::{Glyph, Plain};
 
 /// Whether the topmost dialog leaves nothing of the screen below.
 pub fn fills_screen(model: &Model) -> bool {
@@ -34,11 +34,12 @@ pub fn draw(model: &Model, layout: &ScreenLayout, pen: &mut Pen<'_>, shown: &mut
         Some(Dialog::Act(proposal)) => act::proposal(model, proposal, pen, layout),
         Some(Dialog::Confirm(confirm)) => draw_confirm(model, confirm, pen),
         Some(Dialog::Reader(reader)) => draw_reader(model, reader, pen, shown),
+        Some(Dialog::Help(help)) => super::help::draw(model, help, pen, shown),
     }
 }
 
 /// Columns of a list to pick from.
-const PANEL: u16 = 72;
+const PANEL: u16 = 64;
 /// Columns of a question.
 const NARROW: u16 = 76;
 /// Below so many columns for the keys of something to read, the way out goes before the way on.
@@ -58,6 +59,11 @@ pub(super) fn columns(pen: &Pen<'_>) -> usize {
 /// The rows of a box from one to the last, which has the keys.
 fn rows_from(inside: Rect, y: u16) -> Rect {
     Rect { y, height: last_row(inside).y.saturating_sub(y), ..inside }
+}
+
+/// Most rows of a panel: the screen below is seen around it.
+fn panel(pen: &Pen<'_>) -> u16 {
+    (pen.buffer.area.height * 2 / 3).max(12).min(tall(pen))
 }
 
 fn tall(pen: &Pen<'_>) -> u16 {
@@ -86,24 +92,52 @@ fn row(area: Rect, at: u16) -> Rect {
     Rect { y: area.y + at.min(area.height.saturating_sub(1)), height: 1.min(area.height), ..area }
 }
 
+/// A row of a list to pick from.
+#[derive(Clone, Copy, PartialEq)]
+enum PickRow {
+    Heading(&'static str),
+    /// What is shown at that place.
+    Item(usize),
+    /// What can't be taken now.
+    Fold,
+}
+
+fn rows_of(pick: &Pick) -> Vec<PickRow> {
+    let mut rows = Vec::new();
+    let mut group = "";
+    for (at, item) in pick.shown.iter().map(|at| &pick.items[*at]).enumerate() {
+        let heading = if item.refused.is_some() && !item.group.is_empty() { "Not now" } else { item.group };
+        if pick.query.is_empty() && heading != group {
+            rows.push(PickRow::Heading(heading));
+            group = heading;
+        }
+        rows.push(PickRow::Item(at));
+    }
+    rows.extend((pick.folded() > 0).then_some(PickRow::Fold));
+    rows
+}
+
 fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     let width = box_width(pen.buffer.area.width, PANEL);
     let columns = usize::from(width.saturating_sub(4));
-    let marked = sentence::rows(&pick.marked().map(item_description).unwrap_or_default(), Role::Text, columns);
+    let marked = sentence::rows(&pick.marked().map(item_description).unwrap_or_default(), Role::Dim, columns);
     // A reason that takes two lines doesn't move the list: there is always room for it.
     let below = 1 + u16::from(pick.items.iter().any(|item| item_description(item).width() > columns));
     let note = if pick.note.is_empty() { Vec::new() } else { sentence::rows(&pick.note, Role::Text, columns) };
     let above = u16::try_from(note.len()).unwrap_or(u16::MAX);
-    let rows = pick.items.len() - pick.folded() + usize::from(3 + below + above);
-    let inside = pen.dialog(width, u16::try_from(rows).unwrap_or(u16::MAX).min(tall(pen)), &pick.title);
+    let rows = rows_of(pick);
+    // The box stays as it is while it is searched.
+    let most = rows.len().max(pick.items.len()) + usize::from(3 + below + above);
+    let inside = pen.panel(width, u16::try_from(most).unwrap_or(u16::MAX).min(panel(pen)), &pick.title);
     pen.lines(inside, &note);
     let inside = Rect { y: inside.y + above.min(inside.height), height: inside.height.saturating_sub(above), ..inside };
     pen.words(inside.x, inside.y, 1, ">", Role::Key);
     let query = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
     field(pen, query, &pick.query, true, shown);
     let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2 + below), ..inside };
-    let top = scrolled(0, pick.selected, pick.shown.len(), usize::from(list.height));
-    if pick.shown.is_empty() {
+    let at = rows.iter().position(|row| *row == PickRow::Item(pick.selected)).unwrap_or(rows.len().saturating_sub(1));
+    let top = scrolled(0, at, rows.len(), usize::from(list.height));
+    if rows.is_empty() {
         let words = match &pick.otherwise {
             Some((_, otherwise)) => otherwise.clone(),
             None if pick.found_for.is_some() && model.runs.searching.is_some() => Plain::line("searching …"),
@@ -111,6 +145,29 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
         };
         pen.text(list.x, list.y, list.width, &words, Role::Dim);
     }
+    let names = names(pick, columns);
+    pen.list(list, (top, rows.len()), Some(at), true, |pen, at, line| match rows[at] {
+        PickRow::Heading(group) => _ = pen.words(line.x, line.y, line.width, group, Role::Dim),
+        PickRow::Item(at) => draw_item(&pick.items[pick.shown[at]], names, pen, line),
+        PickRow::Fold => {
+            let words = format!("{} {} that can't be used now", pen.theme.glyph(Glyph::Folded), pick.folded());
+            pen.words(line.x + 2, line.y, line.width.saturating_sub(2), &words, Role::Dim);
+        }
+    });
+    pen.lines(rows_from(inside, list.bottom()), &marked);
+    let mut room = last_row(inside);
+    if rows.len() > usize::from(list.height) {
+        let shown = |from: usize, to: usize| rows[from..to].iter().filter(|row| !matches!(row, PickRow::Heading(_))).count();
+        let end = (top + usize::from(list.height)).min(rows.len());
+        let place = format!("{}-{} of {}", shown(0, top) + 1, shown(0, end), pick.lines());
+        room.width = pen.pieces_right(room, &[(Plain::line(&place), Role::Dim)]).saturating_sub(room.x + 2);
+    }
+    let takes = if pick.is_at_fold() { "show them, with why" } else { "take it" };
+    keys(model, pen, room, &[("pick.take", takes), ("pick.page_down", "page down")]);
+}
+
+/// Columns of the names, and whether keys are at the ends of the lines.
+fn names(pick: &Pick, columns: usize) -> (usize, bool) {
     let keyed = pick.items.iter().any(|item| item.key.is_some());
     let is_described = pick.items.iter().any(|item| !item_description(item).is_empty());
     let most = match (keyed, is_described) {
@@ -118,29 +175,12 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
         (false, true) => columns * 2 / 3,
         (false, false) => columns,
     };
-    let names = pick.items.iter().map(|item| item.label.width()).max().unwrap_or(0).min(most);
-    pen.list(list, (top, pick.shown.len()), Some(pick.selected), true, |pen, at, line| {
-        draw_item(&pick.items[pick.shown[at]], (names, keyed), pen, line);
-    });
-    pen.lines(rows_from(inside, list.bottom()), &marked);
-    let mut room = last_row(inside);
-    let mut hints = vec![("pick.take", "OK"), ("pick.cancel", leaving(model))];
-    if pick.folded() > 0 {
-        let words = Plain::line(&format!("{} more can't be used now: type to see why", pick.folded()));
-        room.width = pen.pieces_right(room, &[(words, Role::Dim)]).saturating_sub(room.x + 2);
-    }
-    if pick.shown.len() > usize::from(list.height) {
-        let to = (top + usize::from(list.height)).min(pick.shown.len());
-        let place = Plain::line(&format!("{}-{to} of {}", top + 1, pick.shown.len()));
-        room.width = pen.pieces_right(room, &[(place, Role::Dim)]).saturating_sub(room.x + 2);
-        hints.push(("pick.page_down", "page down"));
-    }
-    keys(model, pen, room, &hints);
+    (pick.items.iter().map(|item| item.label.width()).max().unwrap_or(0).min(most), keyed)
 }
 
 /// Where esc leads: one step back, or out.
 fn leaving(model: &Model) -> &'static str {
-    if model.dialogs.len() > 1 { "back" } else { "cancel" }
+    if model.dialogs.len() > 1 { "back" } else { "close" }
 }
 
 /// What an item does, or why it can't be taken.
@@ -157,8 +197,10 @@ fn draw_item(item: &PickItem, (names, keyed): (usize, bool), pen: &mut Pen<'_>, 
     let row = Rect { x: line.x + 2, width: line.width.saturating_sub(3), ..line };
     // A list with keys has them at its end; what the marked one does is below the list.
     if keyed {
-        let end = pen.pieces_right(row, &[(key, Role::Key)]);
-        pen.text(row.x, row.y, end.saturating_sub(row.x + 1), &item.label, role);
+        let end = pen.pieces_right(row, &[(key, if item.refused.is_some() { Role::Dim } else { Role::Key })]);
+        let row = Rect { width: end.saturating_sub(row.x + 1), ..row };
+        let why = item.refused.as_ref().map(|why| Plain::blank(2).then(&sentence::bare(why)));
+        pen.pieces(row, &[(item.label.clone(), role), (why.unwrap_or_default(), Role::Dim)]);
         return;
     }
     let words = Plain::blank(1).then(&sentence::bare(&item_description(item)));
@@ -284,7 +326,6 @@ fn draw_reader(model: &Model, reader: &ReaderDialog, pen: &mut Pen<'_>, shown: &
             let seen = bare(model, &text.doc, reader.scroll, pen);
             shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from: seen.from, to: seen.to, total: seen.of });
         }
-        Reading::Help { lines, .. } => boxed(model, &Plain::line("help: what works here"), lines, reader.scroll, pen),
         Reading::Words { title, lines } => {
             let mut text = Doc::default();
             text.lines(Role::Text, lines);

@@ -10,6 +10,7 @@ mod footer;
 mod gate;
 mod graph;
 mod header;
+mod help;
 mod inbox;
 mod inspector;
 mod lane;
@@ -34,6 +35,7 @@ use super::widget::to_ascii;
 use crate::engine::Time;
 use crate::text::{GlyphSet, Plain};
 
+pub use called::suggested;
 pub use footer::{Hint, hints};
 use pen::Pen;
 pub use pen::Shown;

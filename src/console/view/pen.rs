@@ -175,6 +175,14 @@ impl Pen<'_> {
         }
     }
 
+    /// The same as a dialog, where it is plain that esc closes it.
+    pub fn panel(&mut self, width: u16, height: u16, title: &Plain) -> Rect {
+        let inside = self.dialog(width, height, title);
+        let frame = Rect { y: inside.y.saturating_sub(1), height: 1, ..inside };
+        self.pieces_right(frame, &[(Plain::line(" esc"), Role::Key), (Plain::line(" close "), Role::Hint)]);
+        inside
+    }
+
     /// An empty box over the screen, for a dialog. Gives its inside.
     pub fn dialog(&mut self, width: u16, height: u16, title: &Plain) -> Rect {
         let screen = self.buffer.area;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::super::{TOO_FAST, UpdateTurn};
 use crate::console::commands::guards::run_present;
-use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, Status, TextField, texts};
+use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, RunView, Status, TextField, texts};
 use crate::engine::{Action, ActionTarget, Command, HeldAt, NodeImpact, NodeState, RerunReach, Run, StateGroup, WrittenValue};
 use crate::host::client::Request;
 use crate::plan::{NodeId, Verdict};
@@ -140,81 +140,81 @@ pub fn undo(model: &mut Model, turn: &mut UpdateTurn) {
     }
 }
 
-/// All that can be done, what it is called, what it does, and the command that does the same by key.
-fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
-    let mut offers = Vec::new();
+/// What can be done: what it is called, what it does, and the command that does the same by key.
+type OfferRow = (&'static str, &'static str, &'static str, Offer);
+
+/// All that can be done with the selected node, and with the run.
+fn offers(model: &Model) -> [(&'static str, Vec<OfferRow>); 2] {
+    let (mut of_one, mut offers) = (Vec::new(), Vec::new());
     if let Some((view, node)) = model.shown_run().zip(model.selected_id()) {
         if view.newest().state(node).is_some_and(|state| matches!(state.group(), StateGroup::NotRun | StateGroup::Ahead)) {
-            offers.push((
-                format!("why it isn't running: {node}"),
-                "what it waits for, or what kept it from running",
-                "act.why",
-                Offer::Why,
-            ));
+            of_one.push(("Why it isn't running", "what it waits for, or what kept it from running", "act.why", Offer::Why));
         }
-        of_node(node, &retry_or_rerun(&view.newest().run, node), &mut offers);
+        of_one.extend(of_node(node, &retry_or_rerun(&view.newest().run, node)));
     }
     let run = || ActionTarget::Run;
-    let mut say = |label: &str, words, key, action| offers.push((label.to_owned(), words, key, Offer::Act(action)));
-    say("run: pause", "no more nodes start; running nodes finish", "act.pause", Action::Pause);
-    say("run: resume", "resumes, also after breakpoints", "act.pause", Action::Resume);
-    say("run: step", "runs one node, then pauses", "", Action::Step { node: None });
-    say("run: stop", "agents end with what they have so far; nothing else starts", "", Action::Stop { target: run() });
-    say("run: cancel", "stops everything now", "run.cancel", Action::Cancel { target: run() });
-    say("run: hold all", "no node starts until you release it", "", Action::Hold { target: run() });
-    say("run: release all", "ends all holds", "", Action::Release { target: run() });
-    offers.push(("run: breakpoints".into(), "the list: add, change, remove", "act.breaks", Offer::Breaks));
-    offers.push(("run: undo the last action".into(), "works until the action takes effect", "act.undo", Offer::Undo));
-    offers
+    let mut say = |label, words, key, action| offers.push((label, words, key, Offer::Act(action)));
+    // One key does both: what it does now is offered.
+    match model.shown_run().map(RunView::pacing) {
+        Some(Action::Resume) => say("Resume the run", "goes on, also after breakpoints", "act.pause", Action::Resume),
+        Some(_) | None => say("Pause the run", "no node starts until you resume it; running nodes finish", "act.pause", Action::Pause),
+    }
+    say("Step", "runs one node, then pauses", "", Action::Step { node: None });
+    say("Hold every node", "each starts only once you release it, alone or with all others", "", Action::Hold { target: run() });
+    say("Release every node", "ends all holds", "", Action::Release { target: run() });
+    offers.push(("Breakpoints", "the list: add, change, remove", "act.breaks", Offer::Breaks));
+    offers.push(("Undo the last action", "works until the action takes effect", "act.undo", Offer::Undo));
+    let mut say = |label, words, key, action| offers.push((label, words, key, Offer::Act(action)));
+    say("Stop the run early", "agents end with what they have so far; nothing else starts", "", Action::Stop { target: run() });
+    say("Cancel the run", "ends everything now", "run.cancel", Action::Cancel { target: run() });
+    [("This node", of_one), ("This run", offers)]
 }
 
-/// All that can be done with a node. `again` is what its key does now: of what makes a node run again, that one has the key.
-fn of_node(node: &NodeId, again: &Action, offers: &mut Vec<(String, &'static str, &'static str, Offer)>) {
+/// All that can be done with a node, the usual before the rare and the harmful. `again` is what its key does now: of what makes a node run
+/// again, that one has the key.
+fn of_node(node: &NodeId, again: &Action) -> Vec<OfferRow> {
     let at = || node.clone();
     let one = || ActionTarget::Node(node.clone());
     let branch = || ActionTarget::Branch(node.clone());
     let say = Offer::Act;
-    let mut offer = |label: &str, words, key, offer| offers.push((format!("{label}: {node}"), words, key, offer));
     let key_of = |action: &Action| if action == again { "act.again" } else { "" };
     let (retry, rerun) = (Action::Retry { node: at() }, Action::Rerun { node: at(), scope: RerunReach::Downstream });
-    offer("retry", "tries a failed node again, or skips the wait before the next attempt", key_of(&retry), say(retry));
-    offer(
-        "rerun alone",
-        "runs it again; nodes that used its result become stale",
-        "",
-        say(Action::Rerun { node: at(), scope: RerunReach::Alone }),
-    );
-    offer("rerun with all after it", "runs it and everything that depends on it", key_of(&rerun), say(rerun));
-    offer("cancel", "stops it now", "run.cancel_node", say(Action::Cancel { target: one() }));
-    offer("stop", "the agent ends with what it has so far", "", say(Action::Stop { target: one() }));
-    offer("hold", "keeps it from starting until you release it", "act.hold", say(Action::Hold { target: one() }));
-    offer("release", "ends the hold, or goes on after a breakpoint", "act.hold", say(Action::Release { target: one() }));
-    offer("skip", "it does not run; what depends on it may not either", "", say(Action::Skip { node: at() }));
-    offer("mark done", "counts as done, with an empty result", "", say(Action::Override { node: at(), value: Value::Null }));
-    offer("override the result", "uses the value that you write as its result", "", Offer::Value(at()));
-    offer("guide", "sends it a message, which it reads before its next model call", "act.guide", Offer::Guide(at()));
-    offer("rewind", "rejects its result: your words go to an agent upstream, which works again", "", Offer::Rewind(at()));
-    offer("step", "runs it, then pauses", "act.step", say(Action::Step { node: Some(at()) }));
-    offer("step into", "halts before each of its model and tool calls", "act.into", say(Action::StepInto { node: at() }));
-    offer("run to here", "runs what it needs, then pauses before it", "act.run_to", say(Action::RunTo { node: at() }));
-    offer("breakpoint", "before or after it, on failure, or at each call; with a condition", "act.break", Offer::Break(at()));
-    offer("branch, cancel", "ends the node and what only it feeds", "run.cancel_branch", say(Action::Cancel { target: branch() }));
-    offer("branch, stop", "its agents end with what they have so far", "", say(Action::Stop { target: branch() }));
-    offer("branch, hold", "keeps the node and what only it feeds from starting", "", say(Action::Hold { target: branch() }));
-    offer("branch, release", "ends the holds of the node and of what only it feeds", "", say(Action::Release { target: branch() }));
+    let alone = Action::Rerun { node: at(), scope: RerunReach::Alone };
+    let point = "before or after it, on failure, or at each call; with a condition";
+    vec![
+        ("Retry", "tries the failed node once more, or skips the wait before the next attempt", key_of(&retry), say(retry)),
+        ("Step", "runs it, then pauses", "act.step", say(Action::Step { node: Some(at()) })),
+        ("Step into", "halts before each of its model and tool calls", "act.into", say(Action::StepInto { node: at() })),
+        ("Release", "ends the hold, or goes on after a breakpoint", "act.hold", say(Action::Release { target: one() })),
+        ("Run to here", "runs what it needs, then pauses before it", "act.run_to", say(Action::RunTo { node: at() })),
+        ("Breakpoint", point, "act.break", Offer::Break(at())),
+        ("Hold", "keeps it from starting until you release it", "act.hold", say(Action::Hold { target: one() })),
+        ("Guide the agent", "sends it a message, which it reads before its next model call", "act.guide", Offer::Guide(at())),
+        ("Rewind", "rejects its result: your words go to an agent before it, which works again", "", Offer::Rewind(at())),
+        ("Override the result", "uses the value that you write as its result", "", Offer::Value(at())),
+        ("Mark as done", "counts as done, with an empty result", "", say(Action::Override { node: at(), value: Value::Null })),
+        ("Rerun, with all after it", "runs it and everything that depends on it anew", key_of(&rerun), say(rerun)),
+        ("Rerun alone", "runs it again; nodes that used the old result keep it and become stale", "", say(alone)),
+        ("Skip", "it does not run; what depends on it may not either", "", say(Action::Skip { node: at() })),
+        ("Stop early", "the agent ends with what it has so far", "", say(Action::Stop { target: one() })),
+        ("Cancel", "ends it without a result; what only it feeds ends too", "run.cancel_node", say(Action::Cancel { target: one() })),
+        ("Hold it and what only it feeds", "none of them starts until you release it", "", say(Action::Hold { target: branch() })),
+        ("Release it and what only it feeds", "ends their holds", "", say(Action::Release { target: branch() })),
+        ("Stop it and what only it feeds", "their agents end with what they have so far", "", say(Action::Stop { target: branch() })),
+        ("Cancel it and what only it feeds", "ends all of them", "run.cancel_branch", say(Action::Cancel { target: branch() })),
+    ]
 }
 
 /// What has no key of its own, so that the list of all commands finds it too. Where no run takes actions, each says so.
 pub fn without_key(model: &Model) -> Vec<PickItem> {
     if let Err(why) = run_present(model) {
-        let mut named = Vec::new();
         let none = NodeId::new("node");
-        of_node(&none, &Action::Retry { node: none.clone() }, &mut named);
-        let named = named.into_iter().filter(|(_, _, key, _)| key.is_empty());
+        let named = of_node(&none, &Action::Retry { node: none.clone() }).into_iter().filter(|(_, _, key, _)| key.is_empty());
         return named
-            .map(|(label, words, _, offer)| {
-                let label = label.split(": ").next().unwrap_or_default().to_owned();
-                PickItem { refused: Some(Plain::line(&why)), ..PickItem::new(PickThen::Act(offer), &label, words) }
+            .map(|(label, words, _, offer)| PickItem {
+                refused: Some(Plain::line(&why)),
+                group: "This node",
+                ..PickItem::new(PickThen::Act(offer), label, words)
             })
             .collect();
     }
@@ -222,20 +222,13 @@ pub fn without_key(model: &Model) -> Vec<PickItem> {
 }
 
 /// All offers as items, each with the command of its key.
-fn items(model: &Model) -> Vec<(&'static str, PickItem)> {
+pub fn items(model: &Model) -> Vec<(&'static str, PickItem)> {
     let Some(view) = model.shown_run() else { return Vec::new() };
-    let item = |(label, words, key, offer): (String, &'static str, &'static str, Offer)| {
+    let item = |group, (label, words, key, offer): OfferRow| {
         let refused = offer.refusal(&view.newest().run).map(|why| Plain::summary(&why));
-        (key, PickItem { key: model.look.keymap.hint(key), refused, ..PickItem::new(PickThen::Act(offer), &label, words) })
+        (key, PickItem { key: model.look.keymap.hint(key), refused, group, ..PickItem::new(PickThen::Act(offer), label, words) })
     };
-    offers(model).into_iter().map(item).collect()
-}
-
-/// Everything that can be done here; what can't be done now is last, with the reason.
-pub fn menu(model: &mut Model, _: &mut UpdateTurn) {
-    let mut items: Vec<PickItem> = items(model).into_iter().map(|(_, item)| item).collect();
-    items.sort_by_key(|item| item.refused.is_some());
-    model.dialogs.push(Dialog::pick("actions", items));
+    offers(model).into_iter().flat_map(|(group, offers)| offers.into_iter().map(move |offer| item(group, offer))).collect()
 }
 
 /// Something of the menu was picked.

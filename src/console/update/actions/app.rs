@@ -2,8 +2,8 @@
 
 use super::super::{ConsoleEffect, Parting, TOO_FAST, UpdateTurn};
 use crate::console::model::{
-    Confirm, Confirmed, Dialog, Doc, Focus, LineThen, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, ReplyDraft, RunView,
-    Screen, SetupChoice, Status, TextField, TypedAs, around, contexts, texts,
+    Confirm, Confirmed, Dialog, Focus, HelpDialog, LineThen, Model, PickItem, PickThen, PlanScreen, ReplyDraft, RunView, Screen,
+    SetupChoice, Status, TextField, TypedAs, around, contexts, texts,
 };
 use crate::console::theme::Theme;
 use crate::engine::{Action, ActionTarget, Command, OPERATOR, REHEARSAL, RunStatus, Time, elapsed};
@@ -14,11 +14,9 @@ use crate::text::Plain;
 const SUMMARY_RUNS: usize = 4;
 
 pub fn help(model: &mut Model, _: &mut UpdateTurn) {
-    if matches!(model.dialogs.last(), Some(Dialog::Reader(ReaderDialog { what: Reading::Help { .. }, .. }))) {
-        return;
+    if !matches!(model.dialogs.last(), Some(Dialog::Help(_))) {
+        model.dialogs.push(Dialog::Help(HelpDialog::new(contexts(model))));
     }
-    let contexts = contexts(model);
-    model.dialogs.push(Dialog::reader(Reading::Help { contexts, lines: Doc::default() }, 0));
 }
 
 pub fn back(model: &mut Model, _: &mut UpdateTurn) {

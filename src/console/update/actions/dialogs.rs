@@ -161,7 +161,10 @@ pub fn keep_form(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Takes the marked line.
 pub fn take(model: &mut Model, turn: &mut UpdateTurn) {
-    let Some(Dialog::Pick(pick)) = model.dialogs.last() else { return };
+    let Some(Dialog::Pick(pick)) = model.dialogs.last_mut() else { return };
+    if pick.is_at_fold() {
+        return pick.unfold();
+    }
     let Some(item) = pick.marked() else { return setup::typed_otherwise(model, turn) };
     if let Some(why) = &item.refused {
         return model.status = Some(Status::warn(&format!("{}: {}", item.label.as_str(), why.as_str())));
@@ -245,7 +248,6 @@ pub fn copy_reader(model: &mut Model, turn: &mut UpdateTurn) {
     let text = match &reader.what {
         Reading::Inspector => return inspector::copy(model, turn),
         Reading::Gate => model.inbox.selected_doc().map(|doc| doc.doc.copied()).unwrap_or_default(),
-        Reading::Help { lines, .. } => lines.copied(),
         Reading::Words { lines, .. } => lines.iter().map(Plain::as_str).collect::<Vec<_>>().join("\n"),
     };
     inspector::copy_text(model, turn, text);

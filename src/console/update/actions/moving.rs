@@ -1,7 +1,7 @@
 //! Moving through whatever has the focus.
 
 use super::{gates, graph, inspector, origins};
-use crate::console::model::{Dialog, Focus, ListOf, Model, MoveBy, Reading, Screen, docs, preview};
+use crate::console::model::{Dialog, Focus, HelpDialog, ListOf, Model, MoveBy, Reading, Screen, docs, preview};
 use crate::plan::drawing::GraphMove;
 
 /// Layers of the graph that a page is.
@@ -39,6 +39,7 @@ pub fn detail(model: &mut Model, steps: isize) {
 pub fn page(model: &mut Model, pages: isize) {
     let layout = model.layout();
     let rows = match (model.dialogs.last(), model.place.screen, model.place.focus) {
+        (Some(Dialog::Pick(_)), _, _) => usize::from((model.place.size.1 * 2 / 3).max(12).saturating_sub(6)),
         (Some(_), _, _) => usize::from(model.place.size.1.saturating_sub(2)),
         (None, Screen::Graph, Focus::Tree) => return go(model, MoveBy::Rows(pages * PAGE_OF_LAYERS)),
         (None, Screen::Plan | Screen::Graph, Focus::Inspector) => layout.detail_rows(),
@@ -54,7 +55,8 @@ pub fn go(model: &mut Model, by: MoveBy) {
         Dialog::List { of, .. } => listed(model, of),
         Dialog::Act(proposal) => docs::proposal(proposal).len(),
         Dialog::Reader(reader) => reading_len(model, &reader.what),
-        Dialog::Pick(pick) => pick.shown.len(),
+        Dialog::Help(help) => help.pages(HelpDialog::room(model.place.size)).len(),
+        Dialog::Pick(pick) => pick.lines(),
         Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_) | Dialog::Confirm(_) => return,
     };
     if let Some(at) = model.dialogs.last_mut().and_then(Dialog::at) {
@@ -112,7 +114,6 @@ fn screen(model: &mut Model, by: MoveBy) {
 fn reading_len(model: &Model, what: &Reading) -> usize {
     let (width, height) = (usize::from(model.place.size.0), usize::from(model.place.size.1.saturating_sub(1)));
     match what {
-        Reading::Help { lines, .. } => lines.len(),
         Reading::Words { lines, .. } => lines.len(),
         Reading::Inspector => docs::inspector(model).last_page(width, height) + 1,
         Reading::Gate => model.inbox.selected_doc().map_or(0, |doc| doc.doc.last_page(width, height) + 1),

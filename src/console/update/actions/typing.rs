@@ -41,7 +41,7 @@ pub fn with_field(model: &mut Model, change: impl FnOnce(&mut TextField)) {
             // What was wrong with the text may be right now; it is read again when it is to be kept.
             Dialog::Editor(editor) => editor.note = None,
             Dialog::Form(form) => form.note = None,
-            Dialog::Line(_) | Dialog::List { .. } | Dialog::Act(_) | Dialog::Confirm(_) | Dialog::Reader(_) => {}
+            Dialog::Line(_) | Dialog::List { .. } | Dialog::Act(_) | Dialog::Confirm(_) | Dialog::Reader(_) | Dialog::Help(_) => {}
         }
         return;
     }
