@@ -237,3 +237,35 @@ fn numbers_of_a_yaml_plan_keep_their_spelling_when_another_node_is_fixed() {
     program.run(&["validate", &file, "--fix"]).code(0);
     assert_eq!(program.read("plan.yaml"), text.replace("[A]", "[a]"));
 }
+
+#[test]
+fn a_node_that_says_in_unknown_fields_alone_what_it_does_is_an_agents_by_guess_with_all_its_words() {
+    let node = json!({"id": "a", "command": "/builder", "args": "implement the feature"});
+    let plan = json!({"nodes": [node, {"id": "b", "value": "{{a}}", "depends_on": ["a"]}]});
+    assert_eq!(fixed(&plan, "--fix"), (3, plan.clone()));
+    let (code, guessed) = fixed(&plan, "--fix=guess");
+    let told = json!({"id": "a", "role": "assistant", "objective": "command: /builder\nargs: implement the feature"});
+    assert_eq!((code, &guessed["nodes"][0]), (0, &told));
+    let ways = json!({"nodes": [{"id": "a", "command": "/builder", "args": "x", "policy_of": {"target": "b"}}]});
+    assert_eq!(fixed(&ways, "--fix=guess"), (3, ways.clone()), "what holds more than words is nobody's guess");
+}
+
+#[test]
+fn a_list_of_words_for_each_node_beside_them_is_no_list_of_nodes() {
+    let nodes = json!([{"task": "Fetch Page", "arguments": []}, {"task": "Read Text", "arguments": []}]);
+    let steps = json!([{"step": 1, "description": "Fetch it."}, {"step": 2, "description": "Read it."}]);
+    let links = json!([{"source": "Fetch Page", "target": "Read Text"}]);
+    let plan = |steps: Value| json!({"task_steps": steps, "task_nodes": nodes, "task_links": links});
+    assert_eq!(fixed(&plan(steps.clone()), "--fix=guess").0, 0);
+    let one_more = json!([steps[0], steps[1], {"step": 3, "description": "Send it."}]);
+    assert_eq!(fixed(&plan(one_more), "--fix=guess").0, 3, "a step that no node does is not dropped");
+}
+
+#[test]
+fn of_two_countings_the_one_that_leads_every_number_to_an_earlier_node_is_offered() {
+    let nodes = json!([{"id": "a", "value": "A"}, {"id": "b", "value": "<node-1>", "depends_on": ["a"]},
+        {"id": "c", "value": "<node-2> <node-1>", "depends_on": ["b"]}, {"id": "d", "value": "<node-1>"}]);
+    let (code, read) = fixed(&json!({ "nodes": nodes }), "--fix=guess");
+    assert_eq!((code, &read["nodes"][3]["value"], &read["nodes"][3]["depends_on"]), (0, &json!("{{a.result}}"), &json!(["a"])));
+    assert_eq!(read["nodes"][2]["value"], "{{b.result}} {{a.result}}");
+}

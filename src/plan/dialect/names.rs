@@ -108,6 +108,8 @@ pub(in crate::plan) struct UnknownNames {
     pub decisive: List,
     /// Names of conditions that other systems have.
     pub condition: List,
+    /// Names of lists that say in words what each node does.
+    pub descriptions: List,
     /// Names of what comes after a node.
     pub order: List,
     /// Names that say this only where they name nodes.

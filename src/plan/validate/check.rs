@@ -10,7 +10,12 @@ use crate::plan::edit::Edit;
 use crate::plan::order::PlanGraph;
 use crate::plan::{Catalog, NameScope, Node, NodeId, NodeKind, NodeValue, Plan, Policy, Route};
 use serde_json::{Map, Value};
-use std::{borrow::Cow, cell::OnceCell, collections::HashSet, rc::Rc};
+use std::{
+    borrow::Cow,
+    cell::OnceCell,
+    collections::{HashMap, HashSet},
+    rc::Rc,
+};
 
 /// Where a finding belongs; the order of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +56,19 @@ pub(super) struct Outer<'a> {
     pub path: String,
 }
 
+/// From where names by position count in a plan, and how sure that is, once it is known: in its order, and in its texts by where their
+/// spelling usually counts from.
+#[derive(Clone, Copy, Default)]
+pub(super) struct PlanCountings {
+    pub order: Option<(usize, FixKind)>,
+    pub texts: Option<[(usize, bool); 2]>,
+}
+
+/// The same of a plan and of what is inside its nodes, by their addresses. Fixes keep what was so at first: names that are read already tell
+/// nothing any more.
+#[derive(Clone, Default)]
+pub(super) struct Countings(HashMap<String, PlanCountings>);
+
 pub(super) struct PlanCheck<'a> {
     pub plan: &'a Plan,
     pub catalog: &'a Catalog,
@@ -58,24 +76,13 @@ pub(super) struct PlanCheck<'a> {
     pub around: Around<'a>,
     pub findings: Vec<(FindingPlace, Finding)>,
     pub stock: Stock<'a>,
-    /// From where names by position count, once that is known.
-    pub counting: Option<(usize, FixKind)>,
     /// The ids without case and separators, once they are asked for.
     plain_ids: OnceCell<HashSet<String>>,
 }
 
 impl<'a> PlanCheck<'a> {
     pub fn new(plan: &'a Plan, catalog: &'a Catalog, around: Around<'a>, stock: Stock<'a>) -> Self {
-        Self {
-            plan,
-            catalog,
-            graph: Rc::new(PlanGraph::new(plan)),
-            around,
-            findings: Vec::new(),
-            stock,
-            counting: None,
-            plain_ids: OnceCell::new(),
-        }
+        Self { plan, catalog, graph: Rc::new(PlanGraph::new(plan)), around, findings: Vec::new(), stock, plain_ids: OnceCell::new() }
     }
 
     /// `field` is empty for the place itself. The fix is one of this plan.
@@ -103,6 +110,12 @@ impl<'a> PlanCheck<'a> {
         let message = file.map_or_else(|| message.clone(), |file| format!("in `{}`: {message}", legible(file)));
         let message = cut(&message);
         self.findings.push((place, Finding { code, severity: code.severity(), node, edge, path, message, fix }));
+    }
+
+    /// From where names by position count in this plan.
+    pub fn countings(&mut self) -> &mut PlanCountings {
+        let address = self.around.outer.as_ref().map(|outer| outer.address.clone()).unwrap_or_default();
+        self.stock.countings.0.entry(address).or_default()
     }
 
     /// Whether some node has this id, but for case and separators.

@@ -1,9 +1,10 @@
 //! Applying fixes one after the other, safe ones before guesses. A fix may uncover other findings, so each is tried on a copy and kept only if the plan is better
 //! for it. Between two steps that leave fewer findings each one is tried once, so this ends whatever the fixes are.
 
+use super::check::Countings;
 use super::codes::{Code, Severity};
 use super::finding::{Finding, Fix, FixKind};
-use super::validate;
+use super::validate_counted;
 use crate::plan::edit::Edit;
 use crate::plan::{Catalog, NodeId, Plan};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,21 +29,23 @@ struct Fixing<'c> {
     catalog: &'c Catalog,
     /// By code and place, each message with whether its fix is a guess.
     listed: BTreeMap<(Code, String), Vec<(String, bool)>>,
+    countings: Countings,
 }
 
 impl<'c> Fixing<'c> {
     fn of(plan: &Plan, catalog: &'c Catalog) -> Self {
         let mut listed: BTreeMap<(Code, String), Vec<(String, bool)>> = BTreeMap::new();
-        for finding in validate(plan, catalog) {
+        let mut countings = Countings::default();
+        for finding in validate_counted(plan, catalog, &mut countings) {
             let is_guess = finding.fix.is_some_and(|fix| fix.kind == FixKind::Guess);
             listed.entry((finding.code, finding.path)).or_default().push((finding.message, is_guess));
         }
-        Self { catalog, listed }
+        Self { catalog, listed, countings }
     }
 
     /// What is found in the plan by now, errors first.
     fn findings(&self, plan: &Plan) -> Vec<Finding> {
-        let mut findings = validate(plan, self.catalog);
+        let mut findings = validate_counted(plan, self.catalog, &mut self.countings.clone());
         findings.sort_by_key(|finding| finding.severity);
         findings
     }

@@ -97,7 +97,9 @@ pub(super) fn check(check: &mut PlanCheck) {
     if found.is_empty() {
         return;
     }
-    let counting = [0, 1].map(|base| counting(check, &names, &found, base));
+    let known = check.countings().texts;
+    let counting = known.unwrap_or_else(|| [0, 1].map(|base| counting(check, &names, &found, base)));
+    check.countings().texts = Some(counting);
     for one in &found {
         report(check, &names, counting, one);
     }
@@ -165,14 +167,14 @@ impl NodeNames {
 fn counting(check: &PlanCheck, names: &NodeNames, found: &[Found], base: usize) -> (usize, bool) {
     let lost = found.iter().filter(|one| one.reference.counts_from() == base && names.find(check, &one.reference.name).is_none());
     let lost: Vec<(usize, usize)> = lost.filter_map(|one| Some((one.at, position_in(&one.reference.name)?))).take(200).collect();
-    let leads = |base: usize| {
-        lost.iter().all(|(at, number)| number.checked_sub(base).is_some_and(|from| from < *at && check.graph.descendants(from)[*at]))
+    let leads = |base: usize, is_ordered: bool| {
+        let leads = |at: usize, from: usize| from < at && (!is_ordered || check.graph.descendants(from)[at]);
+        lost.iter().all(|(at, number)| number.checked_sub(base).is_some_and(|from| leads(*at, from)))
     };
     let other = 1 - base;
-    match (leads(base), leads(other)) {
-        (true, _) => (base, true),
-        (false, true) => (other, true),
-        (false, false) => (if lost.iter().any(|(_, number)| *number == 0) { 0 } else { base }, false),
+    match [(base, true), (other, true), (base, false), (other, false)].into_iter().find(|(base, is_ordered)| leads(*base, *is_ordered)) {
+        Some(found) => found,
+        None => (if lost.iter().any(|(_, number)| *number == 0) { 0 } else { base }, false),
     }
 }
 

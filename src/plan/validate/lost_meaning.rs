@@ -42,6 +42,9 @@ fn of_plan(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
         return None;
     }
     let listed = || value.as_array().into_iter().flatten();
+    if NAMES.unknown.descriptions.contains(&plain(name).as_str()) && listed().count() == check.plan.nodes.len() && listed().all(describes) {
+        return None;
+    }
     if listed().any(is_step) || holds_nodes(value) {
         return Some(format!("`{shown}` holds nodes beside the plan's own, which would not run: write them into one list"));
     }
@@ -75,6 +78,12 @@ fn of_plan(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
         || value.as_object().is_some_and(|map| !map.is_empty() && map.iter().all(of_nodes));
     says_order
         .then(|| format!("`{shown}` names nodes in an order, but orders nothing here: write it as each node's `depends_on`, or as edges"))
+}
+
+/// Whether an entry says something in words alone, such as what a node that is written elsewhere does.
+fn describes(entry: &Value) -> bool {
+    let mut fields = entry.as_object().into_iter().flatten();
+    fields.all(|(name, value)| (value.is_string() || value.is_number()) && !NAMES.node.depends_on.contains(&name.as_str()))
 }
 
 /// Whether a value holds a list of nodes at any depth: objects with ids, of which one names what it waits for.

@@ -42,15 +42,21 @@ pub use fix::fixes;
 pub use wording::nearest;
 
 use super::{Catalog, Dialect, Plan};
-use check::{Around, FindingPlace, PlanCheck};
+use check::{Around, Countings, FindingPlace, PlanCheck};
 use names::Stock;
 use std::borrow::Cow;
 
 /// Everything that is to be said about a plan: first the plan, then its nodes in order, each with what stands inside it, then its edges.
 pub fn validate(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {
+    validate_counted(plan, catalog, &mut Countings::default())
+}
+
+/// The same, where names by position count as is known; what comes to be known is added.
+fn validate_counted(plan: &Plan, catalog: &Catalog, countings: &mut Countings) -> Vec<Finding> {
     let around = Around { inputs: Cow::Borrowed(&plan.inputs), is_open: plan.dialect == Dialect::Workflow, ..Around::default() };
-    let mut check = PlanCheck::new(plan, catalog, around, Stock::new(catalog));
+    let mut check = PlanCheck::new(plan, catalog, around, Stock::new(catalog, std::mem::take(countings)));
     everything(&mut check);
+    *countings = check.stock.countings;
     in_order(check.findings)
 }
 

@@ -1,13 +1,13 @@
 //! Agents and tools by name, tool arguments against their schema, tool patterns.
 
-use super::check::{FindingPlace, PlanCheck};
+use super::check::{Countings, FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::{Fix, FixKind};
 use super::wording::legible;
 use super::wording::{did_you_mean, kind_of};
-use crate::plan::dialect::plain;
+use crate::plan::dialect::{names::NAMES, plain};
 use crate::plan::edit::Edit;
-use crate::plan::fields::is_stand_in;
+use crate::plan::fields::{AS_WRITTEN, is_stand_in};
 use crate::plan::reference::has_references;
 use crate::plan::{
     AgentNode, Approve, Catalog, DecisionNode, Dialect, Node, NodeKind, Plan, Risk, ToolInfo, ToolInput, ToolNode, Verdict, value_text,
@@ -30,10 +30,11 @@ pub(super) struct Stock<'a> {
     beyond: HashMap<(usize, &'a str), bool>,
     /// How many more fixes and near names may be looked for: each costs in proportion to the plan.
     pub suggestions: usize,
+    pub countings: Countings,
 }
 
 impl<'a> Stock<'a> {
-    pub fn new(catalog: &'a Catalog) -> Self {
+    pub fn new(catalog: &'a Catalog, countings: Countings) -> Self {
         let agents = catalog.agents.iter().enumerate().map(|(at, agent)| (agent.name.as_str(), at)).collect();
         let mut tools: HashMap<&str, usize> = catalog.tools.iter().enumerate().map(|(at, tool)| (tool.name.as_str(), at)).collect();
         for (alias, name) in &catalog.aliases {
@@ -41,7 +42,7 @@ impl<'a> Stock<'a> {
                 tools.entry(alias).or_insert(at);
             }
         }
-        Self { agents, tools, suggestions: 200, ..Self::default() }
+        Self { agents, tools, suggestions: 200, countings, ..Self::default() }
     }
 }
 
@@ -147,7 +148,39 @@ fn no_agent(check: &mut PlanCheck, at: usize, work: &AgentNode) {
         );
     }
     let words = "has no kind: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`";
-    check.find(Code::NoKind, FindingPlace::Node(at), "", words, None);
+    let fix = by_fields(check, at);
+    check.find(Code::NoKind, FindingPlace::Node(at), "", words, fix);
+}
+
+/// The node as the work of an agent that is told what is in its fields, where these are words.
+fn by_fields(check: &PlanCheck, at: usize) -> Option<Fix> {
+    let ext = &check.plan.nodes[at].ext;
+    let is_said = |name: &str| name != AS_WRITTEN && !NAMES.unknown.harmless.contains(&name);
+    let says = |value: &Value| value.as_str().is_some_and(|text| !text.trim().is_empty());
+    let words = ext.iter().filter(|(name, value)| is_said(name) && (value.is_string() || value.is_array()));
+    let words: Vec<(&String, &Value)> = words.collect();
+    let is_work = words.iter().any(|(name, value)| NAMES.node.work.contains(&name.as_str()) && says(value));
+    if !is_work || ext.iter().any(|(name, value)| is_said(name) && value.is_object()) {
+        return None;
+    }
+    let told = words.iter().map(|(name, value)| match value {
+        Value::String(text) => format!("{name}: {text}"),
+        value => format!("{name}: {}", list_text(value)),
+    });
+    let work = AgentNode { objective: Some(told.collect::<Vec<_>>().join("\n")), ..AgentNode::default() };
+    let mut fix = by_agent(check, at, ROLE, work)?;
+    fix.title.push_str(", with what its fields say as its objective");
+    if let Edit::SpliceNodes { insert, .. } = &mut fix.edit {
+        insert.iter_mut().for_each(|node| node.ext.retain(|name, _| words.iter().all(|(said, _)| *said != name)));
+    }
+    Some(fix)
+}
+
+fn list_text(value: &Value) -> String {
+    match value {
+        Value::Array(list) => list.iter().map(value_text).collect::<Vec<_>>().join(", "),
+        value => value_text(value),
+    }
 }
 
 /// The role of an agent that a guess makes.
@@ -177,13 +210,7 @@ fn in_words(node: &Node, work: &ToolNode) -> String {
     let said = ["description", "title", "name", "task"].into_iter().find_map(|field| node.ext.get(field)?.as_str());
     let args = match &work.input {
         ToolInput::Query(query) => vec![query.clone()],
-        ToolInput::Args(args) => {
-            let text = |value: &Value| match value {
-                Value::Array(list) => list.iter().map(value_text).collect::<Vec<_>>().join(", "),
-                value => value_text(value),
-            };
-            args.iter().map(|(name, value)| format!("{name}: {}", text(value))).collect()
-        }
+        ToolInput::Args(args) => args.iter().map(|(name, value)| format!("{name}: {}", list_text(value))).collect(),
     };
     let said = said.filter(|said| plain(said) != plain(&work.tool)).map(str::to_owned);
     said.into_iter().chain([work.tool.clone()]).chain(args).collect::<Vec<_>>().join("\n")

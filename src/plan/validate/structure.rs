@@ -132,7 +132,7 @@ fn ends(check: &mut PlanCheck, link: OrderedEdge) {
 /// All names by position as one edit: after one of them alone, those that are left could count from elsewhere.
 fn all_by_position(check: &mut PlanCheck, near: &NodeId) -> Fix {
     let plan = check.plan;
-    let (base, kind) = *check.counting.get_or_insert_with(|| counting(plan, &check.graph));
+    let (base, kind) = order_counting(check);
     let is_lost = |id: &NodeId| check.graph.position(id).is_none();
     let right = |id: &mut NodeId| {
         let meant = position_in(id).filter(|_| is_lost(id)).and_then(|number| plan.nodes.get(number.checked_sub(base)?));
@@ -189,7 +189,7 @@ pub(super) fn found_name(check: &mut PlanCheck, wrong: &str, other: &NodeId, is_
         return Some((node.id.clone(), FixKind::Safe));
     }
     if let Some(number) = position_in(wrong) {
-        let (base, kind) = *check.counting.get_or_insert_with(|| counting(plan, &check.graph));
+        let (base, kind) = order_counting(check);
         if let Some(node) = number.checked_sub(base).and_then(|at| plan.nodes.get(at)).filter(|node| node.id != *other) {
             return Some((node.id.clone(), kind));
         }
@@ -235,6 +235,13 @@ pub(super) fn position_in(name: &str) -> Option<usize> {
     let word = plain(bare[..bare.len() - digits.len()].trim_matches('#'));
     let words = ["", "step", "node", "task", "stage", "subtask", "action", "item", "job", "op", "s", "n", "t", "e", "resource"];
     words.contains(&word.as_str()).then(|| digits.parse().ok()).flatten()
+}
+
+fn order_counting(check: &mut PlanCheck) -> (usize, FixKind) {
+    let known = check.countings().order;
+    let counting = known.unwrap_or_else(|| counting(check.plan, &check.graph));
+    check.countings().order = Some(counting);
+    counting
 }
 
 /// From where positional names count, and how sure that is: all of them must lead to earlier nodes.
