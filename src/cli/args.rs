@@ -4,9 +4,9 @@
 //! clap would count a variable as an argument, and show it as required in the usage line of an error.
 
 use super::{
-    AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, PruneArgs, RejectArgs, ReleaseArgs,
-    ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs, SetupArgs, SkipArgs,
-    StepArgs, TargetArgs, UndoArgs,
+    AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, PruneArgs, RejectArgs,
+    ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs, SetupArgs,
+    SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };
 use crate::{
     engine::LostChoice,
@@ -127,6 +127,11 @@ pub enum Subcommand {
     /// Without `--yes` it only lists what would be deleted, with the space that it takes. Runs that have not ended are deleted only if
     /// you name them, and never while a process has them open.
     Prune(PruneArgs),
+    /// List who allowed and changed what, and which calls ran
+    ///
+    /// The audit covers all runs of the journal, also those that were deleted since. Each entry is written before what it allows happens,
+    /// with a hash that covers the entry before it: `--verify` shows whether all are as they were written.
+    Audit(AuditArgs),
     /// Show one run
     Show(ShowArgs),
     /// Show what a node waits for and what you can do about it

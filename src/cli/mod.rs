@@ -3,6 +3,8 @@
 
 mod act;
 mod args;
+mod audit;
+mod audit_args;
 mod branch;
 mod breaks;
 mod console;
@@ -49,6 +51,7 @@ pub use args::{
     AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LookArgs, LsArgs,
     ModelsAction, ModelsArgs, PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, TrustArgs, ValidateArgs,
 };
+pub use audit_args::AuditArgs;
 pub use context::CliContext;
 use context::block_on;
 pub use exit::{CliError, Exit};
@@ -195,6 +198,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Diff(args)) => diff::diff(args, &place()?, io),
         Some(Subcommand::Ls(args)) => ls::ls(args, &place()?, io),
         Some(Subcommand::Prune(args)) => prune::prune(args, &place()?, io),
+        Some(Subcommand::Audit(args)) => audit::audit(args, &place()?, io),
         Some(Subcommand::Show(args)) => block_on(show::show(args, &place()?, io))?,
         Some(Subcommand::Why(args)) => why::why(args, &place()?, io),
         Some(Subcommand::Trace(args)) => trace::trace(args, &place()?, io),

@@ -5,8 +5,8 @@ use super::{
     ls::{GOAL_COLUMNS, short, status},
 };
 use crate::{
-    engine::Time,
-    host::{Clock, SystemClock},
+    engine::{Actor, Time},
+    host::{Clock, SystemClock, user},
     store::{RunFilter, RunRow, Store},
     text::{Plain, bytes, counted, timestamp},
 };
@@ -41,8 +41,9 @@ pub fn prune(args: &PruneArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
         return Ok(Exit::Success);
     }
     let runs: Vec<_> = chosen.into_iter().map(|run| run.run).collect();
-    store.delete(&runs)?;
-    io.say(&format!("deleted {what}"));
+    let by = Actor { who: user(), via: "cli".to_owned() };
+    store.delete(&runs, &by, SystemClock.now())?;
+    io.say(&format!("deleted {what}; what was allowed in them stays in `dagdeck audit`"));
     if !store.compact()? {
         io.say("another dagdeck has the journal open, so its file stays as long as it is: new runs use the space");
     }

@@ -19,7 +19,7 @@ pub struct PruneArgs {
 }
 
 /// An age in milliseconds; a day has 24 hours.
-fn age(text: &str) -> Result<u64, String> {
+pub(super) fn age(text: &str) -> Result<u64, String> {
     let span: jiff::Span = text.parse().map_err(|_| "not an age: write `30d`, `2w` or `12h`".to_owned())?;
     let ms = span.total((jiff::Unit::Millisecond, jiff::SpanRelativeTo::days_are_24_hours()));
     let ms = ms.map_err(|_| "months and years differ in length: write days, such as `30d`".to_owned())?;

@@ -155,7 +155,7 @@ fn answered(fact: &NodeFact) -> Option<(&str, Goes, Answer)> {
     if let NodeFact::ModelTryFailed { call, failed, .. } = fact {
         return Some((call, Goes::ToWork, Answer::Refused { message: failed.message.clone() }));
     }
-    if let NodeFact::ToolStarted { call } = fact {
+    if let NodeFact::ToolStarted { call, .. } = fact {
         return Some((&call.id, Goes::ToWork, Answer::Run { args: call.args.clone() }));
     }
     if let NodeFact::ToolRefused { call, message } = fact {

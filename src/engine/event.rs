@@ -226,7 +226,12 @@ pub enum NodeFact {
     /// An agent proposed a tool call.
     ToolProposed { call: ToolCall },
     /// The call may run; its effect follows from this event. `call.args` are those that were approved.
-    ToolStarted { call: ToolCall },
+    ToolStarted {
+        call: ToolCall,
+        /// What allows it, where nobody was asked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<String>,
+    },
     /// The call will not run; the text goes to the model.
     ToolRefused { call: String, message: String },
     /// A person gave a result in the tool's place.
@@ -279,9 +284,11 @@ impl NodeFact {
             Self::ModelSent { .. } => (Topic::Call(node), &[]),
             Self::ModelTryFailed { .. } => (Topic::Call(node), &[Printed, HasEffects]),
             Self::CallHeld { .. } => (Topic::Call(node), &[Marked(SearchMark::Break), Printed]),
-            Self::ToolStarted { .. } => (Topic::Call(node), &[Durable, HasEffects]),
-            Self::ToolRefused { .. } | Self::ToolAnswered { .. } | Self::QuestionAnswered { .. } => (Topic::Call(node), &[HasEffects]),
-            Self::ModelCalled { .. } | Self::ToolProposed { .. } | Self::ToolFinished { .. } => (Topic::Call(node), &[Reports]),
+            Self::ToolStarted { .. } => (Topic::Call(node), &[Durable, HasEffects, Audited]),
+            Self::ToolRefused { .. } | Self::ToolAnswered { .. } => (Topic::Call(node), &[HasEffects, Audited]),
+            Self::QuestionAnswered { .. } => (Topic::Call(node), &[HasEffects]),
+            Self::ToolFinished { .. } | Self::ToolProposed { .. } => (Topic::Call(node), &[Reports, Audited]),
+            Self::ModelCalled { .. } => (Topic::Call(node), &[Reports]),
             Self::Message { .. } | Self::Output { .. } => (Topic::Text(node), &[Reports]),
             Self::Thought { .. } => (Topic::Text(node), &[Reports, Unlisted]),
             Self::Noted { .. } => (Topic::Call(node), &[Printed, Reports]),
@@ -313,20 +320,23 @@ impl Event {
     pub(super) fn traits(&self) -> (Topic<'_>, &'static [EventTrait]) {
         use EventTrait::*;
         match self {
-            Self::RunCreated { .. } => (Topic::Run, &[ChangesNodes]),
+            Self::RunCreated { .. } => (Topic::Run, &[ChangesNodes, Audited]),
             Self::RunStarted | Self::RunInterrupted { .. } | Self::RunReopened { .. } => (Topic::Run, &[]),
-            Self::RunRecovered { .. } | Self::Branched { .. } => (Topic::Run, &[HasEffects, ChangesDriver]),
-            Self::ModelChosen { .. } => (Topic::Run, &[Marked(SearchMark::Action), Printed, HasEffects]),
-            Self::RunCancelled { .. } | Self::RunEnded { .. } => (Topic::Run, &[EndsRun]),
-            Self::ApprovalRequired { gate } => (Topic::Gate(gate.id), &[Marked(SearchMark::Gate), Printed, ChangesGates, ReadsOthers]),
-            Self::GateDecided { gate, .. } => (Topic::Gate(*gate), &[Marked(SearchMark::Action), Durable, ChangesGates]),
-            Self::GateVoided { gate, .. } => (Topic::Gate(*gate), &[ChangesGates]),
+            Self::RunRecovered { .. } | Self::Branched { .. } => (Topic::Run, &[HasEffects, ChangesDriver, Audited]),
+            Self::ModelChosen { .. } => (Topic::Run, &[Marked(SearchMark::Action), Printed, HasEffects, Audited]),
+            Self::RunCancelled { .. } => (Topic::Run, &[EndsRun, Audited]),
+            Self::RunEnded { .. } => (Topic::Run, &[EndsRun]),
+            Self::ApprovalRequired { gate } => {
+                (Topic::Gate(gate.id), &[Marked(SearchMark::Gate), Printed, ChangesGates, ReadsOthers, Audited])
+            }
+            Self::GateDecided { gate, .. } => (Topic::Gate(*gate), &[Marked(SearchMark::Action), Durable, ChangesGates, Audited]),
+            Self::GateVoided { gate, .. } => (Topic::Gate(*gate), &[ChangesGates, Audited]),
             Self::StageStarted { node_id } | Self::Checkpoint { node_id } | Self::StageFinished { node_id } => (Topic::Node(node_id), &[]),
             Self::LogLine { node_id, .. } => (Topic::Text(node_id), &[Reports]),
-            Self::Acted { .. } => (Topic::Action, &[Marked(SearchMark::Action), Steers, HasEffects]),
+            Self::Acted { .. } => (Topic::Action, &[Marked(SearchMark::Action), Steers, HasEffects, Audited]),
             Self::Carried => (Topic::Action, &[Unlisted]),
-            Self::Undone { .. } => (Topic::Action, &[Marked(SearchMark::Action), Steers, HasEffects, ChangesGates, ChangesNodes]),
-            Self::Refused { .. } => (Topic::Action, &[Printed]),
+            Self::Undone { .. } => (Topic::Action, &[Marked(SearchMark::Action), Steers, HasEffects, ChangesGates, ChangesNodes, Audited]),
+            Self::Refused { .. } => (Topic::Action, &[Printed, Audited]),
             Self::Node { node_id, fact, .. } => fact.traits(node_id),
         }
     }

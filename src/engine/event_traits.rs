@@ -69,4 +69,6 @@ pub enum EventTrait {
     ReadsOthers,
     /// It says what work did, and how people drive the node has no part in it.
     Reports,
+    /// It says who asked, allowed, refused or changed what, or that a call ran: the audit keeps it.
+    Audited,
 }

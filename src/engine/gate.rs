@@ -19,6 +19,9 @@ pub struct Gate {
     pub node: NodeId,
     /// The node's generation that asks; a later one asks again.
     pub generation: u32,
+    /// The tool whose call it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
     /// What sort of question.
     pub kind: GateKind,
     /// The exact thing that will happen (arguments, result, prompt), not a description of it.

@@ -34,7 +34,9 @@ impl RunState {
         let hash = self.hash(ix, &payload);
         let node = self.id_of(ix);
         let generation = self.nodes[ix].generation;
-        Event::ApprovalRequired { gate: Box::new(Gate { id, node, generation, kind, payload, hash, why: why.into(), opened: now }) }
+        let mut gate = Gate { id, node, generation, tool: None, kind, payload, hash, why: why.into(), opened: now };
+        gate.tool = self.tool_of_gate(&gate).map(str::to_owned);
+        Event::ApprovalRequired { gate: Box::new(gate) }
     }
 
     /// Hex of SHA-256 over the node's definition and the payload.

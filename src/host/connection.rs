@@ -147,7 +147,7 @@ impl ClientSession {
                 self.notify_with(size.map(|bytes| Notice::RunWeighed { run, bytes }));
             }
             Request::DeleteRun(run) => {
-                let deleted = self.shared.delete(&run);
+                let deleted = self.shared.delete(&run, VIA);
                 self.notify_with(deleted.map(|bytes| Notice::RunDeleted { run, bytes }));
                 self.notify_with(self.shared.runs().map(Notice::Runs));
             }

@@ -418,9 +418,9 @@ impl Shared {
     }
 
     /// Deletes a run that nobody drives: returns how many bytes it took.
-    pub(super) fn delete(&self, run: &RunId) -> Result<u64, Problem> {
+    pub(super) fn delete(&self, run: &RunId, via: &str) -> Result<u64, Problem> {
         let bytes = self.store.size(run)?;
-        self.store.delete(std::slice::from_ref(run))?;
+        self.store.delete(std::slice::from_ref(run), &self.actor(via), self.clock.now())?;
         Ok(bytes)
     }
 
@@ -473,7 +473,7 @@ fn unfinished_paths(run: &Run) -> Vec<String> {
 }
 
 /// The person's user name, for the record: as the session says, else as the system knows it.
-fn user() -> String {
+pub fn user() -> String {
     let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
     named.or_else(|| whoami::username().ok()).unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw()))
 }

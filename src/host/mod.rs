@@ -60,7 +60,7 @@ pub use clock::{Clock, SystemClock};
 pub use doctor::{DoctorCheck, Health, examine};
 pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, ResumeFrom, RunSignals, Yes};
 pub use link::{Linked, link};
-pub use local::{LocalHost, NewRun};
+pub use local::{LocalHost, NewRun, user};
 pub use places::Folders;
 pub use setup::SetUp;
 pub use shell_previews::{GateLook, PreviewSeen};

@@ -308,7 +308,7 @@ fn timeout(origin: &AttemptKey) -> Timer {
 /// Decisions of people, and calls that change the world, must outlive a loss of power before anything follows from them.
 fn durability(run: &Run, records: &[Record]) -> Durability {
     let is_harmless =
-        |event: &Event| matches!(event, Event::Node { fact: NodeFact::ToolStarted { call }, .. } if !changes_world(run, &call.tool));
+        |event: &Event| matches!(event, Event::Node { fact: NodeFact::ToolStarted { call, .. }, .. } if !changes_world(run, &call.tool));
     let weighty = |record: &Record| record.event.has(EventTrait::Durable) && !is_harmless(&record.event);
     if records.iter().any(weighty) { Durability::Power } else { Durability::Process }
 }

@@ -1,7 +1,7 @@
 //! `Store`: the handle that the rest of dagdeck holds. Appends go to the writer thread, reads to a connection of their own.
 
 use super::{
-    Ownership, StoreError, prune,
+    Audit, Ownership, StoreError, prune,
     row::{Headline, StoredRow, signed},
     schema::{self, Tuning},
     writer::{Append, StoreWriter},
@@ -126,20 +126,22 @@ impl Store {
             path: self.path.clone(),
             cause: format!("an event can't be written as JSON: {error}"),
         })?;
+        // What was decided elsewhere is in the audit there.
+        let audit = if headline.is_some() { Vec::new() } else { Audit::of(run, records) };
         let headlines = records.iter().filter_map(Headline::of).chain(headline).collect();
         let (ack, done) = tokio::sync::oneshot::channel();
-        self.writer()?.send(Append { run: run.0.clone(), rows, headlines, durability, ack })?;
+        self.writer()?.send(Append { run: run.0.clone(), rows, headlines, audit, durability, ack })?;
         done.await.unwrap_or(Err(StoreError::Closed))
     }
 
-    /// Deletes runs for good, all or none.
+    /// Deletes runs for good, all or none. What the audit has of them stays.
     ///
     /// # Errors
     /// Nothing was deleted then: a process drives one of them, or the journal can't be written.
-    pub fn delete(&self, runs: &[RunId]) -> Result<(), StoreError> {
-        let by = Actor { who: String::new(), via: "deletes it".to_owned() };
-        let _owned = runs.iter().map(|run| self.own(run, &by)).collect::<Result<Vec<_>, _>>()?;
-        prune::delete(&self.path, runs)
+    pub fn delete(&self, runs: &[RunId], by: &Actor, now: Time) -> Result<(), StoreError> {
+        let deleting = Actor { who: String::new(), via: "deletes it".to_owned() };
+        let _owned = runs.iter().map(|run| self.own(run, &deleting)).collect::<Result<Vec<_>, _>>()?;
+        prune::delete(&self.path, runs, by, now)
     }
 
     /// Closes the journal and gives its free space back, where no other process has it open: returns whether it did.

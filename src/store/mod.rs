@@ -3,6 +3,7 @@
 //! One thread writes; what arrives while it commits is gathered into the next transaction. Nothing may act on an event before
 //! `Store::append` has said that it is committed.
 
+mod audit;
 mod error;
 mod handle;
 mod owner;
@@ -19,6 +20,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use audit::{Audit, AuditEntry, AuditFact, AuditRow};
 pub use error::StoreError;
 pub use handle::{Durability, Journal, Store};
 pub use owner::Ownership;

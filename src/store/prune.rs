@@ -1,12 +1,12 @@
 //! Deleting runs: their events go and are overwritten, and the file gives its free space back where nobody else has it open.
 
-use super::{StoreError, schema};
-use crate::engine::RunId;
+use super::{AuditEntry, StoreError, audit, schema};
+use crate::engine::{Actor, RunId, Time};
 use rusqlite::{TransactionBehavior, params};
 use std::path::Path;
 
 /// Deletes runs, all or none. What they held is overwritten, so that it can't be read from the file.
-pub(super) fn delete(path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
+pub(super) fn delete(path: &Path, runs: &[RunId], by: &Actor, now: Time) -> Result<(), StoreError> {
     let mut db = schema::open(path, schema::Tuning::default())?;
     let mut delete = || {
         db.pragma_update(None, "secure_delete", "ON")?;
@@ -15,6 +15,8 @@ pub(super) fn delete(path: &Path, runs: &[RunId]) -> Result<(), StoreError> {
             transaction.prepare_cached("DELETE FROM events WHERE run = ?1")?.execute(params![run.0])?;
             transaction.prepare_cached("DELETE FROM runs WHERE id = ?1")?.execute(params![run.0])?;
         }
+        let deleted: Vec<AuditEntry> = runs.iter().map(|run| AuditEntry::deleted(now, run, by)).collect();
+        audit::append(&transaction, &deleted)?;
         transaction.commit()
     };
     wrapped(path, delete())

@@ -1,7 +1,7 @@
 //! What is read from the journal: the list of runs, one run's events, and which run a person means.
 
 use super::{
-    Store, StoreError,
+    Audit, Store, StoreError, audit,
     row::{StoredRow, signed, unsigned},
 };
 use crate::engine::{Outcome, Record, Run, RunId, RunStatus, StopSignal, Time, short_name};
@@ -110,6 +110,14 @@ impl Store {
                 matches: fitting.iter().map(|run| short_name(run).to_owned()).collect(),
             }),
         }
+    }
+
+    /// The audit of all runs, also of deleted ones.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn audit(&self) -> Result<Audit, StoreError> {
+        audit::read(&self.lock()).map_err(|error| self.wrap(&error))
     }
 
     /// All committed events of a run, in order.

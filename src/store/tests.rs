@@ -31,6 +31,7 @@ fn gate(id: u32, node: &str) -> Event {
             id: GateId(id),
             node: NodeId::new(node),
             generation: 1,
+            tool: None,
             kind: GateKind::Approval,
             payload: Value::Null,
             hash: String::new(),
@@ -234,7 +235,7 @@ async fn a_journal_that_can_no_longer_be_written_is_named_and_stays_as_it_was() 
     let writer = StoreWriter::start(schema::open_to_look(&path, Tuning::default()).unwrap(), path).unwrap();
     let (ack, answer) = tokio::sync::oneshot::channel();
     let headlines = vec![Headline::Settled { outcome: "failed", finished: 2 }];
-    writer.send(Append { run: "one".into(), rows: Vec::new(), headlines, durability: Durability::Power, ack }).unwrap();
+    writer.send(Append { run: "one".into(), rows: Vec::new(), headlines, audit: Vec::new(), durability: Durability::Power, ack }).unwrap();
     let error = answer.await.unwrap().unwrap_err();
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
     assert_eq!(store.records(&RunId("one".into())).unwrap(), first);
@@ -337,7 +338,7 @@ async fn a_deleted_run_is_in_no_byte_of_the_journal_and_its_space_comes_back() {
     append(&store, "run-1", &records(1, vec![created("/w", "greet"), output(&words)])).await.unwrap();
     append(&store, "run-2", &records(1, vec![created("/w", "wave"), output("kept")])).await.unwrap();
     assert!(store.size(&gone).unwrap() > words.len() as u64 && store.size(&kept).unwrap() < 10_000);
-    store.delete(std::slice::from_ref(&gone)).unwrap();
+    store.delete(std::slice::from_ref(&gone), &Actor { who: "ann".into(), via: "cli".into() }, Time(9)).unwrap();
     assert_eq!(store.records(&gone), Err(StoreError::NoSuchRun { name: "run-1".into() }));
     assert_eq!(store.runs(RunFilter::All).unwrap().len(), 1);
     // What is open isn't made shorter under whoever writes there.
@@ -359,10 +360,53 @@ async fn a_run_that_a_process_drives_is_not_deleted_and_neither_are_those_named_
         append(&store, run, &records(1, vec![created("/w", "greet")])).await.unwrap();
     }
     let runs = ["run-1", "run-2"].map(|run| RunId(run.into()));
-    let owned = store.own(&runs[1], &Actor { who: "ann".into(), via: "console".into() }).unwrap();
-    assert!(matches!(store.delete(&runs), Err(StoreError::Driven { .. })));
+    let by = Actor { who: "ann".into(), via: "console".into() };
+    let owned = store.own(&runs[1], &by).unwrap();
+    assert!(matches!(store.delete(&runs, &by, Time(5)), Err(StoreError::Driven { .. })));
     assert_eq!(store.runs(RunFilter::All).unwrap().len(), 2);
     drop(owned);
-    store.delete(&runs).unwrap();
+    store.delete(&runs, &by, Time(5)).unwrap();
     assert!(store.runs(RunFilter::All).unwrap().is_empty());
+    let audit = store.audit().unwrap();
+    let [first, second, deleted @ ..] = &audit.rows[..] else { panic!("{audit:?}") };
+    assert_eq!([&first.entry.run, &second.entry.run], [&runs[0], &runs[1]], "what was created stays on record");
+    assert_eq!(deleted.iter().map(|row| &row.entry.fact).collect::<Vec<_>>(), [&AuditFact::RunDeleted { by: by.clone() }; 2]);
+}
+
+#[tokio::test]
+async fn the_audit_is_whole_until_one_byte_of_it_is_another() {
+    let home = TempDir::new().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let by = || Actor { who: "ann".into(), via: "cli".into() };
+    let yes = Event::GateDecided { gate: GateId(1), decision: GateReply::Approve, by: by() };
+    append(&store, "one", &records(1, vec![created("/w", "g"), gate(1, "a"), output("not in the audit"), yes.clone()])).await.unwrap();
+    let audit = store.audit().unwrap();
+    assert_eq!((audit.rows.len(), audit.all), (3, 3));
+    assert_eq!((audit.rows[2].number, &audit.rows[2].entry.fact), (3, &AuditFact::Event(yes.clone())));
+
+    // A branch keeps what was decided in the run that it leaves out of its own audit.
+    let branched = Event::Branched { from: RunId("one".into()), from_seq: 4, by: by() };
+    append(&store, "two", &records(1, vec![created("/w", "g"), gate(1, "a"), output(""), yes, branched.clone()])).await.unwrap();
+    let audit = store.audit().unwrap();
+    assert_eq!(audit.rows[3..].iter().map(|row| &row.entry.fact).collect::<Vec<_>>(), [&AuditFact::Event(branched)]);
+
+    let db = rusqlite::Connection::open(store.path()).unwrap();
+    let whole = |change: &str, undo: &str| {
+        db.execute(change, []).unwrap();
+        let audit = store.audit().unwrap();
+        db.execute(undo, []).unwrap();
+        assert_eq!(store.audit().unwrap().rows.len(), 4, "{undo}");
+        (audit.rows.len(), audit.all)
+    };
+    for (change, undo) in [("ann", "bnn"), ("approve", "skip_it")] {
+        let swap = |from: &str, to: &str| format!("UPDATE audit SET json = replace(json, '{from}', '{to}') WHERE number = 3");
+        assert_eq!(whole(&swap(change, undo), &swap(undo, change)), (2, 4), "{change}");
+    }
+    assert_eq!(whole("UPDATE audit SET number = 9 WHERE number = 3", "UPDATE audit SET number = 3 WHERE number = 9"), (2, 4));
+    let hash = &audit.rows[1].hash;
+    let other = "0".repeat(hash.len());
+    let set = |hash: &str| format!("UPDATE audit SET hash = '{hash}' WHERE number = 2");
+    assert_eq!(whole(&set(&other), &set(hash)), (1, 4));
+    db.execute("DELETE FROM audit WHERE number = 2", []).unwrap();
+    assert_eq!(store.audit().unwrap().rows.len(), 1);
 }

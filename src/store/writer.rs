@@ -4,7 +4,7 @@
 //! commits left unsynced), `NORMAL` leaves that to the system.
 
 use super::{
-    Durability, StoreError,
+    AuditEntry, Durability, StoreError, audit,
     row::{Headline, StoredRow},
 };
 use rusqlite::{Connection, ErrorCode, Savepoint, TransactionBehavior, params};
@@ -48,6 +48,7 @@ pub(super) struct Append {
     pub(super) run: String,
     pub(super) rows: Vec<StoredRow>,
     pub(super) headlines: Vec<Headline>,
+    pub(super) audit: Vec<AuditEntry>,
     pub(super) durability: Durability,
     pub(super) ack: oneshot::Sender<Result<(), StoreError>>,
 }
@@ -159,5 +160,5 @@ fn write_one(savepoint: &Savepoint<'_>, append: &Append) -> rusqlite::Result<()>
     for row in &append.rows {
         insert.execute(params![append.run, row.seq, row.at, row.more, row.kind, row.json])?;
     }
-    Ok(())
+    audit::append(savepoint, &append.audit)
 }

@@ -77,6 +77,19 @@ fn a_journal_of_version_3_opens_and_what_was_answered_in_words_stays_a_choice() 
 }
 
 #[test]
+fn a_journal_of_version_4_opens_and_its_audit_begins_with_what_is_allowed_from_then_on() {
+    let program = home_of(4);
+    let runs = program.json(&["ls", "--json"]);
+    assert_eq!(runs.as_array().unwrap().iter().filter(|run| run["status"] == "waiting").count(), 3);
+    program.run(&["audit"]).code(0).says(&["no entry yet"]);
+    let asks = runs.as_array().unwrap().iter().find(|run| run["waiting"] == serde_json::json!(["w"])).unwrap();
+    program.run(&["resume", asks["run"].as_str().unwrap(), "--approve", "w"]).code(7);
+    assert_eq!(program.read("out.txt"), "hello");
+    let audit = program.run(&["audit", "--tool", "write_file"]).code(0).out;
+    assert!(audit.contains("w: ran write_file (after a yes)"), "{audit}");
+}
+
+#[test]
 fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
     let program = home_of(1);
     let runs = program.json(&["ls", "--json"]);

@@ -1,6 +1,7 @@
 //! Tests of the whole program: one binary, one module a subject.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail a test by them, as the tests themselves do")]
 
+mod auditing;
 mod cases;
 mod chat;
 mod cli;

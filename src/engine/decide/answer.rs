@@ -94,7 +94,7 @@ impl Decider<'_> {
             (GateKind::Permission { .. }, GateReply::Answer { value }) => NodeFact::ToolAnswered { call, value: value.clone() },
             (GateKind::Permission { tool, .. }, _) => {
                 let args = edited(decision, &gate.payload).clone();
-                NodeFact::ToolStarted { call: ToolCall { id: call, tool: tool.clone(), args } }
+                NodeFact::ToolStarted { call: ToolCall { id: call, tool: tool.clone(), args }, rule: None }
             }
             (GateKind::Question { .. } | GateKind::UnknownEffect { .. } | GateKind::Approval | GateKind::Review, _) => {
                 NodeFact::QuestionAnswered { call, value: edited(decision, &gate.payload).clone() }

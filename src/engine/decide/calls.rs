@@ -89,7 +89,6 @@ impl Decider<'_> {
         }
         let rejected = self.rejections(ix, &call.tool, &call.args);
         let refuse = |message: String| self.fact(ix, NodeFact::ToolRefused { call: call.id.clone(), message });
-        let start = || self.fact(ix, NodeFact::ToolStarted { call: call.clone() });
         match verdict {
             Verdict::Deny => refuse(format!("`{}` is denied by the permission rules: {why}", call.tool)),
             Verdict::Allow | Verdict::Ask if rejected >= REJECTIONS_BEFORE_SILENCE => {
@@ -111,7 +110,10 @@ impl Decider<'_> {
                         (why, Some(Box::new(Outgoing { asks_anyway, ..outgoing.clone() })))
                     }
                     None if asks_anyway => (why, None),
-                    None => return start(),
+                    None => {
+                        let rule = (!self.is_approved(ix, call)).then_some(why);
+                        return self.fact(ix, NodeFact::ToolStarted { call: call.clone(), rule });
+                    }
                 };
                 let kind = GateKind::Permission { call: call.id.clone(), tool: call.tool.clone(), leaves };
                 self.gate_event(ix, kind, call.args.clone(), why, now)

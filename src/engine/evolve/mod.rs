@@ -186,7 +186,7 @@ impl RunState {
                 call.waits = next_at.map(|until| Cause::NextTry { until, failed: failed.message.clone() });
             }),
             NodeFact::CallHeld { held, .. } => self.call_held(ix, held, at),
-            NodeFact::ToolStarted { call } => self.tool_started(ix, call, at),
+            NodeFact::ToolStarted { call, .. } => self.tool_started(ix, call, at),
             NodeFact::ToolFinished { call, report } => self.tool_finished(ix, call, report, at),
             NodeFact::ToolRefused { call, .. } | NodeFact::QuestionAnswered { call, .. } => self.answer_delivered(ix, call, at),
             NodeFact::ToolAnswered { call, value } => self.tool_answered(ix, call, value, at),

@@ -190,7 +190,8 @@ impl ConditionReader {
                 assert!(!self.must_hold(id, model, nth), "{call} goes past its breakpoint");
             }
             Event::Node {
-                fact: NodeFact::ModelStarted { call, .. } | NodeFact::ToolStarted { call: ToolCall { id: call, .. } }, ..
+                fact: NodeFact::ModelStarted { call, .. } | NodeFact::ToolStarted { call: ToolCall { id: call, .. }, .. },
+                ..
             } => {
                 assert!(!calls.held.iter().any(|(held, ..)| held == call), "{call} was let go by nobody");
             }

@@ -51,7 +51,9 @@ fn acted(before: &Run, records: &[Record], id: &NodeId) -> bool {
     let home = before.graph.nodes[before.graph.find(id).unwrap()].home;
     let is_hybrid = before.inner(home).unwrap().plan.dialect == Dialect::Hybrid;
     records.iter().any(|record| match &record.event {
-        Event::Node { node_id, generation, fact: NodeFact::ToolStarted { call } } if node_id == id && *generation == node.generation => {
+        Event::Node { node_id, generation, fact: NodeFact::ToolStarted { call, .. } }
+            if node_id == id && *generation == node.generation =>
+        {
             let own = doc.kind.tool().map(|tool| tool.tool.as_str());
             own.unwrap_or(&call.tool) != "read" || is_hybrid && own.is_some()
         }

@@ -80,7 +80,7 @@ pub(super) fn check(world: &World) {
                     assert!(yes, "`{node_id}` starts only after its approval");
                 }
             }
-            Event::Node { node_id, fact: NodeFact::ToolStarted { call }, .. } => {
+            Event::Node { node_id, fact: NodeFact::ToolStarted { call, .. }, .. } => {
                 let mut asked = gates.values().filter(|gate| gate.node == *node_id);
                 let own = |gate: &&Gate| matches!(&gate.kind, GateKind::Permission { call: id, .. } if *id == call.id);
                 if let Some(gate) = asked.find(own) {

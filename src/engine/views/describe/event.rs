@@ -188,7 +188,7 @@ impl NodeFact {
             Self::ToolProposed { call } => {
                 (Kind::Tool, because("wants to call", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Dim)
             }
-            Self::ToolStarted { call } => {
+            Self::ToolStarted { call, .. } => {
                 (Kind::Tool, because("call started", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Code)
             }
             Self::ToolRefused { message, .. } => (Kind::Tool, because("call refused", message), none(), EventTone::Warning),

@@ -1,0 +1,214 @@
+//! `dagdeck audit`: who asked, allowed, refused and changed what, and which calls ran, in all runs of the home folder.
+
+use super::{AuditArgs, CliContext, CliError, Exit, Io, ls::short};
+use crate::{
+    engine::{Event, EventKind, EventLine, Gate, GateId, NodeFact, RunId, RunState, Time, Topic, arguments, result_line},
+    host::{Clock, SystemClock},
+    plan::NodeId,
+    store::{Audit, AuditFact, AuditRow, RunFilter, Store},
+    text::{Plain, counted, duration, timestamp},
+    tools::Globs,
+};
+use std::collections::BTreeMap;
+
+/// Columns of an entry, where no terminal says how many there are.
+const ENTRY_COLUMNS: usize = 160;
+
+const NONE: &str = "the audit has no entry yet: it begins with the first run of this version";
+
+/// Lists the audit's entries, or checks them.
+///
+/// # Errors
+/// When an entry was changed, no run has this name, or the journal can't be read.
+pub fn audit(args: &AuditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let store = place.store()?;
+    let audit = store.audit()?;
+    if let Some(earlier) = &args.verify {
+        broken(&audit)?;
+        return verified(&audit, earlier, io);
+    }
+    let chosen = AuditFilter::of(args, &audit, &store)?;
+    let mut told = AuditHistory::default();
+    let mut shown = 0;
+    for row in &audit.rows {
+        let line = told.next(row);
+        // What is proposed is refused, asked about or run right after.
+        let is_wanted = args.json || !line.is_proposal;
+        if !is_wanted || !chosen.fits(row, &line) {
+            continue;
+        }
+        shown += 1;
+        if args.json {
+            io.json_line(row)?;
+        } else {
+            let head = format!("{}  {}  ", timestamp(row.entry.at.0), short(&row.entry.run.0));
+            io.row(&Plain::line(&head), &line.text, ENTRY_COLUMNS)?;
+        }
+    }
+    if shown == 0 {
+        io.say(if audit.rows.is_empty() { NONE } else { "no entry matches; `dagdeck audit` alone lists them all" });
+    }
+    broken(&audit)?;
+    Ok(Exit::Success)
+}
+
+fn broken(audit: &Audit) -> Result<(), CliError> {
+    let (whole, all) = (audit.rows.len(), audit.all);
+    if whole == all {
+        return Ok(());
+    }
+    let message =
+        format!("entry {} of the audit is not as it was written: it was changed, or one was removed or inserted there", whole + 1);
+    Err(CliError::new(message).hint(format!("the {whole} before it are whole; of the {} from there on nothing is sure", all - whole)))
+}
+
+fn verified(audit: &Audit, earlier: &str, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let Some(last) = audit.rows.last() else {
+        io.say(NONE);
+        return Ok(Exit::Success);
+    };
+    if !earlier.is_empty() && !audit.rows.iter().any(|row| row.hash == earlier) {
+        return Err(CliError::new(format!("no entry has the hash {earlier}: entries were cut off, or the whole audit was written anew"))
+            .hint("compare it with a copy of the journal"));
+    }
+    io.line(&last.hash)?;
+    io.say(&format!("{} as they were written; keep the hash of the last one:", counted(audit.rows.len(), "entry")));
+    io.say("`dagdeck audit --verify HASH` then shows whether entries up to here were cut off");
+    Ok(Exit::Success)
+}
+
+/// Which entries are wanted.
+struct AuditFilter<'a> {
+    runs: Option<Vec<RunId>>,
+    since: Option<Time>,
+    until: Option<Time>,
+    by: Option<&'a str>,
+    tools: Option<Globs>,
+}
+
+impl<'a> AuditFilter<'a> {
+    fn of(args: &'a AuditArgs, audit: &Audit, store: &Store) -> Result<Self, CliError> {
+        let now = SystemClock.now();
+        let tools = args.tool.as_ref().map(|glob| Globs::new(std::slice::from_ref(glob))).transpose();
+        Ok(Self {
+            runs: args.run.as_ref().map(|name| named(name, audit, store)).transpose()?,
+            since: args.since.map(|moment| moment.time(now)),
+            until: args.until.map(|moment| moment.time(now)),
+            by: args.by.as_deref(),
+            tools: tools.map_err(|error| CliError::usage(error.to_string()))?,
+        })
+    }
+
+    fn fits(&self, row: &AuditRow, line: &AuditLine) -> bool {
+        self.runs.as_ref().is_none_or(|runs| runs.contains(&row.entry.run))
+            && self.since.is_none_or(|since| row.entry.at >= since)
+            && self.until.is_none_or(|until| row.entry.at < until)
+            && self.by.is_none_or(|by| line.person.as_deref() == Some(by))
+            && self.tools.as_ref().is_none_or(|tools| line.tool.as_deref().is_some_and(|tool| tools.find(tool).is_some()))
+    }
+}
+
+/// The runs of this name: those of the journal, else those that were deleted.
+fn named(name: &str, audit: &Audit, store: &Store) -> Result<Vec<RunId>, CliError> {
+    let found = store.resolve(name, RunFilter::All);
+    let Err(error) = found else { return Ok(found.into_iter().collect()) };
+    let mut runs: Vec<RunId> = audit.rows.iter().map(|row| row.entry.run.clone()).collect();
+    runs.sort();
+    runs.dedup();
+    runs.retain(|run| name.len() >= crate::store::SHORTEST_NAME && (run.0.starts_with(name) || run.0.ends_with(name)));
+    if runs.is_empty() { Err(error.into()) } else { Ok(runs) }
+}
+
+/// An entry in words, with what it is found by.
+struct AuditLine {
+    text: Plain,
+    person: Option<String>,
+    tool: Option<String>,
+    /// A call that an agent or a plan wants.
+    is_proposal: bool,
+}
+
+/// What earlier entries say of gates and calls.
+#[derive(Default)]
+struct AuditHistory {
+    gates: BTreeMap<(RunId, GateId), Gate>,
+    /// The tool of each call, by run, node and generation.
+    calls: BTreeMap<(RunId, NodeId, u32, String), String>,
+}
+
+impl AuditHistory {
+    fn next(&mut self, row: &AuditRow) -> AuditLine {
+        let event = match &row.entry.fact {
+            AuditFact::Event(event) => event,
+            AuditFact::RunDeleted { by } => {
+                let text = by.label().then(&Plain::line("  deleted the run from the journal"));
+                return AuditLine { text, person: Some(by.who.clone()), tool: None, is_proposal: false };
+            }
+        };
+        let mut line = event.describe(&RunState::default());
+        let mut tool = None;
+        if let Event::RunCreated { plan, .. } = event {
+            line.head = Plain::line("created the run");
+            line.more = Plain::summary(&plan.goal);
+        }
+        if let Event::ApprovalRequired { gate } = event {
+            self.gates.insert((row.entry.run.clone(), gate.id), (**gate).clone());
+            (line.head, line.more, tool) = (Plain::line("asked"), asked(gate), gate.tool.clone());
+        }
+        let is_reply = !matches!(event, Event::ApprovalRequired { .. });
+        if let Some(gate) = gate_of(event).filter(|_| is_reply).and_then(|gate| self.gates.get(&(row.entry.run.clone(), gate))) {
+            line.node = Some(gate.node.clone());
+            let waited = duration(row.entry.at.0.saturating_sub(gate.opened.0));
+            let words = if line.more.is_empty() { Plain::default() } else { Plain::line(" – ").then(&line.more) };
+            line.more = asked(gate).then(&words).then(&Plain::line(&format!(" (asked {waited} before)")));
+            tool.clone_from(&gate.tool);
+        }
+        if let Event::Node { node_id, generation, fact } = event {
+            tool = self.call(row, node_id, *generation, fact, &mut line);
+        }
+        let is_person = !matches!(line.kind, EventKind::Tool);
+        let who = if is_person { line.who.clone() } else { Plain::default() };
+        let text = line.label(&line.what());
+        let text = if who.is_empty() { text } else { who.clone().then(&Plain::line("  ")).then(&text) };
+        let person = who.as_str().split(" (").next().filter(|who| !who.is_empty()).map(str::to_owned);
+        let is_proposal = matches!(event, Event::Node { fact: NodeFact::ToolProposed { .. }, .. });
+        AuditLine { text, person, tool, is_proposal }
+    }
+
+    /// The tool of a call, which gets its words.
+    fn call(&mut self, row: &AuditRow, node: &NodeId, generation: u32, fact: &NodeFact, line: &mut EventLine) -> Option<String> {
+        let key = |call: &str| (row.entry.run.clone(), node.clone(), generation, call.to_owned());
+        if let NodeFact::ToolStarted { call, rule } = fact {
+            self.calls.insert(key(&call.id), call.tool.clone());
+            line.head = Plain::line(&format!("ran {} ({})", call.tool, rule.as_deref().unwrap_or("after a yes")));
+            line.more = arguments(&call.args);
+            return Some(call.tool.clone());
+        }
+        if let NodeFact::ToolProposed { call } = fact {
+            self.calls.insert(key(&call.id), call.tool.clone());
+            return Some(call.tool.clone());
+        }
+        let ended = if let NodeFact::ToolFinished { call, .. } = fact { Some(call) } else { None };
+        let refused = if let NodeFact::ToolRefused { call, .. } = fact { Some(call) } else { None };
+        let answered = if let NodeFact::ToolAnswered { call, .. } = fact { Some(call) } else { None };
+        let tool = self.calls.get(&key(ended.or(refused).or(answered)?))?.clone();
+        line.head = Plain::line(&format!("{tool}: {}", line.head.as_str()));
+        // Results are in the journal alone.
+        if line.more.as_str() == "null" {
+            line.more = Plain::default();
+        }
+        Some(tool)
+    }
+}
+
+/// The gate that an event replies to or closes.
+fn gate_of(event: &Event) -> Option<GateId> {
+    if let Topic::Gate(gate) = event.topic() { Some(gate) } else { None }
+}
+
+/// What a gate asks, with what about.
+fn asked(gate: &Gate) -> Plain {
+    let tool = gate.tool.as_ref().filter(|tool| !gate.asks().contains(tool.as_str())).map(|tool| format!("{tool}: ")).unwrap_or_default();
+    let payload = if gate.payload.is_null() { String::new() } else { result_line(&gate.payload) };
+    Plain::summary(&format!("{} {tool}{payload}", gate.asks()))
+}
