@@ -14,10 +14,10 @@ use crate::{
         drawing,
     },
     store::{RunFilter, Secrets, write_run},
-    text::{GlyphSet, Plain, SECRET_START, has_key},
-    tools::workspace_variables,
+    text::{GlyphSet, Plain, SECRET_START, has_key, secret_names, without_marks},
+    tools::{KnownSecrets, workspace_variables},
 };
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 /// Writes a whole run to one file that only the user can read: to a temporary file first, so that no half file is left.
 fn run_file(run: &str, file: &str, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
@@ -82,9 +82,7 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     if written.text.contains(SECRET_START) || written.text.contains("\\ufdd0") {
         io.say("note: the plan has the marks of secrets in place of their values: to run it as a plan of its own, write values there");
     }
-    if has_key(&written.text) {
-        io.say("note: the plan has what looks like a key, written out as it is; look at it before you share it");
-    }
+    say_keys(&written.text, place, io);
     if !written.lost.is_empty() {
         io.say(&format!("the {} format doesn't hold all of the plan:", args.format.name()));
     }
@@ -93,6 +91,19 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         io.say(&format!("  {}: {}", Plain::line(&path), Plain::line(&reason)));
     }
     Ok(Exit::Success)
+}
+
+/// Says which secrets a plan that was written has as they are.
+pub(super) fn say_keys(text: &str, place: &CliContext, io: &mut Io<'_>) {
+    let mut masked = without_marks(text).into_owned();
+    KnownSecrets::of_process(&place.places.workspace).mask_text(&mut masked);
+    let names: BTreeSet<String> = secret_names(&masked).map(|name| Plain::line(name).into_string()).collect();
+    let what = match (names.is_empty(), has_key(text)) {
+        (false, _) => format!("the value of {}", names.into_iter().collect::<Vec<_>>().join(", ")),
+        (true, true) => "what looks like a key".to_owned(),
+        (true, false) => return,
+    };
+    io.say(&format!("note: the plan has {what}, written out as it is; look at it before you share it"));
 }
 
 /// An empty document is no export.

@@ -1,7 +1,7 @@
 //! `dagdeck agents`, `tools`, `models`: what there is to plan with.
 
 use super::{CliContext, CliError, Exit, Io, ListArgs};
-use crate::{host::client::ModelStatus, plan::AgentKind, text::Plain};
+use crate::{engine::REHEARSAL, host::client::ModelStatus, plan::AgentKind, text::Plain};
 use serde_json::json;
 
 /// Lists agent cards.
@@ -84,7 +84,8 @@ pub async fn models(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     if let (Some(used), Some(why)) = (&list.used, &list.why) {
         io.say(&format!("in use: {used} ({why}); `dagdeck models setup` sets up another one"));
     }
-    for name in &list.names {
+    // A rehearsal is no model: `--rehearse` asks for it.
+    for name in list.names.iter().filter(|name| *name != REHEARSAL) {
         let mark = if list.used.as_ref() == Some(name) { "*" } else { " " };
         io.line(&format!("{mark} {}", Plain::line(name)))?;
     }

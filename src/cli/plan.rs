@@ -1,6 +1,6 @@
 //! `dagdeck plan`: a plan from a request, printed.
 
-use super::{CliContext, CliError, Exit, Io, PlanArgs, rivals, source, validate};
+use super::{CliContext, CliError, Exit, Io, PlanArgs, export, rivals, source, validate};
 use crate::host::{
     LocalHost,
     client::{MadePlan, ModelStatus, PlanWish},
@@ -42,7 +42,9 @@ pub async fn plan(args: &PlanArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
         }
         None => source::ask(&host, PlanWish { on: before.clone().map(Box::new), ..PlanWish::new(request) }, io).await?,
     };
-    print(&made, before.as_ref(), args, &host, io)
+    let exit = print(&made, before.as_ref(), args, &host, io)?;
+    export::say_keys(&json!(made.plan).to_string(), place, io);
+    Ok(exit)
 }
 
 fn print(made: &MadePlan, before: Option<&Plan>, args: &PlanArgs, host: &LocalHost, io: &mut Io<'_>) -> Result<Exit, CliError> {

@@ -19,7 +19,10 @@ pub fn trust(args: &TrustArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
         return Err(CliError::new(format!("`{unknown}` is not one of the files that need trust")).hint("`dagdeck trust` lists them"));
     }
     let wanted = |item: &&TrustItem| args.all || args.files.iter().any(|file| named(item, file));
-    for item in items.iter().filter(wanted).filter(|item| item.state != TrustState::Trusted) {
+    let wanted: Vec<&TrustItem> = items.iter().filter(wanted).filter(|item| item.state != TrustState::Trusted).collect();
+    // All or none: a file that can't be trusted leaves no part of the others behind.
+    wanted.iter().try_for_each(|item| trust.may_record(item))?;
+    for item in wanted {
         trust.record(item)?;
         io.say(&format!("trusted {}", Plain::line(&item.path)));
     }

@@ -103,21 +103,28 @@ impl Trust {
     /// Trusts a file as it was listed; of one that is gone, that it is gone.
     ///
     /// # Errors
-    /// When there is no such file, or the copy can't be written.
+    /// When it can't be trusted, or the copy can't be written.
     pub fn record(&self, item: &TrustItem) -> Result<(), Problem> {
         if item.state == TrustState::Removed {
             return self.revoke(&item.path);
         }
-        if !self.paths(&self.workspace).contains(&item.path) {
+        self.may_record(item)?;
+        item.text.as_ref().map_or(Ok(()), |text| self.write(&item.path, text))
+    }
+
+    /// Whether a file can be trusted as it was listed.
+    ///
+    /// # Errors
+    /// When there is no such file, or it can't be used.
+    pub fn may_record(&self, item: &TrustItem) -> Result<(), Problem> {
+        if item.state == TrustState::Removed || item.text.is_some() && self.paths(&self.workspace).contains(&item.path) {
+            return Ok(());
+        }
+        if item.text.is_some() {
             return Err(Problem::new(format!("`{}` is not a file that needs trust", item.path)));
         }
-        match &item.text {
-            Some(text) => self.write(&item.path, text),
-            None => {
-                let why = item.changes.first().map_or("it can't be read", String::as_str);
-                Err(Problem::new(format!("`{}` can't be trusted: {why}", item.path)).hint("`dagdeck trust` lists everything in it"))
-            }
-        }
+        let why = item.changes.first().map_or("it can't be read", String::as_str);
+        Err(Problem::new(format!("`{}` can't be trusted: {why}", item.path)).hint("`dagdeck trust` lists everything in it"))
     }
 
     /// What a person saved from inside dagdeck is trusted by that act, where it needs trust at all.

@@ -348,3 +348,21 @@ fn names_by_position_count_as_the_document_as_a_whole_does() {
     let fixed: Value = serde_json::from_str(&program.read("p.json")).unwrap();
     assert_eq!(fixed["nodes"][2]["value"], "C{{b}}", "{fixed}");
 }
+
+#[test]
+fn a_number_by_itself_that_the_order_names_too_is_told_wherever_it_is_text() {
+    let program = Program::new();
+    let told = |nodes: serde_json::Value| {
+        let file = program.file("plan.json", json!({ "nodes": nodes }).to_string());
+        program.run(&["validate", &file]).out
+    };
+    let a = json!({"id": "a", "value": "A"});
+    for depends_on in ["1", "a"] {
+        let found = told(json!([a, {"id": "b", "value": "C $1", "depends_on": [depends_on]}]));
+        assert!(found.contains("foreign-reference") && found.contains("`$1`"), "{depends_on}: {found}");
+    }
+    let found = told(json!([a, {"id": "b", "value": "C costs $1"}]));
+    assert!(!found.contains("foreign-reference"), "a price: {found}");
+    let found = told(json!([a, {"id": "b", "value": "B {{0}}"}]));
+    assert!(found.contains("`{{0}}` is the number 0 here"), "{found}");
+}

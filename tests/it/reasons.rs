@@ -122,3 +122,15 @@ fn a_key_that_is_written_into_a_plan_is_told_before_a_run_and_where_the_plan_is_
         assert!(!shown.out.contains(key) && !shown.err.contains(key), "{shown}");
     }
 }
+
+#[test]
+fn a_plan_that_is_printed_with_a_known_secret_says_which() {
+    let program = Program::new();
+    program.file(".env", "X_KEY=supersecretvalue1\n");
+    let planned = program.run(&["plan", "write 'supersecretvalue1' to p9.txt"]).code(0);
+    planned.says(&["note: the plan has the value of X_KEY, written out as it is"]);
+    let file = plan(&program, json!([{"id": "a", "value": "supersecretvalue1"}]));
+    program.run(&["export", &file]).code(0).says(&["note: the plan has the value of X_KEY"]);
+    let marked = plan(&program, json!([{"id": "a", "value": "supersecret"}]));
+    assert!(!program.run(&["export", &marked]).code(0).err.contains("note:"));
+}

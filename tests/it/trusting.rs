@@ -56,7 +56,7 @@ fn the_console_opened_in_a_folder_of_traps_names_each_and_widens_nothing() {
     program.file("plan.json", plan.to_string());
     let mut deck = program.console_with(&["console", "plan.json"], (120, 40));
     deck.sees("is not trusted, so it is not used").sees("there is no tool").send("r").sees("1 error; press F to see");
-    deck.send(":").sees("commands").send("trust w").sees("> trust w").send("\r").sees("files to trust");
+    deck.send(":").sees("Commands").send("trust w").sees("> trust w").send("\r").sees("files to trust");
     for trap in TRAPS {
         deck.sees(trap);
     }
@@ -176,6 +176,8 @@ fn every_setting_that_a_project_may_not_have_is_named_and_what_its_file_would_do
     ] {
         assert!(listed.out.contains(words), "{words}\n{listed}");
     }
+    program.file(".dagdeck/agents/writer.md", CARD);
     program.run(&["trust", "--all"]).code(1).says(&["can't be trusted", "`dagdeck trust` lists everything in it"]);
+    assert!(program.run(&["trust"]).out.contains("new      .dagdeck/agents/writer.md"), "all or none");
     assert!(program.run(&["trust"]).code(0).out.contains("new      .dagdeck/config.toml"));
 }

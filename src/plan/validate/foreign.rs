@@ -239,10 +239,13 @@ fn is_reference(check: &PlanCheck, found: &Found, meant: Option<&Meant>) -> bool
         return false;
     }
     let is_named = meant.source.is_none() || check.graph.position(&reference.name).is_some();
-    let follows = meant.is_named && meant.source.is_some_and(|source| check.graph.predecessors(*at).any(|other| other == source));
+    let after = meant.source.is_some_and(|source| check.graph.predecessors(*at).any(|other| other == source));
+    let follows = meant.is_named && after;
+    // The order says the same number, or led to that node by it.
+    let in_order = || check.plan.nodes[*at].depends_on.iter().any(|id| position_in(id) == position_in(&reference.name));
     match reference.spelling {
         Spelling::Braces => says || !reference.is_number(),
-        Spelling::Dollar => says || is_named || follows || !is_position,
+        Spelling::Dollar => says || is_named || after || !is_position || in_order(),
         Spelling::Hash => *is_alone || is_named || follows,
         Spelling::At => says || follows && is_position || is_named && !reference.fields.is_empty(),
         Spelling::Angle => says || is_position,

@@ -129,6 +129,12 @@ fn settle(check: &mut PlanCheck, at: usize, field: &str, found: Vec<crate::plan:
             let message = format!("`{}` can't be read: {error}; for literal braces write `\\{{{{`", legible(&reference.text));
             check.find(Code::BadReference, place, field, message, None);
         }
+        let number = reference.text.trim_matches(['{', '}', ' ']);
+        if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {
+            let written = legible(&reference.text);
+            let message = format!("`{written}` is the number {} here: a node is read by its id, as in `{{{{id}}}}`", legible(number));
+            check.find(Code::ForeignReference, place, field, message, None);
+        }
         for path in &reference.paths {
             mention(check, place, field, path, &reference.text, TextKind::Template, Some((at, false)), reads);
         }
