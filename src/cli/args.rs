@@ -179,7 +179,7 @@ pub struct ConsoleArgs {
     pub run: Option<String>,
     #[command(flatten)]
     pub look: LookArgs,
-    /// The console as lines, for screen readers, pipes and logs: events as sentences, replies by the numbers of questions
+    /// The console as lines, for screen readers, pipes and logs: events as sentences, replies by the numbers of gates
     #[arg(long, conflicts_with_all = ["theme", "ascii", "mouse"])]
     pub plain: bool,
 }

@@ -35,7 +35,8 @@ pub async fn branch(args: &BranchArgs, place: &CliContext, io: &mut Io<'_>) -> R
         return Err(CliError::new(format!("can't branch: {why}")));
     }
     if commands.is_empty() && kept.outcome().is_some() && !place.store()?.is_imported(&stored.run)? {
-        return Err(CliError::new(format!("a branch at event {seq} changes nothing: run `{}` has ended there", short(&stored.run.0)))
+        let step = if seq > at { format!("events {at} to {seq} belong together, and ") } else { String::new() };
+        return Err(CliError::new(format!("a branch at event {at} changes nothing: {step}run `{}` ended there", short(&stored.run.0)))
             .hint("name an earlier event with `--at` or `--until`, or a changed plan with `--edit`"));
     }
     if args.act.dry_run {

@@ -56,6 +56,10 @@ pub fn diff(args: &DiffArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     let others = results.as_ref().map_or(0, |(results, _)| results.changed().count());
     let differ = if others == 1 { "result differs" } else { "results differ" };
     let results = if others > 0 { format!("; {others} {differ}") } else { String::new() };
+    let named = |name: &str| if name == "-" { "stdin".to_owned() } else { Plain::line(name).into_string() };
+    if !same {
+        io.say(&format!("- {}  + {}", named(&args.old), named(&args.new)));
+    }
     io.say(&format!("{}{results}", summary(&diff)));
     Ok(exit)
 }

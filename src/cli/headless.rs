@@ -16,7 +16,7 @@ use crate::{
     host::{Flags, Headless, HeadlessEnd, LocalHost, PreviewSeen, ResumeFrom, RunSignals, Yes},
     plan::{Catalog, Plan},
     store::RunFilter,
-    text::{Plain, counted, has_key},
+    text::{Plain, counted, has_key, some_of},
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -269,6 +269,9 @@ pub(super) fn message(event: &Event, run: &Run) -> Option<String> {
 /// Lines of a gate's payload that are printed where a run stops; `show` prints all.
 const PAYLOAD_LINES: usize = 40;
 
+/// Names in one sentence.
+const FEW: usize = 5;
+
 /// Columns of a line about an event.
 const LINE: usize = 160;
 
@@ -279,14 +282,28 @@ fn left(run: &RunId, state: &Run, signal: Option<StopSignal>) -> (RunStatus, Str
     let gates = state.open_gates().count();
     let reason = match (status, state.outcome()) {
         (_, Some((_, reason))) => reason.message(),
-        (RunStatus::Held, None) => held(state, name),
-        (RunStatus::Waiting, None) => format!("{} to decide; `dagdeck show {name}` shows what is open", counted(gates, "gate")),
+        (RunStatus::Held, None) => failed(state) + &held(state, name),
+        (RunStatus::Waiting, None) => {
+            format!(
+                "{}{}; `dagdeck show {name}` shows {}",
+                failed(state),
+                counted(gates, "open gate"),
+                if gates == 1 { "it" } else { "them" }
+            )
+        }
         (status, None) => {
             let by = signal.filter(|_| status == RunStatus::Interrupted).map(|signal| format!("interrupted by {}; ", signal.name()));
             format!("{}`dagdeck resume {name}` resumes it", by.unwrap_or_default())
         }
     };
     (status, reason)
+}
+
+/// Which nodes have failed by now, before what the run waits for.
+fn failed(state: &Run) -> String {
+    let failed = state.own_nodes().filter(|(_, node)| node.state == NodeState::Failed).map(|(id, _)| format!("`{id}`"));
+    let failed: Vec<String> = failed.collect();
+    if failed.is_empty() { String::new() } else { format!("{} failed; ", some_of(&failed, FEW)) }
 }
 
 /// Which nodes are held, why, and what releases them.
@@ -345,10 +362,10 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
                     let (node, flag) = (Plain::line(&gate.node), Plain::line(flag));
                     format!("hint: `dagdeck answer {name} {node} -m ANSWER` answers it, `dagdeck resume {name} {flag}` says yes")
                 }
-                Some(flag) => format!(
-                    "hint: `dagdeck resume {name} {}` approves it; `--yes` approves every gate that needs only a yes",
-                    Plain::line(flag)
-                ),
+                Some(_) => {
+                    let gate = gate.gate.0;
+                    format!("hint: `dagdeck approve {name} {gate}` or `dagdeck reject {name} {gate}` replies; `dagdeck resume {name} --yes` approves every gate that needs only a yes")
+                }
                 None => {
                     format!("hint: only a person can answer this: `dagdeck answer {name} {} -m ANSWER`", Plain::line(&gate.node))
                 }

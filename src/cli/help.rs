@@ -24,7 +24,7 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
 /// The numbers that scripts rely on, so they stay as they are.
 const EXIT_CODES: &str = "Exit codes:
   0 done: succeeded, valid, recorded    4 run partial, or the plans differ
-  1 error                               5 run failed
+  1 error                               5 run failed, or what it needed was rejected
   2 wrong command line                  6 run cancelled
   3 plan invalid                        7 run waits for a person, or is paused
   8 run rehearsed, or it needs a model and none is set up

@@ -19,7 +19,7 @@ pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
             let name = Plain::line(&agent.name).pad(width);
             let how = match agent.kind {
                 AgentKind::Llm => "by a model",
-                AgentKind::Class => "by code",
+                AgentKind::Class => "built in",
                 AgentKind::Human => "by a person",
             };
             io.line(&format!("{name}  {how:<11}  {}  ({})", Plain::summary(&agent.description), Plain::line(&agent.origin)))?;
@@ -43,11 +43,12 @@ pub fn tools(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exi
         return Ok(Exit::Success);
     }
     let width = catalog.tools.iter().map(|tool| Plain::line(&tool.name).width()).max().unwrap_or(0);
+    io.say(&format!("{}  risk     permission  what it does", Plain::line("tool").pad(width)));
     for tool in &catalog.tools {
         let risk: &str = tool.risk.into();
         let verdict = if survey.has_tool(&tool.name) { tool.verdict.into() } else { "off" };
         let name = Plain::line(&tool.name).pad(width);
-        io.row(&name.then(&Plain::line(&format!("  {risk:<7}  {verdict:<5}  "))), &Plain::summary(&tool.description), usize::MAX)?;
+        io.row(&name.then(&Plain::line(&format!("  {risk:<7}  {verdict:<10}  "))), &Plain::summary(&tool.description), usize::MAX)?;
     }
     if catalog.tools.iter().any(|tool| !survey.has_tool(&tool.name)) {
         io.say("off: not set up, so it is offered to nobody; `dagdeck doctor` says what is missing");

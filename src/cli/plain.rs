@@ -1,4 +1,4 @@
-//! The console as lines, for screen readers, pipes and logs: events as sentences, questions with a number each, and the same replies. Pure:
+//! The console as lines, for screen readers, pipes and logs: events as sentences, gates with a number each, and the same replies. Pure:
 //! notices and typed lines in, requests and lines out. `plain_orders.rs` reads what is typed, `console.rs` connects it to host and terminal.
 
 use super::{
@@ -96,7 +96,7 @@ impl LineMode {
             }
             Notice::Runs(runs) => self.list(runs),
             Notice::Preview { run, gate, preview } if self.run.as_ref().is_some_and(|view| view.id == run) => {
-                self.say(&format!("question {}, what it would do:", gate.0));
+                self.say(&format!("gate {}, preview:", gate.0));
                 self.said.extend(preview_lines(&preview).into_iter().map(|line| Plain::blank(2).then(&line)));
             }
             Notice::TextSaved(path) => {
@@ -206,7 +206,7 @@ impl LineMode {
         let number = gate.id.0;
         let run = self.run.as_ref().map(|view| view.id.clone());
         self.asked.extend(run.map(|run| Request::Preview { run, gate: gate.id, payload: gate.payload.clone() }));
-        self.say(&format!("question {number}, {}: {}", gate.node, docs::asks(gate)));
+        self.say(&format!("gate {number}, {}: {}", gate.node, docs::asks(gate)));
         if !gate.why.is_empty() {
             self.say(&format!("  because {}", gate.why));
         }

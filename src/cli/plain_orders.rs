@@ -14,11 +14,11 @@ use serde_json::{Map, Value};
 
 /// What can be said besides requests and replies, and what it does.
 const WORDS: [(&str, &str); 19] = [
-    ("1 approve, 1 reject WHY, …", "replies to question 1; `questions` reads what can be replied"),
+    ("1 approve, 1 reject WHY, …", "replies to gate 1; `gates` reads what can be replied"),
     ("plan", "reads the plan again"),
     ("run", "starts the plan"),
-    ("state", "says how the run is, node by node, and reads its open questions"),
-    ("questions", "reads the open questions again"),
+    ("state", "says how the run is, node by node, and reads its open gates"),
+    ("gates", "reads the open gates again"),
     ("result NODE", "reads the result of a node; `output` reads that of the run"),
     ("output", "reads the output of the run"),
     ("save FILE", "writes the output of the run into a file"),
@@ -72,7 +72,7 @@ impl LineMode {
         }
         let asks = self.run.as_ref().is_some_and(|view| view.newest().run.open_gates().next().is_some());
         if asks && ["approve", "reject"].contains(&first.to_lowercase().as_str()) {
-            return self.say(&format!("say which question: `{first} 1`; `questions` reads them with their numbers"));
+            return self.say(&format!("say which gate: `{first} 1`; `gates` reads them with their numbers"));
         }
         if self.word(first, rest) {
             return;
@@ -113,7 +113,7 @@ impl LineMode {
             ("plan", "") => self.tell_plan(),
             ("run", "") => self.start(),
             ("state", "") => self.tell_run(),
-            ("questions", "") => self.questions(),
+            ("gates" | "questions", "") => self.questions(),
             ("output", "") => self.output(None),
             ("pause", "") => self.command(Command::act(Action::Pause)),
             ("resume", "") => self.resume(),
@@ -160,7 +160,7 @@ impl LineMode {
         let Some(view) = &self.run else { return self.say("no run is open") };
         let open: Vec<Gate> = view.newest().run.open_gates().cloned().collect();
         if open.is_empty() {
-            self.say("no question is open");
+            self.say("no gate is open");
         }
         open.iter().for_each(|gate| self.question(gate));
     }
@@ -240,7 +240,7 @@ impl LineMode {
     fn reply(&mut self, id: GateId, words: &str) {
         let Some(view) = self.run.as_ref().filter(|view| view.goes_on()) else { return self.say("no run here asks anything") };
         let Some(gate) = view.newest().run.open_gates().find(|gate| gate.id == id).cloned() else {
-            return self.say(&format!("no question {} is open", id.0));
+            return self.say(&format!("no gate {} is open", id.0));
         };
         let reply = match reply_of(&gate, words) {
             Ok(reply) => reply,
@@ -288,6 +288,6 @@ fn reply_of(gate: &Gate, words: &str) -> Result<GateReply, String> {
         ("reject", why) => Ok(GateReply::Reject { message: why.to_owned() }),
         ("skip", "") => Ok(GateReply::Skip),
         ("cancel", "branch") => Ok(GateReply::CancelBranch),
-        (_, _) => Err(format!("not a reply to question {}: `questions` reads what can be replied", gate.id.0)),
+        (_, _) => Err(format!("not a reply to gate {}: `gates` reads what can be replied", gate.id.0)),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{AboutArgs, CliContext, CliError, Exit, Io, named, show};
 use crate::{
-    engine::{Run, Totals, Trace, TraceRow, TraceStep, Transcript},
+    engine::{NodeState, Run, Totals, Trace, TraceRow, TraceStep, Transcript},
     text::{Plain, timestamp},
 };
 use serde_json::json;
@@ -65,7 +65,9 @@ fn made(step: &TraceStep) -> String {
 fn details(step: &TraceStep) -> Vec<String> {
     let mut lines = Vec::new();
     let brief = |text: &str| Plain::summary(text).truncate(RESULT_COLUMNS).into_string();
-    lines.extend(step.result.as_deref().map(|result| format!("gave {}", brief(result))));
+    let has_failed = [NodeState::Failed, NodeState::FailedSafe].iter().any(|state| state.word() == step.state);
+    let gave = if has_failed { "error:" } else { "gave" };
+    lines.extend(step.result.as_deref().map(|result| format!("{gave} {}", brief(result))));
     if !step.inputs.is_empty() {
         lines.push(format!("inputs of the plan: {}", step.inputs.join(", ")));
     }

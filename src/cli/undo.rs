@@ -7,13 +7,16 @@ use crate::{
 };
 use serde_json::json;
 
+/// What can be undone, and what else ends an action that lasts.
+const WHEN: &str = "only the last action can be undone, and only until a node starts or ends after it; `dagdeck release` ends a hold, `dagdeck resume` a pause";
+
 /// Undoes the newest action; where that is a pause that was sent together with an action, both.
 ///
 /// # Errors
 /// When there is none whose effect has not begun.
 pub async fn undo(args: &UndoArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
-    let undone = undone(&stored).ok_or_else(|| CliError::new("nothing can be undone any more"))?;
+    let undone = undone(&stored).ok_or_else(|| CliError::new("nothing can be undone").hint(WHEN))?;
     let label = Plain::line(&undone.join(", "));
     if args.act.dry_run {
         stored.host(true, place)?;

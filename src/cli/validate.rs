@@ -5,10 +5,11 @@ use super::{
     source::{self, LocatedFinding, PlanDocument},
 };
 use crate::{
-    plan::validate::{Finding, Severity},
+    plan::validate::{Finding, FixKind, Severity},
     text::{Plain, counted},
 };
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Checks a plan file against the known agents and tools.
 ///
@@ -67,7 +68,23 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
         Exit::Success => format!("{with}valid: {}, {}", counted(nodes, "node"), counted(warnings, "warning")),
         _ => format!("{with}not valid: {}, {}", counted(errors, "error"), counted(warnings, "warning")),
     });
+    let kinds: BTreeSet<FixKind> = findings.iter().filter_map(|placed| placed.finding.fix.as_ref()).map(|fix| fix.kind).collect();
+    if args.fix.is_none() && !args.diff && !kinds.is_empty() {
+        io.say(&fix_hint(&args.file, &kinds));
+    }
     Ok(exit)
+}
+
+/// What applies the fixes that were listed, and the guesses.
+fn fix_hint(file: &str, kinds: &BTreeSet<FixKind>) -> String {
+    let command = |how: &str| format!("`dagdeck validate {} {how}`", Plain::line(file));
+    match (kinds.contains(&FixKind::Safe), kinds.contains(&FixKind::Guess)) {
+        (true, false) => format!("hint: {} applies the fixes", command("--fix")),
+        (true, true) => {
+            format!("hint: {} applies the fixes, {} the guesses too, which may not be what is meant", command("--fix"), "`--fix=guess`")
+        }
+        (false, _) => format!("hint: {} applies the guesses, which may not be what is meant", command("--fix=guess")),
+    }
 }
 
 /// Says before a run what its plan's warnings are: in full those of what happens and who is asked, of the others how many there are.

@@ -69,7 +69,7 @@ fn hints((run, resumed): (&Run, &Run), links: &[Blocker], status: RunStatus, nam
                 format!("`dagdeck answer {name} {} -m ANSWER` answers it", gate.0)
             }
             GateKind::Approval | GateKind::Review | GateKind::Permission { .. } => {
-                format!("`dagdeck approve {name} {0}` or `dagdeck reject {name} {0}` decides it; `dagdeck show {name}` shows it", gate.0)
+                format!("`dagdeck approve {name} {0}` or `dagdeck reject {name} {0}` replies; `dagdeck show {name}` shows it", gate.0)
             }
         }),
         Obstacle::Hold | Obstacle::Breakpoint => Some(format!("`dagdeck release {name} {}` releases it", link.node)),
@@ -102,5 +102,6 @@ fn again(link: &Blocker, run: &Run, name: &str) -> Option<String> {
         return None;
     };
     let accepted = run.refusal(&Command::act(action)).is_none();
-    accepted.then(|| format!("`dagdeck {word} {name} {}` runs it again", link.node))
+    let does = if word == "retry" { "tries it once more" } else { "runs it again, with what depends on it" };
+    accepted.then(|| format!("`dagdeck {word} {name} {}` {does}", link.node))
 }

@@ -143,7 +143,7 @@ fn journal(home: &Path) -> DoctorCheck {
 fn cards(places: &Folders) -> DoctorCheck {
     let cards = agents::AgentRegistry::open(&places.settings, places.config.as_deref()).cards();
     match cards.problems() {
-        [] => DoctorCheck::fine("agents", format!("{} cards", cards.iter().count())),
+        [] => DoctorCheck::fine("agents", counted(cards.iter().count(), "agent")),
         [first, rest @ ..] => {
             let more = if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
             DoctorCheck::broken("agents", Problem { message: format!("{first}{more}"), hint: first.hint.clone() })
@@ -180,12 +180,8 @@ fn classes(config: &ModelsConfig) -> DoctorCheck {
         return DoctorCheck::fine("model classes", set.join(", "));
     }
     let set = set.iter().map(|class| format!("{class}, ")).collect::<String>();
-    let found = format!("{set}nodes of class {} use the run's model", open.join(", "));
-    DoctorCheck::absent(
-        "model classes",
-        found,
-        format!("name a model for it, as `{} = \"NAME\"` under [models.classes] in config.toml", open[0]),
-    )
+    let are = if open.len() == 1 { "is not set, so its nodes use" } else { "are not set, so their nodes use" };
+    DoctorCheck::fine("model classes", format!("{set}{} {are} the run's model", open.join(", ")))
 }
 
 async fn model(models: &Models, wanted: Option<&str>) -> DoctorCheck {

@@ -205,7 +205,7 @@ fn a_write_that_nobody_allowed_has_no_effect_and_names_the_flag() {
     let script = || vec![call("write_file", json!({"path": "out.txt", "content": "hello"})), text("Written.")];
     let server = ChatServer::start(script());
     let program = Program::connected(&server);
-    run_agent(&program, "code_executor", &[]).code(7).says(&["write_file", "--approve answer", "--yes"]);
+    run_agent(&program, "code_executor", &[]).code(7).says(&["write_file", "dagdeck approve ", "--yes"]);
     assert!(!program.workspace().join("out.txt").exists());
     assert_eq!(server.requests().len(), 1, "the model waits with its node");
 

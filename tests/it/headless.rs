@@ -45,15 +45,15 @@ fn gated(program: &Program) -> String {
 }
 
 #[test]
-fn headless_gates_fail_closed_and_name_the_flag_that_would_decide() {
+fn headless_gates_fail_closed_and_say_what_would_reply() {
     let program = Program::new();
     let ended = program.run(&["run", &gated(&program)]).code(7);
     for node in ["note", "before", "after"] {
-        assert!(
-            ended.err.contains(&format!(" --approve {node}` approves it; `--yes` approves every gate that needs only a yes")),
-            "{node}\n{ended}"
-        );
+        assert!(ended.err.contains(&format!("gate at {node}")), "{node}\n{ended}");
     }
+    assert_eq!(ended.err.matches("hint: `dagdeck approve ").count(), 3, "{ended}");
+    ended.says(&["` replies; `dagdeck resume ", " --yes` approves every gate that needs only a yes", "4 open gates; "]);
+    let ended = program.run(&["run", &gated(&program)]).code(7);
     ended.says(&["  path: note.txt\n  content: hello", " --approve sure` says yes"]);
     assert!(!program.workspace().join("note.txt").exists());
     let shown = program.json(&["show", "--json"]);
@@ -110,7 +110,7 @@ fn why_says_how_a_node_that_failed_runs_again_also_of_one_that_was_skipped_for_i
     let nodes = json!([{"id": "bad", "code": "throw new Error('no')"}, {"id": "next", "value": 1, "depends_on": ["bad"]}]);
     program.run(&["run", &plan(&program, nodes)]).code(5);
     for node in ["bad", "next"] {
-        program.run(&["why", node]).code(0).says(&["hint: `dagdeck retry ", " bad` runs it again"]);
+        program.run(&["why", node]).code(0).says(&["hint: `dagdeck retry ", " bad` tries it once more"]);
     }
 }
 

@@ -10,14 +10,9 @@ fn a_request_is_planned_run_approved_and_its_output_saved_by_lines() {
     program.file("staff.csv", STAFF);
     let lines = "Sort staff.csv by start and write it to sorted.csv\nrun\n1 approve\nsave answer.txt\nquit\n";
     let out = program.feed(&["--plain"], lines).code(0).out;
-    for words in [
-        "planning: Sort staff.csv",
-        "asks you",
-        "question 1, write_file: may it start?",
-        "1 reject WHY",
-        "succeeded",
-        "saved to answer.txt",
-    ] {
+    for words in
+        ["planning: Sort staff.csv", "asks you", "gate 1, write_file: may it start?", "1 reject WHY", "succeeded", "saved to answer.txt"]
+    {
         assert!(out.contains(words), "`{words}` is not in\n{out}");
     }
     assert!(program.read("sorted.csv").starts_with("name,start\nbob"), "{out}");
@@ -31,19 +26,14 @@ fn nothing_is_decided_by_a_reply_to_another_question_or_by_no_reply() {
     let lines =
         "Sort staff.csv by start and write it to sorted.csv\nrun\n2 approve\napprove 2\nreject too long\n1 skip\nno\n1 frobnicate\n";
     let out = program.feed(&["console", "--plain"], lines).code(7).out;
-    for words in [
-        "no question 2 is open",
-        "say which question: `reject 1`",
-        "did not skip write_file",
-        "not a reply to question 1",
-        "`dagdeck resume",
-    ] {
+    for words in ["no gate 2 is open", "say which gate: `reject 1`", "did not skip write_file", "not a reply to gate 1", "`dagdeck resume"]
+    {
         assert!(out.contains(words), "`{words}` is not in\n{out}");
     }
     assert!(!program.workspace().join("sorted.csv").exists(), "{out}");
     // What is left open goes on later, with a rejection.
     let out = program.feed(&["console", "--plain", "--run", "last"], "resume\nreject 1 not today\n").out;
-    assert!(out.contains("question 1, write_file") && !program.workspace().join("sorted.csv").exists(), "{out}");
+    assert!(out.contains("gate 1, write_file") && !program.workspace().join("sorted.csv").exists(), "{out}");
 }
 
 #[test]

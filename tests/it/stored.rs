@@ -72,7 +72,7 @@ fn subcommands_that_only_record_exit_0_and_start_nothing() {
     let program = parked();
     let started = |program: &Program| events(program).iter().filter(|event| event["type"] == "node_started").count();
     let before = started(&program);
-    program.run(&["hold", "after"]).code(0).says(&["recorded: hold `after`", " waiting: 1 gate to decide"]);
+    program.run(&["hold", "after"]).code(0).says(&["recorded: hold `after`", " waiting: 1 open gate"]);
     program.run(&["undo"]).code(0).says(&["undid: hold `after`"]);
     program.run(&["break", "after", "--when", "tokens >"]).code(1).says(&["tokens >"]);
     program.run(&["break", "after"]).code(0).says(&["recorded: add a breakpoint before `after`"]);
@@ -123,7 +123,7 @@ fn one_name_alone_is_of_the_newest_run_else_a_run() {
 fn a_branch_of_a_finished_run_without_an_edit_changes_nothing_and_says_so() {
     let program = parked();
     program.run(&["resume", "--yes"]).code(0);
-    program.run(&["branch", "last"]).code(1).says(&["changes nothing: run ", " has ended there", "--at", "--edit"]);
+    program.run(&["branch", "last"]).code(1).says(&["changes nothing: run ", " ended there", "--at", "--edit"]);
     assert_eq!(program.json(&["ls", "--json"]).as_array().unwrap().len(), 1);
 }
 
@@ -304,7 +304,7 @@ fn a_run_that_is_over_is_run_again_paused_and_a_verb_is_taken_back_with_the_run_
     assert_eq!(told["takes_back"], json!(["pause the run", "rerun `write` with what depends on it"]));
     program.run(&["undo", "last"]).code(0).says(&["undid: pause the run, rerun `write`"]);
     assert_eq!(states(&program), ["succeeded"; 4]);
-    program.run(&["undo", "last", "--dry-run"]).code(1).says(&["nothing can be undone any more"]);
+    program.run(&["undo", "last", "--dry-run"]).code(1).says(&["nothing can be undone", "only the last action can be undone"]);
 }
 
 #[test]

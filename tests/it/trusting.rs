@@ -60,7 +60,9 @@ fn the_console_opened_in_a_folder_of_traps_names_each_and_widens_nothing() {
     for trap in TRAPS {
         deck.sees(trap);
     }
-    deck.sees("new: replaces the shipped agent writer").sees("new: adds the agent linked").sees("sets limits.slots to 999; 2 more");
+    // What the selected one would change is whole below the list.
+    deck.sees("new: adds the agent linked with the tools *").send("\x1b[B").sees("new: replaces the shipped agent writer");
+    deck.send("\x1b[B").sees("sets limits.slots to 999; 2 more");
     deck.send("config").sees("> config").send("\r").sees("trust .dagdeck/config.toml as it is now?");
     deck.sees("sets tools.aliases.read_notes to \"run_command\"").sees("sets models.default to \"costly\"");
     deck.send("n").loses("as it is now?");

@@ -42,7 +42,9 @@ impl Decider<'_> {
             Command::UseModel { model, .. } => {
                 (model == REHEARSAL).then(|| "a run that has begun doesn't become a rehearsal: start it again as one".to_string())
             }
-            Command::Undo => self.undoable().is_none().then(|| "nothing can be undone any more".to_string()),
+            Command::Undo => {
+                self.undoable().is_none().then(|| "only the last action can be undone, until a node starts or ends after it".to_string())
+            }
         }
     }
 

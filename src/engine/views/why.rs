@@ -140,6 +140,9 @@ impl RunState {
     /// Why a node is in its state; may be empty. Of one that a lock kept it is what keeps it now.
     pub fn reason(&self, node: &NodeId) -> String {
         let Some(ix) = self.graph.find(node) else { return String::new() };
+        if let (NodeState::Pending, Some(who)) = (&self.nodes[ix].state, &self.flows[ix].halt.hold) {
+            return format!("will be held by {who}");
+        }
         let in_line = self.nodes[ix].state == NodeState::Held && self.flows[ix].phase.part() == PhasePart::InLine;
         if !in_line {
             let at_gate = matches!(self.flows[ix].phase.part(), PhasePart::AtGate(_));

@@ -2,6 +2,7 @@
 
 use crate::plan::Dialect;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// A file that can't be read would leave every name unknown; a test reads it.
@@ -18,6 +19,8 @@ pub(in crate::plan) struct WrittenNames {
     pub stage: StageNames,
     pub foreign: ForeignNames,
     pub unknown: UnknownNames,
+    /// By kind of node, the words by which authors say that it is one.
+    pub said_kind: BTreeMap<&'static str, List>,
     form: FormNames,
 }
 

@@ -26,7 +26,12 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
         let at = if let FindingPlace::Node(at) = place { Some(at) } else { None };
         if let Some(message) = lost_meaning(check, part, at, name, value) {
             let near = if dialect == Dialect::Native && at.is_some() { meant(name, node_fields()) } else { None };
-            let message = format!("{message}{}", did_you_mean(near));
+            // Some messages say themselves what is meant.
+            let message = if near.is_some_and(|near| message.contains(&format!("means `{near}`"))) {
+                message
+            } else {
+                format!("{message}{}", did_you_mean(near))
+            };
             let fix = near.zip(at).and_then(|(near, at)| renamed(check.plan, at, name, near));
             check.find(Code::WrongShape, place, name, message, fix);
             continue;
@@ -83,20 +88,8 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
 fn of_kind(check: &mut PlanCheck, at: usize, name: &str, value: &Value) {
     let Some(word) = value.as_str().map(plain) else { return };
     let kind = check.plan.nodes[at].kind.name();
-    let said = match word.as_str() {
-        "approval" | "gate" | "humanapproval" | "humanreview" | "humanintheloop" | "human" | "hitl" | "confirmation" | "confirm"
-        | "manual" | "manualapproval" => "approval",
-        "tool" | "toolcall" | "function" | "api" => "tool",
-        "agent" | "llm" => "agent",
-        "code" | "script" | "python" | "javascript" => "code",
-        "decision" | "condition" | "router" | "branch" => "decision",
-        "merge" | "join" => "merge",
-        "transform" => "transform",
-        "loop" => "loop",
-        "map" | "foreach" => "map",
-        _ => return,
-    };
-    if said != kind {
+    let Some((said, _)) = NAMES.said_kind.iter().find(|(_, words)| words.contains(&word.as_str())) else { return };
+    if *said != kind {
         let message = format!("`{name}` says {said}, but by its other fields this is a node of kind {kind}");
         check.find(Code::WrongShape, FindingPlace::Node(at), name, message, None);
     }

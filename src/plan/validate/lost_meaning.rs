@@ -170,7 +170,7 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
         return Some(format!("`{shown}` {message}"));
     }
     if let Some(near) = slip(name, dialect, &["when", "skip_if", "approve", "breakpoint"], node_fields()) {
-        return Some(format!("a node has no field `{shown}`: if `{near}` is meant, the node would run without that"));
+        return Some(format!("a node has no field `{shown}`: if it means `{near}`, the node would run without it"));
     }
     if dialect != Dialect::Native && is(&["breakpoint"]) && !says_no(value) {
         let form = dialect.name();

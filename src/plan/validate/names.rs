@@ -147,7 +147,8 @@ fn no_agent(check: &mut PlanCheck, at: usize, work: &AgentNode) {
             by_agent(check, at, ROLE, work.clone()),
         );
     }
-    let words = "has no kind: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`";
+    let words = "has no kind: add the field of one: `agent`, `tool`, `code`, `decide` (decision), `merge`, `value` (transform), `ask` (approval), \
+                 `plan` (subplan), `until` (loop) or `over` (map)";
     let fix = by_fields(check, at);
     check.find(Code::NoKind, FindingPlace::Node(at), "", words, fix);
 }

@@ -61,11 +61,11 @@ impl NodeImpact {
     /// The same of nodes that are reached only if what comes before leads there.
     fn label_if_reached(self) -> &'static str {
         match self {
-            Self::Reruns => "may run again depending on results",
-            Self::Runs => "may run depending on results",
-            Self::AsksAgain => "may ask again depending on results",
-            Self::RehearsesAgain => "may rehearse again depending on results",
-            Self::ActsAgain => "may change things again depending on results",
+            Self::Reruns => "may run again, by what comes before",
+            Self::Runs => "may run, by what comes before",
+            Self::AsksAgain => "may ask again, by what comes before",
+            Self::RehearsesAgain => "may rehearse again, by what comes before",
+            Self::ActsAgain => "may change things again, by what comes before",
             other => other.label(),
         }
     }
@@ -100,7 +100,7 @@ impl Impact {
         });
         let ends = self.ends.map(|outcome| (ImpactLine::Ends(outcome), Plain::line(&format!("ends the run: {}", outcome.word()))));
         let is_lost = self.lost.tokens > 0 || self.lost.cost_usd > 0.0 || self.lost.work_ms.is_some_and(|ms| ms > 0);
-        let lost = is_lost.then(|| Plain::line("discards ").then(&self.lost.label()));
+        let lost = is_lost.then(|| Plain::line("gives up what was done: ").then(&self.lost.label()));
         nodes.chain(ends).chain(lost.map(|lost| (ImpactLine::Lost, lost))).collect()
     }
 
@@ -132,9 +132,14 @@ mod tests {
             impact.add(kind, node.into());
         }
         assert!(NodeImpact::all().enumerate().all(|(at, kind)| kind as usize == at), "the table has a row for every kind");
-        let expected = ["ends early, with what they have: a, b", "leaves stale: c", "ends the run: failed", "discards work 0ms, 7 tokens"];
+        let expected = [
+            "ends early, with what they have: a, b",
+            "leaves stale: c",
+            "ends the run: failed",
+            "gives up what was done: work 0ms, 7 tokens",
+        ];
         assert_eq!(lines(&impact), expected);
         let work = Impact { lost: Totals { work_ms: Some(1_200), ..Totals::default() }, ..Impact::default() };
-        assert_eq!(lines(&work), ["discards work 1.2s"]);
+        assert_eq!(lines(&work), ["gives up what was done: work 1.2s"]);
     }
 }
