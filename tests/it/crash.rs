@@ -140,7 +140,7 @@ fn took_effect(program: &Program, node: &str) -> bool {
 }
 
 /// Kills and opens again until the run is over; gives all that was printed.
-fn survive(program: &Program, dice: &mut CrashDice) -> Vec<Value> {
+fn survive(program: &Program, dice: &mut CrashDice, killed_again: &AtomicU64) -> Vec<Value> {
     let file = program.file("plan.json", plan().to_string());
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let mut args = owned(&["run", &file, "--yes", "--json"]);
@@ -155,6 +155,9 @@ fn survive(program: &Program, dice: &mut CrashDice) -> Vec<Value> {
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
         let (code, printed) = go(program, &words, instant);
         told.extend(printed);
+        if code.is_none() && args[0] == "resume" {
+            killed_again.fetch_add(1, Ordering::SeqCst);
+        }
         if code == Some(0) {
             return told;
         }
@@ -220,7 +223,7 @@ fn check(program: &Program, told: &[Value]) {
 #[test]
 fn kill_9_in_the_middle_of_a_fan_out_the_run_opens_and_goes_on() {
     let count = std::env::var(CRASHES.0).ok().and_then(|count| count.parse().ok()).unwrap_or(CRASHES.1);
-    let next = AtomicU64::new(1);
+    let (next, killed_again) = (AtomicU64::new(1), AtomicU64::new(0));
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
@@ -230,12 +233,13 @@ fn kill_9_in_the_middle_of_a_fan_out_the_run_opens_and_goes_on() {
                         return;
                     }
                     let program = Program::new();
-                    let told = survive(&program, &mut CrashDice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+                    let told = survive(&program, &mut CrashDice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)), &killed_again);
                     check(&program, &told);
                 }
             });
         }
     });
+    assert!(killed_again.load(Ordering::SeqCst) > 0, "some are killed again while they resume");
 }
 
 #[test]
