@@ -196,9 +196,11 @@ pub(super) fn settle(plan: &mut Plan, partial: bool, reading: Option<usize>) -> 
     }
     let hint = match (partial, open.readings.is_empty()) {
         (false, true) if plan.nodes.len() > 1 => "say it in other words, or run what was understood with `--partial`",
-        (true, true) => "`--partial` leaves out what was not understood, and here nothing else is left: say it in other words",
-        (false, true) if !open.problems.is_empty() => "check the names; `--workspace DIR` works in another folder",
-        (false, true) => "say it in other words, or set up a model: `dagdeck doctor` shows how",
+        (true, true) if open.problems.is_empty() => {
+            "`--partial` can't take what was understood out of this request: ask for its parts one by one, or say it in other words"
+        }
+        (_, true) if !open.problems.is_empty() => "check the names; `--workspace DIR` works in another folder",
+        (_, true) => "say it in other words, or set up a model: `dagdeck doctor` shows how",
         (_, false) => "`--reading NUMBER` picks one",
     };
     let asks: Vec<_> = plan.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Approval(_))).map(|node| node.id.clone()).collect();

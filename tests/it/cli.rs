@@ -366,3 +366,14 @@ fn a_drawing_says_which_edges_it_has_no_line_for() {
             .says(&["nodes[2].body.nodes[0].depends_on[0]: ", "`yy`"]);
     }
 }
+
+#[test]
+fn a_request_that_partial_can_not_split_says_so_and_what_helps() {
+    let program = Program::new();
+    program
+        .run(&["run", "--partial", "bake bread"])
+        .code(3)
+        .says(&["nothing was run", "can't take what was understood out of this request"]);
+    let absent = program.run(&["run", "--partial", "total the amount per shop in sales.csv"]).code(3);
+    absent.says(&["there is no sales.csv here", "hint: check the names"]);
+}

@@ -254,3 +254,19 @@ fn the_time_of_a_run_that_waits_for_a_person_goes_by() {
     let header = deck.screen().lines().nth(1).unwrap().to_owned();
     assert!(header.contains("began ") && !header.contains("elapsed "), "a number would stand still: {header}");
 }
+
+#[test]
+fn f_says_whether_it_took_a_fix_or_a_guess_and_what_undoes_that() {
+    let after = |named: &str| {
+        let mut deck = Deck::new(120, 30);
+        deck.plan.nodes[3].depends_on[0] = named.into();
+        deck.type_text("x");
+        deck.keys("enter");
+        deck.select("write");
+        deck.keys("f");
+        deck
+    };
+    let (mut guess, mut safe) = (after("cuont"), after("Count"));
+    assert!(guess.sees("guessed: ") && guess.sees("; u undoes it"), "{}", guess.screen());
+    assert!(safe.sees("fixed: ") && !safe.sees("undoes it"), "{}", safe.screen());
+}

@@ -2,6 +2,7 @@
 
 use super::{super::UpdateTurn, act::Proposed, change::report};
 use crate::console::model::{Dialog, Focus, ListOf, Model, Status};
+use crate::plan::validate::FixKind;
 use crate::text::counted;
 
 /// Opens the list, at the selected node's first finding.
@@ -45,11 +46,15 @@ pub fn fix_here(model: &mut Model, _: &mut UpdateTurn) {
 }
 
 fn fix_at(model: &mut Model, at: usize) {
-    let title = model.editor.findings()[at].fix.as_ref().map(|fix| fix.title.clone());
-    match title {
-        Some(title) => {
+    let fix = model.editor.findings()[at].fix.as_ref().map(|fix| (fix.kind, fix.title.clone()));
+    match fix {
+        Some((kind, title)) => {
             let done = model.editor.fix(&model.session.catalog, at);
-            report(model, done.map(|()| Proposed::Sent), &title);
+            let did = match kind {
+                FixKind::Safe => format!("fixed: {title}"),
+                FixKind::Guess => format!("guessed: {title}; {} undoes it", model.hint("plan.undo")),
+            };
+            report(model, done.map(|()| Proposed::Sent), &did);
         }
         None => model.status = Some(Status::warn("this finding has no fix: edit the node")),
     }
