@@ -366,3 +366,21 @@ fn a_number_by_itself_that_the_order_names_too_is_told_wherever_it_is_text() {
     let found = told(json!([a, {"id": "b", "value": "B {{0}}"}]));
     assert!(found.contains("`{{0}}` is the number 0 here"), "{found}");
 }
+
+#[test]
+fn a_gate_with_a_slip_in_its_name_or_at_the_plan_for_some_nodes_runs_nothing_unasked() {
+    let program = Program::new();
+    let refused = |document: Value, words: &[&str]| {
+        let file = program.file("plan.json", document.to_string());
+        program.run(&["validate", &file]).code(3).says(&[]);
+        let found = program.run(&["validate", &file]).out;
+        assert!(words.iter().all(|word| found.contains(word)), "{found}");
+    };
+    let node = json!({"id": "a", "value": 1});
+    refused(json!({"goal": "g", "interrupt_before": ["a"], "nodes": [node]}), &["`interrupt_before` names nodes", "`approve` at each"]);
+    let task = json!({"id": "a", "tool": "calculator", "query": "1", "dependencies": [], "aproval": true});
+    refused(json!({"dag": [task]}), &["`aproval`", "if it means `approval`, this would run without asking"]);
+    let dated = json!({"nodes": [{"id": "a", "value": 1, "date": "2024-01-01", "state": true}]});
+    let file = program.file("plan.json", dated.to_string());
+    program.run(&["validate", &file]).code(0);
+}

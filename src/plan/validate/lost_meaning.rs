@@ -17,12 +17,35 @@ pub(super) fn lost_meaning(check: &PlanCheck, part: DocumentPart, at: Option<usi
     if is_field(check.plan.dialect, part, name) || value.is_null() || NAMES.unknown.harmless.contains(&name) {
         return None;
     }
+    if part != DocumentPart::Edge
+        && let Some(message) = lost_gate(check, name, value)
+    {
+        return Some(message);
+    }
     match part {
         DocumentPart::Plan => of_plan(check, name, value),
         DocumentPart::Node => of_node(check, at?, name, value),
         DocumentPart::Edge => of_edge(check, name, value),
     }
 }
+
+/// In an unknown field that seems to ask a person: a slip of a gate's name that says yes, or nodes that are to wait.
+fn lost_gate(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
+    let shown = legible(name);
+    let is_node = |id: &Value| id.as_str().is_some_and(|id| check.graph.position(&NodeId::new(id)).is_some());
+    if gate(name, &Value::Bool(true), None).is_some() && value.as_array().is_some_and(|list| list.iter().any(is_node)) {
+        return Some(format!(
+            "`{shown}` names nodes, but nothing reads it here, so they would run unasked: write `approve` at each of them"
+        ));
+    }
+    // A short name is one slip from many others.
+    let names = NAMES.gate.names.iter().copied().filter(|gate| gate.len() >= LONG_NAME);
+    let near = meant(name, names).filter(|near| plain(near) != plain(name) && *value == Value::Bool(true))?;
+    Some(format!("nothing reads `{shown}`: if it means `{near}`, this would run without asking; write `approve`"))
+}
+
+/// From how many letters on a name that is almost a gate's is taken for a slip of it.
+const LONG_NAME: usize = 7;
 
 /// Whether an unknown field says nothing: it has no value, or it denies or leaves empty what is denied or empty without it.
 pub(super) fn says_nothing(dialect: Dialect, part: DocumentPart, name: &str, value: &Value) -> bool {
