@@ -264,3 +264,17 @@ fn no_line_shows_a_known_secret() {
         assert!(subcommand == "export" || !ran.out.contains(SECRET) && !ran.err.contains(SECRET), "{ran}");
     }
 }
+
+#[test]
+fn the_mark_of_a_secret_in_a_plan_of_its_own_is_told_before_it_runs() {
+    let program = Program::new();
+    program.file(".env", "X_API_KEY=supersecretvalue1\n");
+    let plan = json!({"nodes": [{"id": "w", "value": "supersecretvalue1"}]});
+    program.file("plan.json", plan.to_string());
+    assert!(!program.run(&["validate", "plan.json"]).code(0).out.contains("secret-mark"));
+    program.run(&["run", "plan.json"]).code(0);
+    let exported = program.run(&["export", "last"]).code(0).out;
+    program.file("again.json", exported);
+    assert!(program.run(&["validate", "again.json"]).code(0).out.contains("warning[secret-mark] nodes[0].value"));
+    program.run(&["run", "again.json"]).says(&["warning[secret-mark] nodes[0].value", "write the value"]);
+}

@@ -101,6 +101,7 @@ table! {
     DeniedEffects "denied-effects" Warning "the plan says of a tool that changes things that it has no side effects",
     PrivateData "private-data" Warning "private data reaches a call that sends it out, so the call asks first",
     LiteralKey "literal-key" Warning "what looks like a key is written in the plan",
+    SecretMark "secret-mark" Warning "the mark of a secret is where its value was, as in the exported plan of a run",
     SecretValue "secret-value" Error "the value of a secret is part of a name, a reference, a condition or code",
     UnknownField "unknown-field" Warning "a field has no meaning here, so it does nothing",
     NotYet "not-yet" Warning "this version reads a field but doesn't use it yet",
@@ -134,6 +135,7 @@ impl Code {
                 | Self::DeniedEffects
                 | Self::DeniedTool
                 | Self::ForeignReference
+                | Self::SecretMark
         )
     }
 
