@@ -48,6 +48,12 @@ impl Reader<'_> {
         {
             return Err(Trouble::WrongKind { file: file.clone(), wanted: "settings".into() });
         }
+        if ["json_value", "yaml_value", "toml_value"].contains(&row.name.as_str())
+            && let (Some(file), Some((_, SlotValue::Text { text, .. }))) = (files.first(), slots.iter().find(|(name, _)| name == "key"))
+            && !text.split(['.', '[', ']', '$']).all(|part| facts.text(file).is_some_and(|whole| whole.contains(part)))
+        {
+            return Err(Trouble::NotThere { text: text.clone(), file: file.clone() });
+        }
         self.sharpened(row, &files, &mut slots)?;
         // A folder that goes "to" a name that isn't there gets this name.
         let folder = |name: &str| {

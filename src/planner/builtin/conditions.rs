@@ -6,7 +6,7 @@ use super::{
     readings::{Read, Reader},
     rows,
     tree::{Clause, Condition, Operation, Step, Want},
-    words::Word,
+    words::{self, Word},
 };
 use crate::planner::builtin::slots::{Relation, SlotValue};
 
@@ -31,7 +31,10 @@ impl Reader<'_> {
         let mut add = |condition: (usize, usize), then: (usize, usize), found: &mut Vec<Step>| {
             let otherwise = match other {
                 Some(at) if self.is_idle(at + 1, end) => vec![Vec::new()],
-                Some(at) => self.inner(at + 1, end, before, read),
+                Some(at) => {
+                    let found = self.inner(at + 1, end, before, read);
+                    if found.is_empty() { self.with_place(at + 1, end, then) } else { found }
+                }
                 None => vec![Vec::new()],
             };
             let conditions = self.condition(condition.0, condition.1, read);
@@ -68,6 +71,18 @@ impl Reader<'_> {
             }
         }
         Some(found)
+    }
+
+    /// `…, otherwise write "good"`: into the only file that is written to before.
+    fn with_place(&self, from: usize, end: usize, then: (usize, usize)) -> Vec<Vec<Step>> {
+        let (from, end) = self.trim(from, end);
+        let writes =
+            from + 2 == end && ["write", "append", "add"].iter().any(|verb| self.words[from].is(verb)) && self.words[from + 1].quoted;
+        let mut named = self.words[then.0..then.1].iter().filter(|word| !word.quoted && words::path_text(word).is_some());
+        let (Some(file), None, true) = (named.next(), named.next(), writes) else { return Vec::new() };
+        let to = Word { text: "to".into(), lower: "to".into(), quoted: false, from: 0, to: 0 };
+        let words = [&self.words[from..end], &[to, file.clone()]].concat();
+        self.of(&words).read().readings
     }
 
     /// `if it is not there yet`, `unless it is already there`

@@ -6,7 +6,7 @@ use super::{
     facts::{WorkspaceFacts, same_words},
     form::FormPart,
     lists,
-    names::{called, columns, flags, is_name, members, phrases, things, values},
+    names::{called, columns, flags, is_name, members, phrases, things, unflags, values},
     sets,
     words::{Word, as_written, glob, is_identifier, is_key, is_revision, path_text},
 };
@@ -56,6 +56,7 @@ pub(super) const KINDS: &[&str] = &[
     "date",
     "level",
     "plainlevel",
+    "capital",
     "todo",
     "measure",
     "superlative",
@@ -76,6 +77,11 @@ pub(super) const KINDS: &[&str] = &[
     "noun",
     "flag",
     "period",
+    "recent",
+    "commitfield",
+    "deed",
+    "outcome",
+    "unflag",
     "status",
     "clock",
     "foldernoun",
@@ -182,6 +188,7 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
             let says = words[at + 1..].iter().any(|word| !word.quoted && lists::has("function_words", &word.lower));
             if says { Vec::new() } else { rest(words, at, request, words.len()) }
         }
+        "command" => one(facts.script(&word.text).map(|text| SlotValue::Text { text, quoted: true })),
         _ => named(kind, scene, at),
     }
 }
@@ -212,6 +219,12 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
         "unit" => one((lists::has("calculation", &word.lower) && word.lower.chars().all(char::is_alphabetic)).then(|| text(word))),
         "flag" => flags(words, at, facts),
         "period" => periods(words, at),
+        "commitfield" => choice(words, at, "commit_fields"),
+        "capital" => one((word.text.len() == 1 && word.text.starts_with(char::is_uppercase)).then(|| text(word))),
+        "recent" => figures::recent(words, at),
+        "deed" => one(facts.by_deed(&word.lower).filter(|_| !word.quoted).map(SlotValue::Path)),
+        "outcome" => one(listed("outcomes", word).map(SlotValue::Choice)),
+        "unflag" => unflags(words, at, facts),
         "status" => one(status(word)),
         "clock" => one(clock(&word.text)),
         "files" => sets::files(scene, at),
@@ -222,7 +235,10 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
         "names" => sets::listed(scene, at),
         "phrase" => sets::phrases(scene, at),
         "said" => sets::said(scene, at),
-        "sought" => one((!lists::knows(&word.lower) && !scene.is_own(word) && is_name(word) || word.quoted).then(|| text(word))),
+        "sought" => {
+            let is_own = (lists::knows(&word.lower) || scene.is_own(word)) && !lists::has("programs", &word.lower);
+            one((!is_own && is_name(word) && facts.members(&word.lower).is_empty() || word.quoted).then(|| text(word)))
+        }
         "identifier" => one(is_identifier(&word.text).then(|| text(word)).filter(|_| word.quoted || is_name(word))),
         "author" => {
             // `Ada Stone` is a name, whatever a stone is.
@@ -337,6 +353,13 @@ fn files(scene: Scene<'_>, at: usize) -> Vec<(usize, String)> {
         return vec![(at + 1, facts.located(&path).unwrap_or(path))];
     }
     let known = facts.spelled(&word.text).filter(|path| !facts.is_folder(path));
+    // `the shopping list` is `shopping list.txt`.
+    let stem = |end: usize| {
+        Some((end, facts.by_words(&words.get(at..end)?.iter().map(|word| word.lower.as_str()).collect::<Vec<_>>().join(" "))?))
+    };
+    if let Some(named) = (at + 2..at + 5).find_map(stem).filter(|(end, _)| words[at..*end].iter().all(|word| !word.quoted)) {
+        return vec![named];
+    }
     known.or_else(|| if word.quoted { None } else { facts.by_stem(&word.lower) }).map(|path| (at + 1, path)).into_iter().collect()
 }
 

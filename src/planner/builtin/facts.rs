@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{lists, words::Word};
+use super::{lists, tree::FileSet, words::Word};
 use crate::files;
 use crate::tools::{
     tables,
@@ -42,6 +42,8 @@ pub(super) struct TableFacts {
     pub columns: Vec<ColumnFacts>,
     /// Whether its rows are in the order of their dates.
     pub is_in_order: bool,
+    /// What separates its cells.
+    pub separator: char,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,9 +67,14 @@ impl TableFacts {
 
     /// The only column of numbers that a list names: what `over 800` or `cheapest` can speak of.
     pub fn measured(&self, list: &str) -> Option<String> {
-        let mut fits = self.columns.iter().filter(|column| column.is_number && lists::has(list, &column.name.to_lowercase()));
-        let first = fits.next()?;
-        fits.next().is_none().then(|| first.name.clone())
+        let only = |fits: &dyn Fn(&str) -> bool| {
+            let mut found = self.columns.iter().filter(|column| column.is_number && fits(&column.name.to_lowercase()));
+            let first = found.next()?;
+            found.next().is_none().then(|| first.name.clone())
+        };
+        // `monthly_cost` is a cost.
+        only(&|name| lists::has(list, name))
+            .or_else(|| only(&|name| name.rsplit(['_', '-', ' ']).next().is_some_and(|last| lists::has(list, last))))
     }
 
     pub fn is_log(&self) -> bool {
@@ -147,6 +154,28 @@ impl WorkspaceFacts {
         filled.filter(|folder| !self.folders.contains(folder) && self.root.join(folder).is_dir()).collect()
     }
 
+    /// Files, or folders, of a set whose names begin with a dot: they are no part of a listing.
+    pub(super) fn hidden(&self, set: &FileSet) -> Vec<String> {
+        let globs: Vec<_> = set.globs.iter().filter_map(|glob| Some(globset::Glob::new(glob).ok()?.compile_matcher())).collect();
+        let at = |place: &str| if place == "." { String::new() } else { format!("{}/", place.trim_end_matches('/')) };
+        let roots: Vec<String> = std::iter::once(&set.place).chain(&set.also).map(|place| at(place)).collect();
+        let below = self.folders.iter().map(|folder| format!("{folder}/")).filter(|_| !set.direct);
+        let inner = below.filter(|folder| roots.iter().any(|root| folder.starts_with(root) && folder != root)).collect::<Vec<_>>();
+        let mut found = Vec::new();
+        for folder in roots.iter().chain(&inner) {
+            for entry in std::fs::read_dir(self.root.join(folder)).into_iter().flatten().flatten() {
+                let name = entry.file_name().to_string_lossy().into_owned();
+                let fits = entry.file_type().is_ok_and(|kind| kind.is_dir() == set.folders)
+                    && (globs.is_empty() || globs.iter().any(|glob| glob.is_match(&name)));
+                if name.starts_with('.') && name != ".git" && fits {
+                    found.push(format!("{folder}{name}"));
+                }
+            }
+        }
+        found.sort_unstable();
+        found
+    }
+
     /// The tables that are known.
     pub(super) fn tables(&self) -> impl Iterator<Item = (&String, &TableFacts)> {
         self.tables.iter()
@@ -180,7 +209,8 @@ impl WorkspaceFacts {
     }
 
     fn table_at(&self, path: &str) -> Option<TableFacts> {
-        let tables = tables::read(path, &self.text(path)?, None).ok()?;
+        let text = self.text(path)?;
+        let tables = tables::read(path, &text, None).ok()?;
         let [table] = &tables[..] else { return None };
         // One object is no table of one row, and plain lines have no columns that people name.
         let is_object = matches!(table.format, tables::TableFormat::Json | tables::TableFormat::Yaml) && table.rows.len() == 1;
@@ -209,7 +239,7 @@ impl WorkspaceFacts {
             .iter()
             .position(|column| column.is_date)
             .is_none_or(|at| table.rows.iter().filter_map(|row| row.get(at).and_then(tables::Cell::as_text)).is_sorted());
-        Some(TableFacts { format: table.format, name: table.name.clone(), columns, is_in_order })
+        Some(TableFacts { format: table.format, name: table.name.clone(), columns, is_in_order, separator: tables::separator(&text) })
     }
 
     /// A file or folder exactly as it is spelled, or but for the case of its letters where that is unique.
@@ -250,11 +280,32 @@ impl WorkspaceFacts {
         }
     }
 
+    /// The one file whose name without its ending is several words.
+    pub(super) fn by_words(&self, said: &str) -> Option<String> {
+        let named = |file: &&String| Path::new(file.as_str()).file_stem().is_some_and(|stem| stem.to_string_lossy().to_lowercase() == said);
+        let mut found = self.files.iter().filter(named);
+        let first = found.next()?;
+        found.next().is_none().then(|| first.clone())
+    }
+
+    /// The command that runs a script of the workspace.
+    pub(super) fn script(&self, path: &str) -> Option<String> {
+        let file = self.spelled(path).filter(|file| !file.contains(char::is_whitespace))?;
+        let program = [(".sh", "sh"), (".py", "python3")].into_iter().find(|(ending, _)| file.ends_with(ending))?.1;
+        Some(format!("{program} {file}"))
+    }
+
     /// The one table whose rows are called so by people.
     pub(super) fn by_noun(&self, noun: &str) -> Option<String> {
         let mut stems = lists::choices("row_nouns").filter(|(said, _)| *said == noun).filter_map(|(_, stem)| self.by_stem(stem));
         let first = stems.next()?;
         stems.next().is_none().then_some(first)
+    }
+
+    /// The one table whose rows are what was done: `deploys` for "deployed".
+    pub(super) fn by_deed(&self, verb: &str) -> Option<String> {
+        let stem = verb.strip_suffix("ed").filter(|stem| stem.len() > 3)?;
+        [stem.to_owned(), format!("{stem}e"), stem[..stem.len() - 1].to_owned()].iter().find_map(|noun| self.by_stem(noun))
     }
 
     /// The one folder whose name says what its files are called.

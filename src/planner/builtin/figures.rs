@@ -98,7 +98,90 @@ pub(super) fn periods(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
     if let Some((month, year)) = month.zip(words.get(at + 1).and_then(year)) {
         found.extend(period(at + 2, i8::try_from(month + 1).ok().and_then(|month| first(year, month)), 1.month()));
     }
+    // `November 1` of the only year that there is.
+    let (of, on, end) = day_of_month(words, at).unwrap_or_default();
+    if end > 0 && !found.iter().any(|(known, _)| *known > end) {
+        found.push((end, SlotValue::Period(format!("-{of:02}-{on:02}"), String::new())));
+    }
+    found.extend(
+        days(words, at).into_iter().filter(|(_, _)| dates(word).is_empty()).filter_map(|(end, day)| period(end, Some(day), 1.day())),
+    );
+    // `Q2`, `the first quarter of 2024`, `the second half`
+    if let Some((end, part, months)) = part_of_year(words, at) {
+        let end_of = end + usize::from(words.get(end).is_some_and(|word| word.is("of") || word.is("in")));
+        let from = part * months + 1;
+        match words.get(end_of).and_then(year) {
+            Some(of) => found.extend(period(end_of + 1, first(of, from), i64::from(months).months())),
+            None => found.push((end, SlotValue::Period(format!("-{from:02}"), format!("-{:02}", from + months - 1)))),
+        }
+    }
+    found.extend(recent(words, at));
     found
+}
+
+/// `today`, `this week`, `last month`: days that are counted from now.
+pub(super) fn recent(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
+    let named = |name: &str| words[at].is(name);
+    let whole = |end: usize, from: Option<Date>, to: Option<Date>| Some((end, SlotValue::Period(from?.to_string(), to?.to_string())));
+    let day = [("today", 0), ("yesterday", -1)].into_iter().find(|(name, _)| named(name)).map(|(_, days)| today() + days.days());
+    if let Some(day) = day {
+        return whole(at + 1, Some(day), day.tomorrow().ok()).into_iter().collect();
+    }
+    let back = i64::from(named("last") || named("previous"));
+    let Some(unit) = words.get(at + 1).filter(|_| back > 0 || named("this")) else { return Vec::new() };
+    let today = today();
+    let (from, span) = match unit.lower.as_str() {
+        "week" => (today.checked_sub(i64::from(today.weekday().to_monday_zero_offset()).days()).ok(), 1.week()),
+        "month" => (Some(today.first_of_month()), 1.month()),
+        "year" => (Some(today.first_of_year()), 1.year()),
+        _ => return Vec::new(),
+    };
+    let from = from.and_then(|from| if back > 0 { from.checked_sub(span).ok() } else { Some(from) });
+    whole(at + 2, from, from.and_then(|from| from.checked_add(span).ok())).into_iter().collect()
+}
+
+/// A quarter or a half of a year, from 0, and how many months such a one has.
+fn part_of_year(words: &[Word], at: usize) -> Option<(usize, i8, i8)> {
+    let word = &words[at];
+    let quarter = word.lower.strip_prefix('q').and_then(|number| number.parse::<i8>().ok()).filter(|number| (1..5).contains(number));
+    if let Some(quarter) = quarter.filter(|_| !word.quoted) {
+        return Some((at + 1, quarter - 1, 3));
+    }
+    let nth = i8::try_from(lists::words("ordinals").iter().position(|name| word.is(name))?).ok()?;
+    let months = [("quarter", 3), ("half", 6)].into_iter().find(|(name, _)| words.get(at + 1).is_some_and(|word| word.is(name)))?.1;
+    (nth < 12 / months).then_some((at + 2, nth, months))
+}
+
+/// `1 November`, `Nov 1st`: the month, the day, and where it ends; no year behind it.
+fn day_of_month(words: &[Word], at: usize) -> Option<(usize, i8, usize)> {
+    let day = |at: usize| {
+        let digits = words.get(at)?.lower.trim_end_matches(|c: char| c.is_alphabetic());
+        digits.parse::<i8>().ok().filter(|day| (1..32).contains(day))
+    };
+    match month(&words[at]) {
+        Some(of) => Some((of, day(at + 1)?, at + 2)),
+        None => {
+            let of_at = at + 1 + usize::from(words.get(at + 1).is_some_and(|word| word.is("of")));
+            Some((month(words.get(of_at)?)?, day(at)?, of_at + 1))
+        }
+    }
+}
+
+/// A period without its year, as of the last such one.
+pub(super) fn latest(from: &str, to: &str) -> Option<(String, String)> {
+    let Some(rest) = from.strip_prefix('-') else { return Some((from.to_owned(), to.to_owned())) };
+    let in_year = |year: i16| dated(year, rest, to);
+    let this = today().year();
+    in_year(this).filter(|(from, _)| *from <= today()).or_else(|| in_year(this - 1)).map(|(from, to)| (from.to_string(), to.to_string()))
+}
+
+/// A month, a day, or months up to another, of a year: the first day, and the first behind it.
+pub(super) fn dated(year: i16, from: &str, to: &str) -> Option<(Date, Date)> {
+    let day: Option<Date> = format!("{year:04}-{from}").parse().ok();
+    let first = day.or_else(|| format!("{year:04}-{from}-01").parse().ok())?;
+    let last: Option<Date> = to.strip_prefix('-').and_then(|to| format!("{year:04}-{to}-01").parse().ok());
+    let next = day.unwrap_or_else(|| last.unwrap_or(first).last_of_month()).tomorrow().ok()?;
+    Some((first, next))
 }
 
 /// `404`, `404s`.

@@ -105,7 +105,8 @@ pub(super) fn matches(parts: &[FormPart], scene: Scene<'_>, at: usize) -> Vec<(u
         },
         FormPart::Any(ways) => ways.iter().flat_map(|way| matches(way, scene, at)).collect(),
         FormPart::SlotValue { name, kind } => {
-            let from = at + usize::from(!["rest", "plainlevel"].contains(&kind.as_str()) && scene.words.get(at).is_some_and(is_article));
+            let from = at
+                + usize::from(!["rest", "plainlevel", "capital"].contains(&kind.as_str()) && scene.words.get(at).is_some_and(is_article));
             entities::read(kind, scene, from).into_iter().map(|(end, slot)| (end, vec![(name.clone(), slot)])).collect()
         }
     };

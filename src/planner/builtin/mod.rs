@@ -35,7 +35,7 @@ use super::{PlanSink, Planned};
 use crate::plan::{Catalog, NodeKind, Plan, TransformNode, dialect, native};
 use lower::Lowering;
 use readings::{Read, Reader, Trouble};
-use tree::{Clause, Operation, Query, Source, Step, Want, sentence};
+use tree::{Clause, FileSet, Operation, Query, Source, Step, Want, sentence};
 use words::{Word, as_written};
 
 pub use facts::WorkspaceFacts;
@@ -130,11 +130,16 @@ pub fn plan(request: &str, facts: WorkspaceFacts, catalog: &Catalog, templates: 
         }
     }
     plan.edges = lowering.edges.into_iter().filter_map(|edge| native::edge_from_value(edge, "").ok()).collect();
-    let places: Vec<&str> = steps.iter().flat_map(Step::places).collect();
-    let mut left_out: Vec<String> = places.iter().flat_map(|place| facts.left_out(place)).collect();
+    let sets: Vec<&FileSet> = steps.iter().flat_map(Step::sets).collect();
+    let mut left_out: Vec<String> = sets.iter().flat_map(|set| facts.left_out(&set.place)).collect();
+    let mut hidden: Vec<String> = sets.iter().flat_map(|set| facts.hidden(set)).collect();
     left_out.dedup();
+    hidden.dedup();
     if !left_out.is_empty() {
         remarks.push(format!("left out, as git ignores them: {}", left_out.join(", ")));
+    }
+    if !hidden.is_empty() {
+        remarks.push(format!("left out, as their names begin with a dot: {}", hidden.join(", ")));
     }
     if open.is_empty() {
         let said = sentence(&steps);

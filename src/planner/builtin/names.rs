@@ -54,6 +54,17 @@ pub(super) fn columns(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<
         let ids = facts.columns().into_iter().filter(is_id);
         found.extend(ids.map(|name| (at + 1, SlotValue::Column(name.to_owned()))));
     }
+    // `cost` is `monthly_cost`, if nothing else is.
+    if found.is_empty() && !words[at].quoted {
+        let last = |name: &&&str| {
+            name.contains('_') && name.rsplit('_').next().is_some_and(|last| last.len() > 1 && same_words(&words[at].lower, last))
+        };
+        let all = facts.columns();
+        let mut fits = all.iter().filter(last);
+        let only =
+            fits.next().filter(|_| fits.next().is_none() && words[at].lower.len() > 1 && !lists::has("function_words", &words[at].lower));
+        found.extend(only.map(|name| (at + 1, SlotValue::Column((*name).to_owned()))));
+    }
     // `email addresses`, `sku's`
     let named = |word: &Word| lists::has("column_nouns", &word.lower) || word.is("'s");
     let longer: Vec<_> =
@@ -61,7 +72,9 @@ pub(super) fn columns(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<
     found.extend(longer);
     // `ip addresses` is more than `ip`.
     let own = found.len();
-    found.extend(called(words, at, facts, "column_names").into_iter().filter(|(end, _)| own == 0 || *end > at + 1));
+    // What a table's rows are called is no column.
+    let is_table = facts.by_stem(&words[at].lower).is_some();
+    found.extend(called(words, at, facts, "column_names").into_iter().filter(|(end, _)| own == 0 && !is_table || *end > at + 1));
     found
 }
 
@@ -152,6 +165,18 @@ pub(super) fn things(word: &Word, facts: &WorkspaceFacts) -> Vec<SlotValue> {
     let exact = facts.members(&word.lower).is_empty();
     let found = facts.members(one).into_iter().filter(|_| exact);
     found.map(|(column, value)| SlotValue::Member { column: column.to_owned(), value: value.to_owned() }).collect()
+}
+
+/// What isn't so by a column that says yes or no, or has a day when it is: `unpaid`, `open` for what isn't closed.
+pub(super) fn unflags(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {
+    let word = &words[at];
+    let known = facts.columns();
+    let denied = ["un", "in", "non-", "non"].iter().filter_map(|not| word.lower.strip_prefix(not)).find(|name| known.contains(name));
+    let called = lists::choices("flag_opposites").filter(|(said, _)| word.is(said)).map(|(_, column)| column);
+    let is_flag =
+        |name: &&str| facts.tables().filter_map(|(_, table)| table.column(name)).any(|column| column.truths.is_some() || column.is_date);
+    let named = denied.into_iter().chain(called).filter(|name| !word.quoted && known.contains(name)).filter(is_flag);
+    named.map(|name| (at + 1, SlotValue::Member { column: name.to_owned(), value: String::new() })).collect()
 }
 
 /// A column that says yes or no, by its name.

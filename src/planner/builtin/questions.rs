@@ -128,6 +128,12 @@ impl<'a> Reader<'a> {
         found
     }
 
+    /// Whether a phrase hangs on the one before it by a word such as "in", and no verb says so.
+    fn is_loose(&self, at: usize) -> bool {
+        let is = |at: usize, list: &str| lists::has(list, &self.words[at].lower) && !self.words[at].quoted;
+        is(at, "prepositions") && !(at > 0 && is(at - 1, "linking_verbs"))
+    }
+
     /// Every phrase that begins at a word, with where it ends.
     pub(super) fn phrases_at(&self, at: usize) -> Phrases {
         if let Some(known) = self.phrases.borrow().get(&at) {
@@ -138,7 +144,8 @@ impl<'a> Reader<'a> {
             let ways = phrase.parsed.iter().flat_map(|form| form::matches(form, self.scene(self.words.len()), at));
             for (to, slots) in ways.filter(|(to, _)| *to > at) {
                 let plural = is_plural(&self.words[to - 1]);
-                let way = (to, Piece { piece: phrase.piece.as_str(), value: phrase.value.as_str(), slots, plural });
+                let way =
+                    (to, Piece { piece: phrase.piece.as_str(), value: phrase.value.as_str(), slots, plural, loose: self.is_loose(at) });
                 if !found.contains(&way) {
                     found.push(way);
                 }
@@ -175,7 +182,7 @@ impl Covers {
                 let next: Vec<_> = ways[at + 1].iter().filter(|way| !here.contains(way)).cloned().collect();
                 here.extend(next);
             } else if is_filler(word) && (at > from || !lists::has("asking_verbs", &word.lower)) {
-                here.push((at + 1, Some(Piece { piece: FILLER, value: "", slots: Vec::new(), plural: false })));
+                here.push((at + 1, Some(Piece::made(FILLER, "", Vec::new()))));
             }
             here.retain(|(to, _)| *to <= end && sizes[*to].is_some());
             let sized = here.iter().filter_map(|(to, piece)| sizes[*to].map(|(least, most)| (least, most, usize::from(piece.is_some()))));

@@ -174,6 +174,13 @@ impl<'a> Reader<'a> {
         {
             return true;
         }
+        // `the TODO and FIXME in src`
+        if let (Source::Matches { files: one, .. }, Source::Matches { files: other, .. }) = (&first.source, &next.source)
+            && !self.begins(verb)
+            && (one != other || first.want != next.want)
+        {
+            return true;
+        }
         let Source::Table(file) = &first.source else { return false };
         let is_named = self.words[..from].iter().any(|word| self.facts.located(&word.text).as_ref() == Some(file));
         let has_verb = self.asks(verb).is_some_and(|(_, asks)| !asks);
@@ -274,6 +281,11 @@ impl<'a> Reader<'a> {
                 // Without a verb beside what changes something it may belong to that.
                 let is_adrift =
                     before.last().is_some_and(lower::has_effect) && (from >= stop || !lists::has("verbs", &self.words[from].lower));
+                // A patch is changes, and no list of them.
+                let is_patch = target.as_ref().is_some_and(|target| target.path.ends_with(".patch") || target.path.ends_with(".diff"));
+                if is_patch && matches!(&operation, Operation::Row { name, .. } if name == "git_status") {
+                    continue;
+                }
                 if is_adrift && matches!(operation, Operation::Query(_) | Operation::Previous)
                     || asks_effect && matches!(operation, Operation::Query(_))
                     || target.is_some() && (has_effect || matches!(operation, Operation::OnFiles { .. }))

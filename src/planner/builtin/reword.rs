@@ -192,7 +192,14 @@ impl<'a> Compiler<'a> {
 
 /// A clause with the path in the place of the words that point back to it.
 fn pointed(words: &[Word], path: &str) -> Vec<Word> {
-    let made = |text: &str| Word { text: text.into(), lower: text.to_lowercase(), quoted: text == path, from: 0, to: 0 };
+    // A name is no text that is to be written.
+    let made = |text: &str| Word {
+        text: text.into(),
+        lower: text.to_lowercase(),
+        quoted: text == path && text.contains(char::is_whitespace),
+        from: 0,
+        to: 0,
+    };
     let mut said: Vec<Word> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         if word.is("there") && at + 1 == words.len() {

@@ -166,9 +166,7 @@ fn a_word_that_carries_meaning_is_used_or_reported() {
 
 #[test]
 fn readings_that_give_different_plans_are_a_choice() {
-    for request in
-        ["which product has the highest revenue in sales.csv", "top 2 products by revenue in sales.csv", "what day of the week is 04/05/24"]
-    {
+    for request in ["which product has the highest units in sales.csv", "what day of the week is 04/05/24"] {
         let mut plan = planned(request).plan;
         let open = OpenRequest::of(&plan);
         assert!(open.readings.len() == 2, "{request}: {open:?}");

@@ -72,6 +72,8 @@ pub(super) struct Query {
     pub reverse: bool,
     /// With how many decimals figures are given.
     pub round: Option<u64>,
+    /// Which rows a percentage is of; none: all.
+    pub whole: Vec<RowFilter>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -212,6 +214,7 @@ impl Query {
             part: None,
             reverse: false,
             round: None,
+            whole: Vec::new(),
         }
     }
 
@@ -259,20 +262,20 @@ impl Total {
 }
 
 impl Step {
-    /// The folders that are looked through.
-    pub fn places(&self) -> Vec<&str> {
+    /// The files that are looked through.
+    pub fn sets(&self) -> Vec<&FileSet> {
         let queries: Vec<&Query> = match self {
             Self::Do(clause) => match &clause.operation {
                 Operation::Query(query) | Operation::OnFiles { query, .. } => vec![query],
                 _ => Vec::new(),
             },
-            Self::If { then, otherwise, .. } => return then.iter().chain(otherwise).flat_map(Self::places).collect(),
+            Self::If { then, otherwise, .. } => return then.iter().chain(otherwise).flat_map(Self::sets).collect(),
             Self::Unknown(_) => Vec::new(),
         };
         queries
             .into_iter()
             .filter_map(|query| match &query.source {
-                Source::Files(files) | Source::Matches { files, .. } => Some(files.place.as_str()),
+                Source::Files(files) | Source::Matches { files, .. } => Some(files),
                 Source::Lines(_) | Source::Table(_) | Source::Commits { .. } => None,
             })
             .collect()
@@ -440,6 +443,9 @@ impl Display for Query {
         self.sourced(f)?;
         for (at, filter) in self.filters.iter().enumerate() {
             write!(f, "{}{filter}", if at == 0 { " where " } else { " and " })?;
+        }
+        for (at, filter) in self.whole.iter().enumerate() {
+            write!(f, "{}{filter}", if at == 0 { " among those where " } else { " and " })?;
         }
         if !self.group.is_empty() {
             write!(f, " for each {}", self.group.join(" and "))?;

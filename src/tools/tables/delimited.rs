@@ -97,6 +97,11 @@ fn is_numeric(table: &mut Table, cells: &[Vec<String>], begins: &[u64], at: usiz
 }
 
 /// The one that the header has most of, outside quotes.
+/// What separates the cells of a text.
+pub(crate) fn separator(text: &str) -> char {
+    char::from(separator_of(text))
+}
+
 fn separator_of(text: &str) -> u8 {
     let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let mut quoted = false;

@@ -11,6 +11,7 @@ mod table;
 
 use std::{collections::BTreeMap, path::Path};
 
+pub(crate) use delimited::separator;
 pub use table::{Cell, Column, ColumnKind, Table, TableFormat, column_names, number};
 use table::{table_name, unlike};
 

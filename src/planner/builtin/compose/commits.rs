@@ -3,6 +3,7 @@
 use super::pieces::{AskedFor, Bag, Piece, SharedPieces, head, looks, order_of};
 use crate::planner::builtin::{
     facts::WorkspaceFacts,
+    figures,
     slots::{Literal, Relation, SlotValue},
     tree::{Direction, Match, Query, Range, RowFilter, Source, Test, Want},
 };
@@ -39,6 +40,8 @@ fn asked(mut bag: Bag) -> Option<Query> {
     if who && most.is_some() && group.is_empty() {
         group.push("author".into());
     }
+    let shown = bag.all("commit_fields").into_iter().flat_map(|piece| [piece.choice("field"), piece.choice("field2")]).flatten();
+    let fields: Vec<String> = shown.map(str::to_owned).collect();
     let order = bag.take("sort_count").or_else(|| bag.take("order").filter(|_| !group.is_empty()));
     let part = part(&mut bag)?;
     let SharedPieces { reverse, .. } = SharedPieces::take(&mut bag)?;
@@ -60,15 +63,15 @@ fn asked(mut bag: Bag) -> Option<Query> {
             (None, part @ (None | Some(Range::First(_)))) => part,
             (None, _) => return None,
         };
-        return (!when && head != AskedFor::Exists).then_some(Query { group, want: Want::Count, ..query });
+        return (!when && head != AskedFor::Exists && fields.is_empty()).then_some(Query { group, want: Want::Count, ..query });
     }
     query.want = match (head, part) {
         (AskedFor::Count, None) if !when && !who => Want::Count,
         (AskedFor::Exists, None) if !when && !who => Want::Exists,
-        (AskedFor::Show | AskedFor::None, part) if order.is_none() && (part.is_some() || !when && !who) => Want::Rows(Vec::new()),
+        (AskedFor::Show | AskedFor::None, part) if order.is_none() && (part.is_some() || !when && !who) => Want::Rows(fields.clone()),
         _ => return None,
     };
-    Some(Query { part, ..query })
+    (fields.is_empty() || matches!(query.want, Want::Rows(_))).then_some(Query { part, ..query })
 }
 
 fn authors(piece: &Piece) -> Vec<Literal> {
@@ -83,8 +86,8 @@ fn days(bag: &mut Bag) -> Option<Vec<RowFilter>> {
     };
     for piece in bag.all("period") {
         let period = |name: &str| match piece.slot(name) {
-            // A month without its year is none.
-            Some(SlotValue::Period(from, to)) if !from.starts_with('-') => Some((from.clone(), to.clone())),
+            // A month without its year is the last such one.
+            Some(SlotValue::Period(from, to)) => figures::latest(from, to),
             _ => None,
         };
         if piece.slot("column").is_some() {

@@ -2,9 +2,9 @@
 
 use super::pieces::{Bag, Piece, compare};
 use crate::planner::builtin::facts::{TableFacts, WorkspaceFacts};
-use crate::planner::builtin::lists;
 use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
 use crate::planner::builtin::tree::{RowFilter, Test};
+use crate::planner::builtin::{figures, lists};
 use crate::tools::tables::TableFormat;
 
 pub(super) struct Filters<'a> {
@@ -30,16 +30,20 @@ impl Filters<'_> {
         // `how much did Ann spend`
         let of_members: Vec<Piece> =
             bag.0.iter().filter(|piece| piece.piece == "total" && piece.slot("member").is_some()).cloned().collect();
-        bag.0.extend(of_members.into_iter().map(|piece| Piece {
-            piece: "member",
-            value: "",
-            slots: vec![("member".into(), piece.slots[0].1.clone())],
-            ..piece
-        }));
+        bag.0.extend(of_members.into_iter().map(|piece| Piece::made("member", "", vec![("member".into(), piece.slots[0].1.clone())])));
+        // `success rate`: of which condition.
+        for (name, slot) in bag.0.iter().filter(|piece| piece.piece == "percent").flat_map(|piece| piece.slots.clone()).collect::<Vec<_>>()
+        {
+            let piece = ["member", "level", "outcome", "status"].into_iter().find(|piece| *piece == name)?;
+            bag.0.push(Piece::made(piece, "", vec![(name, slot)]));
+        }
         for (name, not) in [("empty", false), ("not_empty", true)] {
             for piece in bag.all(name) {
-                // `without a newsletter` is a no.
-                self.table.column(&piece.column("column")?).filter(|column| column.truths.is_none())?;
+                // `without a newsletter` is a no, and rows are no column of theirs.
+                let column = self.table.column(&piece.column("column")?).filter(|column| column.truths.is_none())?;
+                if self.facts.by_stem(&column.name).is_some_and(|file| file == self.file) {
+                    return None;
+                }
                 filters.push(RowFilter { field: self.known(piece.column("column")?)?, test: Test::Empty, not });
             }
         }
@@ -49,8 +53,12 @@ impl Filters<'_> {
         }
         for piece in bag.all("status") {
             self.known("status".into()).filter(|_| self.table.is_access())?;
-            if piece.value == "failed" {
-                filters.push(plain("status".into(), Relation::AtLeast, Literal::Number(400.0)));
+            if piece.value == "bad" {
+                filters.push(self.outcome(false, false)?);
+            }
+            if let ("up", Some(SlotValue::Number(status))) = (piece.value, piece.slot("status")) {
+                filters.push(plain("status".into(), Relation::AtLeast, Literal::Number(*status)));
+                continue;
             }
             for name in ["status", "status2"] {
                 if let Some(SlotValue::Range(from, to)) = piece.slot(name) {
@@ -61,6 +69,14 @@ impl Filters<'_> {
                     join(&mut filters, plain("status".into(), Relation::Equal, Literal::Number(*status)));
                 }
             }
+        }
+        for piece in bag.all("outcome") {
+            filters.push(self.outcome(piece.choice("outcome")? == "good", piece.value == "not")?);
+        }
+        for piece in bag.all("stock") {
+            let column = self.table.measured("stocks")?;
+            let relation = if piece.value == "none" { Relation::Equal } else { Relation::Greater };
+            filters.push(plain(column, relation, Literal::Number(0.0)));
         }
         for piece in bag.all("clock") {
             filters.extend(self.clock(&piece)?);
@@ -87,7 +103,7 @@ impl Filters<'_> {
             join(&mut filters, plain("level".into(), Relation::Equal, Literal::Text(level.to_owned())));
         }
         if !levels.is_empty() {
-            bag.0.push(Piece { piece: "level_named", value: if together { "and" } else { "" }, slots: Vec::new(), plural: false });
+            bag.0.push(Piece::made("level_named", if together { "and" } else { "" }, Vec::new()));
         }
         filters.sort_by(|a, b| a.field.cmp(&b.field));
         filters.dedup();
@@ -102,6 +118,12 @@ impl Filters<'_> {
     /// Conditions on single columns. `and North` is one more of the column before, `or North` another of it, both as it was or was not.
     fn of_columns(&self, bag: &mut Bag) -> Option<Vec<RowFilter>> {
         let names = ["filter", "member", "not_member", "flag", "not_flag"];
+        // `of School in january or of Club 7`: what lies between could be meant for one of them.
+        let apart =
+            |pair: &[Piece]| ["and", "or"].contains(&pair[1].value) && names.contains(&pair[1].piece) && !names.contains(&pair[0].piece);
+        if bag.0.windows(2).any(apart) {
+            return None;
+        }
         let pieces: Vec<Piece> = bag.0.iter().filter(|piece| names.contains(&piece.piece)).cloned().collect();
         bag.0.retain(|piece| !names.contains(&piece.piece));
         let mut filters: Vec<RowFilter> = Vec::new();
@@ -112,7 +134,11 @@ impl Filters<'_> {
                 if counted && !self.table.is_log() && self.table.format != TableFormat::Jsonl {
                     return None;
                 }
-                bag.0.push(Piece { piece: "rows", value: "", slots: Vec::new(), plural: true });
+                bag.0.push(Piece::made("rows", "", Vec::new()));
+            }
+            // `by members` are those that are, `by member` is a group.
+            if piece.value == "plural" && !piece.plural {
+                return None;
             }
             let mut found = match piece.piece {
                 "filter" => self.compared(&piece)?,
@@ -191,6 +217,11 @@ impl Filters<'_> {
             // A flag is raised or not; a value has to be there.
             let (value, not) = match (flag, facts.truths) {
                 (true, Some([yes, no])) => (if not { no } else { yes }.to_owned(), false),
+                // Open is what has no day on which it was closed.
+                (true, None) if facts.is_date => {
+                    filters.push(RowFilter { field: column, test: Test::Empty, not: !not });
+                    continue;
+                }
                 (true, None) => return None,
                 (false, _) => (value.clone(), not),
             };
@@ -201,6 +232,26 @@ impl Filters<'_> {
             filters.push(RowFilter { field: column, test: Test::Compare(Relation::Equal, literal), not });
         }
         Some(filters)
+    }
+
+    /// What went well, or what failed: by the status of a request, a column that says yes or no, or the one value that says so.
+    fn outcome(&self, good: bool, not: bool) -> Option<RowFilter> {
+        if self.table.is_access() {
+            let relation = if good == not { Relation::AtLeast } else { Relation::Less };
+            return Some(plain(self.known("status".into())?, relation, Literal::Number(400.0)));
+        }
+        let says = |name: &str| lists::choices("outcomes").find(|(said, _)| *said == name.to_lowercase()).map(|(_, sense)| sense == "good");
+        let flag =
+            self.table.columns.iter().filter(|column| column.truths.is_some()).find_map(|column| Some((column, says(&column.name)?)));
+        if let Some((column, sense)) = flag {
+            let [yes, no] = column.truths?;
+            let value = if (sense == good) != not { yes } else { no };
+            return Some(plain(column.name.clone(), Relation::Equal, self.fitting(&column.name, Literal::Text(value.to_owned()))?));
+        }
+        let all = self.table.columns.iter().flat_map(|column| column.values.iter().map(move |value| (column, value)));
+        let mut found = all.filter(|(_, value)| says(value) == Some(good));
+        let (column, value) = found.next().filter(|_| found.next().is_none())?;
+        Some(RowFilter { not, ..plain(column.name.clone(), Relation::Equal, Literal::Text(value.clone())) })
     }
 
     /// Rows of some days.
@@ -240,13 +291,11 @@ impl Filters<'_> {
     /// Days with their year: a month alone is of the only year that occurs.
     fn dated(&self, period: &SlotValue, piece: &Piece) -> Option<SlotValue> {
         let SlotValue::Period(from, to) = period else { return None };
-        let Some(month) = from.strip_prefix('-') else { return Some(SlotValue::Period(from.clone(), to.clone())) };
+        let Some(rest) = from.strip_prefix('-') else { return Some(SlotValue::Period(from.clone(), to.clone())) };
         let column = piece.column("column").or_else(|| self.table.date().map(str::to_owned))?;
         let values = &self.table.column(&column).filter(|column| column.is_date)?.values;
         let year = values.first()?.get(..4)?;
-        let day: Option<jiff::civil::Date> = format!("{year}-{month}").parse().ok();
-        let first = day.or_else(|| format!("{year}-{month}-01").parse().ok())?;
-        let next = day.unwrap_or_else(|| first.last_of_month()).tomorrow().ok()?;
+        let (first, next) = figures::dated(year.parse().ok()?, rest, to)?;
         let only = values.iter().all(|value| value.starts_with(year));
         only.then(|| SlotValue::Period(first.to_string(), next.to_string()))
     }

@@ -20,7 +20,7 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
     let mut bag = Bag(pieces);
     let asks = bag.0.iter().any(|piece| ["file", "member"].contains(&piece.piece) && piece.value == "does");
     if asks && !["show", "count", "exists"].iter().any(|head| bag.has(head)) {
-        bag.0.push(Piece { piece: "exists", value: "", slots: Vec::new(), plural: false });
+        bag.0.push(Piece::made("exists", "", Vec::new()));
     }
     // `the last trips` says that there are several, and not how many.
     let one = |piece: &Piece| piece.value == "one" && ["top", "first", "last"].contains(&piece.piece);
@@ -40,7 +40,19 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
     let compares = |pair: &[Piece]| {
         pair[0].piece == "column" && bare(&pair[1]) || bare(&pair[0]) && (nouns.contains(&pair[1].piece) || doers.contains(&pair[1].piece))
     };
-    if bag.0.windows(3).any(acts) || bag.0.windows(2).any(compares) {
+    // `services without failed deploys` are services that have none.
+    let lacks = |at: usize| {
+        ["not_member", "not_flag"].contains(&bag.0[at - 1].piece)
+            && nouns.contains(&bag.0[at].piece)
+            && bag.0[..at].iter().any(|piece| piece.piece == "column")
+            && !bag.0[..at].iter().any(|piece| nouns.contains(&piece.piece))
+    };
+    // `only name and salary` names two columns and no order.
+    let orders = |pair: &[Piece]| pair[1].piece == "then_by" && pair[1].value.is_empty() && pair[0].piece == "column";
+    if bag.0.windows(2).any(orders) {
+        return Vec::new();
+    }
+    if bag.0.windows(3).any(acts) || bag.0.windows(2).any(compares) || (1..bag.0.len()).any(lacks) || apart(&mut bag).is_none() {
         return Vec::new();
     }
     let effects = [("delete_set", "delete"), ("copy_set", "copy_into"), ("move_set", "move_into")];
@@ -73,6 +85,35 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
     found
 }
 
+/// Conditions on rows.
+const CONDITIONS: [&str; 11] =
+    ["filter", "member", "not_member", "flag", "not_flag", "period", "status", "clock", "level", "empty", "outcome"];
+
+/// Of which rows a percentage is goes behind a mark of its own: what is said of them before a verb says which of them. None where it could be
+/// either.
+fn apart(bag: &mut Bag) -> Option<()> {
+    let names = |piece: &Piece| ["noun", "rows", "log_entries", "lines", "level"].contains(&piece.piece) || piece.value == "things";
+    // `error rate of billing` says itself which of them.
+    let rate = bag.0.iter().any(|piece| piece.piece == "percent" && !piece.slots.is_empty());
+    let noun = if rate { Some(bag.0.len()) } else { bag.0.iter().position(names) };
+    let Some(noun) = noun.filter(|_| bag.has("percent") && !bag.has("among")) else { return Some(()) };
+    let conditions: Vec<usize> = (0..bag.0.len()).filter(|at| CONDITIONS.contains(&bag.0[*at].piece)).collect();
+    let verb = conditions.iter().copied().find(|at| *at > noun && !bag.0[*at].loose);
+    let Some(verb) = verb.or(rate.then_some(noun)) else { return (conditions.len() < 2).then_some(()) };
+    if conditions.iter().any(|at| *at > verb && bag.0[*at].loose && bag.0[*at].value != "and") {
+        return None;
+    }
+    let whole: Vec<Piece> = conditions.iter().filter(|at| **at < verb).map(|at| bag.0[*at].clone()).collect();
+    let mut at = 0;
+    bag.0.retain(|_| {
+        at += 1;
+        at > verb || !conditions.contains(&(at - 1))
+    });
+    bag.0.push(Piece::made("among", "", Vec::new()));
+    bag.0.extend(whole);
+    Some(())
+}
+
 /// An effect on each file of a listing.
 fn on_files(mut bag: Bag, row: &str, facts: &WorkspaceFacts, previous: Option<&Query>) -> Option<Operation> {
     let target = match bag.take("into") {
@@ -85,7 +126,7 @@ fn on_files(mut bag: Bag, row: &str, facts: &WorkspaceFacts, previous: Option<&Q
     if bag.has("folder_noun") && bag.has("folders") {
         return None;
     }
-    bag.0.push(Piece { piece: "show", value: "", slots: Vec::new(), plural: false });
+    bag.0.push(Piece::made("show", "", Vec::new()));
     let queries = listings::files(bag, facts, previous);
     let [query] = &queries[..] else { return None };
     // The last file by which order?

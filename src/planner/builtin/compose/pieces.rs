@@ -14,9 +14,16 @@ pub(in crate::planner::builtin) struct Piece {
     pub slots: SlotValues,
     /// Whether its last word names several.
     pub plural: bool,
+    /// Whether it hangs on what is before it by a word such as "in", and no verb says so of that.
+    pub loose: bool,
 }
 
 impl Piece {
+    /// A phrase that another one stands for.
+    pub fn made(piece: &'static str, value: &'static str, slots: SlotValues) -> Self {
+        Self { piece, value, slots, plural: false, loose: false }
+    }
+
     pub fn slot(&self, name: &str) -> Option<&SlotValue> {
         self.slots.iter().find(|(slot, _)| slot == name).map(|(_, slot)| slot)
     }

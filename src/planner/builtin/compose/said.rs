@@ -42,22 +42,27 @@ impl Said {
             && self.shape.is_none()
     }
 
-    pub fn queries(self, base: Query, table: &TableFacts) -> Vec<Query> {
+    pub fn queries(self, base: Query, is_rate: bool, table: &TableFacts) -> Vec<Query> {
         let one = |query: Query| vec![query];
         if let Some((figure, relation, number)) = self.having.clone() {
             return self.only_groups(&figure, (relation, number), base);
         }
         // `the cheapest host in each region`
-        if let (Some((1, _)), [_], [(Some(key), direction)], [], []) =
-            (self.top, &self.groups[..], &self.sort[..], &self.figures[..], &self.columns[..])
-            && self.noun
-            && self.head != AskedFor::Count
-            && self.shape.is_none()
+        if let (Some((1, _)), [_], [(Some(key), direction)], []) = (self.top, &self.groups[..], &self.sort[..], &self.figures[..])
+            && let Some(want) = self.of_group()
             && base.part.is_none()
-            && !self.groups[0].contains(" of the ")
         {
             let sort = vec![(key.clone(), *direction)];
-            return one(Query { group: self.groups.clone(), sort, part: Some(Range::Top(1)), ..base });
+            return one(Query { want, group: self.groups.clone(), sort, part: Some(Range::Top(1)), ..base });
+        }
+        // `the last order of each customer` is the last by its day.
+        if let (Some(part @ (Range::First(1) | Range::Last(1))), [_], None, [], []) =
+            (base.part, &self.groups[..], self.top, &self.sort[..], &self.figures[..])
+            && let Some((want, date)) = self.of_group().zip(table.date())
+        {
+            let direction = if part == Range::First(1) { Direction::Ascending } else { Direction::Descending };
+            let sort = vec![(date.to_owned(), direction)];
+            return one(Query { want, group: self.groups.clone(), sort, part: Some(Range::Top(1)), ..base });
         }
         // `the last order of each region` is none of the regions' figures.
         if base.part.is_some() && !self.groups.is_empty() && self.sort.is_empty() {
@@ -86,7 +91,7 @@ impl Said {
             return self.first_by(column, part, base, table).into_iter().collect();
         }
         let query = match (&self.figures[..], self.shape) {
-            ([], Some("percent")) => self.percent(base),
+            ([], Some("percent")) => self.percent(base, is_rate),
             ([Some((total, column))], None) if self.head != AskedFor::Count => return self.with_total(*total, column, base, table),
             ([_, _, ..], None) => self.with_figures(base),
             ([], Some("by")) => None,
@@ -94,6 +99,13 @@ impl Said {
             _ => None,
         };
         query.into_iter().collect()
+    }
+
+    /// What is wanted of the one row of each group; none where it isn't plain that rows are.
+    fn of_group(&self) -> Option<Want> {
+        let plain = self.head != AskedFor::Count && self.shape.is_none() && !self.groups[0].contains(" of the ");
+        let fields = if self.columns.is_empty() { Vec::new() } else { [&self.groups[..], &self.columns].concat() };
+        (plain && (self.noun || !fields.is_empty())).then_some(Want::Rows(fields))
     }
 
     /// `which shop opened first`: the first by that day.
@@ -107,11 +119,23 @@ impl Said {
         Some(Query { sort: vec![(column.to_owned(), direction)], part: Some(Range::Top(count)), ..base })
     }
 
-    fn percent(&self, base: Query) -> Option<Query> {
-        let plain = self.columns.is_empty() && self.having.is_none() && self.sort.is_empty() && self.top.is_none() && base.part.is_none();
-        // Of several conditions, nothing says which is the whole.
-        let fits = self.groups.is_empty() != base.filters.is_empty() && base.filters.len() < 2;
-        (plain && fits).then(|| Query { want: Want::Percent, group: self.groups.clone(), ..base })
+    fn percent(&self, base: Query, is_rate: bool) -> Option<Query> {
+        // `which service has the highest failure rate`
+        let (group, columns) = if self.top.is_some() { (&self.columns, &self.groups) } else { (&self.groups, &self.columns) };
+        let sorts = self.sort.iter().all(|(key, _)| key.is_none()) && (is_rate && group.len() == 1 || self.sort.is_empty());
+        let plain = columns.is_empty() && self.having.is_none() && sorts && base.part.is_none();
+        // Of several conditions, nothing says which is the whole, and of groups with one, whether it is theirs.
+        let fits = !base.filters.is_empty() && is_rate || group.is_empty() != base.filters.is_empty() && base.filters.len() < 2;
+        let ranks = self.top.map(|(_, looks)| vec![("percent".to_owned(), looks.unwrap_or(Direction::Descending))]);
+        let sort = ranks.unwrap_or_else(|| self.sort.iter().map(|(_, direction)| ("percent".to_owned(), *direction)).collect());
+        let part = self.top.map(|(count, _)| Range::Top(count));
+        (plain && fits && (self.top.is_none() || group.len() == 1)).then(|| Query {
+            want: Want::Percent,
+            group: group.clone(),
+            sort,
+            part,
+            ..base
+        })
     }
 
     /// `stations with more than 7 trips`: groups by what they come to.
@@ -196,7 +220,9 @@ impl Said {
                 match names {
                     [name] if !is_row(name) && !self.noun => {
                         let sort = vec![(format!("total_{column}"), order)];
-                        vec![row, grouped(vec![name.clone()], Total::Sum, sort, Some(Range::Top(1)))]
+                        let sum = grouped(vec![name.clone()], Total::Sum, sort, Some(Range::Top(1)));
+                        // Of what comes in bit by bit, all of it is meant.
+                        if lists::has("flows", &column.to_lowercase()) { vec![sum] } else { vec![row, sum] }
                     }
                     _ => vec![row],
                 }
@@ -219,9 +245,12 @@ impl Said {
         };
         let part = match (self.top, base.part) {
             (None, part) => part,
-            (Some((count, _)), None) if !self.sort.is_empty() => Some(Range::Top(count)),
+            (Some((count, _)), None) if !self.sort.is_empty() || !self.groups.is_empty() => Some(Range::Top(count)),
             _ => return Vec::new(),
         };
+        // `requests by status, top 3`
+        let by_rank =
+            self.top.filter(|_| self.sort.is_empty()).map(|(_, looks)| vec![("count".to_owned(), looks.unwrap_or(Direction::Descending))]);
         let ranked = !self.sort.is_empty() || part.is_some() || base.reverse;
         // Entries of a log are never the same: what they say could be.
         if (distinct || duplicates) && self.columns.is_empty() && (table.is_log() || table.is_access()) {
@@ -231,7 +260,7 @@ impl Said {
         match (self.head, &self.columns[..], &self.groups[..]) {
             (head, columns, groups @ [_, ..]) if plain => {
                 let counts = head == AskedFor::Count || self.noun && self.counted;
-                let sort = sorted(true);
+                let sort = by_rank.or_else(|| sorted(true));
                 match (columns, sort) {
                     ([], Some(sort)) if counts => one(Query { want: Want::Count, group: groups.to_vec(), sort, part, ..base }),
                     ([column], Some(_)) if head != AskedFor::Count && self.adds_up(column, table).is_some() => {
@@ -328,7 +357,9 @@ impl Said {
         let distinct = Query { want: Want::Distinct(vec![column.clone()]), ..base };
         // `top 5 products by revenue` over rows where a product comes more than once: its rows, or its sum.
         let key = rows.sort.first().filter(|(key, _)| key != column && table.column(key).is_some_and(|key| key.is_number));
-        let sums = key.filter(|_| repeats && !self.noun).map(|(key, direction)| Query {
+        let key = key.filter(|(key, _)| repeats && !self.noun && !lists::has("intensive", &key.to_lowercase()));
+        let adds = key.is_some_and(|(key, _)| !lists::has("lengths", &key.to_lowercase()));
+        let sums = key.map(|(key, direction)| Query {
             want: Want::Total(Total::Sum, key.clone()),
             group: vec![column.clone()],
             sort: vec![(format!("total_{key}"), *direction)],
@@ -336,7 +367,7 @@ impl Said {
         });
         let entries = self.noun && table.is_log() && repeats && !ranked;
         match (entries || repeats && !ranked && !self.noun, self.which, filtered) {
-            (false, ..) => [rows].into_iter().chain(sums).collect(),
+            (false, ..) => Some(rows).filter(|_| !adds).into_iter().chain(sums).collect(),
             (true, true, _) => self.of_rows_or_groups(distinct, column, table),
             (true, false, true) => vec![rows, distinct],
             (true, false, false) => Vec::new(),

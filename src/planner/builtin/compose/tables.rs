@@ -15,7 +15,26 @@ use crate::planner::builtin::{
 };
 
 /// Pieces that only the rows of one table can be meant by.
-const TELLING: &[&str] = &["column", "total", "filter", "group", "member", "not_member", "sort", "sort_by", "empty", "not_empty", "having"];
+const TELLING: &[&str] = &[
+    "column",
+    "total",
+    "totals",
+    "most_of",
+    "filter",
+    "group",
+    "member",
+    "not_member",
+    "sort",
+    "sort_by",
+    "empty",
+    "not_empty",
+    "having",
+    "level",
+    "requests",
+    "outcome",
+    "percent",
+    "frequent",
+];
 
 pub(super) fn rows(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query>, implied: bool) -> Vec<Query> {
     let pronoun = bag.takes("previous");
@@ -87,11 +106,18 @@ impl TableQuestion<'_> {
 
     fn queries(&self, mut bag: Bag) -> Option<Vec<Query>> {
         let by_place = bag.has("rows") || bag.has("lines");
+        let when = bag.has("when");
+        let whole = self.whole(&mut bag)?;
+        let lacks = self.lacks(&mut bag)?;
         let mut filters = Filters { table: self.table, file: self.file, facts: self.facts }.take(&mut bag)?;
         let wants_columns = bag.takes("columns");
         let level = bag.has("level_named");
         let is_log = self.table.is_log() || self.table.is_access();
-        let events = is_log && bag.takes("log_entries") || level;
+        if bag.has("requests") && !self.table.is_access() {
+            return None;
+        }
+        let bag_requests = bag.takes("requests");
+        let events = is_log && bag.takes("log_entries") || level || bag_requests;
         let together = bag.all("level_named").iter().any(|piece| piece.value == "and");
         // Lines that pass a condition are entries of a log; without one they are lines of its text.
         let lines = is_log && !filters.is_empty() && bag.takes("lines");
@@ -102,8 +128,13 @@ impl TableQuestion<'_> {
         if events || self.noun || bag.has("rows") || bag.has("group_level") || bag.has("column") && bag.has("show") {
             bag.takes("happens");
         }
+        // `per order` is per row.
+        if bag.0.iter().any(|piece| piece.piece == "each_row" && piece.path("noun").is_some_and(|file| file != self.file)) {
+            return None;
+        }
+        let each_row = bag.takes("each_row");
         let distinct_rows = bag.0.iter().any(|piece| piece.piece == "distinct" && piece.value == "rows");
-        let named = bag.takes("rows") || events || lines || self.noun || distinct_rows;
+        let named = bag.takes("rows") || events || lines || self.noun || distinct_rows || each_row;
         let round = self.round(&mut bag)?;
         let first = order_alone(&mut bag);
         let said = self.ranked(self.said(&mut bag, named, events)?, first, &filters)?;
@@ -121,7 +152,19 @@ impl TableQuestion<'_> {
         if !bag.is_empty() {
             return None;
         }
-        let base = Query { filters, part, reverse, ..Query::rows(Source::Table(self.file.to_owned())) };
+        let is_rate = whole.is_some();
+        let whole = whole.unwrap_or_default();
+        let base = Query { filters, part, reverse, whole, ..Query::rows(Source::Table(self.file.to_owned())) };
+        // `per order` of what isn't an average is a row's own.
+        if each_row && (said.head == AskedFor::Count || said.figures.iter().any(|figure| !matches!(figure, Some((Total::Average, _))))) {
+            return None;
+        }
+        if lacks {
+            let plain = said.is_plain() && said.figures.is_empty() && said.noun && said.head != AskedFor::Count && !base.filters.is_empty();
+            let [_] = &said.columns[..] else { return None };
+            return (plain && part.is_none())
+                .then(|| vec![Query { want: Want::Count, group: said.columns, having: Some((Relation::Equal, 0.0)), ..base }]);
+        }
         if wants_columns {
             let plain = said.columns.is_empty() && said.is_plain() && said.figures.is_empty() && base.filters.is_empty() && part.is_none();
             let want = if said.head == AskedFor::Count { Want::CountColumns } else { Want::Columns };
@@ -137,7 +180,7 @@ impl TableQuestion<'_> {
             return None;
         }
         let counts = counts || !said.groups.is_empty();
-        let mut queries = said.queries(base, self.table);
+        let mut queries = said.queries(base, is_rate, self.table);
         if round.is_some() {
             queries.retain(|query| matches!(query.want, Want::Total(..) | Want::Figures(_) | Want::Percent));
             queries.iter_mut().for_each(|query| query.round = round);
@@ -160,7 +203,26 @@ impl TableQuestion<'_> {
             Some(Query { sort, part: Some(Range::Top(count)), ..query.clone() })
         };
         let by_time: Vec<Query> = found.iter().filter_map(dated).collect();
-        Some([found, by_time].concat())
+        // When something was first is a matter of time.
+        Some(if when && !by_time.is_empty() { by_time } else { [found, by_time].concat() })
+    }
+
+    /// Which rows a percentage is of, where it is of some of them or of each group's.
+    fn whole(&self, bag: &mut Bag) -> Option<Option<Vec<RowFilter>>> {
+        let Some(at) = bag.0.iter().position(|piece| piece.piece == "among") else { return Some(None) };
+        let mut behind = Bag(bag.0.split_off(at));
+        behind.take("among");
+        let filters = Filters { table: self.table, file: self.file, facts: self.facts }.take(&mut behind)?;
+        bag.0.extend(behind.0);
+        Some(Some(filters))
+    }
+
+    /// Whether groups are asked for in which no row is: the column comes before, what such a row would be behind.
+    fn lacks(&self, bag: &mut Bag) -> Option<bool> {
+        let Some(at) = bag.0.iter().position(|piece| piece.piece == "lacks") else { return Some(false) };
+        bag.0.remove(at);
+        let plain = bag.0[..at].iter().all(|piece| ["show", "column", "file", "all"].contains(&piece.piece));
+        plain.then_some(true)
     }
 
     fn said(&self, bag: &mut Bag, noun: bool, events: bool) -> Option<Said> {
@@ -177,7 +239,7 @@ impl TableQuestion<'_> {
         let mut columns = Vec::new();
         if bag.takes("when") {
             columns.push(self.table.date()?.to_owned());
-            bag.0.push(Piece { piece: "show", value: "", slots: Vec::new(), plural: false });
+            bag.0.push(Piece::made("show", "", Vec::new()));
         }
         let head = head(bag)?;
         // `the products with their prices` are shown as they are.
@@ -212,7 +274,12 @@ impl TableQuestion<'_> {
         }
         if let Some(piece) = bag.take("frequent") {
             columns.extend(piece.column("column"));
-            let count = if piece.slot("number").is_some() { piece.count("number")? } else { 1 };
+            let count = match (most, piece.slot("number")) {
+                (Some((count, _)), None) => count,
+                (None, Some(_)) => piece.count("number")?,
+                (None, None) => 1,
+                (Some(_), Some(_)) => return None,
+            };
             most = Some((count, if piece.value == "least" { Direction::Ascending } else { Direction::Descending }));
         }
         let shapes: Vec<&'static str> =
@@ -449,10 +516,17 @@ impl TableQuestion<'_> {
             if piece.piece == "sort_by" && top.is_none() && !sorts || piece.piece == "then_by" && sort.is_empty() {
                 return None;
             }
+            // Whether the rows or a column of theirs is meant, nobody says.
+            if piece.piece == "sort_count" && self.table.column("count").is_some() {
+                return None;
+            }
             let mut key = if piece.piece == "sort_count" { None } else { Some(self.known(piece.column("column")?)?) };
             // `errors by component, highest first` are counted, not put in the order of names.
-            let repeats =
-                |key: &String| self.table.column(key).is_some_and(|column| !column.is_number && !column.is_date && !column.is_unique);
+            let repeats = |key: &String| {
+                self.table
+                    .column(key)
+                    .is_some_and(|column| (!column.is_number || lists::has("codes", key)) && !column.is_date && !column.is_unique)
+            };
             if (piece.value == "by" && !sorts || piece.piece == "sort_by" && top.is_some()) && key.as_ref().is_some_and(repeats) {
                 return None;
             }

@@ -22,11 +22,13 @@ pub(super) struct Given {
     pub shape: ResultShape,
     /// The log whose lines it holds.
     pub log: Option<String>,
+    /// What separates the cells of the table that it was.
+    pub separator: char,
 }
 
 impl Given {
     pub fn new(id: String, shape: ResultShape) -> Self {
-        Self { id, shape, log: None }
+        Self { id, shape, log: None, separator: ',' }
     }
 }
 

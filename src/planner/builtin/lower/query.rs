@@ -159,7 +159,8 @@ impl Lowering<'_> {
         };
         let body = match format {
             "csv" | "tsv" => {
-                let separator = if format == "csv" { "," } else { "\\t" };
+                // A table with semicolons keeps them.
+                let separator = if format == "tsv" { "\\t" } else if given.separator == ';' { ";" } else { "," };
                 format!(
                     "const cell = (value) => {{\n  const text = value === null || value === undefined ? \"\" : typeof value === \"object\" ? JSON.stringify(value) : String(value);\n  return /[\"\\r\\n{separator}]/.test(text) ? '\"' + text.replaceAll('\"', '\"\"') + '\"' : text;\n}};\nif (columns.length === 0) return rows.map(cell).join(\"\\n\");\nreturn [columns, ...rows.map((row) => columns.map((name) => row[name]))].map((row) => row.map(cell).join(\"{separator}\")).join(\"\\n\");"
                 )
@@ -326,7 +327,10 @@ fn shown(query: &Query) -> String {
         }
         Source::Lines(_) => return "return rows.map((row) => row.text).join(\"\\n\");".to_owned(),
         Source::Matches { .. } => ("path", vec!["line".into(), "text".into()]),
-        Source::Commits { .. } => ("hash", vec!["author".into(), "date".into(), "subject".into()]),
+        Source::Commits { .. } => match &query.want {
+            Want::Rows(fields) if !fields.is_empty() => (fields[0].as_str(), fields[1..].to_vec()),
+            _ => ("hash", vec!["author".into(), "date".into(), "subject".into()]),
+        },
         _ => ("path", Vec::new()),
     };
     let sorted = query.sort.iter().map(|(field, _)| field.clone());

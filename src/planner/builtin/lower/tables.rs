@@ -18,6 +18,7 @@ impl Lowering<'_> {
             _ => {
                 let is_log = self.facts.table(file).is_some_and(TableFacts::is_log) && query.want == Want::Rows(Vec::new());
                 return Given {
+                    separator: self.facts.table(file).map_or(',', |table| table.separator),
                     log: is_log.then(|| file.to_owned()),
                     ..Given::new(id, if query.is_scalar() { ResultShape::Cell } else { ResultShape::Table })
                 };
@@ -54,7 +55,7 @@ impl Sql<'_> {
         let from = format!("FROM {}", name(&self.table.name));
         let conditions: Vec<String> = query.filters.iter().map(condition).collect();
         let holds = conditions.join(" AND ");
-        let unfiltered = self.filtered(&[]);
+        let unfiltered = self.filtered(&query.whole.iter().map(condition).collect::<Vec<_>>());
         let only = self.filtered(&conditions);
         let list = |fields: &[String]| {
             if fields.is_empty() { "*".to_owned() } else { fields.iter().map(|field| name(field)).collect::<Vec<_>>().join(", ") }
@@ -62,8 +63,7 @@ impl Sql<'_> {
         match &query.want {
             Want::Columns | Want::CountColumns | Want::Lacking => format!("SELECT * {from} LIMIT 0"),
             Want::Percent if query.group.is_empty() => {
-                let share = self.rounded(format!("100.0 * count(CASE WHEN {holds} THEN 1 END) / count(*)"));
-                format!("SELECT {share} AS {VALUE} {from}{unfiltered}")
+                format!("SELECT {} AS {VALUE} {from}{unfiltered}", self.share(&holds))
             }
             Want::Exists => format!("SELECT CASE WHEN count(*) > 0 THEN 'yes' ELSE 'no' END AS {VALUE} {from}{only}"),
             Want::Distinct(fields) if fields.len() == 1 => {
@@ -117,6 +117,11 @@ impl Sql<'_> {
         }
     }
 
+    /// How many of 100 rows are so.
+    fn share(&self, holds: &str) -> String {
+        self.rounded(format!("100.0 * count(CASE WHEN {holds} THEN 1 END) / count(*)"))
+    }
+
     fn filtered(&self, conditions: &[String]) -> String {
         // Lines of a log that are none of its entries, such as a stack's, don't count.
         let entries = self.table.is_log().then(|| "(\"time\" IS NOT NULL OR \"level\" IS NOT NULL)".to_owned());
@@ -129,11 +134,12 @@ impl Sql<'_> {
         let keys: Vec<String> = query.group.iter().map(|field| group(field)).collect();
         // Of the fewest, a group without such rows has least.
         let least = query.sort.first().is_some_and(|(key, direction)| *key == query.value_name() && *direction == Direction::Ascending)
-            || query.having.is_some_and(|(relation, _)| matches!(relation, Relation::Less | Relation::AtMost));
-        let unfiltered = self.filtered(&[]);
-        let holds: Vec<String> = query.filters.iter().map(condition).collect();
-        let (only, count) = match query.want == Want::Count && least && !holds.is_empty() {
-            true => (unfiltered.as_str(), format!("count(CASE WHEN {} THEN 1 END)", holds.join(" AND "))),
+            || query.having.is_some_and(|(relation, number)| matches!(relation, Relation::Less | Relation::AtMost) || number == 0.0);
+        let unfiltered = self.filtered(&query.whole.iter().map(condition).collect::<Vec<_>>());
+        let holds = query.filters.iter().map(condition).collect::<Vec<_>>().join(" AND ");
+        let rate = query.want == Want::Percent;
+        let (only, count) = match !holds.is_empty() && (rate || query.want == Want::Count && least) {
+            true => (unfiltered.as_str(), format!("count(CASE WHEN {holds} THEN 1 END)")),
             false => (only, "count(*)".to_owned()),
         };
         let alias = if keys.is_empty() { VALUE.to_owned() } else { name(&query.value_name()) };
@@ -141,6 +147,7 @@ impl Sql<'_> {
             Want::CountDistinct(field) => format!("count(DISTINCT {})", name(field)),
             Want::Total(Total::Median, field) => return self.median(field, &keys, &alias, from, only),
             Want::Total(total, field) => self.rounded(function(*total, field)),
+            Want::Percent if !holds.is_empty() => self.share(&holds),
             Want::Percent => self.rounded(format!("100.0 * count(*) / (SELECT count(*) {from}{only})")),
             Want::Figures(figures) => {
                 let figure = |figure: &Figure| {
