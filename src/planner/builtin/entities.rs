@@ -219,14 +219,6 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
         "unit" => one((lists::has("calculation", &word.lower) && word.lower.chars().all(char::is_alphabetic)).then(|| text(word))),
         "flag" => flags(words, at, facts),
         "period" => periods(words, at),
-        "commitfield" => choice(words, at, "commit_fields"),
-        "capital" => one((word.text.len() == 1 && word.text.starts_with(char::is_uppercase)).then(|| text(word))),
-        "recent" => figures::recent(words, at),
-        "deed" => one(facts.by_deed(&word.lower).filter(|_| !word.quoted).map(SlotValue::Path)),
-        "outcome" => one(listed("outcomes", word).map(SlotValue::Choice)),
-        "unflag" => unflags(words, at, facts),
-        "status" => one(status(word)),
-        "clock" => one(clock(&word.text)),
         "files" => sets::files(scene, at),
         "several" | "both" => {
             let found = if kind == "both" { sets::listed(scene, at) } else { sets::files(scene, at) };
@@ -267,6 +259,24 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
             let known = folders(words, at, facts);
             if known.is_empty() && new { vec![(at + 1, SlotValue::Path(word.text.clone()))] } else { known }
         }
+        _ => reckoned(kind, scene, at),
+    }
+}
+
+/// Slots of days, figures, and words of a list.
+fn reckoned(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
+    let Scene { words, facts, .. } = scene;
+    let word = &words[at];
+    let one = |slot: Option<SlotValue>| slot.map(|slot| (at + 1, slot)).into_iter().collect();
+    match kind {
+        "commitfield" => choice(words, at, "commit_fields"),
+        "capital" => one((word.text.len() == 1 && word.text.starts_with(char::is_uppercase)).then(|| text(word))),
+        "recent" => figures::recent(words, at),
+        "deed" => one(facts.by_deed(&word.lower).filter(|_| !word.quoted).map(SlotValue::Path)),
+        "outcome" => one(listed("outcomes", word).map(SlotValue::Choice)),
+        "unflag" => unflags(words, at, facts),
+        "status" => one(status(word)),
+        "clock" => one(clock(&word.text)),
         "age" => figures::age(words, at),
         "span" => figures::span(words, at).map(|(end, span)| (end, SlotValue::Text { text: span.1, quoted: false })).into_iter().collect(),
         "percent" => figures::percent(words, at).into_iter().collect(),

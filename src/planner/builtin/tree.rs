@@ -264,21 +264,15 @@ impl Total {
 impl Step {
     /// The files that are looked through.
     pub fn sets(&self) -> Vec<&FileSet> {
-        let queries: Vec<&Query> = match self {
-            Self::Do(clause) => match &clause.operation {
-                Operation::Query(query) | Operation::OnFiles { query, .. } => vec![query],
-                _ => Vec::new(),
-            },
+        let query = match self {
+            Self::Do(Clause { operation: Operation::Query(query) | Operation::OnFiles { query, .. }, .. }) => query,
             Self::If { then, otherwise, .. } => return then.iter().chain(otherwise).flat_map(Self::sets).collect(),
-            Self::Unknown(_) => Vec::new(),
+            Self::Do(_) | Self::Unknown(_) => return Vec::new(),
         };
-        queries
-            .into_iter()
-            .filter_map(|query| match &query.source {
-                Source::Files(files) | Source::Matches { files, .. } => Some(files),
-                Source::Lines(_) | Source::Table(_) | Source::Commits { .. } => None,
-            })
-            .collect()
+        match &query.source {
+            Source::Files(files) | Source::Matches { files, .. } => vec![files],
+            Source::Lines(_) | Source::Table(_) | Source::Commits { .. } => Vec::new(),
+        }
     }
 }
 

@@ -20,6 +20,11 @@ fn plain(field: String, relation: Relation, value: Literal) -> RowFilter {
     RowFilter { field, test: Test::Compare(relation, value), not: false }
 }
 
+/// Whether a value is another word for a level.
+fn is_level(value: &str, level: &str) -> bool {
+    lists::choices("levels").any(|(said, name)| said == value.to_lowercase() && name == level)
+}
+
 impl Filters<'_> {
     fn known(&self, column: String) -> Option<String> {
         self.table.column(&column).map(|_| column)
@@ -51,6 +56,30 @@ impl Filters<'_> {
         for piece in bag.all("period") {
             filters.extend(self.period(&piece)?);
         }
+        self.statuses(bag, &mut filters)?;
+        for piece in bag.all("outcome") {
+            filters.push(self.outcome(piece.choice("outcome")? == "good", piece.value == "not")?);
+        }
+        for piece in bag.all("stock") {
+            let column = self.table.measured("stocks")?;
+            let relation = if piece.value == "none" { Relation::Equal } else { Relation::Greater };
+            filters.push(plain(column, relation, Literal::Number(0.0)));
+        }
+        for piece in bag.all("clock") {
+            filters.extend(self.clock(&piece)?);
+        }
+        self.levels(bag, &mut filters)?;
+        filters.sort_by(|a, b| a.field.cmp(&b.field));
+        filters.dedup();
+        // `fatal error`: two values of a column, and nothing says that either will do.
+        let values: Vec<&RowFilter> = filters
+            .iter()
+            .filter(|filter| !filter.not && matches!(filter.test, Test::Compare(Relation::Equal, _) | Test::OneOf(_)))
+            .collect();
+        (!values.windows(2).any(|pair| pair[0].field == pair[1].field)).then_some(filters)
+    }
+
+    fn statuses(&self, bag: &mut Bag, filters: &mut Vec<RowFilter>) -> Option<()> {
         for piece in bag.all("status") {
             self.known("status".into()).filter(|_| self.table.is_access())?;
             if piece.value == "bad" {
@@ -66,21 +95,14 @@ impl Filters<'_> {
                     filters.push(RowFilter { field: "status".into(), test, not: false });
                 }
                 if let Some(SlotValue::Number(status)) = piece.slot(name) {
-                    join(&mut filters, plain("status".into(), Relation::Equal, Literal::Number(*status)));
+                    join(filters, plain("status".into(), Relation::Equal, Literal::Number(*status)));
                 }
             }
         }
-        for piece in bag.all("outcome") {
-            filters.push(self.outcome(piece.choice("outcome")? == "good", piece.value == "not")?);
-        }
-        for piece in bag.all("stock") {
-            let column = self.table.measured("stocks")?;
-            let relation = if piece.value == "none" { Relation::Equal } else { Relation::Greater };
-            filters.push(plain(column, relation, Literal::Number(0.0)));
-        }
-        for piece in bag.all("clock") {
-            filters.extend(self.clock(&piece)?);
-        }
+        Some(())
+    }
+
+    fn levels(&self, bag: &mut Bag, filters: &mut Vec<RowFilter>) -> Option<()> {
         let pieces = bag.all("level");
         if pieces.len() > 1 {
             return None;
@@ -90,29 +112,19 @@ impl Filters<'_> {
         if pieces.iter().any(|piece| piece.value == "up") {
             let at = SEVERITIES.iter().position(|severity| levels.contains(severity))?;
             let own = &self.table.column("level")?.values;
-            let occurs = |level: &&str| {
-                own.iter().any(|value| lists::choices("levels").any(|(said, name)| said == value.to_lowercase() && name == *level))
-            };
+            let occurs = |level: &&str| own.iter().any(|value| is_level(value, level));
             levels = SEVERITIES[at..].iter().copied().filter(occurs).collect();
         }
         for level in &levels {
             // As the file spells it, where it is no log.
-            let names = |value: &&String| lists::choices("levels").any(|(said, name)| said == value.to_lowercase() && name == *level);
-            let own: Vec<&String> = self.table.column("level")?.values.iter().filter(names).collect();
+            let own: Vec<&String> = self.table.column("level")?.values.iter().filter(|value| is_level(value, level)).collect();
             let level = if let [only] = own[..] { only } else { *level };
-            join(&mut filters, plain("level".into(), Relation::Equal, Literal::Text(level.to_owned())));
+            join(filters, plain("level".into(), Relation::Equal, Literal::Text(level.to_owned())));
         }
         if !levels.is_empty() {
             bag.0.push(Piece::made("level_named", if together { "and" } else { "" }, Vec::new()));
         }
-        filters.sort_by(|a, b| a.field.cmp(&b.field));
-        filters.dedup();
-        // `fatal error`: two values of a column, and nothing says that either will do.
-        let values: Vec<&RowFilter> = filters
-            .iter()
-            .filter(|filter| !filter.not && matches!(filter.test, Test::Compare(Relation::Equal, _) | Test::OneOf(_)))
-            .collect();
-        (!values.windows(2).any(|pair| pair[0].field == pair[1].field)).then_some(filters)
+        Some(())
     }
 
     /// Conditions on single columns. `and North` is one more of the column before, `or North` another of it, both as it was or was not.

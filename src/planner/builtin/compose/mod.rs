@@ -5,6 +5,7 @@ mod commits;
 mod filters;
 mod listings;
 mod measures;
+mod orders;
 pub(super) mod pieces;
 mod said;
 mod tables;

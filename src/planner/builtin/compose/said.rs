@@ -42,6 +42,11 @@ impl Said {
             && self.shape.is_none()
     }
 
+    /// Whether nothing but an average is asked for, or rows: what `per order` can be said of.
+    pub fn is_mean(&self) -> bool {
+        self.head != AskedFor::Count && self.figures.iter().all(|figure| matches!(figure, Some((Total::Average, _))))
+    }
+
     pub fn queries(self, base: Query, is_rate: bool, table: &TableFacts) -> Vec<Query> {
         let one = |query: Query| vec![query];
         if let Some((figure, relation, number)) = self.having.clone() {

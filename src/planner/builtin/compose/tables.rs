@@ -2,8 +2,9 @@
 
 use super::{
     filters::Filters,
-    pieces::{AskedFor, Bag, Piece, SharedPieces, contains, head, looks, order, order_of, source_of},
-    said::{OrderKey, Said},
+    orders::order_alone,
+    pieces::{AskedFor, Bag, Piece, SharedPieces, contains, head, source_of},
+    said::Said,
 };
 use std::collections::BTreeSet;
 
@@ -82,15 +83,8 @@ fn occurs(filter: &RowFilter, table: &TableFacts) -> bool {
     }
 }
 
-/// `newest first`, where nothing else says an order.
-fn order_alone(bag: &mut Bag) -> Option<&'static str> {
-    let names = |piece: &Piece| ["sort", "group", "then_by"].iter().any(|name| piece.piece.starts_with(name));
-    let at = bag.0.iter().position(|piece| piece.piece == "order" && piece.slot("superlative").is_some())?;
-    if bag.0.iter().any(names) { None } else { bag.0.remove(at).choice("superlative") }
-}
-
-struct TableQuestion<'a> {
-    table: &'a TableFacts,
+pub(super) struct TableQuestion<'a> {
+    pub table: &'a TableFacts,
     file: &'a str,
     facts: &'a WorkspaceFacts,
     /// Whether the rows are called by the table's own name.
@@ -100,7 +94,7 @@ struct TableQuestion<'a> {
 }
 
 impl TableQuestion<'_> {
-    fn known(&self, column: String) -> Option<String> {
+    pub(super) fn known(&self, column: String) -> Option<String> {
         self.table.column(&column).map(|_| column)
     }
 
@@ -113,11 +107,7 @@ impl TableQuestion<'_> {
         let wants_columns = bag.takes("columns");
         let level = bag.has("level_named");
         let is_log = self.table.is_log() || self.table.is_access();
-        if bag.has("requests") && !self.table.is_access() {
-            return None;
-        }
-        let bag_requests = bag.takes("requests");
-        let events = is_log && bag.takes("log_entries") || level || bag_requests;
+        let events = is_log && bag.takes("log_entries") | (self.table.is_access() && bag.takes("requests")) || level;
         let together = bag.all("level_named").iter().any(|piece| piece.value == "and");
         // Lines that pass a condition are entries of a log; without one they are lines of its text.
         let lines = is_log && !filters.is_empty() && bag.takes("lines");
@@ -153,22 +143,9 @@ impl TableQuestion<'_> {
             return None;
         }
         let is_rate = whole.is_some();
-        let whole = whole.unwrap_or_default();
-        let base = Query { filters, part, reverse, whole, ..Query::rows(Source::Table(self.file.to_owned())) };
-        // `per order` of what isn't an average is a row's own.
-        if each_row && (said.head == AskedFor::Count || said.figures.iter().any(|figure| !matches!(figure, Some((Total::Average, _))))) {
-            return None;
-        }
-        if lacks {
-            let plain = said.is_plain() && said.figures.is_empty() && said.noun && said.head != AskedFor::Count && !base.filters.is_empty();
-            let [_] = &said.columns[..] else { return None };
-            return (plain && part.is_none())
-                .then(|| vec![Query { want: Want::Count, group: said.columns, having: Some((Relation::Equal, 0.0)), ..base }]);
-        }
-        if wants_columns {
-            let plain = said.columns.is_empty() && said.is_plain() && said.figures.is_empty() && base.filters.is_empty() && part.is_none();
-            let want = if said.head == AskedFor::Count { Want::CountColumns } else { Want::Columns };
-            return (plain && (!said.noun || self.noun)).then(|| vec![Query { want, ..base }]);
+        let base = Query { filters, part, reverse, whole: whole.unwrap_or_default(), ..Query::rows(Source::Table(self.file.to_owned())) };
+        if lacks || wants_columns || each_row && !said.is_mean() {
+            return self.other_shape(said, base, (lacks, wants_columns));
         }
         let counts = said.head == AskedFor::Count;
         if together && (said.head == AskedFor::Exists || counts && !said.is_plain() && said.groups.is_empty()) {
@@ -191,20 +168,34 @@ impl TableQuestion<'_> {
             .filter(|_| together && counts)
             .map(|query| Query { group: [&query.group[..], &["level".to_owned()]].concat(), ..query.clone() });
         let found: Vec<Query> = each.chain(queries.iter().cloned()).collect();
-        // The last errors of a log that isn't in order: the last lines, or those of the last times.
-        let dated = |query: &Query| {
-            let (count, direction) = match query.part? {
-                Range::First(count) => (count, Direction::Ascending),
-                Range::Last(count) => (count, Direction::Descending),
-                _ => return None,
-            };
-            let plain = !by_place && !self.table.is_in_order && query.sort.is_empty() && matches!(query.want, Want::Rows(_));
-            let sort = vec![(self.table.date().filter(|_| plain)?.to_owned(), direction)];
-            Some(Query { sort, part: Some(Range::Top(count)), ..query.clone() })
-        };
-        let by_time: Vec<Query> = found.iter().filter_map(dated).collect();
+        let by_time: Vec<Query> = found.iter().filter(|_| !by_place).filter_map(|query| self.dated(query)).collect();
         // When something was first is a matter of time.
         Some(if when && !by_time.is_empty() { by_time } else { [found, by_time].concat() })
+    }
+
+    /// Groups that lack such rows, or the names of the columns.
+    fn other_shape(&self, said: Said, base: Query, (lacks, wants_columns): (bool, bool)) -> Option<Vec<Query>> {
+        let plain = said.is_plain() && said.figures.is_empty() && base.part.is_none();
+        if lacks {
+            let [_] = &said.columns[..] else { return None };
+            let fits = plain && said.noun && said.head != AskedFor::Count && !base.filters.is_empty();
+            return fits.then(|| vec![Query { want: Want::Count, group: said.columns, having: Some((Relation::Equal, 0.0)), ..base }]);
+        }
+        let plain = wants_columns && plain && said.columns.is_empty() && base.filters.is_empty();
+        let want = if said.head == AskedFor::Count { Want::CountColumns } else { Want::Columns };
+        (plain && (!said.noun || self.noun)).then(|| vec![Query { want, ..base }])
+    }
+
+    /// The last errors of a log that isn't in order: those of the last times, where they could be the last lines, too.
+    fn dated(&self, query: &Query) -> Option<Query> {
+        let (count, direction) = match query.part? {
+            Range::First(count) => (count, Direction::Ascending),
+            Range::Last(count) => (count, Direction::Descending),
+            _ => return None,
+        };
+        let plain = !self.table.is_in_order && query.sort.is_empty() && matches!(query.want, Want::Rows(_));
+        let sort = vec![(self.table.date().filter(|_| plain)?.to_owned(), direction)];
+        Some(Query { sort, part: Some(Range::Top(count)), ..query.clone() })
     }
 
     /// Which rows a percentage is of, where it is of some of them or of each group's.
@@ -264,24 +255,7 @@ impl TableQuestion<'_> {
         let bare = bag.0.iter().any(|piece| piece.piece == "top" && piece.value == "bare");
         let mut top = self.top(bag, &mut sort)?;
         self.most_of(bag, (&columns, &groups), &mut sort, &mut figures, &mut top)?;
-        let mut most = None;
-        // `top 3 paths` of a log are those that occur most.
-        if let (Some((count, None)), [], [_], [], []) = (top, &sort[..], &columns[..], &figures[..], &groups[..])
-            && (self.table.is_log() || self.table.is_access())
-            && !bare
-        {
-            (top, most) = (None, Some((count, Direction::Descending)));
-        }
-        if let Some(piece) = bag.take("frequent") {
-            columns.extend(piece.column("column"));
-            let count = match (most, piece.slot("number")) {
-                (Some((count, _)), None) => count,
-                (None, Some(_)) => piece.count("number")?,
-                (None, None) => 1,
-                (Some(_), Some(_)) => return None,
-            };
-            most = Some((count, if piece.value == "least" { Direction::Ascending } else { Direction::Descending }));
-        }
+        let most = self.most(bag, &mut columns, &mut top, sort.is_empty() && figures.is_empty() && groups.is_empty() && !bare)?;
         let shapes: Vec<&'static str> =
             ["by", "distinct", "duplicates", "percent"].into_iter().filter(|piece| !bag.all(piece).is_empty()).collect();
         if shapes.len() > 1 {
@@ -306,62 +280,6 @@ impl TableQuestion<'_> {
         }
         let counted = each || events || self.noun && head == AskedFor::None;
         Some(Said { head, which, columns, figures, groups, having, sort, top, most, shape, noun, counted })
-    }
-
-    /// `which customer spent the most`: of each one's rows together; `who earns the most`: of the rows.
-    fn most_of(
-        &self,
-        bag: &mut Bag,
-        (columns, groups): (&[String], &[String]),
-        sort: &mut Vec<OrderKey>,
-        figures: &mut Vec<Figure>,
-        top: &mut Option<(u64, Option<Direction>)>,
-    ) -> Option<()> {
-        let Some(piece) = bag.take("most_of") else { return Some(()) };
-        let column = self.known(piece.column("column")?)?;
-        self.table.column(&column).filter(|column| column.is_number)?;
-        let direction = if piece.value == "least" { Direction::Ascending } else { Direction::Descending };
-        let count = match (*top, piece.slot("number")) {
-            (None, Some(_)) => piece.count("number")?,
-            (None, None) => 1,
-            (Some((count, None)), None) => count,
-            _ => return None,
-        };
-        let repeats = |name: &String| self.table.column(name).is_some_and(|name| !name.is_unique);
-        match columns {
-            _ if !sort.is_empty() || !figures.is_empty() || !groups.is_empty() => return None,
-            [name] if repeats(name) => figures.push(Some((Total::Sum, column))),
-            _ => sort.push((Some(column), direction)),
-        }
-        *top = Some((count, Some(direction)));
-        Some(())
-    }
-
-    /// How many are wanted, and whether the highest or the lowest; an adjective that speaks of a column orders by it.
-    fn top(&self, bag: &mut Bag, sort: &mut Vec<OrderKey>) -> Option<Option<(u64, Option<Direction>)>> {
-        let Some(piece) = bag.take("top") else { return Some(None) };
-        let count = if piece.slot("number").is_some() { piece.count("number")? } else { 1 };
-        let Some(superlative) = piece.choice("superlative") else { return Some(Some((count, None))) };
-        let is_general = ["highest", "lowest", "largest", "smallest"].contains(&superlative);
-        match (&mut sort[..], self.measured(superlative)) {
-            ([], Some(column)) => sort.push((Some(column), looks(superlative))),
-            ([(Some(key), order)], Some(column)) if *key == column => *order = looks(superlative),
-            ([(_, order)], _) if is_general => *order = looks(superlative),
-            ([], None) if is_general => {}
-            _ => return None,
-        }
-        Some(Some((count, Some(looks(superlative)))))
-    }
-
-    /// The only column that an adjective such as "cheapest" can speak of.
-    fn measured(&self, superlative: &str) -> Option<String> {
-        let list = match superlative {
-            "longest" | "shortest" | "slowest" | "fastest" => "lengths",
-            "cheapest" | "dearest" => "prices",
-            "newest" | "oldest" => return self.table.date().map(str::to_owned).or_else(|| self.known("year".into())),
-            _ => return None,
-        };
-        self.table.measured(list)
     }
 
     /// Texts that the lines of a log have.
@@ -390,23 +308,6 @@ impl TableQuestion<'_> {
             }
         }
         Some(if shown_whole { Vec::new() } else { columns })
-    }
-
-    /// With the column that a superlative alone speaks of: `the 3 biggest expenses`, `refunds over 100, biggest first`.
-    fn ranked(&self, mut said: Said, first: Option<&str>, filters: &[RowFilter]) -> Option<Said> {
-        let of_top = said.top.and_then(|(_, looks)| looks).filter(|_| said.noun && said.columns.is_empty());
-        let of_top = of_top.map(|looks| if looks == Direction::Ascending { "lowest" } else { "highest" });
-        let plain = said.sort.is_empty() && said.figures.is_empty() && (said.groups.is_empty() || first.is_none()) && said.most.is_none();
-        let Some(superlative) = first.or(of_top).filter(|_| plain) else { return first.is_none().then_some(said) };
-        let is_number = |field: &&String| self.table.column(field).is_some_and(|column| column.is_number);
-        let compared = || filters.iter().map(|filter| &filter.field).find(is_number).cloned().or_else(|| self.table.measured("amounts"));
-        let is_general = ["highest", "lowest", "largest", "smallest"].contains(&superlative);
-        match self.measured(superlative).or_else(|| compared().filter(|_| is_general)) {
-            Some(column) => said.sort.push((Some(column), looks(superlative))),
-            None if first.is_some() => return None,
-            None => {}
-        }
-        Some(said)
     }
 
     /// With how many decimals figures are wanted.
@@ -499,67 +400,5 @@ impl TableQuestion<'_> {
             total => Some(self.total(total, piece.column("column")?)?),
         };
         Some(Some((figure, *relation, *number)))
-    }
-
-    /// What comes first in the order that phrases name; none of a column is the number of rows.
-    fn sort(&self, bag: &mut Bag) -> Option<Vec<OrderKey>> {
-        let mut sort: Vec<(Option<String>, Option<Direction>)> = Vec::new();
-        let top = bag.0.iter().find(|held| held.piece == "top").cloned();
-        let verb = bag.take("sort_verb");
-        let (sorts, ranks) = (verb.is_some(), verb.is_some_and(|verb| verb.value == "rank"));
-        let rank = |piece: &Piece| ["sort", "sort_by", "sort_count", "then_by"].iter().position(|name| *name == piece.piece);
-        let pieces: Vec<Piece> = bag.0.iter().filter(|piece| rank(piece).is_some()).cloned().collect();
-        bag.0.retain(|piece| rank(piece).is_none());
-        let several = pieces.len() > 1;
-        let mut then = false;
-        for piece in pieces {
-            if piece.piece == "sort_by" && top.is_none() && !sorts || piece.piece == "then_by" && sort.is_empty() {
-                return None;
-            }
-            // Whether the rows or a column of theirs is meant, nobody says.
-            if piece.piece == "sort_count" && self.table.column("count").is_some() {
-                return None;
-            }
-            let mut key = if piece.piece == "sort_count" { None } else { Some(self.known(piece.column("column")?)?) };
-            // `errors by component, highest first` are counted, not put in the order of names.
-            let repeats = |key: &String| {
-                self.table
-                    .column(key)
-                    .is_some_and(|column| (!column.is_number || lists::has("codes", key)) && !column.is_date && !column.is_unique)
-            };
-            if (piece.value == "by" && !sorts || piece.piece == "sort_by" && top.is_some()) && key.as_ref().is_some_and(repeats) {
-                return None;
-            }
-            // `the best team first` of teams: by what they come to.
-            if piece.value == "first" && bag.0.iter().any(|group| group.piece == "group" && group.column("column") == key) {
-                key = None;
-            }
-            let first = match (&top, piece.piece) {
-                // `top 5 by price` begins with the highest.
-                (Some(top), "sort_by") => Some(order_of(top).unwrap_or(Direction::Descending)),
-                (_, "sort_count") => Some(Direction::Descending),
-                (None, _) if piece.value == "first" => Some(Direction::Descending),
-                (None, _) if ranks || piece.value == "rank" => {
-                    key.as_ref().is_none_or(|key| self.table.column(key).is_some_and(|column| column.is_number)).then_some(())?;
-                    Some(Direction::Descending)
-                }
-                _ => None,
-            };
-            let said = if several { order_of(&piece) } else { order(&piece, bag) };
-            sort.push((key, said.or(first)));
-            then |= piece.value == "then";
-        }
-        if sort.is_empty()
-            && bag.0.iter().any(|piece| piece.piece.starts_with("group"))
-            && let Some(piece) = bag.take("order")
-        {
-            sort.push((None, Some(order_of(&piece)?)));
-        }
-        // An order behind the last of several could be meant for all.
-        let said = sort.iter().filter(|(_, order)| order.is_some()).count();
-        if sorts && sort.is_empty() || !then && said > 0 && said < sort.len() && sort.last().is_some_and(|(_, order)| order.is_some()) {
-            return None;
-        }
-        Some(sort.into_iter().map(|(key, order)| (key, order.unwrap_or(Direction::Ascending))).collect())
     }
 }

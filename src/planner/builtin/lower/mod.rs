@@ -72,10 +72,7 @@ impl<'a> Lowering<'a> {
                 }
                 Step::Do(clause) => {
                     let given = match &clause.operation {
-                        Operation::Row { name, slots } if clause.target.is_some() => match rows::row(name) {
-                            Some(row) => self.row(row, slots, Say::Elsewhere),
-                            None => self.template(name, slots),
-                        },
+                        Operation::Row { name, slots } if clause.target.is_some() => self.named_row(name, slots, Say::Elsewhere),
                         operation => self.operation(operation),
                     };
                     match (&clause.target, given) {
@@ -86,9 +83,9 @@ impl<'a> Lowering<'a> {
                 }
                 Step::If { condition, then, otherwise } => self.branch(condition, then, otherwise),
                 Step::Unknown(text) => {
-                    let ask = format!("What is meant by {}?", super::slots::quoted(text));
-                    let id =
-                        self.add("ask", json!({ "title": format!("ask about {}", super::slots::quoted(text)), "ask": { "text": ask } }));
+                    let text = super::slots::quoted(text);
+                    let ask = json!({ "text": format!("What is meant by {text}?") });
+                    let id = self.add("ask", json!({ "title": format!("ask about {text}"), "ask": ask }));
                     self.after = vec![id];
                 }
             }
@@ -132,10 +129,7 @@ impl<'a> Lowering<'a> {
     fn operation(&mut self, operation: &Operation) -> Option<Given> {
         match operation {
             Operation::Query(query) => Some(self.query(query)),
-            Operation::Row { name, slots } => match rows::row(name) {
-                Some(row) => self.row(row, slots, Say::Words),
-                None => self.template(name, slots),
-            },
+            Operation::Row { name, slots } => self.named_row(name, slots, Say::Words),
             Operation::OnFiles { query, row, target } => {
                 let found = self.query(query);
                 // An effect on nothing is no success.
@@ -161,6 +155,10 @@ impl<'a> Lowering<'a> {
         }
     }
 
+    fn named_row(&mut self, name: &str, slots: &SlotValues, say: Say) -> Option<Given> {
+        if let Some(row) = rows::row(name) { self.row(row, slots, say) } else { self.template(name, slots) }
+    }
+
     fn row(&mut self, row: &Row, slots: &SlotValues, say: Say) -> Option<Given> {
         let title = row.title(slots);
         if row.name == "convert" || row.name == "convert_to" {
@@ -180,11 +178,11 @@ impl<'a> Lowering<'a> {
         if let Some(tool) = &row.tool {
             let mut args: Map<String, Value> =
                 row.args.iter().filter_map(|(key, value)| Some((key.clone(), filled(value, slots)?))).collect();
-            let is_folder = match args.get("path") {
-                Some(Value::Array(paths)) => paths.iter().filter_map(Value::as_str).any(|path| self.facts.is_folder(path)),
-                Some(Value::String(path)) => self.facts.is_folder(path),
-                _ => false,
+            let paths = match args.get("path") {
+                Some(Value::Array(paths)) => paths.clone(),
+                path => path.cloned().into_iter().collect(),
             };
+            let is_folder = paths.iter().filter_map(Value::as_str).any(|path| self.facts.is_folder(path));
             if row.name == "delete" && is_folder {
                 args.insert("recursive".into(), json!(true));
             }
