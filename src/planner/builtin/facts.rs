@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{lists, tree::FileSet, words::Word};
+use super::{lists, words::Word};
 use crate::files;
 use crate::tools::{
     tables,
@@ -155,17 +155,17 @@ impl WorkspaceFacts {
     }
 
     /// Files, or folders, of a set whose names begin with a dot: they are no part of a listing.
-    pub(super) fn hidden(&self, set: &FileSet) -> Vec<String> {
-        let globs: Vec<_> = set.globs.iter().filter_map(|glob| Some(globset::Glob::new(glob).ok()?.compile_matcher())).collect();
+    pub(super) fn hidden(&self, places: &[&String], globs: &[String], (direct, folders): (bool, bool)) -> Vec<String> {
+        let globs: Vec<_> = globs.iter().filter_map(|glob| Some(globset::Glob::new(glob).ok()?.compile_matcher())).collect();
         let at = |place: &str| if place == "." { String::new() } else { format!("{}/", place.trim_end_matches('/')) };
-        let roots: Vec<String> = std::iter::once(&set.place).chain(&set.also).map(|place| at(place)).collect();
-        let below = self.folders.iter().map(|folder| format!("{folder}/")).filter(|_| !set.direct);
+        let roots: Vec<String> = places.iter().map(|place| at(place)).collect();
+        let below = self.folders.iter().map(|folder| format!("{folder}/")).filter(|_| !direct);
         let inner = below.filter(|folder| roots.iter().any(|root| folder.starts_with(root) && folder != root)).collect::<Vec<_>>();
         let mut found = Vec::new();
         for folder in roots.iter().chain(&inner) {
             for entry in std::fs::read_dir(self.root.join(folder)).into_iter().flatten().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                let fits = entry.file_type().is_ok_and(|kind| kind.is_dir() == set.folders)
+                let fits = entry.file_type().is_ok_and(|kind| kind.is_dir() == folders)
                     && (globs.is_empty() || globs.iter().any(|glob| glob.is_match(&name)));
                 if name.starts_with('.') && name != ".git" && fits {
                     found.push(format!("{folder}{name}"));

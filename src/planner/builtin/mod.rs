@@ -132,7 +132,13 @@ pub fn plan(request: &str, facts: WorkspaceFacts, catalog: &Catalog, templates: 
     plan.edges = lowering.edges.into_iter().filter_map(|edge| native::edge_from_value(edge, "").ok()).collect();
     let sets: Vec<&FileSet> = steps.iter().flat_map(Step::sets).collect();
     let mut left_out: Vec<String> = sets.iter().flat_map(|set| facts.left_out(&set.place)).collect();
-    let mut hidden: Vec<String> = sets.iter().flat_map(|set| facts.hidden(set)).collect();
+    let mut hidden: Vec<String> = sets
+        .iter()
+        .flat_map(|set| {
+            let places: Vec<&String> = std::iter::once(&set.place).chain(&set.also).collect();
+            facts.hidden(&places, &set.globs, (set.direct, set.folders))
+        })
+        .collect();
     left_out.dedup();
     hidden.dedup();
     if !left_out.is_empty() {
