@@ -7,6 +7,7 @@ pub mod model;
 pub mod runtime;
 pub mod term;
 pub mod theme;
+mod tour;
 pub mod update;
 pub mod view;
 pub mod widget;

@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::model::{Focus, GateShown, Key, Keymap, Look, Model, PlanOrigin};
 use super::term::{DrawResult, FrameId, Term, TerminalEvent};
 use super::theme::{Depth, Theme};
+use super::tour::Tour;
 use super::update::{ConsoleEffect, Msg, Parting, actions, next_wake, prepare, update};
 use super::{theme, view};
 use crate::engine::{RunId, RunStatus, Time};
@@ -65,7 +66,8 @@ where
     let look = look(&options, depth).map_err(io::Error::other)?;
     let term = Term::open(out, options.mouse, &var)?;
     let model = Model::new(look, term.size());
-    let console = Console { model, term, connection: client.connect(), shown: VecDeque::new(), options, depth, var, host_gone: false };
+    let (connection, shown, tours) = (client.connect(), VecDeque::new(), options.open.is_none() && !options.reduced_motion);
+    let console = Console { model, term, connection, shown, options, depth, var, host_gone: false, tour: None, tours };
     console.run().await
 }
 
@@ -113,6 +115,10 @@ struct Console<V> {
     depth: Depth,
     var: V,
     host_gone: bool,
+    /// The tour, while it is shown in the place of everything.
+    tour: Option<Tour>,
+    /// Whether the first start ever shows it.
+    tours: bool,
 }
 
 /// Whether the loop goes on with what a step gave, or ends with lines for the scrollback and what becomes of runs that are not over.
@@ -150,7 +156,14 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             let next = match happened {
                 ConsoleWakeup::Terminal(event) => self.terminal(event).await?,
                 ConsoleWakeup::Host(notice) => self.host(notice).await?,
-                ConsoleWakeup::Woke => self.take(Msg::Tick, self.term.now()).await?,
+                ConsoleWakeup::Woke => {
+                    let now = self.term.now();
+                    if let Some(tour) = &mut self.tour {
+                        tour.tick(now);
+                        self.term.request_frame();
+                    }
+                    self.take(Msg::Tick, now).await?
+                }
             };
             if let Next::Break((summary, parting)) = next {
                 let shell = format!("  dagdeck{} ", self.options.flags);
@@ -162,7 +175,8 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
 
     async fn happens(&mut self) -> ConsoleWakeup {
         let now = self.term.now();
-        let wake = next_wake(&self.model, now).map(|at| Duration::from_millis(at.since(now)));
+        let tour = self.tour.as_ref().and_then(|tour| tour.due(now));
+        let wake = next_wake(&self.model, now).into_iter().chain(tour).min().map(|at| Duration::from_millis(at.since(now)));
         tokio::select! {
             biased;
             event = self.term.next() => ConsoleWakeup::Terminal(event),
@@ -172,6 +186,11 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     }
 
     async fn terminal(&mut self, event: TerminalEvent) -> io::Result<Next> {
+        // Whatever a person does ends the tour, and is done.
+        if event.is_of_person() && self.tour.take().is_some() {
+            self.term.request_frame();
+        }
+        self.tour.take_if(|_| !Tour::fits(self.term.size()));
         match event {
             TerminalEvent::Key { key, at } => self.take(Msg::Key(Key::of(&key)), at).await,
             TerminalEvent::Mouse { what, place, at } => self.take(Msg::Mouse(what, place), at).await,
@@ -192,6 +211,10 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     async fn host(&mut self, first: Option<Notice>) -> io::Result<Next> {
         let mut next = first;
         loop {
+            let is_first = matches!(&next, Some(Notice::Hello(hello)) if hello.is_first);
+            if is_first && self.tours && self.model.request.field.is_empty() && self.model.dialogs.is_empty() {
+                self.tour = Tour::new(self.model.look.clone(), self.term.size(), self.term.now());
+            }
             let msg = match next {
                 Some(notice) => Msg::Notice(Box::new(notice)),
                 None => {
@@ -210,6 +233,12 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     async fn draw(&mut self) -> io::Result<Next> {
         let now = self.term.now();
         let mut shown = view::Shown::default();
+        if let Some(tour) = &mut self.tour {
+            if let DrawResult::Sent(frame) = self.term.draw(|frame| tour.draw(now, frame.buffer_mut()))? {
+                self.shown.push_back((frame, Vec::new()));
+            }
+            return Ok(Next::Continue(()));
+        }
         prepare(&mut self.model, now);
         let model = &self.model;
         let drawn = self.term.draw(|frame| {
@@ -290,6 +319,13 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                 if ring {
                     self.term.bell();
                 }
+            }
+            ConsoleEffect::Tour => {
+                self.tour = Tour::new(self.model.look.clone(), self.term.size(), self.term.now());
+                if self.tour.is_none() {
+                    self.model.status = Some(super::model::Status::warn("the tour needs 72 columns and 24 rows"));
+                }
+                self.term.request_frame();
             }
             ConsoleEffect::Suspend => {
                 let event = self.term.suspend().await;

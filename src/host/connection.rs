@@ -2,9 +2,11 @@
 
 use super::{
     client::{Client, Connection, Hello, ModelSetup, Notice, PlanningId, Problem, Request, SetupNews, SetupStep, There},
+    config_text::ConfigText,
     follow::{SeenRuns, follow},
     gates::{self, TurnedAway},
     local::{LocalHost, NewRun, Shared},
+    looked::LastLook,
     planning,
     save::{self, Saved},
     session::{FirstCommands, Listener, Order},
@@ -42,12 +44,14 @@ impl Client for LocalHost {
 async fn serve(shared: Arc<Shared>, requests: mpsc::UnboundedReceiver<Request>, outbox: mpsc::Sender<Notice>) {
     let (listener, notices) = mpsc::unbounded_channel();
     let (seen, host, follower) = (Arc::<SeenRuns>::default(), shared.clone(), listener.clone());
+    let places = shared.places.clone();
     let client = ClientSession { shared, listener, tasks: JoinSet::new(), plannings: HashMap::new() };
     tokio::select! {
         () = pump(notices, outbox, &seen) => {}
         () = follow(&host, &seen, &follower) => {}
         () = client.answer(requests) => {}
     }
+    LastLook::keep(&places.home, &places.workspace, host.clock.now());
 }
 
 async fn pump(mut notices: mpsc::UnboundedReceiver<Notice>, outbox: mpsc::Sender<Notice>, seen: &SeenRuns) {
@@ -88,17 +92,37 @@ impl ClientSession {
     }
 
     fn greet(&self) {
+        let places = &self.shared.places;
+        let last = LastLook::read(&places.home, &places.workspace);
+        LastLook::keep(&places.home, &places.workspace, self.shared.clock.now());
         self.notify(Notice::Hello(Hello {
             workspace: self.shared.places.workspace.display().to_string(),
             user: self.shared.user.clone(),
             model: self.shared.model(),
             is_picked: self.shared.is_picked(),
             requests: self.requests(),
+            looked: last.at,
+            is_first: last.is_first,
+            settings: self.settings_file().map(|file| file.display().to_string()),
         }));
         self.notify(self.catalog());
         if let Some(error) = self.shared.store.refusal() {
             self.notify(Notice::Problem(error.into()));
         }
+    }
+
+    fn settings_file(&self) -> Option<std::path::PathBuf> {
+        Some(self.shared.places.config.as_ref()?.join("config.toml"))
+    }
+
+    /// The theme that consoles have from now on.
+    fn keep_theme(&self, theme: String) -> Result<Notice, Problem> {
+        let file =
+            self.settings_file().ok_or_else(|| Problem::new("the system names no folder for your settings, so the theme isn't kept"))?;
+        let mut config = ConfigText::open(&file)?;
+        config.put(&["console", "theme"], Some(theme.as_str().into()));
+        config.save()?;
+        Ok(Notice::ThemeKept { theme, file: file.display().to_string() })
     }
 
     /// What was asked for here before, oldest first.
@@ -131,6 +155,7 @@ impl ClientSession {
             Request::Command { run, command } => self.command(run, command).await,
             Request::ListRuns => self.notify_with(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
+            Request::KeepTheme(theme) => self.notify_with(self.keep_theme(theme)),
             Request::PeekRun(run) => {
                 let shared = self.shared.clone();
                 self.aside(move || Notice::RunPeeked { peek: Box::new(shared.peek(&run)), run });

@@ -19,6 +19,7 @@ mod host_tests;
 mod jobs;
 mod link;
 mod local;
+mod looked;
 #[cfg(test)]
 mod model_choice_tests;
 mod model_setup;

@@ -83,6 +83,13 @@ pub fn cost(usd: f64) -> Plain {
     })
 }
 
+/// Time that goes on, in columns that stay: `0:12`, `1:02:03`.
+pub fn stopwatch(ms: u64) -> Plain {
+    let (hours, minutes, seconds) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
+    let text = if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") };
+    Plain::line(&text).pad_start(7)
+}
+
 /// A moment as `2026-11-21 11:38:22Z`, from milliseconds since the Unix epoch.
 pub fn timestamp(ms: u64) -> Plain {
     moment(ms, "%Y-%m-%d %H:%M:%SZ")

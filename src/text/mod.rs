@@ -15,7 +15,9 @@ mod tests;
 
 pub use block::Block;
 pub use escape::safe_json;
-pub use figures::{ago, began, bytes, clock, cost, count, counted, duration, hex, keeps_digits, some_of, thousands, timestamp, tokens};
+pub use figures::{
+    ago, began, bytes, clock, cost, count, counted, duration, hex, keeps_digits, some_of, stopwatch, thousands, timestamp, tokens,
+};
 pub use glyphs::{Glyph, GlyphSet, ascii_of};
 pub use plain::Plain;
 pub use secret::{

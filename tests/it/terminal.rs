@@ -242,7 +242,7 @@ fn silent(deck: &mut Terminal, what: &str) {
     let watch = |_| {
         deck.take_in(SETTLED);
         let before = wake_ups(deck.pid());
-        (deck.take_in(WATCHED), wake_ups(deck.pid()) - before)
+        (deck.take_in(WATCHED), wake_ups(deck.pid()).saturating_sub(before))
     };
     let watched: Vec<(usize, u64)> = (0..5).map(watch).take_while(|(written, woken)| *written > 0 || *woken > 2).collect();
     assert!(watched.len() < 5, "{what} writes bytes and wakes up: {watched:?}\n{}", deck.screen());
@@ -262,6 +262,18 @@ fn wake_ups(pid: u32) -> u64 {
         line.split_whitespace().last()?.parse::<u64>().ok()
     };
     threads.flatten().filter_map(|thread| waits(std::fs::read_to_string(thread.path().join("status")).ok()?)).sum()
+}
+
+#[test]
+fn the_first_start_shows_the_tour_once_and_the_key_that_ends_it_is_taken() {
+    let program = Program::fresh();
+    let mut deck = program.console((80, 24));
+    deck.sees("any key ends it").sees("Sum the sal").send("x").loses("any key ends it").sees("┃ x");
+    assert!(!deck.screen().contains("sales"), "{}", deck.screen());
+    drop(deck);
+    let mut deck = program.console((80, 24));
+    deck.sees("Type what you want");
+    assert!(!deck.screen().contains("any key ends it"), "{}", deck.screen());
 }
 
 #[test]

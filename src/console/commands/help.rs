@@ -44,8 +44,10 @@ fn means(model: &Model, help: &HelpDialog, key: Key, command: &ConsoleCommand) -
 
 fn line(command: &ConsoleCommand, keys: Vec<String>, refused: Option<String>) -> HelpLine {
     let description = Plain::line(refused.as_deref().unwrap_or(command.description));
-    let keys = if keys.is_empty() { vec![":".to_owned()] } else { keys };
-    HelpLine { keys, title: Plain::line(command.title), description, role: Role::Text, is_elsewhere: refused.is_some() }
+    // One without a key is found, and picked from the list of all commands.
+    let has_key = !keys.is_empty();
+    let keys = if has_key { keys } else { vec![":".to_owned()] };
+    HelpLine { keys, title: Plain::line(command.title), description, role: Role::Text, is_elsewhere: refused.is_some() || !has_key }
 }
 
 /// What works in other places only: it is found, and never listed.

@@ -85,7 +85,7 @@ impl ConsoleCommand {
     pub fn group(&self, is_run: bool) -> &'static str {
         let whole = if is_run { "This run" } else { "This plan" };
         match self.id.split_once('.').unwrap_or_default() {
-            ("app", "model" | "trust" | "theme" | "quit" | "interrupt" | "suspend" | "redraw") => "Console",
+            ("app", "model" | "trust" | "theme" | "keys" | "tour" | "quit" | "interrupt" | "suspend" | "redraw") => "Console",
             ("app" | "tree" | "stage" | "request" | "focus" | "found", _) | ("replay", "toggle") => "Go to",
             ("plan", "run" | "step" | "edit_all" | "inputs" | "goal" | "save" | "undo" | "redo" | "compare" | "rivals") => whole,
             ("plan", "compare_file" | "findings") | ("act", "pause" | "breaks" | "menu" | "undo") | ("replay", _) => whole,

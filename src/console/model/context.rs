@@ -32,6 +32,7 @@ pub fn contexts(model: &Model) -> Vec<KeyContext> {
         (Screen::Log, _) => around(&[KeyContext::Log], &[]),
         (Screen::Timeline, _) => around(&[KeyContext::Timeline], &[]),
         (Screen::Trace, _) => around(&[KeyContext::Trace], &[]),
+        (Screen::Plan, Focus::Request) if replay.is_none() && model.at_start() => vec![Request, KeyContext::StartRows, Always],
         (Screen::Plan, Focus::Request) if replay.is_none() => vec![Request, Always],
         (Screen::Plan, Focus::Filter) => vec![Filter, Always],
         (Screen::Plan, _) if model.deps_target().is_some() => vec![Deps, Moving, Always],
@@ -42,7 +43,9 @@ pub fn contexts(model: &Model) -> Vec<KeyContext> {
         (Screen::Plan, Focus::Tree | Focus::Request) if model.tree().searches() && replay.is_none() => {
             around(&[KeyContext::Found], &[Tree, KeyContext::Plan])
         }
-        (Screen::Plan, Focus::Tree | Focus::Request) if model.at_start() => around(&[KeyContext::Start], &[Tree, KeyContext::Plan]),
+        (Screen::Plan, Focus::Tree | Focus::Request) if model.at_start() => {
+            around(&[KeyContext::Start, KeyContext::StartRows], &[Tree, KeyContext::Plan])
+        }
         (Screen::Plan, Focus::Tree | Focus::Request) => around(&[], &[Tree, KeyContext::Plan]),
     }
 }

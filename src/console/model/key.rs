@@ -195,6 +195,7 @@ contexts! {
     Plan Anywhere "Plan screen" "on the plan screen",
     Tree Anywhere "Tree" "in the tree",
     Start Never "Start" "",
+    StartRows Never "Runs at the start" "",
     Run Anywhere "Run" "in a run",
     Replay Anywhere "Replay" "in a replay",
     Log OnItsScreen "Log" "in the log",

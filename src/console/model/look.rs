@@ -2,6 +2,7 @@
 
 use super::Keymap;
 use crate::console::theme::{Role, Theme};
+use crate::engine::Time;
 use crate::text::Plain;
 
 /// How the console looks and which keys it takes.
@@ -17,31 +18,41 @@ pub struct Look {
     pub reduced_motion: bool,
 }
 
-/// What just happened; shown until the next key.
+/// What just happened; shown until the next key, or for some seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Status {
     pub text: Plain,
     /// Good, bad, or neither.
     pub role: Role,
+    /// When it was said.
+    pub since: Option<Time>,
 }
 
+/// How long something stays said, where it is no error.
+const SAID_MS: u64 = 4_000;
+
 impl Status {
+    /// When it goes by itself: what went wrong stays until the next key.
+    pub fn until(&self) -> Option<Time> {
+        self.since.filter(|_| self.role != Role::Error).map(|since| Time(since.0 + SAID_MS))
+    }
+
     pub fn note(text: &str) -> Self {
-        Self { text: Plain::summary(text), role: Role::Text }
+        Self { text: Plain::summary(text), role: Role::Text, since: None }
     }
 
     /// Something that went well.
     pub fn good(text: &str) -> Self {
-        Self { text: Plain::summary(text), role: Role::Success }
+        Self { text: Plain::summary(text), role: Role::Success, since: None }
     }
 
     /// Something that wants attention.
     pub fn warn(text: &str) -> Self {
-        Self { text: Plain::summary(text), role: Role::Warning }
+        Self { text: Plain::summary(text), role: Role::Warning, since: None }
     }
 
     /// Something that went wrong.
     pub fn bad(text: &str) -> Self {
-        Self { text: Plain::summary(text), role: Role::Error }
+        Self { text: Plain::summary(text), role: Role::Error, since: None }
     }
 }

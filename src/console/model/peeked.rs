@@ -1,4 +1,4 @@
-//! `PeekedRun`: what was read of the run that is selected in the list, so that it can be shown beside it without being opened.
+//! `PeekedRun`: what was read of runs of the list, so that it can be said of them without opening them.
 
 use super::{Doc, RunView};
 use crate::console::theme::Role;
@@ -6,19 +6,22 @@ use crate::engine::{PeekedText, RunId, RunPeek, Time};
 use crate::host::client::RunSummary;
 use crate::text::{Plain, counted};
 
+/// Runs of which it is kept: those that the start names, and the selected one.
+const KEPT: usize = 8;
+
 /// What was read of a run of the list.
 #[derive(Clone, Debug, Default)]
 pub struct PeekedRun {
     /// What is being read: the run, as it was at its last event. One at a time, however fast the selection moves.
     asked: Option<(RunId, Time)>,
-    /// What was read last.
-    known: Option<(RunId, Time, RunPeek)>,
+    /// What was read last, the newest last.
+    known: Vec<(RunId, Time, RunPeek)>,
 }
 
 impl PeekedRun {
     /// The run that is to be read next for this line of the list, if one is.
     pub fn ask(&mut self, summary: &RunSummary) -> Option<RunId> {
-        let is_known = self.known.as_ref().is_some_and(|(run, last, _)| *run == summary.run && *last == summary.last);
+        let is_known = self.known.iter().any(|(run, last, _)| *run == summary.run && *last == summary.last);
         if is_known || self.asked.is_some() {
             return None;
         }
@@ -29,21 +32,28 @@ impl PeekedRun {
     /// Takes in what was read.
     pub fn came(&mut self, run: &RunId, peek: RunPeek) {
         if let Some((run, last)) = self.asked.take_if(|(asked, _)| asked == run) {
-            self.known = Some((run, last, peek));
+            self.keep(run, last, peek);
         }
     }
 
     /// Takes in an open run as it is now, where it went on since.
     pub fn look(&mut self, view: &RunView) {
         let seq = view.newest().run.last_seq();
-        if !self.known.as_ref().is_some_and(|(run, _, peek)| *run == view.id && peek.events == seq) {
-            self.known = Some((view.id.clone(), Time::default(), view.newest().run.peek(view.status())));
+        if !self.known.iter().any(|(run, _, peek)| *run == view.id && peek.events == seq) {
+            self.keep(view.id.clone(), Time::default(), view.newest().run.peek(view.status()));
         }
+    }
+
+    fn keep(&mut self, run: RunId, last: Time, peek: RunPeek) {
+        self.known.retain(|(known, _, _)| *known != run);
+        self.known.push((run, last, peek));
+        let first = self.known.len().saturating_sub(KEPT);
+        self.known.drain(..first);
     }
 
     /// What is known of a run.
     pub fn of(&self, run: &RunId) -> Option<&RunPeek> {
-        self.known.as_ref().filter(|(known, _, _)| known == run).map(|(_, _, peek)| peek)
+        self.known.iter().find(|(known, _, _)| known == run).map(|(_, _, peek)| peek)
     }
 }
 

@@ -243,7 +243,7 @@ impl Location {
         // Lines of a log and bars are long: what is beside them needs more room.
         let (from, (part, of)) = match self.screen {
             Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => (LINES_SIDE_BY_SIDE, (5, 9)),
-            Screen::Inbox => (SIDE_BY_SIDE, (2, 5)),
+            Screen::Inbox => (SIDE_BY_SIDE, (1, 2)),
             // A wider terminal never shows shorter titles: the card stands below them as long as they would be cut beside it.
             Screen::Plan => (SIDE_BY_SIDE.max(wanted.columns + wanted.lane.min(LEAST_LANE) + CARD), (5, 9)),
             // What a run gave is as wide as it was on its own screen, and its goal is never cut for it.
@@ -275,7 +275,7 @@ impl Location {
         }
         // One above the other, the list takes no more rows than it has entries, so that the rest is there for reading.
         let (least, most) = match self.screen {
-            Screen::Inbox => (3, (body.height / 4).clamp(3, 8)),
+            Screen::Inbox => (3, (body.height / 2).clamp(3, 12)),
             Screen::Graph => (body.height / 2, body.height / 2),
             Screen::Compare => (3, body.height / 2),
             Screen::Versus => (4, body.height / 2),

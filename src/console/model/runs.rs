@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{CompareScreen, PeekedRun, RunView, list::ListCursor};
-use crate::engine::{Action, RunId};
+use crate::engine::{Action, RunId, Time};
 use crate::host::client::RunSummary;
 
 /// The runs that are open, and the list of all.
@@ -26,6 +26,8 @@ pub struct Runs {
     pub versus: Option<CompareScreen>,
     /// A run that is being opened to be compared with another one: that one, then the one that is opened.
     pub awaited: Option<(RunId, RunId)>,
+    /// When a console of this workspace was last left.
+    pub looked: Option<Time>,
     /// What comes first in a run of the plan that was asked for before its agents and tools were known: it starts once they are.
     pub asked: Option<Vec<Action>>,
 }
@@ -36,6 +38,8 @@ pub struct LatestRuns {
     /// Those that are not over.
     pub open: (Vec<usize>, usize),
     pub ended: (Vec<usize>, usize),
+    /// Those that ended are only the ones that ended since the last look.
+    pub is_news: bool,
     /// Which of those named is selected.
     pub selected: usize,
     /// How many wait for somebody and are not driven here.
@@ -51,21 +55,34 @@ impl LatestRuns {
         self.open.0.len() + self.ended.0.len()
     }
 
-    /// The place in the list of the selected one.
-    pub fn place(&self) -> Option<usize> {
-        self.open.0.iter().chain(&self.ended.0).nth(self.selected).copied()
+    /// The place in the list of one of them.
+    pub fn place(&self, nth: usize) -> Option<usize> {
+        self.named().nth(nth)
     }
 
-    fn of(listing: &[RunSummary]) -> Self {
+    /// The places of all of them, in order.
+    pub fn named(&self) -> impl Iterator<Item = usize> {
+        self.open.0.iter().chain(&self.ended.0).copied()
+    }
+
+    fn of(listing: &[RunSummary], looked: Option<Time>) -> Self {
         let mut latest = Self::default();
         for (at, run) in listing.iter().enumerate() {
             let (places, all) = if run.outcome.is_none() && run.imported.is_none() { &mut latest.open } else { &mut latest.ended };
             *all += 1;
             latest.wait_elsewhere += usize::from(!run.driver.is_here() && run.imported.is_none() && !run.waiting.is_empty());
-            if places.len() < NAMED {
-                places.push(at);
-            }
+            places.push(at);
         }
+        // What ended while nobody looked is news, and goes before what is known.
+        let is_new = |at: &usize| looked.zip(listing[*at].finished).is_some_and(|(looked, finished)| finished > looked);
+        let (places, all) = &mut latest.ended;
+        places.sort_by_key(|at| std::cmp::Reverse(listing[*at].finished));
+        if places.iter().any(is_new) {
+            places.retain(is_new);
+            (*all, latest.is_news) = (places.len(), true);
+        }
+        latest.open.0.truncate(NAMED);
+        latest.ended.0.truncate(NAMED);
         latest
     }
 }
@@ -149,7 +166,7 @@ impl Runs {
         self.depths = order.iter().map(|(_, depth)| *depth).collect();
         self.listing = order.iter().filter_map(|(at, _)| listing.get(*at).cloned()).collect();
         let named = self.latest.selected;
-        self.latest = LatestRuns::of(&self.listing);
+        self.latest = LatestRuns::of(&self.listing, self.looked);
         self.latest.selected = named.min(self.latest.count().saturating_sub(1));
         let place = selected.and_then(|selected| self.listing.iter().position(|summary| summary.run == selected));
         self.place.selected = place.unwrap_or(self.place.selected);

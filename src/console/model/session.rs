@@ -17,12 +17,15 @@ pub struct HostStatus {
     pub catalog: Catalog,
     /// Whether it has. Before, no plan can be judged.
     pub knows_catalog: bool,
+    /// The person's settings file; empty where there is no place for one.
+    pub settings: Plain,
 }
 
 impl HostStatus {
     /// Takes in the first notice.
     pub fn greet(&mut self, hello: Hello) {
         self.workspace = Plain::summary(&hello.workspace);
+        self.settings = hello.settings.map(|file| Plain::summary(&file)).unwrap_or_default();
         (self.model, self.is_picked) = (Some(hello.model), hello.is_picked);
     }
 

@@ -71,3 +71,13 @@ pub enum TerminalEvent {
     /// The terminal is gone or broken; end without it.
     Lost(String),
 }
+
+impl TerminalEvent {
+    /// Whether a person did it with keys or mouse.
+    pub fn is_of_person(&self) -> bool {
+        match self {
+            Self::Key { .. } | Self::Mouse { .. } | Self::Burst { .. } | Self::TypedAtOnce { .. } | Self::Paste { .. } => true,
+            Self::Resized { .. } | Self::FrameDue | Self::Flushed { .. } | Self::Stop(_) | Self::Lost(_) => false,
+        }
+    }
+}

@@ -137,6 +137,7 @@ fn compare(story: &Story, driver: Driver, home: &tempfile::TempDir) {
     // While its time goes by, it does between two looks.
     let elapsed = (!status.is_timed()).then(|| elapsed(view.elapsed_ms(deck.now)).into_string());
     let elapsed = elapsed.as_deref().unwrap_or("elapsed ");
+    let running = view.works().then(|| crate::text::stopwatch(view.elapsed_ms(deck.now)).into_string());
     let header = words(&screen.lines().nth(1).unwrap().replace(['━', '╸', '─'], ""));
     // Where somebody is waited for, that stands in the place of the state.
     let parts: Vec<String> = counts.parts().into_iter().map(|(_, part)| part.into_string()).collect();
@@ -147,7 +148,9 @@ fn compare(story: &Story, driver: Driver, home: &tempfile::TempDir) {
         (header.contains(&format!("{} {}", states[0], parts("-")))
             || matches!(status, RunStatus::Running | RunStatus::Waiting)
                 && header.contains(&format!("{} {}", states[1], parts(" waiting"))))
-            && (header.contains(elapsed) || status.is_timed() && header.contains("began ")),
+            && (header.contains(elapsed)
+                || running.is_some_and(|time| header.ends_with(time.trim()))
+                || status.is_timed() && header.contains("began ")),
         "{header}"
     );
 

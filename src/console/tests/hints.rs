@@ -168,7 +168,7 @@ fn a_question_is_hinted_to_be_answered_and_then_to_be_sent_and_never_to_be_appro
     assert!(before.contains(&"e pick the answer".into()) && !before.iter().any(|hint| hint.contains("approve")), "{before:?}");
     deck.keys("e");
     let after = words(&deck);
-    assert!(after.contains(&"a send the answer".into()) && !after.iter().any(|hint| hint.contains("approve")), "{after:?}");
+    assert!(after.contains(&"a send your reply".into()) && !after.iter().any(|hint| hint.contains("approve")), "{after:?}");
     deck.keys("u");
     assert_eq!(words(&deck), before, "without the answer nothing can be sent");
 }

@@ -99,6 +99,9 @@ impl Deck {
             model,
             is_picked: false,
             requests: Vec::new(),
+            looked: None,
+            is_first: false,
+            settings: Some("/home/ada/.config/dagdeck/config.toml".into()),
         }));
         self.notice(Notice::Catalog { catalog: catalog(), problems: Vec::new() });
     }

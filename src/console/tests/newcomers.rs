@@ -95,7 +95,7 @@ fn picking_an_answer_adds_no_line_to_the_question() {
     let before = lines(&deck);
     deck.keys("e");
     assert_eq!(lines(&deck), before);
-    assert!(deck.sees("[x] rows  your answer, not sent yet"), "{}", deck.screen());
+    assert!(deck.sees("[x] rows  your reply, not sent yet"), "{}", deck.screen());
     deck.keys("a");
     assert_eq!(deck.engine().open_gates().count(), 0, "{}", deck.screen());
 }

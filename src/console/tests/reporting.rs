@@ -107,7 +107,7 @@ fn hints_begin_with_what_the_state_calls_for() {
     assert!(hints(&mut deck).contains("m actions"), "{}", hints(&mut deck));
     let mut deck = broken_at(Moment::After);
     deck.done("scan", json!(1));
-    assert!(hints(&mut deck).starts_with(" s step  , step into  ; let it run"), "{}", hints(&mut deck));
+    assert!(hints(&mut deck).starts_with(" s step  , step into  ; release"), "{}", hints(&mut deck));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_replay_tells_the_run_and_what_waits_as_they_were_and_the_way_back_from_the_
     deck.keys("H 0");
     assert!(deck.sees("running") && deck.sees("1 gate waiting now"), "{}", deck.screen());
     deck.keys("2");
-    assert!(deck.sees("replay at event 1, keys inactive: press $ to leave the replay"), "{}", deck.screen());
+    assert!(deck.sees("replay at event 1, keys inactive: $ leaves the replay"), "{}", deck.screen());
     deck.keys("$");
     deck.later(1_000);
     assert!(deck.model.replay().is_none() && deck.sees("keys active"), "{}", deck.screen());

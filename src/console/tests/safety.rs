@@ -71,7 +71,7 @@ impl Oracle {
 fn the_key_of_another_reply_cancels_the_one_that_waits_to_be_confirmed() {
     let mut deck = Deck::waiting(80, 24);
     deck.keys("i X");
-    assert!(deck.sees("press again to cancel the branch"), "{}", deck.screen());
+    assert!(deck.sees("press X again to cancel them"), "{}", deck.screen());
     deck.keys("a");
     assert!(deck.sees("cancelled: nothing was sent"), "{}", deck.screen());
     assert_eq!(deck.engine().open_gates().count(), 1);
@@ -210,7 +210,7 @@ fn a_skip_tells_what_it_changes_and_wants_the_key_again() {
     let mut deck = Deck::waiting(100, 24);
     deck.keys("i -");
     assert_eq!(deck.engine().open_gates().count(), 1);
-    assert!(deck.sees("skips write") && deck.sees("Press again to skip write"), "{}", deck.screen());
+    assert!(deck.sees("skips write") && deck.sees("Press - again to skip it"), "{}", deck.screen());
     deck.keys("-");
     assert_eq!(deck.engine().open_gates().count(), 0);
 }
@@ -323,7 +323,7 @@ fn a_path_that_was_edited_has_no_new_lines() {
 fn a_rejection_says_what_it_does() {
     let mut deck = Deck::waiting(120, 40);
     deck.keys(". x");
-    assert!(deck.sees("write is cancelled"), "{}", deck.screen());
+    assert!(deck.sees("rejects write with this reason; the node is cancelled"), "{}", deck.screen());
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn words_of_one_reply_are_not_lost_to_another() {
 fn a_card_behind_something_open_says_when_its_keys_reply() {
     let mut deck = Deck::waiting(120, 40);
     deck.keys(". e");
-    assert!(deck.sees("keys reply again once this is closed") && !deck.sees("not active"), "{}", deck.screen());
+    assert!(deck.sees("close this to use the keys of the gate") && !deck.sees("not active"), "{}", deck.screen());
     deck.keys("esc");
     deck.later(1_000);
     assert!(deck.sees("keys active"), "{}", deck.screen());

@@ -43,7 +43,7 @@ fn a_host_is_allowed_for_good_only_by_its_own_key_pressed_twice() {
     deck.keys("i");
     assert!(deck.sees("what it would send"), "{}", deck.screen());
     deck.keys("A");
-    assert!(deck.sees("may then always be sent to collector.example:443: press again"), "{}", deck.screen());
+    assert!(deck.sees("may then always be sent to collector.example:443: press A"), "{}", deck.screen());
     assert!(!allowed(&deck) && deck.engine().open_gates().count() == 1);
     deck.keys("A");
     assert!(allowed(&deck) && deck.engine().open_gates().count() == 0, "{}", deck.screen());

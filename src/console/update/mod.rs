@@ -57,6 +57,9 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
     let mut turn =
         UpdateTurn { now, key: None, quiet: model.safety.quiet(now), in_burst: model.safety.in_burst(), effects: Vec::new(), next: None };
     let mut frame = true;
+    if matches!(msg, Msg::Tick | Msg::Notice(_)) {
+        model.status.take_if(|status| status.until().is_some_and(|until| until <= now));
+    }
     match msg {
         Msg::Key(key) => keys::key(model, &mut turn, key),
         Msg::Mouse(what, place) => mouse::mouse(model, &turn, what, place),
@@ -77,9 +80,12 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
         }
         Msg::Tick => actions::replay::tick(model, now),
         Msg::Edited { then, before, text } => actions::dialogs::edited(model, &mut turn, &then, &before, text),
-        Msg::Themed { name, theme } => actions::app::themed(model, name, theme.map(|theme| *theme)),
+        Msg::Themed { name, theme } => actions::app::themed(model, &mut turn, name, theme.map(|theme| *theme)),
     }
     actions::past::read_on(model, &mut turn);
+    if let Some(status) = &mut model.status {
+        status.since = status.since.or(Some(now));
+    }
     settle(model);
     if frame {
         turn.effects.push(ConsoleEffect::Frame);
@@ -165,5 +171,9 @@ pub fn next_wake(model: &Model, now: Time) -> Option<Time> {
     };
     let second = (ticks && in_sight && !model.look.reduced_motion).then(|| Time((now.0 / 1000 + 1) * 1000));
     let plays = model.replay().filter(|_| in_sight).and_then(Replay::due);
-    [active, second, plays].into_iter().flatten().min()
+    let said = model.status.as_ref().and_then(|status| status.until()).filter(|at| *at > now);
+    // Ages are told in minutes.
+    let ages = model.at_start() || model.place.screen == Screen::Inbox && !model.inbox.gates.is_empty();
+    let minute = ages.then(|| Time((now.0 / 60_000 + 1) * 60_000));
+    [active, second, plays, said, minute].into_iter().flatten().min()
 }

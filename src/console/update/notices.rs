@@ -3,8 +3,8 @@
 use super::ends::{ended, show_end};
 use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{
-    Focus, GateKey, Model, PlanOrigin, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, TreeView, TypedLine, Version, docs, stops,
-    texts,
+    Focus, GateKey, Model, PlanOrigin, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, Tab, TreeView, TypedLine, Version, docs,
+    stops, texts,
 };
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
@@ -16,6 +16,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
     match notice {
         Notice::Hello(hello) => {
             hello.requests.iter().for_each(|request| model.request.typed.keep(TypedLine::Request, request));
+            model.runs.looked = hello.looked;
             model.session.greet(hello);
             turn.send(Request::ListRuns);
         }
@@ -47,6 +48,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::RunOpened { run, records, driver } => run_opened(model, turn, run, &records, driver),
         Notice::Events { run, records } => events(model, turn, &run, &records),
         Notice::Runs(listing) => model.runs.list(listing),
+        Notice::ThemeKept { theme, file } => model.status = Some(Status::good(&format!("theme {theme}, kept in {file}"))),
         past @ (Notice::RunPeeked { .. } | Notice::RunsFound { .. }) => actions::past::heard(model, past),
         Notice::RunWeighed { run, bytes } => actions::branch::ask_delete(model, turn, &run, bytes),
         Notice::RunDeleted { run, bytes } => forget(model, turn, &run, bytes),
@@ -77,12 +79,14 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             }
             actions::branch::forget_interrupted(model, &run);
         }
-        Notice::Frozen { run, problem } => {
-            model.status = Some(bad(&problem));
-            if let Some(view) = model.runs.get_mut(&run) {
-                view.frozen = Some(problem);
-            }
-        }
+        Notice::Frozen { run, problem } => frozen(model, &run, problem),
+    }
+}
+
+fn frozen(model: &mut Model, run: &RunId, problem: Problem) {
+    model.status = Some(bad(&problem));
+    if let Some(view) = model.runs.get_mut(run) {
+        view.frozen = Some(problem);
     }
 }
 
@@ -290,13 +294,13 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         if *outcome == Outcome::Succeeded && shown && model.place.screen == Screen::Plan {
             return model.status = None;
         }
-        let Status { text, role } = ended(view, *outcome, &reason.message());
+        let status = ended(view, *outcome, &reason.message());
+        // The card of what failed says so, with the ways on.
         let is_at_failure = shown && model.selected_id().and_then(|node| view.newest().state(node)).is_some_and(NodeState::has_failed);
-        let ways = match is_at_failure {
-            true => format!(" ({} tries again, {} changes it first)", model.hint("act.again"), model.hint("plan.edit")),
-            false => String::new(),
-        };
-        Status { text: text.then(&Plain::line(&ways)), role }
+        if is_at_failure && model.place.screen == Screen::Plan && model.tab() == Tab::Output && !model.layout().detail.is_empty() {
+            return model.status = None;
+        }
+        status
     } else if let Event::Acted { action, nodes, .. } = event {
         if shown {
             follow_step(model, action, nodes);
@@ -319,7 +323,7 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         let go = key("act.pause").map(|go| format!("; press {go} to resume")).unwrap_or_default();
         Status::warn(&format!("`{node_id}` halted: {reason}{go}"))
     } else if let Event::Node { node_id, fact: NodeFact::CallHeld { held, .. }, .. } = event {
-        let go = key("act.step").map(|step| format!("; press {step} to let it run")).unwrap_or_default();
+        let go = key("act.step").map(|step| format!("; press {step} to release it")).unwrap_or_default();
         // Of several the one that goes next, as beside the tree.
         let mut calls = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.held_calls(node_id));
         let held = calls.next().unwrap_or(held);

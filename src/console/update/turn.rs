@@ -29,6 +29,8 @@ pub enum ConsoleEffect {
         /// Whether a new one opened.
         ring: bool,
     },
+    /// Show the tour.
+    Tour,
     /// Back to the shell until `fg`.
     Suspend,
     /// Leave, with these lines for the scrollback.

@@ -121,17 +121,17 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
     let node = || model.shown_run().zip(model.selected_id());
     let name = match id {
         "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next call"),
-        "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it run"),
+        "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "release"),
         "act.why" => did_not_run(model).then_some("why it did not run"),
+        "request.submit" if model.request.field.is_empty() && model.at_start() => Some("open the marked run"),
         "app.back" if model.reads_output() => Some("tree"),
         "app.back" if model.tree().searches() => Some("end search"),
-        "plan.edit" => failed(model).then_some("change it"),
         "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
         "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "resume" } else { "pause" }),
         "tree.attention" => {
             let stops = model.shown_run().map(RunView::stops).unwrap_or_default();
             let is_over = !stops.is_empty() && stops.iter().all(|stop| matches!(stop.kind, StopKind::Failure | StopKind::Stale));
-            is_over.then_some("next problem")
+            is_over.then_some("next failure")
         }
         "request.focus" if rewrites(model) => Some("change the request"),
         "replay.toggle" => model.replay().map(|_| "to now"),
@@ -151,7 +151,7 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
             Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)) | None => Some("reject …"),
         },
         "gate.approve" => model.selected_draft().and_then(|draft| match draft {
-            ReplyDraft::Answer(_) => Some("send the answer"),
+            ReplyDraft::Answer(_) => Some("send your reply"),
             ReplyDraft::Payload(_) => Some("approve as edited"),
             ReplyDraft::Words(_) => None,
         }),

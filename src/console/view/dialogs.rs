@@ -8,8 +8,8 @@ use super::request::{draw_rows, field};
 use super::{act, doc, sentence};
 use crate::console::commands::guards;
 use crate::console::model::{
-    Asks, Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, ListOf, Model, Pick, PickItem, READING, ReaderDialog,
-    Reading, ScreenLayout, box_width, docs, scrolled, texts,
+    Asks, Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, LineThen, ListOf, Model, Pick, PickItem, READING,
+    ReaderDialog, Reading, ScreenLayout, box_width, docs, scrolled, texts,
 };
 use crate::console::theme::Role;
 use crate::plan::validate::Code;
@@ -38,8 +38,9 @@ pub fn draw(model: &Model, layout: &ScreenLayout, pen: &mut Pen<'_>, shown: &mut
     }
 }
 
-/// Columns of a list to pick from.
+/// Columns of a list to pick from: of commands with their keys, and of what has words behind it.
 const PANEL: u16 = 64;
+const WIDE_PANEL: u16 = 72;
 /// Columns of a question.
 const NARROW: u16 = 76;
 /// Below so many columns for the keys of something to read, the way out goes before the way on.
@@ -118,7 +119,8 @@ fn rows_of(pick: &Pick) -> Vec<PickRow> {
 }
 
 fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let width = box_width(pen.buffer.area.width, PANEL);
+    let is_keyed = pick.items.iter().any(|item| item.key.is_some());
+    let width = box_width(pen.buffer.area.width, if is_keyed { PANEL } else { WIDE_PANEL });
     let columns = usize::from(width.saturating_sub(4));
     let marked = sentence::rows(&pick.marked().map(item_description).unwrap_or_default(), Role::Dim, columns);
     // A reason that takes two lines doesn't move the list: there is always room for it.
@@ -127,7 +129,7 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     let above = u16::try_from(note.len()).unwrap_or(u16::MAX);
     let rows = rows_of(pick);
     // The box stays as it is while it is searched.
-    let most = rows.len().max(pick.items.len()) + usize::from(3 + below + above);
+    let most = rows.len().max(unsearched(pick)) + usize::from(3 + below + above);
     let inside = pen.panel(width, u16::try_from(most).unwrap_or(u16::MAX).min(panel(pen)), &pick.title);
     pen.lines(inside, &note);
     let inside = Rect { y: inside.y + above.min(inside.height), height: inside.height.saturating_sub(above), ..inside };
@@ -164,6 +166,14 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     }
     let takes = if pick.is_at_fold() { "show them, with why" } else { "take it" };
     keys(model, pen, room, &[("pick.take", takes), ("pick.page_down", "page down")]);
+}
+
+/// Rows of a list before anything is searched for in it.
+fn unsearched(pick: &Pick) -> usize {
+    let usable = || pick.items.iter().filter(|item| pick.unfolded || item.refused.is_none());
+    let mut groups: Vec<&str> = usable().map(|item| item.group).filter(|group| !group.is_empty()).collect();
+    groups.dedup();
+    usable().count() + groups.len() + usize::from(pick.items.iter().any(|item| item.refused.is_some()))
 }
 
 /// Columns of the names, and whether keys are at the ends of the lines.
@@ -207,13 +217,18 @@ fn draw_item(item: &PickItem, (names, keyed): (usize, bool), pen: &mut Pen<'_>, 
     pen.pieces(row, &[(item.label.pad(names), role), (words, Role::Dim)]);
 }
 
+/// What enter does with a line.
+fn line_keeps(line: &LineDialog) -> &'static str {
+    if matches!(line.then, LineThen::Reject(_)) { "keep this reason" } else { "OK" }
+}
+
 fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
     let note = if line.note.is_empty() { Vec::new() } else { sentence::rows(&line.note, Role::Dim, columns(pen)) };
     let inside = boxed_rows(pen, note.len() + 2, &line.title);
     field(pen, row(inside, 0), &line.field, true, shown);
     pen.lines(rows_from(inside, inside.y + 1), &note);
     let before = model.line().map_or(&[][..], |line| model.request.typed.before(line));
-    let hints = [("line.keep", "OK"), ("line.cancel", leaving(model)), ("line.older", "earlier")];
+    let hints = [("line.keep", line_keeps(line)), ("line.cancel", leaving(model)), ("line.older", "earlier")];
     keys(model, pen, last_row(inside), &hints[..if before.is_empty() { 2 } else { 3 }]);
 }
 
@@ -229,8 +244,8 @@ fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &
     };
     pen.pieces(Rect { y: inside.bottom().saturating_sub(2), height: 1, ..inside }, &note);
     let hints = match editor.is_words() {
-        true => [("words.keep", "OK"), ("words.newline", "new line"), ("words.cancel", "cancel")],
-        false => [("editor.keep", "OK"), ("editor.newline", "new line"), ("editor.cancel", "cancel")],
+        true => [("words.keep", "OK"), ("words.newline", "new line"), ("words.cancel", "close")],
+        false => [("editor.keep", "OK"), ("editor.newline", "new line"), ("editor.cancel", "close")],
     };
     keys(model, pen, last_row(inside), &hints);
 }
@@ -255,7 +270,7 @@ fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Sh
     if let Some(note) = &form.note {
         pen.pieces(Rect { y: inside.bottom().saturating_sub(2), height: 1, ..inside }, &sentence::row(note, Role::Error));
     }
-    keys(model, pen, last_row(inside), &[("form.next", "next field"), ("form.keep", "OK"), ("form.cancel", "cancel")]);
+    keys(model, pen, last_row(inside), &[("form.next", "next field"), ("form.keep", "OK"), ("form.cancel", "close")]);
 }
 
 fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {

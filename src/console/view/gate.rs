@@ -9,7 +9,7 @@ use crate::console::commands;
 use crate::console::model::{GateKey, GateShown, Model, RunView, docs, scrolled, texts};
 use crate::console::theme::Role;
 use crate::engine::{Gate, Time};
-use crate::text::{Glyph, Plain, clock, counted};
+use crate::text::{Glyph, Plain, began, counted};
 
 /// Rows of a card below which it is low: who asks is on the row of what is asked, and the keys have one row.
 const LOW: u16 = 18;
@@ -23,7 +23,7 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, key: &GateK
     let low = area.height < LOW;
     let mark = Plain::line(pen.theme.glyph(Glyph::Gate)).then(&Plain::blank(1));
     let end = pen.pieces(head, &[(mark, Role::Gate), (docs::asks(gate), Role::Title)]);
-    let about = about(view, gate);
+    let about = about(view, gate, now);
     let mut used = 0;
     if low {
         let rest = Rect { x: end, width: head.right().saturating_sub(end), ..head };
@@ -65,9 +65,9 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, key: &GateK
 }
 
 /// The node's id, who does its work, and when it asked.
-fn about(view: &RunView, gate: &Gate) -> Plain {
+fn about(view: &RunView, gate: &Gate, now: Time) -> Plain {
     let worker = view.plan().nodes.iter().find(|node| node.id == gate.node).map(texts::worker);
-    let asked = Plain::line("asked at ").then(&clock(gate.opened.0));
+    let asked = Plain::line("asked ").then(&began(gate.opened.0, now.0));
     let parts = [Some(Plain::summary(&gate.node)), worker, Some(asked)];
     parts.into_iter().flatten().reduce(|line, part| line.then(&Plain::line(" · ")).then(&part)).unwrap_or_default()
 }
@@ -120,16 +120,16 @@ fn state(model: &Model, now: Time, key: &GateKey, pen: &Pen<'_>) -> ((Plain, Rol
     let says = |words: &str, role| ((Plain::line(words), role), false);
     if let Some(replay) = model.runs.get(&key.run).and_then(RunView::replay) {
         let now = model.hint("gate.now");
-        return says(&format!("replay at event {}, keys inactive: press {now} to leave the replay", replay.at()), Role::Badge);
+        return says(&format!("replay at event {}, keys inactive: {now} leaves the replay", replay.at()), Role::Badge);
     }
     if model.selected_gate().is_none() {
         return says(&format!("opened just now: {} lets its keys reply", model.hint("tree.attention")), Role::Waiting);
     }
     if !model.dialogs.is_empty() {
-        return says("keys reply again once this is closed", Role::Dim);
+        return says("close this to use the keys of the gate", Role::Dim);
     }
     if model.types() {
-        return says("keys reply again once you have typed", Role::Dim);
+        return says("end the typing to use the keys of the gate", Role::Dim);
     }
     if !model.gate_is_faced() || !model.safety.quiet(now) {
         return says("keys not active yet: wait half a second", Role::Dim);

@@ -7,7 +7,7 @@ use crate::console::model::{Model, PlanScreen, RunView, Screen, StopKind, texts}
 use crate::console::theme::Role;
 use crate::engine::{CountedNodes, GateId, NodeCounts, RunStatus, Time, Totals, elapsed};
 use crate::host::client::Driver;
-use crate::text::{Glyph, Plain, clock, counted, duration};
+use crate::text::{Glyph, Plain, began, counted, duration, stopwatch};
 
 /// Texts one after the other with how they look.
 type Pieces = Vec<(Plain, Role)>;
@@ -27,13 +27,14 @@ struct Header {
 /// Draws the first rows: two, or on a low screen the first with the counts in it.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let Header { title, state, bar, counts, took } = place(model, now, pen);
-    let took: Pieces = elsewhere(model, pen).into_iter().chain(took).collect();
+    // By weight: the time stands at the right edge, and what comes and goes is on its left.
+    let took: Pieces = took.iter().take(1).cloned().chain(elsewhere(model, pen)).chain(took.iter().skip(1).cloned()).collect();
     if area.height < 2 {
         let trimmed = |(text, role): (Plain, Role)| (Plain::line(text.as_str().trim()), role);
         return row(pen, area, title, state.into_iter().chain(counts).map(trimmed).chain(took).chain(around(model)).collect());
     }
     row(pen, area, title, around(model));
-    row(pen, Rect { y: area.y + 1, ..area }, [state, bar, counts].concat(), took);
+    figures(pen, Rect { y: area.y + 1, ..area }, [state, bar, counts].concat(), took);
 }
 
 /// Columns between two texts of a row.
@@ -62,6 +63,22 @@ fn row(pen: &mut Pen<'_>, area: Rect, left: Pieces, mut right: Pieces) {
     let end = pen.pieces_right(inside, &spaced);
     pen.pieces(Rect { width: end.saturating_sub(inside.x), ..inside }, &left);
 }
+
+/// Draws the second row: what counts up stands at the right edge and never moves; it and the bar go before the last of the counts.
+fn figures(pen: &mut Pen<'_>, area: Rect, mut left: Pieces, mut right: Pieces) {
+    let all = usize::from(area.width).saturating_sub(2);
+    let side = |right: &Pieces| right.iter().map(|(text, _)| text.width() + GAP).sum::<usize>();
+    while width(&left) + side(&right) > all && right.len() > 1 && right.pop().is_some() {}
+    while width(&left) + side(&right) > all && left.len() > LEAST && left.pop().is_some() {}
+    right.reverse();
+    let spaced: Pieces = right.into_iter().flat_map(|(text, role)| [(Plain::blank(GAP), Role::Text), (text, role)]).collect();
+    let inside = Rect { x: area.x + 1, width: area.width.saturating_sub(2), height: 1, ..area };
+    let end = pen.pieces_right(inside, &spaced);
+    pen.pieces(Rect { width: end.saturating_sub(inside.x), ..inside }, &left);
+}
+
+/// Pieces of the second row's left side that stand whatever else has no room: the state and the bar.
+const LEAST: usize = 4;
 
 /// The model, the folder, and which of several runs is shown.
 fn around(model: &Model) -> Pieces {
@@ -219,9 +236,9 @@ fn took(view: &RunView, now: Time) -> Pieces {
     if view.replay().is_none() {
         let (ms, run) = (view.elapsed_ms(now), &view.newest().run);
         let time = match view.works() {
-            true => elapsed(ms / 1000 * 1000),
+            true => stopwatch(ms),
             // Nothing is drawn while all of it waits, so a number would soon be false.
-            false if view.status().is_timed() => Plain::line("began ").then(&clock(run.began().0)),
+            false if view.status().is_timed() => Plain::line("began ").then(&began(run.began().0, now.0)),
             false => elapsed(ms),
         };
         took.push((time, Role::Dim));

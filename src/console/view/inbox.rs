@@ -9,26 +9,31 @@ use crate::console::model::{GateKey, Model, ScreenLayout, docs};
 use crate::console::theme::Role;
 use crate::engine::{Decided, Time};
 use crate::host::client::Driver;
-use crate::text::{Glyph, Plain, clock};
+use crate::text::{Glyph, Plain, ago, clock};
 
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &ScreenLayout, shown: &mut Shown) {
-    list(model, pen, layout.list);
+    list(model, now, pen, layout.list);
     detail(model, now, pen, layout.detail, shown);
 }
 
-fn list(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+fn list(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let gates = &model.inbox.gates;
     let words = match gates.len() {
-        0 => "no open gate here".to_owned(),
+        0 => "no open gate".to_owned(),
         1 => "1 open gate".to_owned(),
         many => format!("{many} open gates, oldest first"),
     };
     let words = others(model).map(|others| format!("{words}; {others}")).unwrap_or(words);
     pen.title(area, &[(Plain::line(&words), Role::Title)]);
-    pen.list(below(area), (model.inbox.top, gates.len()), model.inbox.place(), true, |pen, at, line| entry(model, &gates[at], pen, line));
+    pen.list(below(area), (model.inbox.top, gates.len()), model.inbox.place(), true, |pen, at, line| {
+        entry(model, now, &gates[at], pen, line)
+    });
 }
 
-fn entry(model: &Model, key: &GateKey, pen: &mut Pen<'_>, line: Rect) {
+/// Columns of how long ago a gate opened.
+const AGE: usize = 11;
+
+fn entry(model: &Model, now: Time, key: &GateKey, pen: &mut Pen<'_>, line: Rect) {
     let Some(view) = model.runs.get(&key.run) else { return };
     let Some((gate, _)) = view.newest().run.gate(key.gate) else { return };
     let written = if model.inbox.drafts.contains_key(key) { pen.theme.glyph(Glyph::Modified) } else { " " };
@@ -37,12 +42,14 @@ fn entry(model: &Model, key: &GateKey, pen: &mut Pen<'_>, line: Rect) {
     let pieces = [
         (Plain::line(pen.theme.glyph(Glyph::Gate)), Role::Gate),
         (Plain::line(written), Role::Warning),
-        (clock(gate.opened.0), Role::Dim),
+        (Plain::line(" ").then(&docs::gate_title(view, gate)), Role::Text),
         (Plain::line(&run), Role::Dim),
-        (Plain::line("  ").then(&docs::gate_title(view, gate)), Role::Text),
         (Plain::line("  ").then(&view.goal()), Role::Dim),
     ];
-    pen.pieces(text_of(line), &pieces);
+    let row = text_of(line);
+    let age = ago(now.since(gate.opened)).pad_start(AGE);
+    let end = pen.pieces_right(row, &[(age, Role::Dim)]);
+    pen.pieces(Rect { width: end.saturating_sub(row.x), ..row }, &pieces);
 }
 
 fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
@@ -64,7 +71,7 @@ fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         Some((gate, None)) => title(gate).then(&Plain::line(&open_elsewhere(model))),
         None if model.inbox.gates.is_empty() => {
             let back = model.hint("app.back");
-            Plain::line(&format!("No gate is open in the runs that are open here. Press {back} to go back."))
+            Plain::line(&format!("What the runs of this console ask you comes here. {back} goes back."))
         }
         None => Plain::line(&format!("Press {} or {} to select a gate.", model.hint("move.down"), model.hint("move.up"))),
     };
@@ -93,8 +100,8 @@ fn others(model: &Model) -> Option<String> {
     let key = model.hint("app.runs");
     match model.runs.latest.wait_elsewhere {
         0 => None,
-        1 => Some(format!("1 other run waits (key {key})")),
-        many => Some(format!("{many} other runs wait (key {key})")),
+        1 => Some(format!("1 run elsewhere has an open gate ({key})")),
+        many => Some(format!("{many} runs elsewhere have open gates ({key})")),
     }
 }
 

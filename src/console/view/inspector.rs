@@ -29,7 +29,8 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
         return pen.end_bar(below);
     }
     let Some(node) = model.selected_node() else { return };
-    let mut title = vec![(node.title_or_id(), Role::Title)];
+    let failure = docs::failure_title(model);
+    let mut title = vec![failure.map_or_else(|| (node.title_or_id(), Role::Title), |words| (words, Role::Error))];
     if let Some((glyph, role)) = state {
         title.insert(0, (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role));
     }

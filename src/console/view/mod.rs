@@ -23,6 +23,7 @@ mod runs;
 mod scrub;
 mod sentence;
 mod timeline;
+mod tour;
 mod trace;
 mod tree;
 mod versus;
@@ -39,6 +40,7 @@ pub use called::suggested;
 pub use footer::{Hint, hints};
 use pen::Pen;
 pub use pen::Shown;
+pub use tour::draw as tour;
 
 /// Draws the model as it is at a moment.
 pub fn draw(model: &Model, now: Time, buffer: &mut Buffer) -> Shown {

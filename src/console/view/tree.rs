@@ -58,7 +58,7 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
 fn folded(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let Some(view) = model.shown_run() else { return };
     let counts = view.counts();
-    let steps = counted(counts.all as usize, "step");
+    let steps = counted(counts.all as usize, "node");
     let rest = if counts.done == counts.all { "all done".to_owned() } else { counts.label().into_string() };
     let mark = Plain::line(pen.theme.glyph(Glyph::Folded)).then(&Plain::line(&format!(" {steps}, {rest}")));
     pen.text(area.x + 3, area.y, area.width.saturating_sub(4), &mark, Role::Dim);

@@ -1,7 +1,7 @@
 //! `RunPeek`: what there is to know of a run before it is opened: how far it is, why it is as it is, what it asks, how its results begin.
 
 use super::describe::{RunStatus, result_text};
-use crate::engine::RunState;
+use crate::engine::{Outcome, RunState};
 use crate::plan::NodeId;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,8 @@ pub struct RunPeek {
     pub counts: String,
     /// Why it ended as it did, or what broke it off; may be empty.
     pub reason: String,
+    /// What it waits for, or what came out, in a few words; may be empty.
+    pub note: String,
     /// What its open gates ask, the oldest first.
     pub gates: Vec<PeekedText>,
     /// How the results of its final nodes begin.
@@ -38,6 +40,25 @@ pub struct PeekedText {
 }
 
 impl RunState {
+    /// What it waits for, else what came out of it, on one line.
+    fn note(&self, reason: &str, result: Option<String>) -> String {
+        let title = |id: &NodeId| self.node_doc(id).map_or_else(|| id.to_string(), |node| node.title_or_id().into_string());
+        let halted = || {
+            self.nodes_in_order().into_iter().map(|(id, _)| id).find(|id| self.kept(id).is_some() || self.held_calls(id).next().is_some())
+        };
+        if let Some(gate) = self.open_gates().next() {
+            return format!("{}: {}", title(&gate.node), gate.asks());
+        }
+        match self.outcome() {
+            None => halted().map(|id| format!("halted: {}", title(id))).unwrap_or_else(|| reason.to_owned()),
+            Some((Outcome::Succeeded | Outcome::Rehearsed, _)) => {
+                let wrote = self.changes().files_label();
+                if wrote.is_empty() { result.unwrap_or_default() } else { wrote.into_string() }
+            }
+            Some((Outcome::Partial | Outcome::Failed | Outcome::Cancelled, _)) => reason.replace('`', ""),
+        }
+    }
+
     /// The run in a few words, by what it is now.
     pub fn peek(&self, status: RunStatus) -> RunPeek {
         let reason = match self.outcome() {
@@ -50,6 +71,7 @@ impl RunState {
         RunPeek {
             events: self.last_seq(),
             counts: self.counts(status).label().into_string(),
+            note: self.note(&reason, results.first().and_then(|(_, result)| result_text(result).lines().next().map(str::to_owned))),
             reason,
             gates: self.open_gates().map(|gate| PeekedText { node: gate.node.clone(), text: gate.asks(), is_cut: false }).collect(),
             results: results.iter().take(RESULTS).map(|(id, result)| beginning(id, &result_text(result))).collect(),

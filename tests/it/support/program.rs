@@ -30,8 +30,16 @@ pub struct Ended {
 }
 
 impl Program {
-    /// On a fresh machine: no key, no configuration, no runs.
+    /// On a machine with no key, no configuration and no runs, where the tour was seen.
     pub fn new() -> Self {
+        let program = Self::fresh();
+        std::fs::create_dir(program.folder.path().join("state")).unwrap();
+        std::fs::write(program.folder.path().join("state/looked.json"), "{}").unwrap();
+        program
+    }
+
+    /// On a machine on which it was never started.
+    pub fn fresh() -> Self {
         let folder = TempDir::new().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
         Self { folder, env: Vec::new() }

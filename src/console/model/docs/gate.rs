@@ -50,7 +50,7 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
             Some(after.as_str()).filter(|after| before.as_deref() != Some(*after))
         }
         Some(Preview::Text(text)) => {
-            doc.heading("what it would do");
+            doc.heading("preview");
             doc.text(Role::Text, text);
             None
         }
@@ -106,7 +106,7 @@ fn written(draft: Option<&ReplyDraft>, options: &[String], doc: &mut Doc<'static
         // The mark at the option says it.
         Some(ReplyDraft::Answer(Value::String(answer))) if options.iter().any(|option| option == answer) => return,
         Some(ReplyDraft::Answer(value)) => {
-            doc.line(Role::Warning, Plain::line("your answer, not sent yet:"));
+            doc.line(Role::Warning, Plain::line("your reply, not sent yet:"));
             doc.text(Role::Text, &texts::result(value));
         }
         Some(ReplyDraft::Words(text)) if text.is_empty() => doc.line(Role::Warning, Plain::line("rejects without a message, not sent yet")),
@@ -125,7 +125,7 @@ fn question(kind: &GateKind, draft: Option<&ReplyDraft>, doc: &mut Doc<'static>)
     for option in options {
         let is_picked = matches!(draft, Some(ReplyDraft::Answer(Value::String(answer))) if *answer == *option);
         let line = Plain::line(if is_picked { "  [x] " } else { "  [ ] " }).then(&Plain::summary(&option));
-        let unsent = if is_picked { Plain::line("  your answer, not sent yet") } else { Plain::default() };
+        let unsent = if is_picked { Plain::line("  your reply, not sent yet") } else { Plain::default() };
         doc.line(if is_picked { Role::Warning } else { Role::Text }, line.then(&unsent));
     }
     for field in fields {

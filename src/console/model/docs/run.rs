@@ -3,9 +3,11 @@
 use serde_json::Value;
 
 use super::{outcome, says};
-use crate::console::model::{Doc, Model, RunView, texts};
+use crate::console::model::{Doc, Model, RunView, Tab, texts};
 use crate::console::theme::Role;
-use crate::engine::{HeldAt, Mark, MessageRole, NextCall, NodeError, NodeState, RunStatus, ToolCall, ToolReport, Totals, result_text};
+use crate::engine::{
+    HeldAt, Mark, MessageRole, NextCall, NodeError, NodeState, RunStatus, StateGroup, ToolCall, ToolReport, Totals, result_text,
+};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, counted, duration};
 
@@ -20,9 +22,7 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
     }
     let before = doc.len();
     if let Some(error) = &node.error {
-        failure(node.state.label(run.seen_status()), error, &mut doc);
-        ways_on(model, run, id, &mut doc);
-        other_model(model, run, id, &mut doc);
+        failed((model, run), id, (node.state.label(run.seen_status()), error), &mut doc);
     } else {
         let (state, reason) = (node.state.label(run.seen_status()), run.seen().run.reason(id));
         // What kept it from running says more than the node before it.
@@ -116,7 +116,7 @@ fn ways_on(model: &Model, run: &RunView, node: &NodeId, doc: &mut Doc<'_>) {
     let is_reached = run.replay().is_none() && (run.goes_on() || run.newest().run.outcome().is_some());
     if has_failed && is_reached {
         let key = |id: &str| model.hint(id);
-        let words = format!("{} tries again, {} changes it first, {} has more", key("act.again"), key("plan.edit"), key("act.menu"));
+        let words = format!("{} tries again, {} edits it first, {} has more", key("act.again"), key("plan.edit"), key("act.menu"));
         doc.line(Role::Hint, Plain::line(&words));
     }
 }
@@ -131,10 +131,61 @@ fn other_model(model: &Model, run: &RunView, node: &NodeId, doc: &mut Doc<'_>) {
     }
 }
 
-fn failure(what: &str, error: &NodeError, doc: &mut Doc<'_>) {
+/// Why it failed, what that keeps from running, and the ways on.
+fn failed((model, run): (&Model, &RunView), id: &NodeId, (state, error): (&str, &NodeError), doc: &mut Doc<'_>) {
+    // The title of its card says it, where it has the room.
+    failure(if failure_title(model).is_some() { None } else { Some(state) }, error, doc);
+    kept_from_running(run, id, doc);
+    ways_on(model, run, id, doc);
+    other_model(model, run, id, doc);
+}
+
+/// Columns of a card around its title.
+const TITLE_FRAME: u16 = 6;
+
+/// What the card of a failed node is called: the failure, where that is one row.
+pub fn failure_title(model: &Model) -> Option<Plain> {
+    let (view, id) = model.shown_run().zip(model.selected_id())?;
+    let node = view.seen().run.node(id).filter(|node| node.state.has_failed() && model.tab() == Tab::Output)?;
+    let first = Plain::summary(node.error.as_ref()?.message.lines().next()?.trim_end_matches(':'));
+    (!first.is_empty() && first.width() <= usize::from(model.layout().detail.width.saturating_sub(TITLE_FRAME))).then_some(first)
+}
+
+/// Which nodes a failure keeps from running, by their titles.
+fn kept_from_running(run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
+    let graph = run.tree.graph();
+    let (Some(at), true) = (graph.position(id), run.seen().run.node(id).is_some_and(|node| node.state.has_failed())) else { return };
+    let mut after: Vec<usize> = graph.successors(at).collect();
+    let mut next = 0;
+    while next < after.len() {
+        for further in graph.successors(after[next]).collect::<Vec<_>>() {
+            if !after.contains(&further) {
+                after.push(further);
+            }
+        }
+        next += 1;
+    }
+    let is_kept =
+        |id: &NodeId| run.seen().run.node(id).is_some_and(|node| matches!(node.state.group(), StateGroup::NotRun | StateGroup::Ahead));
+    let titles: Vec<String> =
+        after.into_iter().map(|at| graph.id(at)).filter(|id| is_kept(id)).map(|id| run.title_of(id).into_string()).collect();
+    let named = titles.iter().take(KEPT).cloned().collect::<Vec<_>>().join(", ");
+    let more = titles.len().saturating_sub(KEPT);
+    if !titles.is_empty() {
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        doc.line(Role::Dim, Plain::line("keeps    ").then(&Plain::summary(&format!("{named}{more} from running"))));
+    }
+}
+
+/// Nodes that are named of those that a failure keeps from running.
+const KEPT: usize = 3;
+
+fn failure(what: Option<&str>, error: &NodeError, doc: &mut Doc<'_>) {
     // The first line says what happened; what follows it is the program's own.
     let (first, rest) = error.message.split_once('\n').unwrap_or((&error.message, ""));
-    doc.text(Role::Error, &format!("{what}: {first}"));
+    if let Some(what) = what {
+        doc.text(Role::Error, &format!("{what}: {first}"));
+    }
     if !rest.trim().is_empty() {
         doc.text(Role::Text, rest);
     }
@@ -153,7 +204,7 @@ fn tell_kept(kept: &HeldAt, go_on: &str, doc: &mut Doc<'_>) {
             Some(result)
         }
         HeldAt::Failure { error, result } => {
-            failure("it failed", error, doc);
+            failure(Some("it failed"), error, doc);
             result.as_ref()
         }
     };

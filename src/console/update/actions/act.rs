@@ -322,7 +322,7 @@ pub fn send_back(model: &mut Model, _: &mut UpdateTurn) {
     let name = |id: &NodeId| model.shown_run().map(|view| view.title_of(id)).unwrap_or_default();
     let item = |id: NodeId| PickItem::new(PickThen::Rewind(id.clone(), id.clone()), name(&id).as_str(), "");
     let items = makers.into_iter().map(item).collect();
-    model.dialogs.push(Dialog::pick("which step works again with your words?", items));
+    model.dialogs.push(Dialog::pick("which node works again with your words?", items));
 }
 
 /// Who is to do better was picked.

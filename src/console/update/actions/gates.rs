@@ -28,14 +28,15 @@ pub(in crate::console::update) fn reply(model: &mut Model, turn: &mut UpdateTurn
     let (keep, send) = (model.hint("line.keep"), model.hint("gate.reject"));
     let node = &gate.node;
     let then = match (goes_to_agent(model, key, gate), &gate.kind) {
-        (true, GateKind::Question { .. }) => format!("{node} goes on without an answer and reads your words"),
-        (true, _) => format!("the call doesn't happen; {node} reads your words and goes on"),
-        (false, _) => format!("{node} is cancelled, and what needs it doesn't run; your words are kept in the journal"),
+        (true, GateKind::Question { .. }) => format!("{node} goes on without an answer and reads your reason"),
+        (true, _) => format!("the call doesn't happen; {node} reads your reason and goes on"),
+        (false, _) => "the node is cancelled, and nodes that need it don't run".to_owned(),
     };
     let back = model.makers(node).first().and_then(|maker| Some(model.shown_run()?.title_of(maker)));
     let back = back.map(|maker| format!(". Or {} sends it back to `{}` with your words", model.hint("gate.back"), maker.as_str()));
     let then = format!("{then}{}", back.unwrap_or_default());
-    let (title, note) = (format!("reject {node}: why?"), format!("{then}. Not sent yet: press {keep}, then {send} to send it"));
+    let title = model.runs.get(&key.run).map(|view| view.title_of(node).into_string()).unwrap_or_else(|| node.to_string());
+    let (title, note) = (format!("reject {title}: why?"), format!("{send} again, after {keep}, rejects {node} with this reason; {then}"));
     let line = Dialog::line(&title, TextField::line(""), &note, LineThen::Reject(key.clone()));
     model.dialogs.push(line);
 }
@@ -113,25 +114,36 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, (intent, 
     match intent {
         Intent::Approve if !model.safety.whole(key, revision) => {
             let (down, up) = (model.hint("move.detail_down"), model.hint("move.detail_up"));
-            let does = if gate.kind.wants_answer() { "send the answer" } else { "approve" };
-            Some(format!("you have not seen all of it: scroll with {down} and {up}, or press again to {does}"))
+            let does = if gate.kind.wants_answer() { "send your reply" } else { "approve" };
+            Some(format!(
+                "you have not seen all of it: scroll with {down} and {up}, or press {} again to {does}",
+                model.hint("gate.approve")
+            ))
         }
         Intent::ApproveHost => {
             let host = gate.host().unwrap_or_default();
-            Some(format!("private data of this workspace may then always be sent to {host}: press again to approve that"))
+            Some(format!(
+                "private data of this workspace may then always be sent to {host}: press {} again to approve that",
+                model.hint("gate.allow_host")
+            ))
         }
         Intent::CancelBranch => {
             let ends = model.runs.get(&key.run).map(|run| run.newest().run.branch(&gate.node).0).unwrap_or_default();
             let names: Vec<&str> = ends.iter().take(6).map(|id| id.as_str()).collect();
             let more = if ends.len() > names.len() { ", …" } else { "" };
-            Some(format!("this ends {} ({}{more}): press again to cancel the branch", counted(ends.len(), "node"), names.join(", ")))
+            Some(format!(
+                "this ends {} ({}{more}): press {} again to cancel them",
+                counted(ends.len(), "node"),
+                names.join(", "),
+                model.hint("gate.cancel_branch")
+            ))
         }
         Intent::Skip => {
             let action = Action::Skip { node: gate.node.clone() };
             let impact = model.runs.get(&key.run).map(|run| run.newest().run.impact(&action, now)).unwrap_or_default();
             let changes: Vec<String> = impact.lines().into_iter().map(|(_, line)| line.into_string()).collect();
             let lost = changes.into_iter().map(|line| line.replacen(": ", " ", 1)).collect::<Vec<_>>().join("; ");
-            Some(format!("{lost}. Press again to skip {}", gate.node))
+            Some(format!("{lost}. Press {} again to skip it", model.hint("gate.skip")))
         }
         Intent::Approve | Intent::Reject => None,
     }
@@ -331,8 +343,8 @@ pub fn keep_draft(model: &mut Model, turn: &mut UpdateTurn, key: &GateKey, draft
             turn.send(Request::Preview { run: key.run.clone(), gate: key.gate, payload: payload.clone() });
             ("to approve it as edited", "gate.approve")
         }
-        ReplyDraft::Answer(_) => ("to send the answer", "gate.approve"),
-        ReplyDraft::Words(_) => ("to reject with this reason", "gate.reject"),
+        ReplyDraft::Answer(_) => ("to send your reply", "gate.approve"),
+        ReplyDraft::Words(_) => ("again to reject with this reason", "gate.reject"),
     };
     let hint = model.look.keymap.hint(command).unwrap_or_default();
     model.status = Some(Status::note(&format!("not sent yet: press {hint} {word}")));

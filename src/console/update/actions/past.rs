@@ -39,15 +39,18 @@ pub fn read_on(model: &mut Model, turn: &mut UpdateTurn) {
             turn.send(Request::SearchRuns(words));
         }
     }
-    if model.place.screen != Screen::Runs {
-        return;
-    }
-    let Some(summary) = model.runs.listing.get(model.runs.place.selected) else { return };
-    // An open run is looked at here.
-    if model.runs.get(&summary.run).is_none()
-        && let Some(run) = model.runs.peeked.ask(summary)
-    {
-        turn.send(Request::PeekRun(run));
+    let wanted: Vec<usize> = match model.place.screen {
+        Screen::Runs => vec![model.runs.place.selected],
+        _ if model.at_start() => model.runs.latest.named().collect(),
+        _ => Vec::new(),
+    };
+    for summary in wanted.into_iter().filter_map(|at| model.runs.listing.get(at).cloned()) {
+        // An open run is looked at here.
+        if model.runs.get(&summary.run).is_none()
+            && let Some(run) = model.runs.peeked.ask(&summary)
+        {
+            turn.send(Request::PeekRun(run));
+        }
     }
 }
 

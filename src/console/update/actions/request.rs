@@ -25,6 +25,10 @@ pub fn focus(model: &mut Model, _: &mut UpdateTurn) {
 
 /// Sends the request to the planner, with a yes where another plan may take the place of changes that are nowhere else.
 pub fn submit(model: &mut Model, turn: &mut UpdateTurn) {
+    // Nothing is asked for: what is marked above is.
+    if model.request.field.is_empty() && model.at_start() {
+        return super::run::open_latest(model, turn);
+    }
     if model.request.field.is_empty() || !asks_for_changes(model, NewPlan::Request) {
         send(model, turn);
     }

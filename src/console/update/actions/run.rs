@@ -88,7 +88,7 @@ pub fn take_plan(model: &mut Model, _: &mut UpdateTurn) {
 pub fn copy_plan(model: &mut Model) {
     let Some(plan) = model.shown_run().and_then(|view| view.seen().run.plan().cloned()) else { return };
     super::plan::open(model, plan, PlanOrigin::Run);
-    model.status = Some(Status::good("the run's plan is in the editor; undo restores the previous plan"));
+    model.status = Some(Status::good("the plan screen shows a copy of this run's plan; undo brings the earlier plan back"));
 }
 
 /// To what comes so many steps further: the plan, then each open run.
@@ -124,7 +124,12 @@ pub fn open_listed(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Opens the run that is selected at the start.
 pub fn open_latest(model: &mut Model, turn: &mut UpdateTurn) {
-    let run = model.runs.latest.place().and_then(|at| model.runs.listing.get(at)).map(|summary| summary.run.clone());
+    open_named(model, turn, model.runs.latest.selected);
+}
+
+/// Opens one of the runs that the start names.
+pub fn open_named(model: &mut Model, turn: &mut UpdateTurn, nth: usize) {
+    let run = model.runs.latest.place(nth).and_then(|at| model.runs.listing.get(at)).map(|summary| summary.run.clone());
     if let Some(run) = run {
         open(model, turn, run);
     }
