@@ -56,6 +56,9 @@ impl Canvas {
     }
 }
 
+/// Changed cells up to which they are drawn by their styles.
+const FEW: usize = 128;
+
 /// A backend that gathers bytes, and none for what is so already.
 struct BytePen {
     bytes: Vec<u8>,
@@ -79,12 +82,23 @@ impl Backend for BytePen {
     where
         I: Iterator<Item = (u16, u16, &'a Cell)>,
     {
-        let mut content = content.peekable();
-        if content.peek().is_none() {
+        let mut cells: Vec<(u16, u16, &Cell)> = content.collect();
+        if cells.is_empty() {
             return Ok(());
         }
+        // Of a few cells here and there, those of one style go together: another style costs more than another place.
+        if cells.len() <= FEW {
+            let style = |cell: &Cell| (cell.fg, cell.bg, cell.modifier);
+            let mut styles: Vec<_> = Vec::new();
+            for (_, _, cell) in &cells {
+                if !styles.contains(&style(cell)) {
+                    styles.push(style(cell));
+                }
+            }
+            cells.sort_by_key(|(_, _, cell)| styles.iter().position(|known| *known == style(cell)));
+        }
         self.place = None;
-        self.inner().draw(content)
+        self.inner().draw(cells.into_iter())
     }
 
     fn hide_cursor(&mut self) -> io::Result<()> {
@@ -161,6 +175,24 @@ mod tests {
         canvas.compose(text("once upon")).unwrap();
         let word = canvas.compose(text("once upon a time")).unwrap();
         assert!(word.len() < 60, "{} bytes", word.len());
+    }
+
+    #[test]
+    fn a_tick_of_five_running_rows_costs_less_than_two_hundred_bytes() {
+        use ratatui::style::{Color, Style};
+        let mut canvas = Canvas::new(Size::new(80, 24)).unwrap();
+        let tick = |second: &'static str, lane: &'static str| {
+            move |frame: &mut Frame<'_>| {
+                for y in 4..9 {
+                    frame.buffer_mut().set_string(60, y, lane, Style::new().fg(Color::Cyan).bold());
+                    frame.buffer_mut().set_string(76, y, second, Style::new().dim());
+                }
+                frame.buffer_mut().set_string(78, 1, second, Style::new().dim());
+            }
+        };
+        canvas.compose(tick("3", "━━╸")).unwrap();
+        let bytes = canvas.compose(tick("4", "━━━╸")).unwrap();
+        assert!(bytes.len() < 200, "{} bytes", bytes.len());
     }
 
     #[test]

@@ -52,5 +52,5 @@ fn what_happens_in_another_run_names_it_and_no_key_that_would_act_on_the_shown_o
     deck.done_in(&first(), "scan", json!("x"));
     deck.keys("p");
     let said = deck.model.status.clone().unwrap().text;
-    assert!(said.as_str().starts_with("accepted: "), "{}", said.as_str());
+    assert!(said.as_str().starts_with("resumed the run"), "{}", said.as_str());
 }

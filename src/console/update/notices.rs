@@ -382,8 +382,40 @@ fn acted(model: &Model, id: &RunId, action: &Action, nodes: &[NodeId]) -> Status
         let run = if left.len() == 1 { "runs" } else { "run" };
         Status::good(&format!("stopping {}: {} still {run}", target.label(), left.join(", ")))
     } else {
-        Status::good(&format!("accepted: {}", action.label()))
+        match model.runs.get(id).map(|view| view.newest().run.pace()) {
+            Some(Pace::Pausing) if *action == Action::Pause => Status::good("pausing the run: nodes that run now finish"),
+            Some(_) | None => Status::good(&past(&action.label())),
+        }
     }
+}
+
+/// An action that was done, by its words for one to do.
+fn past(label: &str) -> String {
+    const PAST: [(&str, &str); 20] = [
+        ("pause", "paused"),
+        ("mark", "marked"),
+        ("rewind", "rewound"),
+        ("run", "running"),
+        ("step", "stepped"),
+        ("resume", "resumed"),
+        ("hold", "held"),
+        ("release", "released"),
+        ("cancel", "cancelling"),
+        ("stop", "stopping"),
+        ("retry", "retrying"),
+        ("rerun", "rerunning"),
+        ("skip", "skipped"),
+        ("override", "overrode"),
+        ("edit", "edited"),
+        ("guide", "guided"),
+        ("add", "added"),
+        ("remove", "removed"),
+        ("disable", "disabled"),
+        ("enable", "enabled"),
+    ];
+    let (verb, rest) = label.split_once(' ').unwrap_or((label, ""));
+    let done = PAST.iter().find(|(known, _)| *known == verb).map(|(_, done)| format!("{done} {rest}"));
+    done.map_or_else(|| format!("done: {label}"), |done| done.trim_end().to_owned())
 }
 
 /// The nodes of a run that are at work.

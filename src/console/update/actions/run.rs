@@ -5,7 +5,7 @@ use serde_json::Map;
 use super::super::UpdateTurn;
 use crate::console::commands::guards::can_run;
 use crate::console::model::{
-    Confirmed, Dialog, Model, NewPlan, PickItem, PickThen, PlanOrigin, PlanScreen, Reading, RunView, Screen, Scroll, Status, docs,
+    Confirmed, Dialog, Focus, Model, NewPlan, PickItem, PickThen, PlanOrigin, PlanScreen, Reading, RunView, Screen, Scroll, Status, docs,
 };
 use crate::engine::{Action, OPERATOR, REHEARSAL, RunId};
 use crate::host::client::{ModelStatus, Request};
@@ -129,6 +129,7 @@ pub fn open_latest(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Opens one of the runs that the start names.
 pub fn open_named(model: &mut Model, turn: &mut UpdateTurn, nth: usize) {
+    model.place.focus = Focus::Tree;
     let run = model.runs.latest.place(nth).and_then(|at| model.runs.listing.get(at)).map(|summary| summary.run.clone());
     if let Some(run) = run {
         open(model, turn, run);
