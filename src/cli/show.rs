@@ -36,10 +36,13 @@ pub async fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
         timeline::timeline(&id, &records, until, args.json, io)?;
         return Ok(Exit::Success);
     }
-    let shown = json_of(&run, &id, status);
+    let mut shown = json_of(&run, &id, status);
     let Some(node) = node else {
         match (args.json, args.result) {
-            (true, _) => io.json(&shown)?,
+            (true, _) => {
+                put_previews(&mut shown, &looks(&run, &id, |_| true, place).await);
+                io.json(&shown)?
+            }
             (false, true) => only(&id, &output(&run), || format!("run `{}` has no result", short(&id)), io)?,
             (false, false) => {
                 let looks = looks(&run, &id, |_| true, place).await;
@@ -84,6 +87,15 @@ async fn looks(run: &Run, id: &str, wanted: impl Fn(&Gate) -> bool, place: &CliC
     match place.host_to_look() {
         Ok(host) => host.look_at(&RunId(id.to_owned()), run, gates).await,
         Err(_) => Vec::new(),
+    }
+}
+
+/// Puts what the call of an open gate would do beside its payload, where this process can say it.
+fn put_previews(shown: &mut Value, looks: &[GateLook]) {
+    for gate in shown["gates"].as_array_mut().into_iter().flatten() {
+        let Some(look) = looks.iter().find(|look| gate["gate_id"] == json!(look.gate)) else { continue };
+        let lines: Vec<String> = preview_lines(&look.preview).into_iter().map(Plain::into_string).collect();
+        gate["preview"] = json!(lines.join("\n"));
     }
 }
 

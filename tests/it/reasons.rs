@@ -134,3 +134,15 @@ fn a_plan_that_is_printed_with_a_known_secret_says_which() {
     let marked = plan(&program, json!([{"id": "a", "value": "supersecret"}]));
     assert!(!program.run(&["export", &marked]).code(0).err.contains("note:"));
 }
+
+#[test]
+fn show_json_says_of_an_open_gate_what_its_call_would_do() {
+    let program = Program::new();
+    program.file("n.txt", "old\n");
+    let nodes = json!([{"id": "w", "tool": "write_file", "args": {"path": "n.txt", "content": "new\n"}}]);
+    program.run(&["run", &plan(&program, nodes)]).code(7);
+    let gate = program.json(&["show", "last", "--json"])["gates"][0].clone();
+    assert!(gate["preview"].as_str().unwrap().contains("-old\n+new"), "{gate}");
+    program.run(&["resume", "--yes"]).code(0);
+    assert!(program.json(&["show", "last", "--json"])["gates"][0].get("preview").is_none(), "what is decided has none");
+}
