@@ -299,7 +299,7 @@ fn a_damaged_journal_is_told_with_a_way_out_and_stops_only_what_needs_it() {
     for damage in [&b"hello, I am no database"[..], &b"SQLite format 3\0"[..], &[0xAB; 10_000][..]] {
         let program = Program::new();
         plan(&program, json!([{"id": "a", "value": 1}]));
-        std::fs::create_dir(program.home().join("state")).unwrap();
+        std::fs::create_dir_all(program.home().join("state")).unwrap();
         let journal = program.home().join("state/journal.db");
         std::fs::write(&journal, damage).unwrap();
         for args in [vec!["ls"], vec!["show"], vec!["run", "plan.json"], vec!["export", "last"]] {

@@ -17,7 +17,7 @@ fn fixture(version: i64) -> PathBuf {
 fn home_of(version: i64) -> Program {
     let program = Program::new();
     let state = program.home().join("state");
-    std::fs::create_dir(&state).unwrap();
+    std::fs::create_dir_all(&state).unwrap();
     std::fs::copy(fixture(version), state.join("journal.db")).unwrap();
     let db = Connection::open(state.join("journal.db")).unwrap();
     let workspace = program.workspace().canonicalize().unwrap().display().to_string();

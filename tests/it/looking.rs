@@ -121,7 +121,7 @@ fn what_a_killed_program_left_in_the_write_ahead_log_is_seen_too() {
 
     // Without the index of the log nobody can tell what holds of it, so nothing is told rather than what is out of date.
     let copy = Program::new();
-    std::fs::create_dir(copy.home().join("state")).unwrap();
+    std::fs::create_dir_all(copy.home().join("state")).unwrap();
     for name in ["journal.db", "journal.db-wal"] {
         std::fs::copy(journal(&program).with_file_name(name), journal(&copy).with_file_name(name)).unwrap();
     }
@@ -131,7 +131,7 @@ fn what_a_killed_program_left_in_the_write_ahead_log_is_seen_too() {
 #[test]
 fn an_older_journal_that_can_not_be_brought_up_to_date_is_told_with_a_way_out() {
     let program = Program::new();
-    std::fs::create_dir(program.home().join("state")).unwrap();
+    std::fs::create_dir_all(program.home().join("state")).unwrap();
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/journals/v2.db");
     std::fs::copy(fixture, journal(&program)).unwrap();
     let told = |ended: Ended| ended.code(1).says(&["older dagdeck (schema 2", "hint: copy its folder"]);
