@@ -141,7 +141,7 @@ pub enum Subcommand {
     /// List the agents
     Agents(ListArgs),
     /// List the tools, their risk, and which need approval
-    Tools(ListArgs),
+    Tools(ToolsArgs),
     /// List the models you can use, or set one up
     Models(ModelsArgs),
     /// List the workspace's own agents and settings, and trust them
@@ -395,6 +395,18 @@ pub struct ListArgs {
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ToolsArgs {
+    #[command(flatten)]
+    pub list: ListArgs,
+    /// Start the MCP servers whose tools aren't known yet, so that they are listed, too
+    #[arg(long)]
+    pub start: bool,
+    /// List the MCP servers in place of the tools
+    #[arg(long)]
+    pub servers: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,7 +1,13 @@
 //! `dagdeck agents`, `tools`, `models`: what there is to plan with.
 
-use super::{CliContext, CliError, Exit, Io, ListArgs};
-use crate::{engine::REHEARSAL, host::client::ModelStatus, plan::AgentKind, text::Plain};
+use super::{CliContext, CliError, Exit, Io, ListArgs, ToolsArgs};
+use crate::{
+    engine::REHEARSAL,
+    host::{Survey, client::ModelStatus},
+    plan::{AgentKind, ToolServer},
+    text::Plain,
+    tools::mcp::{McpError, McpStatus},
+};
 use serde_json::json;
 
 /// Lists agent cards.
@@ -31,16 +37,53 @@ pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
     Ok(Exit::Success)
 }
 
-/// Lists tools with their risk and what is decided about them.
+/// Lists tools with their risk and what is decided about them, or the servers that bring tools.
 ///
 /// # Errors
 /// When the configuration can't be used.
-pub fn tools(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+pub async fn tools(args: &ToolsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let survey = place.survey()?;
+    let servers = survey.servers();
+    let failed = if args.start { servers.list(|_, state| !matches!(state, ToolServer::Off { .. })).await } else { Vec::new() };
+    for (server, error) in &failed {
+        let hint = more(&servers.status(), server, error);
+        io.say(&CliError::new(format!("the MCP server `{server}` can't be used: {}", Plain::line(&error.message))).hint(hint).to_string());
+    }
+    servers.problems().iter().for_each(|problem| io.say(&format!("warning: {}", Plain::line(problem))));
+    let listed = if args.servers { list_servers(&servers.status(), args.list.json, io) } else { list_tools(&survey, args.list.json, io) };
+    servers.stop().await;
+    listed?;
+    Ok(if failed.is_empty() { Exit::Success } else { Exit::Error })
+}
+
+/// Where there is more to read about a server that didn't start.
+fn more(status: &[McpStatus], server: &str, error: &McpError) -> String {
+    let log = status.iter().find(|status| status.name == server).map(|status| format!("its log is {}", status.log.display()));
+    error.hint.clone().or(log).unwrap_or_default()
+}
+
+fn list_servers(servers: &[McpStatus], as_json: bool, io: &mut Io<'_>) -> Result<(), CliError> {
+    if as_json {
+        return io.json(&json!(servers));
+    }
+    if servers.is_empty() {
+        io.say("no MCP servers are set up; docs/mcp.md says how");
+    }
+    let width = servers.iter().map(|server| Plain::line(&server.name).width()).max().unwrap_or(0);
+    for server in servers {
+        let name = Plain::line(&server.name).pad(width);
+        io.line(&format!("{name}  {}  (from {})", Plain::line(&server.state), Plain::line(&server.origin)))?;
+        for line in [&server.label].into_iter().chain(&server.problems).filter(|line| !line.is_empty()) {
+            io.line(&format!("{:width$}  {}", "", Plain::line(line)))?;
+        }
+    }
+    Ok(())
+}
+
+fn list_tools(survey: &Survey, as_json: bool, io: &mut Io<'_>) -> Result<(), CliError> {
     let catalog = survey.catalog();
-    if args.json {
-        io.json(&json!(catalog.tools))?;
-        return Ok(Exit::Success);
+    if as_json {
+        return io.json(&json!(catalog.tools));
     }
     let width = catalog.tools.iter().map(|tool| Plain::line(&tool.name).width()).max().unwrap_or(0);
     io.say(&format!("{}  risk     permission  what it does", Plain::line("tool").pad(width)));
@@ -53,7 +96,15 @@ pub fn tools(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exi
     if catalog.tools.iter().any(|tool| !survey.has_tool(&tool.name)) {
         io.say("off: not set up, so it is offered to nobody; `dagdeck doctor` says what is missing");
     }
-    Ok(Exit::Success)
+    let waiting: Vec<&str> =
+        catalog.servers.iter().filter(|(_, state)| **state == ToolServer::Unlisted).map(|(name, _)| name.as_str()).collect();
+    if !waiting.is_empty() {
+        io.say(&format!(
+            "not started yet, so their tools aren't known: {}; `dagdeck tools --start` starts and lists them",
+            waiting.join(", ")
+        ));
+    }
+    Ok(())
 }
 
 /// Lists the models on offer, which one is used, and why.

@@ -49,7 +49,8 @@ mod why;
 use args::moments;
 pub use args::{
     AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LookArgs, LsArgs,
-    ModelsAction, ModelsArgs, PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, TrustArgs, ValidateArgs,
+    ModelsAction, ModelsArgs, PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, ToolsArgs, TrustArgs,
+    ValidateArgs,
 };
 pub use audit_args::AuditArgs;
 pub use context::CliContext;
@@ -203,7 +204,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Why(args)) => why::why(args, &place()?, io),
         Some(Subcommand::Trace(args)) => trace::trace(args, &place()?, io),
         Some(Subcommand::Agents(args)) => list::agents(args, &place()?, io),
-        Some(Subcommand::Tools(args)) => list::tools(args, &place()?, io),
+        Some(Subcommand::Tools(args)) => block_on(list::tools(args, &place()?, io))?,
         Some(Subcommand::Models(args)) => match &args.action {
             Some(ModelsAction::Setup(args)) => block_on(setup::setup(args, &place()?, io))?,
             None => block_on(list::models(&args.list, &place()?, io))?,

@@ -78,7 +78,7 @@ impl LineMode {
         match notice {
             Notice::Hello(hello) => self.greet(&hello),
             Notice::Catalog { catalog, problems } => {
-                self.catalog = catalog;
+                self.catalog = *catalog;
                 problems.iter().for_each(|problem| self.problem(problem));
             }
             Notice::Model(status) => self.say(&format!("model: {}", model_label(&status))),

@@ -161,6 +161,10 @@ impl RunState {
         self.settings().map_or_else(|| Catalog::default().reach(name), |settings| settings.catalog.reach(name))
     }
 
+    pub(super) fn tool_sends(&self, name: &str) -> bool {
+        self.settings().map_or_else(|| Catalog::default().sends(name), |settings| settings.catalog.sends(name))
+    }
+
     /// Arguments against the tool's schema. A schema that can't be read proves nothing, so it refuses nothing.
     fn args_misfit(&self, tool: &str, args: &Value) -> Option<String> {
         if !args.is_object() {

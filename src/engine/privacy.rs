@@ -7,7 +7,7 @@ use super::{
     inner_run::InnerRun,
     run::RunState,
 };
-use crate::plan::{Dialect, NodeKind, Path, Route, ToolReach, takes_results};
+use crate::plan::{Dialect, NodeKind, Path, Route, takes_results};
 
 /// Key in a plan's metadata: the model that wrote the plan.
 pub const PLANNED_BY: &str = "planned_by";
@@ -124,7 +124,7 @@ impl RunState {
     /// happen, with the exact request.
     pub(super) fn asks_at_its_call(&self, ix: NodeIx) -> bool {
         let is_planned = || self.plan().is_some_and(|plan| plan.metadata.contains_key(PLANNED_BY));
-        let sends = self.doc(ix).and_then(tool_of).is_some_and(|tool| self.tool_reach(tool) == ToolReach::AnyAddress);
+        let sends = self.doc(ix).and_then(tool_of).is_some_and(|tool| self.tool_sends(tool));
         sends && (is_planned() || self.is_reached(ix))
     }
 
@@ -143,6 +143,10 @@ impl RunState {
 
     /// Whether the planning model alone wrote a host: the plan names it, the request doesn't.
     fn is_planners_host(&self, outgoing: &Outgoing) -> bool {
+        // Servers stand in files of people, not in plans.
+        if outgoing.host.starts_with("mcp:") {
+            return false;
+        }
         let Some(plan) = self.plan().filter(|plan| plan.metadata.contains_key(PLANNED_BY)) else { return false };
         let host = outgoing.host.rsplit_once(':').map_or(outgoing.host.as_str(), |(host, _)| host);
         let in_plan = || serde_json::to_string(&plan.nodes).is_ok_and(|text| text.contains(host));

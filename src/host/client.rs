@@ -143,7 +143,7 @@ pub enum Notice {
     /// What plans may name, at first and whenever it changes (an agent card was edited, another model was chosen). Problems are cards that
     /// could not be read: file, line and words. The last good card stays.
     Catalog {
-        catalog: Catalog,
+        catalog: Box<Catalog>,
         problems: Vec<Problem>,
     },
     /// Which model is used now.

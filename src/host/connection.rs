@@ -7,6 +7,7 @@ use super::{
     gates::{self, TurnedAway},
     local::{LocalHost, NewRun, Shared},
     looked::LastLook,
+    mcp::servers,
     planning,
     save::{self, Saved},
     session::{FirstCommands, Listener, Order},
@@ -133,7 +134,7 @@ impl ClientSession {
     }
 
     fn catalog(&self) -> Notice {
-        Notice::Catalog { catalog: self.shared.catalog(), problems: self.shared.kit.card_problems() }
+        Notice::Catalog { catalog: Box::new(self.shared.catalog()), problems: self.shared.kit.card_problems() }
     }
 
     async fn handle(&mut self, request: Request) {
@@ -287,12 +288,14 @@ impl ClientSession {
         self.notify(Notice::Trust(items));
     }
 
-    /// Cards count from now on, other files from the next start on.
+    /// Cards and MCP servers count from now on, other files from the next start on.
     fn trust(&self, item: &TrustItem) {
         if let Some(Err(problem)) = self.shared.places.trust().map(|trust| trust.record(item)) {
             return self.notify(Notice::Problem(problem));
         }
         self.shared.kit.lock_cards().reload();
+        let (shared, toolbox) = (&self.shared, &self.shared.kit.toolbox);
+        toolbox.set_servers(servers(&shared.places, &shared.mcp, &shared.kit.secrets, &*shared.env, Some(&toolbox.servers())));
         self.notify(self.catalog());
     }
 

@@ -3,6 +3,7 @@
 use super::{
     client::{ModelList, ModelStatus, Problem},
     config::{Config, check_project},
+    mcp::servers,
     models::Models,
     places::Folders,
 };
@@ -14,13 +15,13 @@ use crate::plan::SandboxLimits;
 use crate::store::{RunFilter, Store};
 use crate::text::counted;
 use crate::tools::{
-    SearchService,
+    KnownSecrets, McpConfig, SearchService,
     sandbox::{SandboxConfig, confinement, javascript},
 };
 use crate::{agents, files};
 use serde::Serialize;
 use serde_json::json;
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 /// How long the model's server may take to say which models it has.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -87,6 +88,7 @@ pub async fn examine(places: &Folders, wanted: Option<&str>, env: Lookup<'_>) ->
         cards(places),
         sandbox(&config.tools.sandbox).await,
         search(env),
+        servers_of(places, &config.tools.mcp, env),
         classes(&config.models),
         model(&models, wanted).await,
     ];
@@ -169,6 +171,23 @@ fn search(env: Lookup<'_>) -> DoctorCheck {
     match known.iter().find(|name| env(name).is_some_and(|value| !value.trim().is_empty())) {
         Some(name) => DoctorCheck::fine("web search", format!("by {name}")),
         None => DoctorCheck::absent("web search", "no search service is set up", format!("set one of {}", known.join(", "))),
+    }
+}
+
+/// What is known of MCP servers without starting any.
+fn servers_of(places: &Folders, config: &McpConfig, env: Lookup<'_>) -> DoctorCheck {
+    let servers = servers(places, config, &Arc::new(KnownSecrets::of_process(&places.workspace)), env, None);
+    let status = servers.status();
+    if let Some(problem) = servers.problems().first() {
+        return DoctorCheck::broken("MCP servers", Problem::new(problem.clone()).hint("docs/mcp.md shows the form"));
+    }
+    if status.is_empty() {
+        return DoctorCheck::absent("MCP servers", "none are set up", "docs/mcp.md says how");
+    }
+    let found: Vec<String> = status.iter().map(|server| format!("{} ({})", server.name, server.state)).collect();
+    match status.iter().all(|server| server.is_fine) {
+        true => DoctorCheck::fine("MCP servers", found.join(", ")),
+        false => DoctorCheck::absent("MCP servers", found.join(", "), "`dagdeck tools --servers` says more"),
     }
 }
 

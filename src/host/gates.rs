@@ -36,7 +36,7 @@ pub(super) async fn check(kit: &Kit, session: &RunSession, command: &Command) ->
     if let Some(payload) = &edited {
         check_edit(kit, &name, payload).map_err(TurnedAway::Refused)?;
     }
-    let Some(tool) = kit.registry.get(&name).cloned() else { return Ok(()) };
+    let Some(tool) = kit.toolbox.now().get(&name).cloned() else { return Ok(()) };
     let (context, previews, payload) = (kit.context(), kit.previews.clone(), edited.unwrap_or(gate.payload));
     let compare = move || {
         let now = previews.changed(&*tool, &payload, &context)?;
@@ -51,8 +51,9 @@ pub(super) async fn check(kit: &Kit, session: &RunSession, command: &Command) ->
 
 /// Refuses an edited payload that its tool would not take.
 fn check_edit(kit: &Kit, tool: &str, payload: &Value) -> Result<(), Problem> {
-    kit.registry.check(tool, payload)?;
-    let judgement = kit.registry.judge(tool, payload, &kit.context())?;
+    let registry = kit.toolbox.now();
+    registry.check(tool, payload)?;
+    let judgement = registry.judge(tool, payload, &kit.context())?;
     match judgement.verdict {
         Verdict::Allow | Verdict::Ask => Ok(()),
         Verdict::Deny => Err(Problem::new(format!("the edited call of `{tool}` is denied: {}", judgement.why))
@@ -72,7 +73,7 @@ pub(super) async fn preview(shared: &Shared, run: &RunId, gate: GateId, payload:
 
 /// The same of a gate that is known.
 pub(super) async fn preview_of(shared: &Shared, seen: GateWithTool, payload: &Value) -> Option<Preview> {
-    let tool = shared.kit.registry.get(&seen.tool?)?.clone();
+    let tool = shared.kit.toolbox.now().get(&seen.tool?)?.clone();
     let (context, payload, previews) = (shared.kit.context(), payload.clone(), shared.kit.previews.clone());
     let preview = move || {
         let preview = tool.preview(&payload, &context)?;

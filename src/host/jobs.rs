@@ -3,6 +3,7 @@
 use super::{
     client::Problem,
     config::Config,
+    mcp::servers,
     models::Models,
     places::Folders,
     shown_previews::ShownPreviews,
@@ -20,9 +21,9 @@ use crate::models::{
     client::Learned,
     config::{AUTO, Lookup},
 };
-use crate::plan::Catalog;
+use crate::plan::{Catalog, may_mean};
 use crate::tools::{
-    KnownSecrets, ToolContext, ToolRegistry, names_in,
+    KnownSecrets, ToolContext, Toolbox, names_in,
     sandbox::{SandboxConfig, Watcher},
     unknown_secrets,
 };
@@ -35,7 +36,7 @@ use std::{
 /// What work is done with: the same for all runs of a host.
 pub(super) struct Kit {
     pub(super) workspace: PathBuf,
-    pub(super) registry: ToolRegistry,
+    pub(super) toolbox: Toolbox,
     pub(super) cards: Mutex<AgentRegistry>,
     /// Replaced when a model is set up.
     models: RwLock<Arc<Models>>,
@@ -57,20 +58,22 @@ impl Kit {
     /// # Errors
     /// When the configuration holds a list of tools that can't be read.
     pub(super) fn new(places: &Folders, config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
-        let registry = ToolRegistry::builtin(&config.tools)?;
+        let toolbox = Toolbox::new(&config.tools)?;
         let models = Models::new(config.models, env, Learned::open(&places.home));
         let secrets = KnownSecrets::of_process(&places.workspace);
         models.teach(&secrets);
+        let secrets = Arc::new(secrets);
+        toolbox.set_servers(servers(places, &config.tools.mcp, &secrets, env, None));
         let cards = Mutex::new(AgentRegistry::open(&places.settings, places.config.as_deref()));
         Ok(Self {
             workspace: places.workspace.clone(),
-            registry,
+            toolbox,
             cards,
             models: RwLock::new(Arc::new(models)),
             sandbox: config.tools.sandbox,
             context_tokens: config.limits.context_tokens,
             previews: Arc::default(),
-            secrets: Arc::new(secrets),
+            secrets,
             trust: places.trust(),
             kept_trust: places.kept_trust(),
         })
@@ -89,11 +92,13 @@ impl Kit {
 
     /// What plans may name, where `model` works for agents that name none.
     pub(super) fn catalog(&self, model: Option<&str>) -> Catalog {
-        let aliases = self.registry.aliases().map(|(from, to)| (from.to_owned(), to.to_owned())).collect();
+        let registry = self.toolbox.now();
+        let aliases = registry.aliases().map(|(from, to)| (from.to_owned(), to.to_owned())).collect();
         let models = self.models().facts(model, self.context_tokens.unwrap_or_default());
-        let tools = self.registry.infos();
-        let not_set_up = tools.iter().map(|tool| tool.name.clone()).filter(|name| !self.registry.is_configured(name)).collect();
-        Catalog { agents: self.cards().infos(), tools, aliases, not_set_up, models, checks: self.registry.checks() }
+        let tools = registry.infos();
+        let not_set_up = tools.iter().map(|tool| tool.name.clone()).filter(|name| !registry.is_configured(name)).collect();
+        let (senders, servers) = (registry.senders(), self.toolbox.servers().catalog());
+        Catalog { agents: self.cards().infos(), tools, aliases, not_set_up, senders, servers, models, checks: registry.checks() }
     }
 
     /// The cards as they are now.
@@ -104,8 +109,10 @@ impl Kit {
     /// Cards that could not be read, files that are left out because nobody trusted them, and secrets that are not known.
     pub(super) fn card_problems(&self) -> Vec<Problem> {
         let left_out = self.trust.iter().flat_map(Trust::left_out);
+        let servers = self.toolbox.servers();
+        let of_servers = servers.problems().iter().map(|problem| Problem::new(problem.clone()));
         let unknown = unknown_secrets(&self.workspace).map(Problem::new);
-        self.cards().problems().iter().map(Problem::from).chain(left_out).chain(unknown).collect()
+        self.cards().problems().iter().map(Problem::from).chain(left_out).chain(of_servers).chain(unknown).collect()
     }
 
     pub(super) fn lock_cards(&self) -> MutexGuard<'_, AgentRegistry> {
@@ -172,9 +179,19 @@ impl Jobs {
             }
             Responder::Operator | Responder::Rehearsal => responder,
         };
+        let may_use = |server: &str| {
+            let means = |patterns: &[String]| patterns.iter().any(|pattern| may_mean(pattern, server));
+            means(&card.tools) && job.tools.as_deref().is_none_or(means)
+        };
+        if !job.rehearsed {
+            for (server, error) in self.kit.toolbox.list(may_use).await {
+                caller.port.report(WorkerFact::Log(format!("the tools of the MCP server `{server}` are not offered: {error}")));
+            }
+        }
         let catalog = self.kit.catalog(None);
         let mut tools = card.narrow(&catalog, job.tools.as_deref());
-        tools.retain(|tool| self.kit.registry.is_configured(&tool.name));
+        let registry = self.kit.toolbox.now();
+        tools.retain(|tool| registry.is_configured(&tool.name));
         let port = AgentPort { caller, prices: models.prices(), call };
         let execution = Execution { card, responder, tools, window, context_tokens: self.kit.context_tokens };
         Ok(match agents::run(job, deps, &execution, &port).await? {
@@ -238,7 +255,7 @@ impl JobRunner for Jobs {
         let own = self.own();
         let context = self.context(&task.job, &own, &port);
         let caller = ToolCaller {
-            registry: &self.kit.registry,
+            toolbox: &self.kit.toolbox,
             trust: &self.kit.kept_trust,
             models: &own.models,
             secrets: &self.kit.secrets,

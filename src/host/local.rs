@@ -6,6 +6,7 @@ use super::{
     config::{Config, LimitsConfig},
     jobs::{Jobs, Kit},
     link,
+    mcp::names_server,
     places::Folders,
     refusing::{findings, refuse, secret_values},
     session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
@@ -19,7 +20,7 @@ use crate::models::config::Environment;
 use crate::plan::validate::{Finding, validate};
 use crate::plan::{Catalog, Plan, nest};
 use crate::store::{RunFilter, RunRow, Store, StoreError};
-use crate::tools::sweep;
+use crate::tools::{McpConfig, sweep};
 use serde_json::json;
 use std::{
     collections::HashMap,
@@ -46,7 +47,8 @@ pub(super) struct Shared {
     pub(super) clock: Arc<dyn Clock>,
     sessions: Mutex<HashMap<RunId, RunSession>>,
     news: News,
-    env: Environment,
+    pub(super) env: Environment,
+    pub(super) mcp: McpConfig,
 }
 
 /// A run that is to start.
@@ -98,7 +100,7 @@ impl LocalHost {
     }
 
     fn open_on(store: Store, places: Folders, config: Config, model: Option<&str>, env: impl Variables) -> Result<Self, Problem> {
-        let limits = config.limits.clone();
+        let (limits, mcp) = (config.limits.clone(), config.tools.mcp.clone());
         let kit = Kit::new(&places, config, &env)?;
         let chosen = kit.models().preset(model);
         let shared = Shared {
@@ -111,6 +113,7 @@ impl LocalHost {
             sessions: Mutex::default(),
             news: News { model: watch::Sender::new(chosen), is_picked: AtomicBool::new(false), cards: watch::Sender::new(0) },
             env: Arc::new(env),
+            mcp,
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -169,6 +172,7 @@ impl LocalHost {
         for session in &live {
             session.ended().await;
         }
+        self.shared.kit.toolbox.servers().stop().await;
     }
 
     /// Leaves the runs that still go on as they are, and waits until their workers are gone: they can be resumed. A signal that is the
@@ -181,6 +185,7 @@ impl LocalHost {
         for session in &live {
             session.ended().await;
         }
+        self.shared.kit.toolbox.servers().stop().await;
     }
 
     /// Why the run can't be driven on here, whatever is asked of it: another process drives it, it works in another workspace, or it was
@@ -205,13 +210,17 @@ impl Shared {
     pub(super) async fn start(&self, new: NewRun, via: &str, listener: Option<Listener>) -> Result<RunSession, Problem> {
         let NewRun { mut plan, private_inputs, private_request, first, model, planning } = new;
         let model = model.or_else(|| self.chosen());
-        let catalog = self.kit.catalog(model.as_deref());
         link(&mut plan, "the plan", &self.places.workspace);
         let plan = nest::inlined(plan);
+        let rehearse = model.as_deref() == Some(REHEARSAL);
+        if !rehearse {
+            // What goes wrong here goes wrong at the node, which says so.
+            self.kit.toolbox.list(|server| names_server(&plan, server)).await;
+        }
+        let catalog = self.kit.catalog(model.as_deref());
         refuse(&secret_values(&plan, &self.kit.secrets))?;
         let plan = self.kit.secrets.sealed(plan);
         refuse(&validate(&plan, &catalog))?;
-        let rehearse = model.as_deref() == Some(REHEARSAL);
         let model = model.filter(|_| !rehearse);
         let model_slots = match &model {
             Some(model) => self.model_slots(model).await,

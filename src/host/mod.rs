@@ -20,6 +20,7 @@ mod jobs;
 mod link;
 mod local;
 mod looked;
+mod mcp;
 #[cfg(test)]
 mod model_choice_tests;
 mod model_setup;

@@ -81,7 +81,8 @@ impl Shared {
             taken: Mutex::default(),
         };
         let mut usable = catalog.clone();
-        usable.tools.retain(|tool| self.kit.registry.is_configured(&tool.name));
+        let registry = self.kit.toolbox.now();
+        usable.tools.retain(|tool| registry.is_configured(&tool.name));
         let surroundings = Surroundings { today: self.today(), workspace: describe_workspace(facts, &wish.text) };
         let request = PlanningRequest {
             text: wish.text.trim(),

@@ -10,7 +10,8 @@ use super::{
 };
 use crate::models::config::{Environment, Lookup};
 use crate::plan::{Catalog, Plan, validate::Finding};
-use std::collections::BTreeMap;
+use crate::tools::mcp::McpServers;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// What there is to plan with.
 pub struct Survey {
@@ -43,7 +44,12 @@ impl Survey {
 
     /// Whether a tool can be called as things are set up.
     pub fn has_tool(&self, name: &str) -> bool {
-        self.kit.registry.is_configured(name)
+        self.kit.toolbox.now().is_configured(name)
+    }
+
+    /// The servers that have tools of their own.
+    pub fn servers(&self) -> Arc<McpServers> {
+        self.kit.toolbox.servers()
     }
 
     /// Cards that could not be read: file, line and words.

@@ -9,6 +9,7 @@ use super::{
 use crate::agents::{AgentRegistry, Card};
 use crate::files;
 use crate::text::hex;
+use crate::tools::mcp::{MCP_FILE, McpEntry, NamedFiles};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use similar::{ChangeTag, TextDiff};
@@ -22,6 +23,9 @@ use std::{
 
 /// Where a workspace has its settings.
 const FOLDER: &str = ".dagdeck";
+
+/// Where the files are kept that commands of trusted MCP servers name, with their hashes.
+const NAMED: &str = "mcp-files.json";
 
 /// Where the hosts are kept that a person allowed, one a line.
 const HOSTS: &str = "hosts";
@@ -44,6 +48,9 @@ pub struct TrustItem {
     pub changes: Vec<String>,
     /// Its content as it was listed: this is what gets trusted. Absent where it can't be read or used.
     text: Option<String>,
+    /// The workspace's files that its commands name, as they were when it was listed.
+    #[serde(default)]
+    named: NamedFiles,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
@@ -89,6 +96,9 @@ impl Trust {
             let message = match state {
                 TrustState::Trusted => return None,
                 TrustState::New => format!("`{path}` is not trusted, so it is not used"),
+                TrustState::Changed if self.has_kept_text(&path) => {
+                    format!("a file that `{path}` names changed since it was trusted, so its server is not started")
+                }
                 TrustState::Changed => format!("`{path}` changed since it was trusted, so its trusted content stays in use"),
                 TrustState::Removed => format!("`{path}` is gone, but its trusted content stays in use"),
             };
@@ -109,6 +119,9 @@ impl Trust {
             return self.revoke(&item.path);
         }
         self.may_record(item)?;
+        if item.path == MCP_FILE {
+            self.write(NAMED, &serde_json::to_string(&item.named).unwrap_or_default())?;
+        }
         item.text.as_ref().map_or(Ok(()), |text| self.write(&item.path, text))
     }
 
@@ -157,6 +170,23 @@ impl Trust {
         fs::remove_file(&kept).map_err(|error| Problem::new(format!("`{}` can't be removed: {error}", kept.display())))
     }
 
+    /// The trusted file of MCP servers, with the files that its commands name as they were trusted.
+    pub(super) fn kept_servers(&self) -> Option<(String, NamedFiles)> {
+        let text = files::read_text(&self.kept.join(MCP_FILE), files::DOCUMENT).ok()?;
+        Some((text, self.kept_named()))
+    }
+
+    fn kept_named(&self) -> NamedFiles {
+        let kept = files::read_text(&self.kept.join(NAMED), files::DOCUMENT).unwrap_or_default();
+        serde_json::from_str(&kept).unwrap_or_default()
+    }
+
+    /// Whether a file of the workspace is as it was trusted, whatever it names.
+    fn has_kept_text(&self, path: &str) -> bool {
+        let read = |root: &Path| files::read_text(&root.join(path), files::DOCUMENT).ok();
+        read(&self.workspace).is_some_and(|text| read(&self.kept) == Some(text))
+    }
+
     /// Hosts with ports that private data of this workspace may be sent to.
     pub fn hosts(&self) -> Vec<String> {
         let kept = files::read_text(&self.kept.join(HOSTS), files::DOCUMENT).unwrap_or_default();
@@ -169,8 +199,9 @@ impl Trust {
     /// When it is not a host with a port, or the list can't be written.
     pub fn allow_host(&self, host: &str) -> Result<(), Problem> {
         let is_name = |name: &str| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "/*?@".contains(c));
+        let is_server = host.strip_prefix("mcp:").is_some_and(is_name);
         let parts = host.rsplit_once(':').filter(|(name, port)| is_name(name) && port.parse::<u16>().is_ok());
-        if parts.is_none() {
+        if parts.is_none() && !is_server {
             let problem = Problem::new(format!("`{}` is not a host with a port", host.escape_debug()));
             return Err(
                 problem.hint("write it as in `--host example.com:443`; a pattern is not allowed, because the permission is permanent")
@@ -200,12 +231,8 @@ impl Trust {
             paths
         };
         let config = format!("{FOLDER}/config.toml");
-        let config = fs::symlink_metadata(root.join(&config)).is_ok().then_some(config);
-        config
-            .into_iter()
-            .chain(in_folder(&format!("{FOLDER}/agents"), ".md"))
-            .chain(in_folder(&format!("{FOLDER}/plans"), ".toml"))
-            .collect()
+        let top = [config, MCP_FILE.to_owned()].into_iter().filter(|file| fs::symlink_metadata(root.join(file)).is_ok());
+        top.chain(in_folder(&format!("{FOLDER}/agents"), ".md")).chain(in_folder(&format!("{FOLDER}/plans"), ".toml")).collect()
     }
 
     fn item(&self, path: String) -> TrustItem {
@@ -214,14 +241,25 @@ impl Trust {
             Ok(text) => text,
             Err(error) if kept.is_some() && error.kind() == io::ErrorKind::NotFound => {
                 let changes = meaning(&path, &kept.unwrap_or_default()).into_iter().map(|change| format!("no longer {change}")).collect();
-                return TrustItem { path, state: TrustState::Removed, changes, text: None };
+                return TrustItem { path, state: TrustState::Removed, changes, text: None, named: NamedFiles::default() };
             }
             Err(error) => {
                 let state = if kept.is_some() { TrustState::Changed } else { TrustState::New };
-                return TrustItem { path, state, changes: vec![format!("can't be read: {error}")], text: None };
+                return TrustItem {
+                    path,
+                    state,
+                    changes: vec![format!("can't be read: {error}")],
+                    text: None,
+                    named: NamedFiles::default(),
+                };
             }
         };
+        let named = if path == MCP_FILE { NamedFiles::of_text(&self.workspace, &text) } else { NamedFiles::default() };
+        let renamed = if path == MCP_FILE { named.changed_since(&self.kept_named()) } else { Vec::new() };
         let (state, changes) = match kept {
+            Some(kept) if kept == text && !renamed.is_empty() => {
+                (TrustState::Changed, renamed.iter().map(|file| format!("`{file}`, which it names, changed")).collect())
+            }
             Some(kept) if kept == text => (TrustState::Trusted, Vec::new()),
             Some(kept) => (TrustState::Changed, difference(&kept, &text)),
             None => (TrustState::New, Vec::new()),
@@ -231,12 +269,15 @@ impl Trust {
         let would = |change: String| if is_usable { change } else { format!("besides, it {change}") };
         let means: Vec<String> = meaning(&path, &text).into_iter().map(would).collect();
         let changes = faults.into_iter().chain(means).chain(changes).collect();
-        TrustItem { path, state, changes, text: is_usable.then_some(text) }
+        TrustItem { path, state, changes, text: is_usable.then_some(text), named }
     }
 }
 
 /// Why a file can't be used at all: settings that a project may not have would only stop dagdeck.
 fn faults(path: &str, text: &str) -> Vec<String> {
+    if path == MCP_FILE {
+        return McpEntry::read(text).err().iter().map(ToString::to_string).collect();
+    }
     if !path.ends_with("config.toml") {
         return Vec::new();
     }
@@ -245,6 +286,9 @@ fn faults(path: &str, text: &str) -> Vec<String> {
 
 /// What a file would change, by its kind.
 fn meaning(path: &str, text: &str) -> Vec<String> {
+    if path == MCP_FILE {
+        return McpEntry::read(text).unwrap_or_default().iter().flat_map(McpEntry::meaning).collect();
+    }
     if path.ends_with("config.toml") {
         return match text.parse::<toml::Table>() {
             Ok(table) => settings(&[], &toml::Value::Table(table)),

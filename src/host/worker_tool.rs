@@ -8,7 +8,7 @@ use super::{
 };
 use crate::engine::{Answer, Done, ErrorKind, Mark, NodeError, ToolCall, ToolReport, WorkerFact};
 use crate::plan::{Risk, Verdict};
-use crate::tools::{Judgement, KnownSecrets, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, names_in};
+use crate::tools::{Judgement, KnownSecrets, Tool, ToolContext, ToolError, ToolOutput, Toolbox, names_in};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -18,7 +18,7 @@ const MOST_HOPS: usize = 5;
 
 /// What a worker needs to call tools.
 pub(super) struct ToolCaller<'a> {
-    pub(super) registry: &'a ToolRegistry,
+    pub(super) toolbox: &'a Toolbox,
     pub(super) trust: &'a Trust,
     pub(super) models: &'a Models,
     pub(super) secrets: &'a KnownSecrets,
@@ -62,7 +62,7 @@ pub(super) async fn work(task: &Assignment, tool: &str, args: Value, caller: &To
 impl ToolCaller<'_> {
     /// Checks a call, has it decided, and runs it if it may run; then the call that it leads to, and so on.
     pub(super) async fn call(&self, mut call: ToolCall, mut consent: Consent) -> Called {
-        call.tool = self.registry.canonical(&call.tool).to_owned();
+        call.tool = self.toolbox.now().canonical(&call.tool).to_owned();
         let first = call.id.clone();
         for hop in 1..=MOST_HOPS {
             match self.call_once(&call, consent).await {
@@ -80,7 +80,7 @@ impl ToolCaller<'_> {
     }
 
     async fn call_once(&self, call: &ToolCall, consent: Consent) -> Called {
-        let judged = self.registry.check(&call.tool, &call.args).and_then(|()| self.registry.judge(&call.tool, &call.args, self.context));
+        let judged = self.judged(call, consent).await;
         let mut judgement = match judged.and_then(|judgement| with_secrets(call, judgement)) {
             Ok(judgement) => judgement,
             Err(error) => return Called::Failed(self.masked(error)),
@@ -99,6 +99,19 @@ impl ToolCaller<'_> {
             Answer::Value(value) => Called::Answered(value),
             Answer::Go { .. } | Answer::Again { .. } => Called::Refused("the call was not released".to_owned()),
         }
+    }
+
+    /// Checks a call and says what is to be done with it, once its server is ready. What was approved before that was the tool as it was.
+    async fn judged(&self, call: &ToolCall, consent: Consent) -> Result<Judgement, ToolError> {
+        let before = self.toolbox.now();
+        let registry = self.toolbox.ready(&call.tool).await?;
+        let (before, now) = (before.info(&call.tool), registry.info(&call.tool));
+        if consent == Consent::Given && before.is_some() && before != now {
+            return Err(ToolError::refused(format!("the server describes `{}` otherwise than when it was approved", call.tool))
+                .hint("retry the node and look at what it would do now"));
+        }
+        registry.check(&call.tool, &call.args)?;
+        registry.judge(&call.tool, &call.args, self.context)
     }
 
     async fn run(&self, call: ToolCall, proposed: &Value) -> Called {
@@ -152,8 +165,9 @@ impl ToolCaller<'_> {
         if call.args == *proposed {
             return Ok(());
         }
-        self.registry.check(&call.tool, &call.args)?;
-        let judgement = with_secrets(call, self.registry.judge(&call.tool, &call.args, self.context)?)?;
+        let registry = self.toolbox.now();
+        registry.check(&call.tool, &call.args)?;
+        let judgement = with_secrets(call, registry.judge(&call.tool, &call.args, self.context)?)?;
         match judgement.verdict {
             Verdict::Allow | Verdict::Ask => Ok(()),
             Verdict::Deny => Err(ToolError::refused(format!("the edited call is denied: {}", judgement.why))),
@@ -161,7 +175,8 @@ impl ToolCaller<'_> {
     }
 
     async fn invoke(&self, call: &ToolCall) -> Result<ToolOutput, ToolError> {
-        let tool = self.registry.get(&call.tool).ok_or_else(|| ToolError::refused(format!("there is no tool `{}`", call.tool)))?;
+        let registry = self.toolbox.now();
+        let tool = registry.get(&call.tool).ok_or_else(|| ToolError::refused(format!("there is no tool `{}`", call.tool)))?;
         self.still_as_shown(tool, call).await?;
         let output = tool.call(self.secrets.put_in(&call.args)?, self.context).await?;
         self.previews.forget(&call.tool, &call.args);

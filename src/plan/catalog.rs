@@ -16,6 +16,12 @@ pub struct Catalog {
     /// Tools that can't work before somebody sets them up.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub not_set_up: BTreeSet<String>,
+    /// Tools that send out what they are given, and whose results are private all the same.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub senders: BTreeSet<String>,
+    /// The servers that have tools of their own, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<String, ToolServer>,
     /// The models that work.
     #[serde(default)]
     pub models: ModelFacts,
@@ -105,10 +111,39 @@ impl Catalog {
         tool.and_then(|tool| tool.reach).unwrap_or_else(|| ToolReach::published(tool.map_or(name, |tool| &tool.name)))
     }
 
+    /// Whether a tool sends out what it is given, to an address of its arguments or elsewhere; by any of its names.
+    pub fn sends(&self, name: &str) -> bool {
+        self.reach(name) == ToolReach::AnyAddress || self.senders.contains(self.canonical(name))
+    }
+
+    /// The server of a tool that isn't known, with the server's name.
+    pub fn server_of<'a>(&'a self, tool: &str) -> Option<(&'a str, &'a ToolServer)> {
+        let (server, _) = tool.split_once(':')?;
+        self.servers.get_key_value(server).map(|(name, state)| (name.as_str(), state))
+    }
+
     /// The name that a tool is registered under, whichever of its names is given. Other texts, such as globs, stay as they are.
     pub fn canonical<'a>(&'a self, name: &'a str) -> &'a str {
         self.tool(name).map_or(name, |tool| &tool.name)
     }
+}
+
+/// A server that has tools of its own, which are called `server:tool`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolServer {
+    /// Its tools are known.
+    Listed,
+    /// It was never started, so nobody knows them.
+    Unlisted,
+    /// It can't be started.
+    Off { why: String },
+}
+
+/// Whether a pattern of tools may mean tools of a server that nobody knows.
+pub fn may_mean(pattern: &str, server: &str) -> bool {
+    let of_server = pattern.split_once(':').map_or(pattern, |(server, _)| server);
+    globset::Glob::new(of_server).is_ok_and(|glob| glob.compile_matcher().is_match(server))
 }
 
 /// What does the work of an agent.

@@ -21,6 +21,8 @@ pub struct ToolsConfig {
     pub search: SearchConfig,
     /// The tool `run_command`.
     pub command: CommandConfig,
+    /// MCP servers; docs/mcp.md says where they are named.
+    pub mcp: McpConfig,
     #[serde(skip)]
     pub sandbox: SandboxConfig,
 }
@@ -94,5 +96,21 @@ pub struct CommandConfig {
 impl Default for CommandConfig {
     fn default() -> Self {
         Self { env: Vec::new(), network: false, max_timeout_s: 600, memory_mb: 4096 }
+    }
+}
+
+/// MCP servers; docs/mcp.md says where they are named.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct McpConfig {
+    /// Seconds that a server may take until it is ready; one that is downloaded first may need them.
+    pub start_timeout_s: u64,
+    /// Seconds that a server may say nothing during a call.
+    pub silence_s: u64,
+}
+
+impl Default for McpConfig {
+    fn default() -> Self {
+        Self { start_timeout_s: 60, silence_s: 120 }
     }
 }

@@ -83,6 +83,14 @@ impl KnownSecrets {
         }
     }
 
+    /// Knows what a server is given by this name, if it may be a secret: as a variable that says so, or as a header.
+    pub(super) fn learn_of_server(&self, name: &str, value: &str) {
+        let is_header = name.contains('-') || name.eq_ignore_ascii_case("authorization") || name.eq_ignore_ascii_case("cookie");
+        if is_header || is_secret(&name.to_ascii_uppercase()) {
+            self.learn(name, value.strip_prefix("Bearer ").or_else(|| value.strip_prefix("Basic ")).unwrap_or(value));
+        }
+    }
+
     /// Other ways to write a secret. Each has a name of its own, so that what is put in is what stood there.
     fn know_spellings(&self, name: &str, how: &str, spellings: &[String]) {
         for (at, spelling) in spellings.iter().enumerate() {

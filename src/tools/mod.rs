@@ -5,20 +5,23 @@ mod config;
 mod env_file;
 mod globs;
 mod known_secrets;
+pub mod mcp;
 mod permission;
 mod registry;
 pub mod sandbox;
 pub mod tables;
+mod toolbox;
 pub(crate) mod walk;
 mod workspace;
 
 #[cfg(test)]
 pub(crate) use builtin::query_data::query;
-pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchService, ToolsConfig};
+pub use config::{CommandConfig, FetchConfig, McpConfig, SearchConfig, SearchService, ToolsConfig};
 pub use globs::{GlobError, Globs};
 pub use known_secrets::{KnownSecrets, names_in, unknown_secrets, workspace_variables};
 pub use permission::{Permission, PermissionConfig, PermissionError};
 pub use registry::{Judgement, ToolRegistry};
+pub use toolbox::Toolbox;
 pub use workspace::{Entry, EntryKind, Existing, Located, Workspace};
 
 use async_trait::async_trait;
@@ -52,6 +55,16 @@ pub trait Tool: Send + Sync {
     /// Whether it can work at all by the configuration. A tool that can't is not offered to planners.
     fn is_configured(&self) -> bool {
         true
+    }
+
+    /// Whether what it is given leaves this computer, although what it gives may tell of it.
+    fn sends(&self) -> bool {
+        false
+    }
+
+    /// Why a call asks even where the rules allow it.
+    fn asks_because(&self) -> Option<String> {
+        None
     }
 
     /// What this very call can do to the world (a private address is worse than a public one), with the reason in words.

@@ -1,9 +1,12 @@
-//! `ToolRegistry`: the tools by name, their argument schemas compiled once, other names for them, and what is allowed. MCP servers add
-//! their tools here too.
+//! `ToolRegistry`: the tools by name, their argument schemas compiled once, other names for them, and what is allowed. `Toolbox` adds the
+//! tools of MCP servers.
 
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, OnceLock},
+};
 
 use super::{Assessment, Permission, PermissionError, Tool, ToolContext, ToolError, ToolsConfig, builtin};
 use crate::engine::Outgoing;
@@ -24,9 +27,10 @@ const ALIASES: [(&str, &str); 11] = [
     ("query_csv", "query_data"),
 ];
 
-/// The tools that plans may use.
+/// The tools that plans may use at one moment.
+#[derive(Clone)]
 pub struct ToolRegistry {
-    tools: BTreeMap<String, RegisteredTool>,
+    tools: BTreeMap<String, Arc<RegisteredTool>>,
     aliases: BTreeMap<String, String>,
     permission: Permission,
 }
@@ -34,7 +38,16 @@ pub struct ToolRegistry {
 struct RegisteredTool {
     tool: Arc<dyn Tool>,
     info: ToolInfo,
-    schema: Validator,
+    /// Made when it is needed first; why it can't be made otherwise.
+    schema: OnceLock<Result<Validator, String>>,
+}
+
+impl RegisteredTool {
+    fn schema(&self) -> Result<&Validator, ToolError> {
+        let made = self.schema.get_or_init(|| jsonschema::validator_for(&self.info.input_schema).map_err(|cause| cause.to_string()));
+        let unusable = |cause: &String| ToolError::refused(format!("the schema of tool `{}` can't be used: {cause}", self.info.name));
+        made.as_ref().map_err(unusable)
+    }
 }
 
 /// What is to be done with one call.
@@ -57,8 +70,7 @@ impl ToolRegistry {
     pub fn builtin(config: &ToolsConfig) -> Result<Self, PermissionError> {
         let mut registry = Self::empty(config)?;
         for tool in builtin::all(config) {
-            // The schemas of the built-in tools are tested to compile.
-            let _ = registry.add(tool);
+            registry.add(tool);
         }
         Ok(registry)
     }
@@ -74,17 +86,20 @@ impl ToolRegistry {
     }
 
     /// Adds a tool, in place of one of the same name.
-    ///
-    /// # Errors
-    /// When its schema is none.
-    pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), ToolError> {
+    pub fn add(&mut self, tool: Arc<dyn Tool>) {
         let mut info = tool.info().clone();
-        let schema = jsonschema::validator_for(&info.input_schema)
-            .map_err(|cause| ToolError::refused(format!("the schema of tool `{}` can't be used: {cause}", info.name)))?;
         let assessment = Assessment::local(info.risk, String::new());
-        info.verdict = self.permission.verdict(&info.name, &self.aliases_of(&info.name), &assessment).0;
-        self.tools.insert(info.name.clone(), RegisteredTool { tool, info, schema });
-        Ok(())
+        info.verdict = self.verdict(&*tool, &assessment).0;
+        self.tools.insert(info.name.clone(), Arc::new(RegisteredTool { tool, info, schema: OnceLock::new() }));
+    }
+
+    /// What the rules say of a call, and why. What they allow asks where the tool has a reason to.
+    fn verdict(&self, tool: &dyn Tool, assessment: &Assessment) -> (Verdict, String) {
+        let name = &tool.info().name;
+        match (self.permission.verdict(name, &self.aliases_of(name), assessment), tool.asks_because()) {
+            ((Verdict::Allow, why), Some(reason)) => (Verdict::Ask, format!("{reason}; {why}")),
+            (judged, _) => judged,
+        }
     }
 
     /// The name that a tool is registered under, whichever of its names is given.
@@ -112,6 +127,11 @@ impl ToolRegistry {
         self.tools.get(name).is_some_and(|entry| entry.tool.is_configured())
     }
 
+    /// Tools whose results tell of this computer, and that send out what they are given.
+    pub fn senders(&self) -> BTreeSet<String> {
+        self.tools.values().filter(|entry| entry.tool.sends()).map(|entry| entry.info.name.clone()).collect()
+    }
+
     /// What tools say of arguments before they run.
     pub fn checks(&self) -> ArgumentChecks {
         self.tools.iter().filter_map(|(name, entry)| Some((name.clone(), entry.tool.argument_check()?))).collect()
@@ -132,7 +152,7 @@ impl ToolRegistry {
     /// An unknown tool or wrong arguments, in words that a model can correct its call by.
     pub fn check(&self, name: &str, args: &Value) -> Result<(), ToolError> {
         let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
-        let problems: Vec<String> = entry.schema.iter_errors(args).take(5).map(|error| fault(&error)).collect();
+        let problems: Vec<String> = entry.schema()?.iter_errors(args).take(5).map(|error| fault(&error)).collect();
         if problems.is_empty() {
             return Ok(());
         }
@@ -147,12 +167,12 @@ impl ToolRegistry {
     pub fn judge(&self, name: &str, args: &Value, context: &ToolContext) -> Result<Judgement, ToolError> {
         let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
         let assessment = entry.tool.assess(args, context);
-        let (verdict, why) = self.permission.verdict(&entry.info.name, &self.aliases_of(&entry.info.name), &assessment);
+        let (verdict, why) = self.verdict(&*entry.tool, &assessment);
         Ok(Judgement { verdict, risk: assessment.risk, why, leaves: assessment.leaves })
     }
 
     fn entry(&self, name: &str) -> Option<&RegisteredTool> {
-        self.tools.get(self.canonical(name))
+        self.tools.get(self.canonical(name)).map(|entry| &**entry)
     }
 
     fn unknown(&self, name: &str) -> ToolError {

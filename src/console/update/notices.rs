@@ -21,7 +21,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             turn.send(Request::ListRuns);
         }
         Notice::Catalog { catalog, problems } => {
-            model.session.offer(catalog);
+            model.session.offer(*catalog);
             if let Some(problem) = problems.first() {
                 let more = problems.len() - 1;
                 let also = if more > 0 { format!("; {more} more") } else { String::new() };

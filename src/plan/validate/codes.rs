@@ -64,6 +64,7 @@ table! {
     UnknownTool "unknown-tool" Error "no tool has this name",
     DeniedTool "denied-tool" Warning "the configuration denies this tool, so it never runs",
     NotSetUp "not-set-up" Warning "a tool can't work before it is set up",
+    UnlistedServer "unlisted-server" Warning "a tool's server was never started, so the tool can't be checked",
     BadArguments "bad-arguments" Error "arguments don't fit the tool's schema",
     BadQuery "bad-query" Error "`query` needs a tool with exactly one required text parameter",
     ToolPattern "tool-pattern" Warning "a tool pattern matches no tool",

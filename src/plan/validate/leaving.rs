@@ -56,7 +56,7 @@ fn sends<'c>(check: &PlanCheck<'c>, plan: &'c Plan, node: &'c Node) -> Option<&'
         return body.nodes.iter().find_map(|inner| sends(check, body, inner));
     }
     if let Some(work) = node.kind.tool() {
-        return Some(check.catalog.canonical(&work.tool)).filter(|tool| check.catalog.reach(tool) == ToolReach::AnyAddress);
+        return Some(check.catalog.canonical(&work.tool)).filter(|tool| check.catalog.sends(tool));
     }
     let agent = node.kind.agent()?;
     let card = agent.agent.as_deref().and_then(|name| check.stock.agents.get(name)).map(|&card| &check.catalog.agents[card].tools);
@@ -64,8 +64,7 @@ fn sends<'c>(check: &PlanCheck<'c>, plan: &'c Plan, node: &'c Node) -> Option<&'
     if written.is_none() && card.is_none() {
         return None;
     }
-    let senders =
-        check.catalog.tools.iter().map(|tool| tool.name.as_str()).filter(|tool| check.catalog.reach(tool) == ToolReach::AnyAddress);
+    let senders = check.catalog.tools.iter().map(|tool| tool.name.as_str()).filter(|tool| check.catalog.sends(tool));
     let has = |patterns: &Vec<String>, tool: &str| globs(check, patterns).iter().any(|glob| glob.is_match(tool));
     senders.into_iter().find(|tool| [written, card].into_iter().flatten().all(|patterns| has(patterns, tool)))
 }

@@ -10,7 +10,8 @@ use crate::plan::edit::Edit;
 use crate::plan::fields::{AS_WRITTEN, is_stand_in};
 use crate::plan::reference::has_references;
 use crate::plan::{
-    AgentNode, Approve, Catalog, DecisionNode, Dialect, Node, NodeKind, Plan, Risk, ToolInfo, ToolInput, ToolNode, Verdict, value_text,
+    AgentNode, Approve, Catalog, DecisionNode, Dialect, Node, NodeKind, Plan, Risk, ToolInfo, ToolInput, ToolNode, ToolServer, Verdict,
+    may_mean, value_text,
 };
 use globset::GlobMatcher;
 use jsonschema::{Validator, error::ValidationErrorKind};
@@ -87,7 +88,8 @@ fn tool_names(catalog: &Catalog) -> impl Iterator<Item = &str> {
 
 fn matches_a_tool(check: &PlanCheck, pattern: &str) -> bool {
     let Some(glob) = glob(check, pattern) else { return false };
-    check.catalog.tools.iter().any(|tool| glob.is_match(&tool.name))
+    let unknown = || check.catalog.servers.iter().any(|(server, state)| *state == ToolServer::Unlisted && may_mean(pattern, server));
+    check.catalog.tools.iter().any(|tool| glob.is_match(&tool.name)) || unknown()
 }
 
 fn glob(check: &PlanCheck, pattern: &str) -> Option<GlobMatcher> {
@@ -348,6 +350,20 @@ fn unknown_tool(check: &mut PlanCheck, at: usize, work: &ToolNode) {
         return;
     }
     let catalog = check.catalog;
+    match catalog.server_of(&work.tool) {
+        Some((server, ToolServer::Unlisted)) => {
+            let message = format!(
+                "`{}` can't be checked: its MCP server `{server}` was never started here; it is when the plan runs, or by `dagdeck tools --start`",
+                legible(&work.tool)
+            );
+            return check.find(Code::UnlistedServer, FindingPlace::Node(at), "tool", message, None);
+        }
+        Some((server, ToolServer::Off { why })) => {
+            let message = format!("`{}` can't be called: the MCP server `{server}` is not used: {}", legible(&work.tool), legible(why));
+            return check.find(Code::NotSetUp, FindingPlace::Node(at), "tool", message, None);
+        }
+        Some((_, ToolServer::Listed)) | None => {}
+    }
     let near = check.nearest(&work.tool, tool_names(catalog));
     let is_other = near.is_none_or(|near| !is_slip(&work.tool, near) || !takes(catalog, near, &work.input));
     let words = || AgentNode { objective: Some(in_words(&check.plan.nodes[at], work)), ..AgentNode::default() };

@@ -20,10 +20,6 @@ use crate::tools::{
 const OUTPUT: usize = 64 << 10;
 /// Time of a command that doesn't ask for more, in seconds.
 const TIME_S: u64 = 60;
-/// Variables that pass to commands: where things are and how text is written, never what opens doors.
-const PASSED: &str = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_ALL LC_CTYPE TZ \
-                      CARGO_HOME RUSTUP_HOME GOPATH GOROOT JAVA_HOME NVM_DIR PYENV_ROOT VIRTUAL_ENV";
-
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RunCommandArgs {
@@ -92,8 +88,8 @@ impl Tool for RunCommand {
         };
         let refused = |cause: String| ToolError::refused(format!("the command can't be started: {cause}"));
         let mut command = sandbox::wrap(&self.sandbox, &confined).map_err(|cause| refused(cause.to_string()))?;
-        let passed = PASSED.split(' ').chain(self.command.env.iter().map(String::as_str));
-        command.env_clear().envs(passed.filter_map(|name| Some((name, std::env::var_os(name)?))));
+        let further = self.command.env.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+        command.env_clear().envs(sandbox::plain_environment()).envs(further);
         command.env("TMPDIR", scratch.path()).env("TERM", "dumb").env("NO_COLOR", "1").current_dir(workspace.root());
         let caps = ProcessLimits { wall: Duration::from_secs(seconds), stdout: OUTPUT, stderr: OUTPUT };
         let done =

@@ -14,7 +14,7 @@ mod worker;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{os::unix::process::ExitStatusExt as _, path::PathBuf, time::Duration};
+use std::{ffi::OsString, os::unix::process::ExitStatusExt as _, path::PathBuf, time::Duration};
 use tokio::process::Command;
 
 use crate::plan::{
@@ -28,7 +28,7 @@ use job::{QUERY_TIME_MS, SandboxAnswer, SandboxJob};
 pub use confine::{Confinement, confinement};
 pub(super) use exec::{Confined, ConfinedCommand, wrap};
 pub use live::Watcher;
-pub(super) use process::{Feed, Finished, ProcessLimits, run};
+pub(super) use process::{Feed, Finished, ProcessGroup, ProcessLimits, run};
 pub use worker::worker_main;
 
 /// Largest result in bytes.
@@ -160,6 +160,15 @@ async fn work(config: &SandboxConfig, job: &SandboxJob, time_ms: u64) -> Result<
         let stderr = stderr.trim();
         SandboxError::Died(if stderr.is_empty() { status.to_string() } else { format!("{status}: {stderr}") })
     })
+}
+
+/// Variables that pass to programs: where things are and how text is written, never what opens doors.
+const PASSED: &str = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_ALL LC_CTYPE TZ \
+                      CARGO_HOME RUSTUP_HOME GOPATH GOROOT JAVA_HOME NVM_DIR PYENV_ROOT VIRTUAL_ENV";
+
+/// The environment of programs that dagdeck starts for others.
+pub(super) fn plain_environment() -> impl Iterator<Item = (&'static str, OsString)> {
+    PASSED.split(' ').filter_map(|name| Some((name, std::env::var_os(name)?)))
 }
 
 /// The binary of the worker. On Linux the running program is reached by its own link, which holds even after the file was replaced.

@@ -12,7 +12,7 @@ use std::{
 };
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
-    process::Command,
+    process::{Child, Command},
 };
 
 /// Limits on one child.
@@ -91,17 +91,27 @@ impl Capture {
 }
 
 /// Ends a process group when it goes out of scope.
-struct Group(Option<Pid>);
+pub(in crate::tools) struct ProcessGroup(Option<Pid>);
 
-impl Group {
-    fn kill(&self) {
+impl ProcessGroup {
+    /// The group that a child leads.
+    pub(in crate::tools) fn of(child: &Child) -> Self {
+        Self(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw))
+    }
+
+    /// From now on the number may be another process's.
+    pub(in crate::tools) fn forget(&mut self) {
+        self.0 = None;
+    }
+
+    pub(in crate::tools) fn kill(&self) {
         if let Some(leader) = self.0 {
             let _ = kill_process_group(leader, Signal::KILL);
         }
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.kill();
     }
@@ -116,7 +126,7 @@ pub(in crate::tools) async fn run(
 ) -> io::Result<Finished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn()?;
-    let mut group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
+    let mut group = ProcessGroup::of(&child);
     let (mut stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr, mut status) = (Capture::new(caps.stdout), Capture::new(caps.stderr), None);
     let lifeline = match feed {
@@ -141,8 +151,7 @@ pub(in crate::tools) async fn run(
         let _ = child.start_kill();
         let _ = child.wait().await;
     }
-    // From now on the number may be another process's.
-    group.0 = None;
+    group.forget();
     drop(lifeline);
     Ok(Finished { status, stdout, stderr })
 }

@@ -1,0 +1,343 @@
+//! `McpConnection`: one live server, by the official SDK: the handshake of whichever generation it speaks, its tools page by page, calls
+//! with progress, silence limits and cancellation. Everything of the SDK's that leaves this folder is a type of ours.
+
+#![expect(deprecated, reason = "servers of the generations before this one still send log messages")]
+
+use super::{
+    entry::McpLaunch,
+    error::McpError,
+    listing::{ListedTool, ToolHints},
+    log::ServerLog,
+    process::ServerProcess,
+};
+use crate::{models::http, tools::sandbox::Watcher};
+use reqwest::{
+    Url,
+    header::{HeaderName, HeaderValue},
+    redirect,
+};
+use rmcp::{
+    ClientHandler, ClientServiceExt as _, RoleClient,
+    model::{
+        CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification, CancelledNotificationParam, ClientCapabilities,
+        ClientConfig, ClientRequest, Implementation, LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
+        ProgressToken, ProtocolVersion, RequestId, ServerResult, SubscriptionFilter, Tool,
+    },
+    service::{ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RunningService, ServiceError},
+    transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig},
+};
+use serde_json::{Map, Value};
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+/// Most pages of a list.
+const PAGES: usize = 100;
+
+/// What a server is told, and what it says unasked.
+#[derive(Clone)]
+struct McpListener {
+    heard: Arc<Heard>,
+}
+
+struct Heard {
+    log: Arc<ServerLog>,
+    /// Its tools aren't what they were.
+    is_stale: AtomicBool,
+    progress: Mutex<HashMap<ProgressToken, Arc<Watcher>>>,
+}
+
+/// A live server. Dropping it ends its program.
+pub(super) struct McpConnection {
+    service: RunningService<RoleClient, McpListener>,
+    heard: Arc<Heard>,
+    process: Option<ServerProcess>,
+}
+
+/// Why a call gave no result.
+pub(super) enum CallFault {
+    /// The server refused it before it did anything.
+    Refused(String),
+    Failed(String),
+    /// The connection broke, or the server said nothing for too long.
+    Lost(String),
+}
+
+impl McpConnection {
+    /// Starts or reaches a server, and shakes hands.
+    pub(super) async fn open(launch: &McpLaunch, folder: &Path, log: &Arc<ServerLog>, patience: Duration) -> Result<Self, McpError> {
+        let heard = Arc::new(Heard { log: log.clone(), is_stale: AtomicBool::new(false), progress: Mutex::default() });
+        let listener = McpListener { heard: heard.clone() };
+        log.begin();
+        let lifecycle = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::LATEST],
+            legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+        };
+        let (process, connected) = match launch {
+            McpLaunch::Process { command, args, env } => {
+                let started = ServerProcess::start(command, args, env, folder, log);
+                let (process, output, input) = started.map_err(|cause| McpError::new(format!("`{command}` can't be started: {cause}")))?;
+                let connected = tokio::time::timeout(patience, listener.serve_with_lifecycle((output, input), lifecycle)).await;
+                (Some(process), connected)
+            }
+            McpLaunch::Http { url, headers } => {
+                let transport = http_transport(url, headers)?;
+                (None, tokio::time::timeout(patience, listener.serve_with_lifecycle(transport, lifecycle)).await)
+            }
+        };
+        let service = match connected {
+            Ok(Ok(service)) => service,
+            Ok(Err(error)) => return Err(start_error(&error, process.as_ref(), log).await),
+            Err(_) => return Err(McpError::new(format!("it didn't answer within {} s{}", patience.as_secs(), said(log))).transient()),
+        };
+        let connection = Self { service, heard, process };
+        connection.subscribe();
+        Ok(connection)
+    }
+
+    /// Servers of the newest generation tell of changes only to those who listen.
+    fn subscribe(&self) {
+        let info = self.service.peer_info();
+        let wants = info.is_some_and(|info| {
+            let changes = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed);
+            changes == Some(true) && !info.protocol_version.has_initialize()
+        });
+        if !wants {
+            return;
+        }
+        let (peer, heard) = (self.service.peer().clone(), self.heard.clone());
+        tokio::spawn(async move {
+            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            let Ok(mut news) = peer.listen(filter).await else { return };
+            while let Ok(Some(_)) = news.next().await {
+                heard.is_stale.store(true, Ordering::Relaxed);
+            }
+        });
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.service.is_closed() && !self.service.peer().is_transport_closed()
+    }
+
+    /// Whether the server said that its tools changed since they were listed.
+    pub(super) fn is_stale(&self) -> bool {
+        self.heard.is_stale.load(Ordering::Relaxed)
+    }
+
+    /// All tools, page by page.
+    pub(super) async fn list(&self, patience: Duration) -> Result<Vec<ListedTool>, McpError> {
+        self.heard.is_stale.store(false, Ordering::Relaxed);
+        let has_tools = self.service.peer_info().is_none_or(|info| info.capabilities.tools.is_some());
+        if !has_tools {
+            return Ok(Vec::new());
+        }
+        let (mut tools, mut cursor) = (Vec::new(), None);
+        for _ in 0..PAGES {
+            let params = cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let page = tokio::time::timeout(patience, self.service.peer().list_tools(params)).await;
+            let page = page.map_err(|_| McpError::new(format!("it didn't list its tools within {} s", patience.as_secs())).transient())?;
+            let page = page.map_err(|error| McpError::new(format!("it didn't list its tools: {error}")))?;
+            tools.extend(page.tools.into_iter().map(listed));
+            match page.next_cursor.filter(|next| !next.is_empty()) {
+                Some(next) => cursor = Some(next),
+                None => return Ok(tools),
+            }
+        }
+        Err(McpError::new(format!("its list of tools has more than {PAGES} pages")))
+    }
+
+    /// Calls a tool. It may be silent for so long; dropping the future tells the server that nobody waits any more.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        args: Map<String, Value>,
+        watcher: Option<Arc<Watcher>>,
+        silence: Duration,
+    ) -> Result<CallToolResult, CallFault> {
+        if let Some(process) = &self.process {
+            process.asked();
+        }
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let options = PeerRequestOptions::with_timeout(silence).reset_timeout_on_progress();
+        let sent = self.service.peer().send_request_with_option(request, options).await;
+        let handle = match sent {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.fault(error, silence).await),
+        };
+        let mut call =
+            CallUnderWay { peer: self.service.peer().clone(), id: Some(handle.id.clone()), heard: self.heard.clone(), token: None };
+        if let Some(watcher) = watcher {
+            call.token = Some(handle.progress_token.clone());
+            self.heard.progress().insert(handle.progress_token.clone(), watcher);
+        }
+        let answer = handle.await_response().await;
+        call.id = None;
+        match answer {
+            Ok(ServerResult::CallToolResult(result)) => Ok(result),
+            Ok(ServerResult::InputRequiredResult(_)) => {
+                Err(CallFault::Failed("the server asks for more input, which dagdeck can't give to this server yet".to_owned()))
+            }
+            Ok(_) => Err(CallFault::Failed("the server's answer is no result of a call".to_owned())),
+            Err(error) => Err(self.fault(error, silence).await),
+        }
+    }
+
+    async fn fault(&self, error: ServiceError, silence: Duration) -> CallFault {
+        match error {
+            // Of JSON-RPC: no such method, wrong parameters, not a request.
+            ServiceError::McpError(error) if [-32601, -32602, -32600].contains(&error.code.0) => {
+                CallFault::Refused(error.message.into_owned())
+            }
+            ServiceError::McpError(error) => CallFault::Failed(error.message.into_owned()),
+            ServiceError::Timeout { .. } => CallFault::Lost(format!("the server said nothing for {} s", silence.as_secs())),
+            ServiceError::TransportClosed => CallFault::Lost(self.broken().await),
+            ServiceError::TransportSend(error) => CallFault::Lost(format!("the server can't be reached: {}", http::root_cause(&error))),
+            other => CallFault::Failed(format!("the server's answer can't be used: {other}")),
+        }
+    }
+
+    /// Why the connection is closed.
+    async fn broken(&self) -> String {
+        let end = match &self.process {
+            Some(process) => process.end().await,
+            None => None,
+        };
+        let end = end.unwrap_or_else(|| "it closed the connection".to_owned());
+        format!("the server ended during the call: {end}{}", said(&self.heard.log))
+    }
+
+    /// Ends the connection, and the program if there is one.
+    pub(super) async fn close(&self) {
+        self.service.cancellation_token().cancel();
+        if let Some(process) = &self.process {
+            process.stop().await;
+        }
+    }
+}
+
+/// Ends the bookkeeping of a call; one that nobody waits for any more is cancelled at the server.
+struct CallUnderWay {
+    peer: Peer<RoleClient>,
+    id: Option<RequestId>,
+    heard: Arc<Heard>,
+    token: Option<ProgressToken>,
+}
+
+impl Drop for CallUnderWay {
+    fn drop(&mut self) {
+        if let Some(token) = &self.token {
+            self.heard.progress().remove(token);
+        }
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
+        let peer = self.peer.clone();
+        runtime.spawn(async move {
+            let params = CancelledNotificationParam::new(Some(id), Some("the call was cancelled".to_owned()));
+            // A server that has gone needs no word.
+            let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
+        });
+    }
+}
+
+impl Heard {
+    fn progress(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, Arc<Watcher>>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ClientHandler for McpListener {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(ClientCapabilities::default(), Implementation::new("dagdeck", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.heard.is_stale.store(true, Ordering::Relaxed);
+    }
+
+    async fn on_logging_message(&self, message: LoggingMessageNotificationParam, _context: NotificationContext<RoleClient>) {
+        let text = message.data.as_str().map_or_else(|| message.data.to_string(), str::to_owned);
+        self.heard.log.line(&format!("{:?}: {text}\n", message.level));
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
+        let watcher = self.heard.progress().get(&progress.progress_token).cloned();
+        if let Some(watcher) = watcher {
+            watcher(&progress_line(&progress), false);
+        }
+    }
+}
+
+fn progress_line(progress: &ProgressNotificationParam) -> String {
+    let of = progress.total.map(|total| format!(" of {total}")).unwrap_or_default();
+    let message = progress.message.as_deref().unwrap_or_default().chars().take(500).collect::<String>();
+    format!("{}{of}{}{message}", progress.progress, if message.is_empty() { "" } else { ": " })
+}
+
+fn http_transport(url: &str, headers: &BTreeMap<String, String>) -> Result<StreamableHttpClientTransport<reqwest::Client>, McpError> {
+    let bad = |what: String| McpError::new(what);
+    let parsed = Url::parse(url).map_err(|cause| bad(format!("its address can't be read: {cause}")))?;
+    if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
+        return Err(bad("its address is neither http nor https".to_owned()));
+    }
+    let place = (parsed.host_str().map(str::to_owned), parsed.port_or_known_default(), parsed.scheme().to_owned());
+    // Headers with keys go along with a redirect, so it may not lead elsewhere.
+    let same = redirect::Policy::custom(move |attempt| {
+        let next = attempt.url();
+        let to = (next.host_str().map(str::to_owned), next.port_or_known_default(), next.scheme().to_owned());
+        if to == place && attempt.previous().len() <= 5 { attempt.follow() } else { attempt.stop() }
+    });
+    let client = http::builder(Duration::from_secs(10), http::proxies_for(&parsed)).redirect(same).build();
+    let client = client.map_err(|cause| bad(format!("HTTP can't be set up: {}", http::causes(&cause))))?;
+    let mut custom = HashMap::new();
+    for (name, value) in headers {
+        let header = name.parse::<HeaderName>().ok().zip(HeaderValue::from_str(value).ok());
+        let (name, mut value) = header.ok_or_else(|| bad(format!("the header `{}` can't be sent", name.escape_debug())))?;
+        value.set_sensitive(true);
+        custom.insert(name, value);
+    }
+    Ok(StreamableHttpClientTransport::with_client(client, StreamableHttpClientTransportConfig::with_uri(url).custom_headers(custom)))
+}
+
+/// The end of a server's log, for an error.
+fn said(log: &ServerLog) -> String {
+    log.last().map(|line| format!("; it said: {line}")).unwrap_or_default()
+}
+
+async fn start_error(error: &ClientInitializeError, process: Option<&ServerProcess>, log: &ServerLog) -> McpError {
+    if error.is_authorization_required() || error.auth_challenge().is_some() {
+        return McpError::new("it wants a sign-in").hint("give it a token in `headers`, as in \"Authorization\": \"Bearer ${TOKEN}\"");
+    }
+    let end = match process {
+        Some(process) => process.end().await,
+        None => None,
+    };
+    match (end, process) {
+        (Some(end), _) => McpError::new(format!("{end} before it was ready{}", said(log))),
+        (None, Some(_)) => McpError::new(format!("it doesn't speak the protocol: {error}{}", said(log))),
+        (None, None) => McpError::new(format!("it can't be reached: {}", http::root_cause(error))).transient(),
+    }
+}
+
+fn listed(tool: Tool) -> ListedTool {
+    let hints = tool.annotations.as_ref();
+    let is = |hint: Option<bool>, said: bool| hint == Some(said);
+    let hints = ToolHints {
+        read_only: is(hints.and_then(|hints| hints.read_only_hint), true),
+        harmless: is(hints.and_then(|hints| hints.destructive_hint), false),
+        closed: is(hints.and_then(|hints| hints.open_world_hint), false),
+    };
+    let title = tool.title.or_else(|| tool.annotations.and_then(|hints| hints.title));
+    ListedTool {
+        name: tool.name.into_owned(),
+        description: tool.description.map(std::borrow::Cow::into_owned).or(title).unwrap_or_default(),
+        input_schema: Value::Object((*tool.input_schema).clone()),
+        output_schema: tool.output_schema.map(|schema| Value::Object((*schema).clone())),
+        hints,
+    }
+}

@@ -1,0 +1,160 @@
+//! MCP servers, by a scripted one: nothing starts before it is needed and trusted, and whatever a server does hurts no run.
+
+use super::support::program::Program;
+use serde_json::{Value, json};
+use std::path::Path;
+
+const SERVER: &str = include_str!("../fixtures/mcp/server.py");
+
+/// A workspace whose file names the scripted server once for each way to behave, by the name of the way.
+fn with_servers(ways: &[&str]) -> Program {
+    let program = Program::new().env("GITHUB_TOKEN", "a-token-that-no-server-gets");
+    program.file("server.py", SERVER);
+    let servers: serde_json::Map<String, Value> =
+        ways.iter().map(|way| ((*way).to_owned(), json!({"command": "python3", "args": ["server.py", way]}))).collect();
+    program.file(".mcp.json", json!({ "mcpServers": servers }).to_string());
+    program.configure("[tools.mcp]\nstart_timeout_s = 20\nsilence_s = 3\n");
+    program
+}
+
+fn trusted(ways: &[&str]) -> Program {
+    let program = with_servers(ways);
+    program.run(&["trust", "--all"]).code(0).says(&["trusted .mcp.json"]);
+    program
+}
+
+fn plan(program: &Program, nodes: &[(&str, &str)]) -> String {
+    let node = |(id, tool): &(&str, &str)| json!({"id": id, "title": id, "tool": tool, "args": {"text": "hello"}});
+    let nodes: Vec<Value> = nodes.iter().map(node).collect();
+    program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": nodes}).to_string())
+}
+
+fn starts(program: &Program) -> usize {
+    std::fs::read_to_string(program.workspace().join("started")).unwrap_or_default().lines().count()
+}
+
+fn result(program: &Program, node: &str) -> Value {
+    let shown = program.json(&["show", "last", "--json"]);
+    let node = shown["nodes"].as_array().unwrap().iter().find(|found| found["id"] == node).cloned().unwrap();
+    node["result"].clone()
+}
+
+#[test]
+fn a_folder_that_nobody_trusted_starts_nothing() {
+    let program = with_servers(&["good"]);
+    let plan = plan(&program, &[("a", "good:echo")]);
+    program.run(&["tools", "--start"]).code(0).says(&["`.mcp.json` is not trusted"]);
+    let checked = program.run(&["validate", &plan]);
+    assert!(checked.out.contains("the MCP server `good` is not used: its file `.mcp.json` is not trusted"), "{checked}");
+    program.run(&["run", &plan, "--yes"]).code(5);
+    program.run(&["doctor"]);
+    let listed = program.run(&["trust"]).code(0);
+    assert!(listed.out.contains("starts `python3 server.py good` as the MCP server `good`, when it is needed"), "{listed}");
+    let mut deck = program.console_with(&["console", "plan.json"], (80, 24));
+    deck.sees("not trusted").send("r");
+    drop(deck);
+    assert_eq!(starts(&program), 0);
+}
+
+#[test]
+fn a_trusted_server_starts_when_a_plan_needs_it_and_its_results_are_typed() {
+    let program = trusted(&["good", "unused"]);
+    let plan = plan(&program, &[("a", "good:echo"), ("b", "good:measure"), ("c", "good:env")]);
+    let checked = program.run(&["validate", &plan]).code(0);
+    assert!(checked.out.contains("`good:echo` can't be checked: its MCP server `good` was never started here"), "{checked}");
+    assert_eq!(starts(&program), 0, "what is checked or listed starts nothing");
+    program.run(&["tools"]).code(0).says(&["not started yet, so their tools aren't known: good, unused"]);
+    assert_eq!(starts(&program), 0);
+    program.run(&["run", &plan]).code(0);
+    assert_eq!(program.read("started"), "good\n");
+    assert_eq!((result(&program, "a"), result(&program, "b")), (json!("hello"), json!({"length": 5})));
+    let env = result(&program, "c").as_str().unwrap().to_owned();
+    assert!(env.contains("PATH") && !env.contains("TOKEN") && !env.contains("OPENAI"), "{env}");
+    let listed = program.run(&["tools"]).code(0);
+    assert!(listed.out.contains("good:echo") && !listed.out.contains('\u{1b}') && !listed.out.contains("second of this name"), "{listed}");
+    let wrong = json!({"dagdeck": 1, "goal": "g", "nodes": [{"id": "a", "tool": "good:echo", "args": {"words": "x"}}]});
+    let wrong = program.file("wrong.json", wrong.to_string());
+    let checked = program.run(&["validate", &wrong]).code(3);
+    for words in ["`good:echo` has no argument `words`", "`good:echo` needs the argument `text`"] {
+        assert!(checked.out.contains(words), "{words}\n{checked}");
+    }
+    assert_eq!(starts(&program), 1, "what it listed is known from now on");
+}
+
+#[test]
+fn what_changes_things_asks_as_any_tool_does() {
+    let program = trusted(&["good"]);
+    let plan = plan(&program, &[("a", "good:change")]);
+    program.run(&["run", &plan]).code(7).says(&["gate at a (good:change)"]);
+    program.run(&["run", &plan, "--approve", "good:change"]).code(0);
+    program.configure("[permissions]\ndeny = [\"good:*\"]\n");
+    program.run(&["run", &plan, "--yes"]).code(5).says(&["denied"]);
+}
+
+#[test]
+fn whatever_a_server_does_is_an_error_at_its_node() {
+    let program = trusted(&["good", "dead", "rubbish", "flood", "child"]);
+    let failing = [("a", "good:die"), ("b", "good:hang"), ("c", "good:fail"), ("d", "good:lie"), ("e", "dead:echo"), ("f", "flood:echo")];
+    let nodes: Vec<(&str, &str)> = failing.into_iter().chain([("g", "rubbish:echo"), ("h", "child:echo")]).collect();
+    let plan = plan(&program, &nodes);
+    let ended = program.run(&["run", &plan, "--yes"]).code(4);
+    ended.says(&["no such thing", "is not what the tool promises", "it can't find its data", "sent more than"]);
+    assert_eq!((result(&program, "g"), result(&program, "h")), (json!("hello"), json!("hello")));
+    let child = program.read("child");
+    let state = std::fs::read_to_string(Path::new("/proc").join(child.trim()).join("stat")).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "what it started ends with it: {state}");
+}
+
+#[test]
+fn a_server_that_died_is_started_again() {
+    let program = trusted(&["good"]);
+    let node = |id: &str, tool: &str, after: &[&str]| json!({"id": id, "title": id, "tool": tool, "args": {"text": "hi"}, "depends_on": after, "join": "always"});
+    let plan = json!({"dagdeck": 1, "goal": "g", "nodes": [node("a", "good:die", &[]), node("b", "good:echo", &["a"])]});
+    let plan = program.file("plan.json", plan.to_string());
+    let mut plan_text: Value = serde_json::from_str(&program.read("plan.json")).unwrap();
+    plan_text["nodes"][0]["retry"] = json!({"attempts": 1});
+    program.file("plan.json", plan_text.to_string());
+    program.run(&["run", &plan]).says(&["the server ended during the call", "it was told to die"]);
+    assert_eq!((result(&program, "b"), starts(&program)), (json!("hi"), 2));
+}
+
+#[test]
+fn a_changed_script_is_not_started_before_it_is_trusted_again() {
+    let program = trusted(&["good"]);
+    let plan = plan(&program, &[("a", "good:echo")]);
+    program.file("server.py", format!("{SERVER}# changed\n"));
+    program
+        .run(&["run", &plan, "--yes"])
+        .code(5)
+        .says(&["a file that `.mcp.json` names changed", "`server.py`, which it starts, is not as it was trusted"]);
+    assert_eq!(starts(&program), 0);
+    let listed = program.run(&["trust"]).code(0);
+    assert!(listed.out.contains("`server.py`, which it names, changed"), "{listed}");
+    program.run(&["trust", ".mcp.json"]).code(0);
+    program.run(&["run", &plan]).code(0);
+}
+
+#[test]
+fn a_tool_that_is_described_otherwise_asks_again() {
+    let program = trusted(&["good"]);
+    let plan = plan(&program, &[("a", "good:echo")]);
+    program.configure("[permissions]\nallow = [\"good:*\"]\n");
+    program.run(&["run", &plan]).code(0);
+    program.file("changed", "");
+    let refused = program.run(&["run", &plan]);
+    refused.says(&["describes `echo` otherwise than when it was last allowed"]).code(7);
+    program.run(&["run", &plan, "--approve", "a"]).code(0);
+    program.run(&["run", &plan]).code(0);
+}
+
+#[test]
+fn progress_is_seen_and_a_call_that_nobody_waits_for_is_cancelled() {
+    let program = trusted(&["good"]);
+    let slow = plan(&program, &[("a", "good:slow")]);
+    let ended = program.run(&["run", &slow, "--json"]).code(0);
+    assert!(ended.out.contains("1 of 2: step 1"), "{ended}");
+    let hang = json!({"dagdeck": 1, "goal": "g", "nodes": [{"id": "a", "title": "a", "tool": "good:hang", "args": {"text": "x"}, "timeout_s": 1}]});
+    let hang = program.file("hang.json", hang.to_string());
+    program.run(&["run", &hang]).code(5);
+    assert!(program.workspace().join("cancelled").exists());
+}
