@@ -333,7 +333,8 @@ impl<'a> Reader<'a> {
 
     pub(super) fn operations(&self, from: usize, end: usize, before: &[Step], read: &mut Read) -> Vec<(Operation, bool)> {
         // `write the number of lines of a.txt to b.txt`: what is written is the operation.
-        let opens = ["write", "save", "store", "put", "export", "append"].iter().any(|verb| self.words[from].is(verb));
+        let Some(first) = self.words.get(from) else { return Vec::new() };
+        let opens = ["write", "save", "store", "put", "export", "append"].iter().any(|verb| first.is(verb));
         let starts: Vec<usize> = if opens && from + 1 < end { vec![from, from + 1] } else { vec![from] };
         let mut found = Vec::new();
         // A table that nothing names is the last to be thought of.
