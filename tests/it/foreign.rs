@@ -339,6 +339,25 @@ fn a_gate_inside_of_an_object_that_nobody_knows_asks() {
 }
 
 #[test]
+fn a_gate_inside_of_an_object_is_heard_beside_another_one() {
+    let program = Program::new();
+    let node = |name: &str, value: Value, approve: Value| json!({"nodes": [{"id": "a", "value": 1, "approve": approve, name: value}]});
+    let before = json!({"requires_approval": true});
+    let nodes = json!([{"id": "a", "value": 1}]);
+    for plan in [
+        node("policy", json!({"approve": "before"}), json!("after")),
+        node("safety", before.clone(), json!("never")),
+        json!({"nodes": nodes, "default": {"approve": "before"}, "defaults": {"timeout_s": 30}}),
+        json!({"nodes": nodes, "default": {"approve": "before"}, "defaults": {"approve": "never"}}),
+    ] {
+        program.run(&["run", &program.file("p.json", plan.to_string())]).code(3).says(&["approve"]);
+    }
+    program.run(&["run", &program.file("p.json", node("safety", before, Value::Null).to_string())]).code(7);
+    let same = node("policy", json!({"approve": "before"}), json!("before"));
+    program.run(&["run", &program.file("p.json", same.to_string())]).code(7);
+}
+
+#[test]
 fn names_by_position_count_as_the_document_as_a_whole_does() {
     let nodes = json!([{"id": "a", "value": "A"}, {"id": "b", "value": "B", "depends_on": ["0"]},
         {"id": "c", "value": "C{{Step_1}}", "depends_on": ["b"]}]);

@@ -272,12 +272,16 @@ fn gate(map: &mut Map<String, Value>, dialect: Dialect, notes: &mut Vec<FieldRea
         let message = format!("`{name}` is read as `approve: {asked}`");
         read_as(map, (&name, "approve"), json!(asked), message, notes);
     }
-    if let Some((name, asked)) =
-        aliases::inner_gate(map, |name| is_known(dialect, DocumentPart::Node, name)).filter(|_| !map.contains_key("approve"))
-    {
-        let message = format!("`{name}` is read as `approve: {asked}`");
-        map.insert("approve".into(), json!(asked));
-        notes.push(FieldReading { field: "approve".into(), read: Some(json!(asked)), name, message, ..FieldReading::default() });
+    if let Some((name, asked)) = aliases::inner_gate(map, |name| is_known(dialect, DocumentPart::Node, name)) {
+        match map.get("approve").filter(|approve| !approve.is_null()) {
+            Some(approve) if approve == asked => {}
+            Some(_) => aside(map, holder(&name), format!("`{name}` means `approve`, which is there too: keep one of them"), notes),
+            None => {
+                let message = format!("`{name}` is read as `approve: {asked}`");
+                map.insert("approve".into(), json!(asked));
+                notes.push(FieldReading { field: "approve".into(), read: Some(json!(asked)), name, message, ..FieldReading::default() });
+            }
+        }
     }
     // `approve: true` is no choice of the field's own.
     if dialect == Dialect::Native
@@ -307,8 +311,19 @@ fn document_names(map: &mut Map<String, Value>, shape: &DocumentShape) -> Vec<Fi
     notes
 }
 
+/// The field that a path begins with.
+fn holder(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
+}
+
 /// A gate for every node, in `defaults` of a form that has none, or inside of what holds settings of the plan.
 fn defaults_gate(map: &mut Map<String, Value>, dialect: Dialect, notes: &mut Vec<FieldReading>) {
+    let other = aliases::inner_gate(map, |name| name == "defaults" || is_known(dialect, DocumentPart::Plan, name));
+    if let (Some((name, asked)), Some(defaults)) = (other, map.get("defaults"))
+        && defaults.get("approve") != Some(&json!(asked))
+    {
+        aside(map, holder(&name), format!("`{name}` would ask for every node: write `approve` into `defaults`"), notes);
+    }
     let mut read_as = |map: &mut Map<String, Value>, name: &str, asked: &str| {
         let (written, read) = (map.get(name).cloned(), json!({ "approve": asked }));
         map.insert("defaults".into(), read.clone());
