@@ -123,22 +123,27 @@ impl StoredRun {
         };
         let by_flag = flags.yes != Yes::Absent || !flags.approve.is_empty();
         let asked = self.state.open_gates().map(|gate| gate.id).filter(|gate| by_flag || yes(*gate));
-        let mut changed = Vec::new();
+        let (mut changed, mut unseen) = (Vec::new(), Vec::new());
         for look in host.look_at(&self.run, &self.state, asked).await {
-            let node = self.state.gate(look.gate).map(|(gate, _)| Plain::line(&gate.node)).unwrap_or_default();
+            let Some((gate, _)) = self.state.gate(look.gate) else { continue };
+            let node = Plain::line(&gate.node);
             if look.seen != PreviewSeen::AsItIs {
                 io.say(&format!("gate at {node}"));
-                preview_lines(&look.preview).iter().for_each(|line| io.say(&format!("  {line}")));
+                let preview = look.preview.iter().flat_map(preview_lines);
+                payload_lines(gate).into_iter().chain(preview).for_each(|line| io.say(&format!("  {line}")));
             }
-            if look.seen == PreviewSeen::Otherwise {
-                changed.push(node.into_string());
+            match look.seen {
+                PreviewSeen::Otherwise => changed.push(node.into_string()),
+                PreviewSeen::Never if yes(look.gate) => unseen.push(node.into_string()),
+                PreviewSeen::Never | PreviewSeen::AsItIs => {}
             }
         }
-        if changed.is_empty() {
-            return Ok(());
-        }
-        let nodes = changed.join(", ");
-        Err(CliError::new(format!("nothing was approved: what {nodes} would do has changed since it was shown"))
+        let why = match (&changed[..], &unseen[..]) {
+            ([], []) => return Ok(()),
+            ([], unseen) => format!("what {} asks was not shown before", unseen.join(", ")),
+            (changed, _) => format!("what {} would do has changed since it was shown", changed.join(", ")),
+        };
+        Err(CliError::new(format!("nothing was approved: {why}"))
             .hint("above is what would happen now; the same command again approves that"))
     }
 

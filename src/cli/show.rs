@@ -93,8 +93,9 @@ async fn looks(run: &Run, id: &str, wanted: impl Fn(&Gate) -> bool, place: &CliC
 /// Puts what the call of an open gate would do beside its payload, where this process can say it.
 fn put_previews(shown: &mut Value, looks: &[GateLook]) {
     for gate in shown["gates"].as_array_mut().into_iter().flatten() {
-        let Some(look) = looks.iter().find(|look| gate["gate_id"] == json!(look.gate)) else { continue };
-        let lines: Vec<String> = preview_lines(&look.preview).into_iter().map(Plain::into_string).collect();
+        let look = looks.iter().find(|look| gate["gate_id"] == json!(look.gate));
+        let Some(preview) = look.and_then(|look| look.preview.as_ref()) else { continue };
+        let lines: Vec<String> = preview_lines(preview).into_iter().map(Plain::into_string).collect();
         gate["preview"] = json!(lines.join("\n"));
     }
 }
@@ -230,7 +231,7 @@ pub(super) fn print(run: &Run, (id, status): (&str, RunStatus), now: Time, looks
 /// What a gate asks about, and what a yes would change.
 fn asked_lines(gate: &Gate, looks: &[GateLook]) -> Vec<Plain> {
     let look = looks.iter().filter(|look| look.gate == gate.id);
-    payload_lines(gate).into_iter().chain(look.flat_map(|look| preview_lines(&look.preview))).collect()
+    payload_lines(gate).into_iter().chain(look.filter_map(|look| look.preview.as_ref()).flat_map(preview_lines)).collect()
 }
 
 /// What a gate asks about, whole: a question with what can be answered, or the exact payload.

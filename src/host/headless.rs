@@ -177,7 +177,7 @@ impl LocalHost {
     pub async fn record(&self, run: &RunId, commands: Vec<Command>, sink: &mut (dyn FnMut(&Record) + Send)) -> Result<Run, Problem> {
         let mut last = FirstCommands { commands, by: self.shared().actor(VIA) };
         let stored = self.shared().take(run.clone(), &mut last).await?;
-        let (records, state) = stored.record(&*self.shared().store, last, self.shared().clock.now()).await?;
+        let (records, state) = stored.record((&*self.shared().store, &self.shared().kit.secrets), last, self.shared().clock.now()).await?;
         records.iter().for_each(sink);
         Ok(state)
     }
@@ -225,7 +225,7 @@ impl LocalHost {
                 if let HeadlessEnd::Parked(gates) = &mut ended.end {
                     let looks = self.look_at(&ended.run, &ended.state, gates.iter().map(|gate| gate.gate)).await;
                     for gate in gates {
-                        gate.preview = looks.iter().find(|look| look.gate == gate.gate).map(|look| look.preview.clone());
+                        gate.preview = looks.iter().find(|look| look.gate == gate.gate).and_then(|look| look.preview.clone());
                     }
                 }
                 Ok(ended)

@@ -76,8 +76,13 @@ impl Stored {
     ///
     /// # Errors
     /// When the journal can't be written; nothing has changed then.
-    pub(super) async fn record(mut self, journal: &dyn Journal, last: FirstCommands, now: Time) -> Result<(Vec<Record>, Run), StoreError> {
-        let inputs = self.inputs(last);
+    pub(super) async fn record(
+        mut self,
+        (journal, secrets): (&dyn Journal, &KnownSecrets),
+        last: FirstCommands,
+        now: Time,
+    ) -> Result<(Vec<Record>, Run), StoreError> {
+        let inputs: Vec<Input> = self.inputs(last).into_iter().map(|input| secrets.masked(input)).collect();
         let records = self.run.record(&inputs, now);
         journal.append(&self.id, &records, Durability::Power).await?;
         Ok((records, self.run))

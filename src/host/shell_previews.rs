@@ -18,11 +18,12 @@ const MOST: usize = 1_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateLook {
     pub gate: GateId,
-    pub preview: Preview,
+    /// Of those that have one.
+    pub preview: Option<Preview>,
     pub seen: PreviewSeen,
 }
 
-/// Whether a preview was shown in a shell before.
+/// Whether a gate was shown in a shell before, with the payload and the preview that it has now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreviewSeen {
     Never,
@@ -32,15 +33,15 @@ pub enum PreviewSeen {
 }
 
 impl LocalHost {
-    /// What the calls of gates would do now, of those that have a preview. They count as shown.
+    /// What is behind gates now. It counts as shown.
     pub async fn look_at(&self, run: &RunId, state: &Run, gates: impl IntoIterator<Item = GateId>) -> Vec<GateLook> {
         let mut shown = self.shown();
         let mut looks = Vec::new();
         for gate in gates {
             let Some(seen) = GateWithTool::of(state, gate) else { continue };
-            let payload = seen.gate.payload.clone();
-            let Some(preview) = gates::preview_of(self.shared(), seen, &payload).await else { continue };
-            let now = json!(fingerprint(&preview));
+            let (payload, hash) = (seen.gate.payload.clone(), seen.gate.hash.clone());
+            let preview = gates::preview_of(self.shared(), seen, &payload).await;
+            let now = json!(fingerprint(&hash, preview.as_ref()));
             let before = shown.insert(format!("{} {}", run.0, gate.0), now.clone());
             let seen = match before {
                 None => PreviewSeen::Never,
@@ -67,6 +68,6 @@ impl LocalHost {
     }
 }
 
-fn fingerprint(preview: &Preview) -> String {
-    hex(&Sha256::digest(json!(preview).to_string()))
+fn fingerprint(hash: &str, preview: Option<&Preview>) -> String {
+    hex(&Sha256::digest(json!([hash, preview]).to_string()))
 }
