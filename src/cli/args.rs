@@ -127,7 +127,7 @@ pub enum Subcommand {
     /// Without `--yes` it only lists what would be deleted, with the space that it takes. Runs that have not ended are deleted only if
     /// you name them, and never while a process has them open.
     Prune(PruneArgs),
-    /// List who allowed and changed what, and which calls ran
+    /// List who allowed and changed what, and which tools ran
     ///
     /// The audit covers all runs of the journal, also those that were deleted since. Each entry is written before what it allows happens,
     /// with a hash that covers the entry before it: `--verify` shows whether all are as they were written.

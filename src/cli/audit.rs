@@ -6,13 +6,10 @@ use crate::{
     host::{Clock, SystemClock},
     plan::NodeId,
     store::{Audit, AuditFact, AuditRow, RunFilter, Store},
-    text::{Plain, counted, duration, timestamp},
+    text::{Plain, duration, timestamp},
     tools::Globs,
 };
 use std::collections::BTreeMap;
-
-/// Columns of an entry, where no terminal says how many there are.
-const ENTRY_COLUMNS: usize = 160;
 
 const NONE: &str = "the audit has no entry yet: it begins with the first run of this version";
 
@@ -27,7 +24,7 @@ pub fn audit(args: &AuditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
         broken(&audit)?;
         return verified(&audit, earlier, io);
     }
-    let chosen = AuditFilter::of(args, &audit, &store)?;
+    let chosen = AuditFilter::of(args, &audit, (&store, place))?;
     let mut told = AuditHistory::default();
     let mut shown = 0;
     for row in &audit.rows {
@@ -41,8 +38,8 @@ pub fn audit(args: &AuditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
         if args.json {
             io.json_line(row)?;
         } else {
-            let head = format!("{}  {}  ", timestamp(row.entry.at.0), short(&row.entry.run.0));
-            io.row(&Plain::line(&head), &line.text, ENTRY_COLUMNS)?;
+            // Whole: what was allowed must not be cut.
+            io.line(&format!("{}  {}  {}", timestamp(row.entry.at.0), short(&row.entry.run.0), line.text))?;
         }
     }
     if shown == 0 {
@@ -63,17 +60,18 @@ fn broken(audit: &Audit) -> Result<(), CliError> {
 }
 
 fn verified(audit: &Audit, earlier: &str, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let Some(last) = audit.rows.last() else {
-        io.say(NONE);
-        return Ok(Exit::Success);
-    };
     if !earlier.is_empty() && !audit.rows.iter().any(|row| row.hash == earlier) {
         return Err(CliError::new(format!("no entry has the hash {earlier}: entries were cut off, or the whole audit was written anew"))
             .hint("compare it with a copy of the journal"));
     }
+    let Some(last) = audit.rows.last() else {
+        io.say(NONE);
+        return Ok(Exit::Success);
+    };
     io.line(&last.hash)?;
-    io.say(&format!("{} as they were written; keep the hash of the last one:", counted(audit.rows.len(), "entry")));
-    io.say("`dagdeck audit --verify HASH` then shows whether entries up to here were cut off");
+    let all = audit.rows.len();
+    io.say(&format!("all entries, 1 to {all}, are as they were written; this is the hash of the last one:"));
+    io.say("keep it, and `dagdeck audit --verify HASH` shows later whether entries up to here were cut off");
     Ok(Exit::Success)
 }
 
@@ -87,11 +85,11 @@ struct AuditFilter<'a> {
 }
 
 impl<'a> AuditFilter<'a> {
-    fn of(args: &'a AuditArgs, audit: &Audit, store: &Store) -> Result<Self, CliError> {
+    fn of(args: &'a AuditArgs, audit: &Audit, (store, place): (&Store, &CliContext)) -> Result<Self, CliError> {
         let now = SystemClock.now();
         let tools = args.tool.as_ref().map(|glob| Globs::new(std::slice::from_ref(glob))).transpose();
         Ok(Self {
-            runs: args.run.as_ref().map(|name| named(name, audit, store)).transpose()?,
+            runs: args.run.as_ref().map(|name| named(name, audit, store, place)).transpose()?,
             since: args.since.map(|moment| moment.time(now)),
             until: args.until.map(|moment| moment.time(now)),
             by: args.by.as_deref(),
@@ -109,8 +107,8 @@ impl<'a> AuditFilter<'a> {
 }
 
 /// The runs of this name: those of the journal, else those that were deleted.
-fn named(name: &str, audit: &Audit, store: &Store) -> Result<Vec<RunId>, CliError> {
-    let found = store.resolve(name, RunFilter::All);
+fn named(name: &str, audit: &Audit, store: &Store, place: &CliContext) -> Result<Vec<RunId>, CliError> {
+    let found = store.resolve(name, RunFilter::Workspace(&place.places.workspace));
     let Err(error) = found else { return Ok(found.into_iter().collect()) };
     let mut runs: Vec<RunId> = audit.rows.iter().map(|row| row.entry.run.clone()).collect();
     runs.sort();

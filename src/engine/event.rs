@@ -272,7 +272,9 @@ impl NodeFact {
             Self::Routed { .. } => (Topic::Node(node), &[DecidesEdges, ReadsOthers]),
             Self::BodyStarted { .. } => (Topic::Node(node), &[ChangesNodes]),
             Self::Completed { .. } => (Topic::Node(node), &[Printed, Brief, StartsOrEndsNode, DecidesEdges]),
-            Self::Failed { .. } => (Topic::Node(node), &[Marked(SearchMark::Failure), Printed, HasEffects, StartsOrEndsNode, DecidesEdges]),
+            Self::Failed { .. } => {
+                (Topic::Node(node), &[Marked(SearchMark::Failure), Printed, HasEffects, StartsOrEndsNode, DecidesEdges, Audited])
+            }
             Self::Skipped { .. } => (Topic::Node(node), &[Printed, HasEffects, EndsWork, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
             Self::Passed { .. } => (Topic::Node(node), &[Printed, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
             Self::Cancelled { .. } => (Topic::Node(node), &[Printed, HasEffects, EndsWork, StartsOrEndsNode, DecidesEdges]),

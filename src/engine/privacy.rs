@@ -141,6 +141,15 @@ impl RunState {
         self.is_planners_host(outgoing).then(|| format!("only the planning model named {place}"))
     }
 
+    /// Which earlier yes lets data go to a place that is not asked about now; empty where nothing private would go.
+    pub(super) fn may_leave(&self, outgoing: &Outgoing) -> String {
+        match (outgoing.allowed, self.gates.hosts.contains(&outgoing.host)) {
+            (true, _) => format!("; this workspace may send to {}", outgoing.host),
+            (false, true) => format!("; a yes in this run lets it send to {}", outgoing.host),
+            (false, false) => String::new(),
+        }
+    }
+
     /// Whether the planning model alone wrote a host: the plan names it, the request doesn't.
     fn is_planners_host(&self, outgoing: &Outgoing) -> bool {
         // Servers stand in files of people, not in plans.

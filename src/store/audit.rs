@@ -5,7 +5,7 @@
 //! with a line break after each of the first two. Whoever changes, removes or inserts an entry has to change every hash behind it.
 
 use super::row::unsigned;
-use crate::engine::{Actor, Event, EventTrait, NodeFact, Record, RunId, RunSettings, Time};
+use crate::engine::{Actor, Event, EventTrait, NodeFact, Record, Run, RunId, RunSettings, Time};
 use crate::plan::Plan;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,8 @@ pub struct AuditEntry {
     pub run: RunId,
     /// The computer where it was decided.
     pub host: String,
+    /// The user of the process there, as the system has it. The name of a person is what the session says.
+    pub uid: u32,
     /// The address that the person's terminal was connected from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ssh: Option<String>,
@@ -58,10 +60,15 @@ pub struct AuditRow {
 }
 
 impl Audit {
-    /// What the audit keeps of records that are appended to a run here: nothing of those that were copied from another one.
+    /// What the audit keeps of records that are appended to a run here: of those that were copied from another one only what is still asked.
     pub(super) fn of(run: &RunId, records: &[Record]) -> Vec<AuditEntry> {
         let copied = records.iter().rposition(|record| matches!(record.event, Event::Branched { .. })).unwrap_or(0);
-        let kept = records[copied..].iter().filter_map(|record| Some((record.at, AuditFact::Event(audited(&record.event)?))));
+        let (copied, own) = records.split_at(copied);
+        // What the run that it leaves asked, and nobody has answered, is asked here.
+        let left = Run::replay(copied);
+        let open = |event: &Event| matches!(event, Event::ApprovalRequired { gate } if left.open_gates().any(|open| open.id == gate.id));
+        let asked = copied.iter().filter(|record| open(&record.event));
+        let kept = asked.chain(own).filter_map(|record| Some((record.at, AuditFact::Event(audited(&record.event)?))));
         kept.map(|(at, fact)| AuditEntry::here(at, run, fact)).collect()
     }
 }
@@ -71,7 +78,7 @@ impl AuditEntry {
     fn here(at: Time, run: &RunId, fact: AuditFact) -> Self {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let ssh = std::env::var("SSH_CONNECTION").ok().and_then(|ends| Some(ends.split(' ').next()?.to_owned()));
-        Self { at, run: run.clone(), host, ssh, fact }
+        Self { at, run: run.clone(), host, uid: rustix::process::getuid().as_raw(), ssh, fact }
     }
 
     pub(super) fn deleted(at: Time, run: &RunId, by: &Actor) -> Self {

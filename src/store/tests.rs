@@ -388,7 +388,7 @@ async fn the_audit_is_whole_until_one_byte_of_it_is_another() {
     let branched = Event::Branched { from: RunId("one".into()), from_seq: 4, by: by() };
     append(&store, "two", &records(1, vec![created("/w", "g"), gate(1, "a"), output(""), yes, branched.clone()])).await.unwrap();
     let audit = store.audit().unwrap();
-    assert_eq!(audit.rows[3..].iter().map(|row| &row.entry.fact).collect::<Vec<_>>(), [&AuditFact::Event(branched)]);
+    assert_eq!(audit.rows[3..].iter().map(|row| &row.entry.fact).collect::<Vec<_>>(), [&AuditFact::Event(branched)], "gate 1 was answered");
 
     let db = rusqlite::Connection::open(store.path()).unwrap();
     let whole = |change: &str, undo: &str| {

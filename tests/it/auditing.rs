@@ -29,7 +29,7 @@ fn the_audit_says_who_allowed_what_and_by_which_rule_and_outlives_its_run() {
     program.run(&["prune", "last", "--yes"]).code(0).says(&["dagdeck audit"]);
     let after = program.run(&["audit"]).code(0).out;
     assert!(after.starts_with(&all) && after.trim_end().ends_with("deleted the run from the journal"), "{after}");
-    program.run(&["audit", "--verify", &hash]).code(0).says(&["as they were written"]);
+    program.run(&["audit", "--verify", &hash]).code(0).says(&["are as they were written"]);
     program.run(&["audit", "--verify", "00"]).code(1).says(&["no entry has the hash 00"]);
 
     let journal = program.home().join("state/journal.db");
@@ -40,4 +40,27 @@ fn the_audit_says_who_allowed_what_and_by_which_rule_and_outlives_its_run() {
     program.run(&["audit", "--verify"]).code(1).says(&["of the audit is not as it was written"]);
     program.run(&["audit"]).code(1).says(&["is not as it was written"]);
     program.run(&["audit", "--since", "soon"]).code(2).says(&["write an age such as `2d`"]);
+}
+
+#[test]
+fn what_an_edit_brings_is_shown_before_a_yes_counts_and_known_secrets_of_actions_are_marked() {
+    let program = Program::new();
+    program.file(".env", "X_API_KEY=supersecretvalue1\n");
+    let plan = |command: &str| json!({"nodes": [{"id": "s", "tool": "run_command", "args": {"command": command}}, {"id": "v", "value": "a", "depends_on": ["s"]}]});
+    let (first, second) =
+        (program.file("p.json", plan("echo hi > o").to_string()), program.file("e.json", plan("echo other > o").to_string()));
+    program.run(&["run", &first]).code(7).says(&["echo hi > o"]);
+    program.run(&["edit", &second]).code(0);
+    program.run(&["hold", "last", "v", "-m", "mind supersecretvalue1"]).code(0);
+    program
+        .run(&["approve", "last", "s"])
+        .code(1)
+        .says(&["command: echo other > o", "nothing was approved: what s asks was not shown before"]);
+    assert!(!program.workspace().join("o").exists());
+    program.run(&["approve", "last", "s"]).code(7);
+    assert_eq!(program.read("o"), "other\n");
+    let journal = std::fs::read(program.home().join("state/journal.db")).unwrap();
+    let log = std::fs::read(program.home().join("state/journal.db-wal")).unwrap_or_default();
+    let secret = b"supersecretvalue1";
+    assert!([journal, log].iter().all(|bytes| !bytes.windows(secret.len()).any(|window| window == secret)));
 }

@@ -111,7 +111,8 @@ impl Decider<'_> {
                     }
                     None if asks_anyway => (why, None),
                     None => {
-                        let rule = (!self.is_approved(ix, call)).then_some(why);
+                        let sends = judged.leaves.map(|outgoing| self.may_leave(outgoing)).unwrap_or_default();
+                        let rule = (!self.is_approved(ix, call)).then(|| why + &sends);
                         return self.fact(ix, NodeFact::ToolStarted { call: call.clone(), rule });
                     }
                 };
