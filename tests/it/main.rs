@@ -24,7 +24,6 @@ mod leaving;
 #[cfg(target_os = "linux")]
 mod line_mode;
 mod looking;
-mod mcp;
 mod mishaps;
 mod model_plans;
 mod opening;

@@ -1,5 +1,5 @@
 //! dagdeck against real programs: the LiteLLM proxy, llama.cpp's server with a small model, aimock in the forms of three
-//! providers, and LLMock, which judges clients. `.ci/peers`
+//! providers, and LLMock, which judges clients, and MCP servers in Python. `.ci/peers`
 //! installs and starts them; plain `cargo test` leaves these out.
 #![expect(
     clippy::unwrap_used,
@@ -10,6 +10,10 @@
 
 mod aimock;
 mod judge;
+mod mcp;
+#[expect(dead_code, reason = "the other tests use the rest of it")]
+#[path = "../it/support/mod.rs"]
+mod support;
 
 use assert_cmd::Command;
 use serde_json::{Value, json};
