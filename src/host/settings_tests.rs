@@ -115,6 +115,7 @@ fn a_project_can_set_nothing_that_leads_elsewhere_runs_or_allows_something() {
         "models.providers",
         "permissions.allow",
         "tools.fetch.private_hosts",
+        "tools.mcp",
         "tools.search.url",
         "tools.command",
         "console.keys",

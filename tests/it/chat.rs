@@ -293,7 +293,7 @@ fn a_result_with_a_schema_is_checked_and_repaired_once() {
 fn models_lists_each_name_once_and_marks_the_one_in_use() {
     let program = Program::connected(&ChatServer::start(vec![text("unused")]));
     let listed = program.run(&["models"]).code(0);
-    assert_eq!(listed.out, "* test-model\n  operator\n  rehearsal\n", "{listed}");
+    assert_eq!(listed.out, "* test-model\n  operator\n", "{listed}");
     assert_eq!(
         program.json(&["models", "--json"]),
         json!({"used": "test-model", "why": "OPENAI_MODEL names it", "models": ["test-model", "operator", "rehearsal"], "classes": {"haiku": null, "opus": null, "sonnet": null}})
