@@ -15,14 +15,25 @@ const MOST_NODES: usize = 2_000_000;
 /// The fixes that help, each with the place of its finding, in order: safe ones, then guesses if those may be made, errors first. None makes a plan worse, and none brings
 /// an error for a warning.
 pub fn fixes(plan: &Plan, catalog: &Catalog, most: FixKind) -> Vec<(String, Fix)> {
-    let fixing = Fixing::of(plan, catalog);
+    let mut fixing = Fixing::of(plan, catalog);
     let mut plan = plan.clone();
     let mut made = Vec::new();
-    for kind in [FixKind::Safe, FixKind::Guess].into_iter().filter(|kind| *kind <= most) {
-        of_kind(&mut plan, &fixing, kind, &mut made);
+    of_kind(&mut plan, &fixing, FixKind::Safe, &mut made);
+    let rounds = if most == FixKind::Guess { MOST_ROUNDS } else { 0 };
+    for _ in 0..rounds {
+        let before = made.len();
+        of_kind(&mut plan, &fixing, FixKind::Guess, &mut made);
+        if made.len() == before {
+            break;
+        }
+        // Names were counted as the plan was at first: what that left may have another reading by now.
+        fixing = Fixing::of(&plan, catalog);
     }
     made
 }
+
+/// How often guesses are looked for anew in what the last ones left.
+const MOST_ROUNDS: usize = 8;
 
 /// What a plan had to be fixed when its fixes were listed: what is a guess there stays one, whatever other fixes make clear.
 struct Fixing<'c> {
