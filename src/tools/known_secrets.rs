@@ -56,7 +56,7 @@ impl KnownSecrets {
 
     /// As `new`, with the variables of this process.
     pub fn of_process(workspace: &Path) -> Self {
-        Self::new(workspace, std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))
+        Self::new(workspace, std::env::vars_os().filter_map(|(name, value)| name.into_string().ok().zip(value.into_string().ok())))
     }
 
     /// Reads `.env` as it is now. One that tools can't read either has no secrets.
@@ -86,7 +86,7 @@ impl KnownSecrets {
     /// Knows what a server is given by this name, if it may be a secret: as a variable that says so, or as a header.
     pub(super) fn learn_of_server(&self, name: &str, value: &str) {
         let is_header = name.contains('-') || name.eq_ignore_ascii_case("authorization") || name.eq_ignore_ascii_case("cookie");
-        if is_header || is_secret(&name.to_ascii_uppercase()) {
+        if is_header || is_secret(name) {
             self.learn(name, value.strip_prefix("Bearer ").or_else(|| value.strip_prefix("Basic ")).unwrap_or(value));
         }
     }
@@ -104,7 +104,7 @@ impl KnownSecrets {
             return;
         }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        // Another value of the same name: what was read is what is put in.
+        // Of another value of the same name, too, what was read is what is put in.
         let name = without_marks(name).into_owned();
         let values = known.names.entry(name.clone()).or_default();
         *values += 1;
@@ -126,12 +126,10 @@ impl KnownSecrets {
         self.rewritten(data, has_mark, Self::seal)
     }
 
-    fn rewritten<T: Serialize + DeserializeOwned>(
-        &self,
-        data: T,
-        calls: impl Fn(&Self, &str) -> bool,
-        change: impl Fn(&Self, &mut Value),
-    ) -> T {
+    fn rewritten<T>(&self, data: T, calls: impl Fn(&Self, &str) -> bool, change: impl Fn(&Self, &mut Value)) -> T
+    where
+        T: Serialize + DeserializeOwned,
+    {
         if !serde_json::to_string(&data).is_ok_and(|text| calls(self, &text)) {
             return data;
         }
@@ -235,10 +233,8 @@ pub fn unknown_secrets(workspace: &Path) -> Option<String> {
         Ok(file) => file,
         Err(problem) => return problem,
     };
-    let many = secrets_of(&file)
-        .nth(MOST_OF_FILE)
-        .map(|next| format!("`.env`: the secrets from {} on, after {MOST_OF_FILE} others, are not hidden", next.name));
-    many.or_else(|| file.not_understood())
+    let more = |next: &EnvVariable| format!("`.env`: the secrets from {} on, after {MOST_OF_FILE} others, are not hidden", next.name);
+    secrets_of(&file).nth(MOST_OF_FILE).map(more).or_else(|| file.not_understood())
 }
 
 fn secrets_of(file: &EnvFile) -> impl Iterator<Item = &EnvVariable> {
@@ -385,7 +381,7 @@ mod tests {
     fn code_hands_on_whole_secrets_that_it_was_given_and_no_others() {
         let secrets = secrets();
         let given = BTreeSet::from(["API_KEY".to_owned()]);
-        let mut made = json!({"cfg": format!("key = {}", secret_mark("API_KEY"))});
+        let mut made = json!({ "cfg": format!("key = {}", secret_mark("API_KEY")) });
         assert!(secrets.seal_made(&mut made, &given));
         assert_eq!(secrets.put_in(&made).unwrap(), json!({"cfg": "key = k-12345678"}));
         let mut cut = json!(secret_mark("API_KEY")[..6]);
@@ -418,9 +414,9 @@ mod tests {
         secrets().mask_text(&mut text);
         let mark = secret_mark("API_KEY");
         assert_eq!(text, format!("KEY={mark} [left out] {mark} and {mark}"));
-        let mut plain = format!("k-1{TEXT_CUT}678");
-        secrets().mask_text(&mut plain);
-        assert_eq!(plain, "k-1678", "a piece of three characters tells nothing");
+        text = format!("k-1{TEXT_CUT}678");
+        secrets().mask_text(&mut text);
+        assert_eq!(text, "k-1678", "a piece of three characters tells nothing");
         assert_eq!(secrets().sealed_line("KEY=k-1234", true), format!("KEY={mark}…\n"));
         assert_eq!(secrets().sealed_line("KEY=k-1234", false), "KEY=k-1234\n");
     }
