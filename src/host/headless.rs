@@ -9,7 +9,7 @@ use super::{
 use crate::engine::{
     Actor, Command, Event, Gate, GateId, GateKind, GateReply, LostChoice, Outcome, Outgoing, Preview, Record, Run, RunId, StopSignal,
 };
-use crate::plan::{Catalog, DecisionNode, NodeId, NodeKind, Plan, nest::outline};
+use crate::plan::{Catalog, DecisionNode, NodeId, NodeKind, Plan, ToolServer, may_mean, nest::outline};
 use crate::tools::Globs;
 use tokio::sync::mpsc;
 
@@ -59,7 +59,10 @@ impl Flags {
             // The entries of a map and the turns of a loop are nodes once it runs.
             let Ok(known) = Globs::of(globs.iter().map(|glob| (glob.as_str(), without_turns(glob)))) else { continue };
             let own = names.iter().copied().chain(aliases().filter(|_| flag == "--deny"));
-            for glob in known.without(own) {
+            // A server that wasn't listed yet may have such a tool.
+            let unlisted =
+                |glob: &str| is_any && catalog.servers.iter().any(|(name, state)| *state == ToolServer::Unlisted && may_mean(glob, name));
+            for glob in known.without(own).filter(|glob| !unlisted(glob)) {
                 let meant = catalog.aliases.iter().find(|(alias, _)| *alias == glob).filter(|_| flag == "--approve");
                 let means = meant.map(|(_, tool)| format!("; that is another name of `{tool}`, and a yes goes by the tool's own name"));
                 messages.push(format!("`{flag} {glob}` matches no node and no tool of this run{}", means.unwrap_or_default()));

@@ -6,7 +6,7 @@ use super::{
     config::{Config, LimitsConfig},
     jobs::{Jobs, Kit},
     link,
-    mcp::names_server,
+    mcp::{kept_catalog, tools_of},
     places::Folders,
     refusing::{findings, refuse, secret_values},
     session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
@@ -23,7 +23,7 @@ use crate::store::{RunFilter, RunRow, Store, StoreError};
 use crate::tools::{McpConfig, sweep};
 use serde_json::json;
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -214,8 +214,9 @@ impl Shared {
         let plan = nest::inlined(plan);
         let rehearse = model.as_deref() == Some(REHEARSAL);
         if !rehearse {
+            let wanted: HashSet<&str> = tools_of(&plan).into_iter().filter_map(|tool| Some(tool.split_once(':')?.0)).collect();
             // What goes wrong here goes wrong at the node, which says so.
-            self.kit.toolbox.list(|server| names_server(&plan, server)).await;
+            self.kit.toolbox.list(|server| wanted.contains(server)).await;
         }
         let catalog = self.kit.catalog(model.as_deref());
         refuse(&secret_values(&plan, &self.kit.secrets))?;
@@ -227,7 +228,7 @@ impl Shared {
             None => None,
         };
         let settings = RunSettings {
-            catalog,
+            catalog: kept_catalog(catalog, &plan),
             slots: self.limits.slots,
             agent_limits: self.limits.agents(),
             model_slots,

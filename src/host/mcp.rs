@@ -3,11 +3,12 @@
 use super::places::Folders;
 use crate::files;
 use crate::models::config::Lookup;
-use crate::plan::{Node, Plan};
+use crate::plan::{Catalog, Plan};
 use crate::tools::{
     KnownSecrets, McpConfig,
     mcp::{MCP_FILE, MCP_USER_FILE, McpEntry, McpServers, McpSettings, McpSource, McpTrust},
 };
+use serde_json::json;
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 /// The servers as the files name them now; those that are the same `before` stay as they are.
@@ -50,11 +51,54 @@ fn without(text: String, trusted: Option<&str>) -> Option<String> {
     Some(file.to_string())
 }
 
-/// Whether a tool node of a plan, at any depth, names a tool of this server.
-pub(super) fn names_server(plan: &Plan, server: &str) -> bool {
-    let names = |node: &Node| {
-        let of = node.kind.tool().and_then(|work| work.tool.split_once(':'));
-        of.is_some_and(|(named, _)| named == server) || node.kind.body().is_some_and(|body| names_server(body, server))
-    };
-    plan.nodes.iter().any(names)
+/// The tools that the nodes of a plan name, at any depth.
+pub(super) fn tools_of(plan: &Plan) -> BTreeSet<&str> {
+    let own = plan.nodes.iter().filter_map(|node| Some(node.kind.tool()?.tool.as_str()));
+    own.chain(plan.nodes.iter().filter_map(|node| node.kind.body()).flat_map(tools_of)).collect()
+}
+
+/// The catalog as a run keeps it: of servers' tools that no node names, only what gates need to know.
+pub(super) fn kept_catalog(mut catalog: Catalog, plan: &Plan) -> Catalog {
+    let named: BTreeSet<String> = tools_of(plan).into_iter().map(|name| catalog.canonical(name).to_owned()).collect();
+    for tool in catalog.tools.iter_mut().filter(|tool| tool.name.contains(':') && !named.contains(&tool.name)) {
+        tool.description.clear();
+        tool.input_schema = json!({});
+    }
+    catalog
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Risk, ToolInfo, Verdict};
+
+    #[test]
+    fn a_run_keeps_the_whole_description_of_the_tools_that_it_names_alone() {
+        let (verdict, input_schema) = (Verdict::Allow, json!({"type": "object"}));
+        let tool = |name: &str| ToolInfo {
+            name: name.into(),
+            description: "what it does".into(),
+            input_schema: input_schema.clone(),
+            risk: Risk::Network,
+            verdict,
+            reach: None,
+        };
+        let catalog = Catalog {
+            tools: ["s:a", "s:b", "s:c", "s:d", "own"].map(tool).to_vec(),
+            aliases: [("other".to_owned(), "s:c".to_owned())].into(),
+            ..Catalog::default()
+        };
+        let inside = json!({"dagdeck": 1, "goal": "g", "nodes": [{"id": "x", "tool": "s:b"}, {"id": "y", "tool": "other"}]});
+        let nodes = json!([{"id": "a", "tool": "s:a"}, {"id": "in", "plan": inside}]);
+        let plan: Plan = serde_json::from_value(json!({"dagdeck": 1, "goal": "g", "nodes": nodes})).unwrap();
+        let kept = kept_catalog(catalog, &plan);
+        let whole: Vec<&str> = kept
+            .tools
+            .iter()
+            .filter(|tool| tool.input_schema == input_schema && !tool.description.is_empty())
+            .map(|tool| tool.name.as_str())
+            .collect();
+        assert_eq!(whole, ["s:a", "s:b", "s:c", "own"]);
+        assert_eq!((kept.tools[3].risk, kept.tools[3].verdict), (Risk::Network, verdict), "what gates need stays");
+    }
 }

@@ -1,6 +1,9 @@
 //! MCP servers, by a scripted one: nothing starts before it is needed and trusted, and whatever a server does hurts no run.
 
-use super::support::program::Program;
+use super::support::{
+    chat::{ChatServer, Reply},
+    program::Program,
+};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -8,7 +11,11 @@ const SERVER: &str = include_str!("../fixtures/mcp/server.py");
 
 /// A workspace whose file names the scripted server once for each way to behave, by the name of the way.
 fn with_servers(ways: &[&str]) -> Program {
-    let program = Program::new().env("GITHUB_TOKEN", "a-token-that-no-server-gets");
+    named_in(Program::new(), ways)
+}
+
+fn named_in(program: Program, ways: &[&str]) -> Program {
+    let program = program.env("GITHUB_TOKEN", "a-token-that-no-server-gets");
     program.file("server.py", SERVER);
     let servers: serde_json::Map<String, Value> =
         ways.iter().map(|way| ((*way).to_owned(), json!({"command": "python3", "args": ["server.py", way]}))).collect();
@@ -20,6 +27,13 @@ fn with_servers(ways: &[&str]) -> Program {
 fn trusted(ways: &[&str]) -> Program {
     let program = with_servers(ways);
     program.run(&["trust", "--all"]).code(0).says(&["trusted .mcp.json"]);
+    program
+}
+
+/// The same, with a model that answers by a script.
+fn with_model(server: &ChatServer, ways: &[&str]) -> Program {
+    let program = named_in(Program::connected(server), ways);
+    program.run(&["trust", "--all"]).code(0);
     program
 }
 
@@ -165,4 +179,65 @@ fn progress_is_seen_and_a_call_that_nobody_waits_for_is_cancelled() {
     let hang = program.file("hang.json", hang.to_string());
     program.run(&["run", &hang]).code(5);
     assert!(program.workspace().join("cancelled").exists());
+}
+
+#[test]
+#[ignore = "needs Python: `.ci/peers`"]
+fn progress_that_comes_before_the_call_is_known_is_seen_too() {
+    let program = trusted(&["good"]);
+    let early = plan(&program, &[("a", "good:early")]);
+    let ended = program.run(&["run", &early, "--json"]).code(0);
+    assert!(ended.out.contains("1 of 2: step 1") && ended.out.contains("2 of 2: step 2"), "{ended}");
+}
+
+#[test]
+#[ignore = "needs Python: `.ci/peers`"]
+fn tools_that_a_server_adds_and_removes_are_noticed() {
+    let program = trusted(&["good"]);
+    let node = |id: &str, tool: &str, after: &[&str]| json!({"id": id, "title": id, "tool": tool, "args": {"text": "hi"}, "depends_on": after, "retry": {"attempts": 1}});
+    let nodes = json!([node("a", "good:grow", &[]), node("b", "good:both", &["a"]), node("c", "good:echo", &["b"])]);
+    let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "g", "nodes": nodes}).to_string());
+    program.run(&["run", &plan]).code(5).says(&["there is no tool `good:echo`"]);
+    assert_eq!(result(&program, "b"), json!({"said": "hi"}));
+    let listed = program.run(&["tools"]).code(0);
+    assert!(listed.out.contains("good:grown") && !listed.out.contains("good:echo"), "{listed}");
+}
+
+#[test]
+#[ignore = "needs Python: `.ci/peers`"]
+fn an_agent_calls_tools_of_servers_and_reads_all_that_they_give() {
+    let call = |tool: &str| Reply::Calls(vec![(tool.to_owned(), json!({"text": "hi"}))]);
+    let script = vec![call("good__both"), call("good__change"), Reply::Text("Done.".into())];
+    let server = ChatServer::start(script);
+    let program = with_model(&server, &["good", "other"]);
+    let card = "---\nname: helper\ndescription: Helps\nobjective_template: Help\ntype: llm\ntools: [\"good:*\"]\n---\nYou help.\n";
+    let agents = program.home().join(".config/dagdeck/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    std::fs::write(agents.join("helper.md"), card).unwrap();
+    let plan = json!({"dagdeck": 1, "goal": "g", "nodes": [{"id": "a", "title": "a", "agent": "helper", "objective": "help"}]});
+    let plan = program.file("plan.json", plan.to_string());
+    let ended = program.run(&["run", &plan, "--deny", "good:change", "--json"]).code(0);
+    assert!(!ended.err.contains("matches no node"), "a server that isn't listed yet may have the tool: {ended}");
+    assert_eq!(program.read("started"), "good\n", "only the server that the agent may use");
+    let asked = server.requests();
+    let offered: Vec<&str> = asked[0]["tools"].as_array().unwrap().iter().filter_map(|tool| tool["function"]["name"].as_str()).collect();
+    assert!(offered.contains(&"good__echo") && !offered.iter().any(|name| name.contains("other")), "{offered:?}");
+    let last = asked.last().unwrap()["messages"].to_string();
+    for words in ["and in words: hi", "said", "rejected"] {
+        assert!(last.contains(words), "{words}: {last}");
+    }
+    assert!(!ended.out.contains("Ends the server."), "a run keeps no descriptions of tools that its plan doesn't name");
+}
+
+#[test]
+#[ignore = "needs Python: `.ci/peers`"]
+fn a_planning_model_is_offered_the_tools_of_servers() {
+    let nodes = json!([{"id": "say", "title": "Say it", "tool": "good:echo", "args": {"text": "hello"}}]);
+    let server = ChatServer::start(vec![Reply::Text(json!({"goal": "say hello", "nodes": nodes}).to_string())]);
+    let program = with_model(&server, &["good"]);
+    program.run(&["tools", "--start"]).code(0);
+    let planned = program.run(&["plan", "say hello by the server", "--json"]).code(0).json();
+    assert_eq!(planned["plan"]["nodes"][0]["tool"], "good:echo", "{planned}");
+    assert!(server.requests()[0]["messages"].to_string().contains("good:echo"));
+    assert_eq!(starts(&program), 1, "a plan is made without starting anything");
 }

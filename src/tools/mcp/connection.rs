@@ -1,5 +1,5 @@
 //! `McpConnection`: one live server, by the official SDK: the handshake of whichever generation it speaks, its tools page by page, calls
-//! with progress, silence limits and cancellation. Everything of the SDK's that leaves this folder is a type of ours.
+//! with progress, silence limits and cancellation. Types of the SDK don't leave this folder.
 
 #![expect(deprecated, reason = "servers of the generations before this one still send log messages")]
 
@@ -9,6 +9,7 @@ use super::{
     listing::{ListedTool, ToolHints},
     log::ServerLog,
     process::ServerProcess,
+    progress::CallProgress,
 };
 use crate::{models::http, tools::sandbox::Watcher};
 use reqwest::{
@@ -31,7 +32,7 @@ use std::{
     collections::{BTreeMap, HashMap},
     path::Path,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -40,7 +41,7 @@ use std::{
 /// Most pages of a list.
 const PAGES: usize = 100;
 
-/// What a server is told, and what it says unasked.
+/// Takes what a server sends without being asked.
 #[derive(Clone)]
 struct McpListener {
     heard: Arc<Heard>,
@@ -50,7 +51,7 @@ struct Heard {
     log: Arc<ServerLog>,
     /// Its tools aren't what they were.
     is_stale: AtomicBool,
-    progress: Mutex<HashMap<ProgressToken, Arc<Watcher>>>,
+    progress: CallProgress,
 }
 
 /// A live server. Dropping it ends its program.
@@ -72,7 +73,7 @@ pub(super) enum CallFault {
 impl McpConnection {
     /// Starts or reaches a server, and shakes hands.
     pub(super) async fn open(launch: &McpLaunch, folder: &Path, log: &Arc<ServerLog>, patience: Duration) -> Result<Self, McpError> {
-        let heard = Arc::new(Heard { log: log.clone(), is_stale: AtomicBool::new(false), progress: Mutex::default() });
+        let heard = Arc::new(Heard { log: log.clone(), is_stale: AtomicBool::new(false), progress: CallProgress::default() });
         let listener = McpListener { heard: heard.clone() };
         log.begin();
         let lifecycle = ClientLifecycleMode::Auto {
@@ -101,7 +102,7 @@ impl McpConnection {
         Ok(connection)
     }
 
-    /// Servers of the newest generation tell of changes only to those who listen.
+    /// Servers of the newest generation report changes only to clients that subscribe.
     fn subscribe(&self) {
         let info = self.service.peer_info();
         let wants = info.is_some_and(|info| {
@@ -152,7 +153,7 @@ impl McpConnection {
         Err(McpError::new(format!("its list of tools has more than {PAGES} pages")))
     }
 
-    /// Calls a tool. It may be silent for so long; dropping the future tells the server that nobody waits any more.
+    /// Calls a tool. It may be silent for so long; dropping the future cancels the call at the server.
     pub(super) async fn call(
         &self,
         tool: &str,
@@ -175,7 +176,7 @@ impl McpConnection {
             CallUnderWay { peer: self.service.peer().clone(), id: Some(handle.id.clone()), heard: self.heard.clone(), token: None };
         if let Some(watcher) = watcher {
             call.token = Some(handle.progress_token.clone());
-            self.heard.progress().insert(handle.progress_token.clone(), watcher);
+            self.heard.progress.begin(&handle.progress_token, watcher);
         }
         let answer = handle.await_response().await;
         call.id = None;
@@ -222,7 +223,7 @@ impl McpConnection {
     }
 }
 
-/// Ends the bookkeeping of a call; one that nobody waits for any more is cancelled at the server.
+/// A call until its answer is here: one that is dropped before is cancelled at the server.
 struct CallUnderWay {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
@@ -233,7 +234,7 @@ struct CallUnderWay {
 impl Drop for CallUnderWay {
     fn drop(&mut self) {
         if let Some(token) = &self.token {
-            self.heard.progress().remove(token);
+            self.heard.progress.end(token);
         }
         let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
         let peer = self.peer.clone();
@@ -242,12 +243,6 @@ impl Drop for CallUnderWay {
             // A server that has gone needs no word.
             let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
         });
-    }
-}
-
-impl Heard {
-    fn progress(&self) -> std::sync::MutexGuard<'_, HashMap<ProgressToken, Arc<Watcher>>> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -266,17 +261,8 @@ impl ClientHandler for McpListener {
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
-        let watcher = self.heard.progress().get(&progress.progress_token).cloned();
-        if let Some(watcher) = watcher {
-            watcher(&progress_line(&progress), false);
-        }
+        self.heard.progress.report(&progress);
     }
-}
-
-fn progress_line(progress: &ProgressNotificationParam) -> String {
-    let of = progress.total.map(|total| format!(" of {total}")).unwrap_or_default();
-    let message = progress.message.as_deref().unwrap_or_default().chars().take(500).collect::<String>();
-    format!("{}{of}{}{message}", progress.progress, if message.is_empty() { "" } else { ": " })
 }
 
 fn http_transport(url: &str, headers: &BTreeMap<String, String>) -> Result<StreamableHttpClientTransport<reqwest::Client>, McpError> {

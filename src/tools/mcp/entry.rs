@@ -154,7 +154,7 @@ impl McpLaunch {
     }
 }
 
-/// Whether a server may be called so: the name stands before the colon of its tools, and in patterns.
+/// Whether a server may have this name: the names of its tools begin with it, and patterns name it.
 pub(super) fn is_server_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
 }

@@ -1,5 +1,5 @@
 //! MCP servers: programs and addresses of others whose tools plans and agents may use as `server:tool`. Nothing is started before it is
-//! needed, and nothing that nobody trusted is started ever. The SDK stays inside this folder.
+//! needed, and nothing without trust. The SDK stays inside this folder.
 
 mod connection;
 mod entry;
@@ -9,6 +9,7 @@ mod log;
 mod named_files;
 mod outcome;
 mod process;
+mod progress;
 mod server;
 mod source;
 mod tool;

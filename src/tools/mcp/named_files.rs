@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs::File,
-    io,
+    io::{self, Read as _},
     path::{Path, PathBuf},
 };
 
@@ -30,7 +30,8 @@ impl NamedFiles {
         let program = if command.contains('/') { Some(PathBuf::from(command)) } else { on_path(command) };
         let words = args.iter().flat_map(|arg| [Some(arg.as_str()), arg.split_once('=').map(|(_, value)| value)]).flatten();
         let candidates = program.into_iter().chain(words.map(PathBuf::from));
-        let files: BTreeSet<(String, PathBuf)> = candidates.filter_map(|path| inside(workspace, &path)).collect();
+        let files: BTreeSet<(String, PathBuf)> =
+            candidates.filter_map(|path| inside(workspace, &path)).filter(|(_, file)| !is_database(file)).collect();
         Self(files.into_iter().map(|(name, file)| (name, hash(&file).unwrap_or_else(|error| format!("unreadable: {error}")))).collect())
     }
 
@@ -52,6 +53,15 @@ fn inside(workspace: &Path, path: &Path) -> Option<(String, PathBuf)> {
     let root = workspace.canonicalize().ok()?;
     let name = file.strip_prefix(root).ok()?.to_str()?.to_owned();
     file.is_file().then_some((name, file))
+}
+
+/// Whether a file is a database by name and content: a server that is given one changes it with each call.
+fn is_database(file: &Path) -> bool {
+    let is_named = file.extension().is_some_and(|ending| ["db", "sqlite", "sqlite3"].iter().any(|known| ending == *known));
+    let mut start = [0; 16];
+    let read = |start: &mut [u8]| File::open(file).and_then(|mut file| file.read_exact(start));
+    // A new one is empty.
+    is_named && (read(&mut start).is_ok() && start == *b"SQLite format 3\0" || file.metadata().is_ok_and(|about| about.len() == 0))
 }
 
 fn on_path(command: &str) -> Option<PathBuf> {
@@ -90,5 +100,15 @@ mod tests {
         assert_eq!(after.changed_since(&before), ["none", "src/c.py"]);
         assert_eq!(after.first_untrusted(&before), Some("none"));
         assert_eq!(before.first_untrusted(&before), None);
+    }
+
+    #[test]
+    fn a_database_that_a_server_changes_needs_no_new_trust() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = r#"{"mcpServers": {"s": {"command": "x", "args": ["--db", "a.db", "b.sqlite", "c.db"]}}}"#;
+        std::fs::write(folder.path().join("a.db"), b"SQLite format 3\0 and pages").unwrap();
+        std::fs::write(folder.path().join("b.sqlite"), "").unwrap();
+        std::fs::write(folder.path().join("c.db"), "import os").unwrap();
+        assert_eq!(NamedFiles::of_text(folder.path(), text).0.keys().collect::<Vec<_>>(), ["c.db"]);
     }
 }

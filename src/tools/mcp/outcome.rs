@@ -9,14 +9,15 @@ use crate::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use jsonschema::Validator;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// Largest result in bytes.
 const MOST: usize = 4 << 20;
 
-/// The result of a call; `files` is the folder for what is no text.
+/// The result of a call; `files` is the folder for what is no text. What a server says beside a structured result goes to the watcher; where
+/// there is none, as in a call of an agent, it is part of the result.
 pub(super) fn output(
     result: CallToolResult,
     schema: Option<&Validator>,
@@ -34,8 +35,15 @@ pub(super) fn output(
                 let place = if place.is_empty() { String::new() } else { format!(" at `{place}`") };
                 return Err(ToolError::failed(format!("the result is not what the tool promises{place}: {error}")));
             }
-            beside_result(&value, &result.content, files, watcher);
-            value
+            let text = text_beside(&value, &result.content, files);
+            match watcher {
+                _ if text.trim().is_empty() => value,
+                Some(watcher) => {
+                    text.lines().for_each(|line| watcher(line, false));
+                    value
+                }
+                None => json!({"result": value, "text": text}),
+            }
         }
         None if schema.is_some() && result.content.is_empty() => {
             return Err(ToolError::failed("the tool promises a structured result and gave none"));
@@ -50,16 +58,15 @@ pub(super) fn output(
     Ok(ToolOutput { value, ..ToolOutput::default() })
 }
 
-/// What a server says beside a structured result goes where the output of a command goes: servers repeat the result there, for programs
-/// that can't read it.
-fn beside_result(value: &Value, content: &[ContentBlock], files: &Path, watcher: Option<&Watcher>) {
-    let Some(watcher) = watcher else { return };
+/// What is said beside a structured result. Servers repeat the result there, for programs that can't read it.
+fn text_beside(value: &Value, content: &[ContentBlock], files: &Path) -> String {
+    let has_text = |text: &str| value.as_object().is_some_and(|fields| fields.values().any(|field| field.as_str() == Some(text)));
     let repeats = |block: &ContentBlock| match block {
-        ContentBlock::Text(text) => serde_json::from_str::<Value>(&text.text).is_ok_and(|same| same == *value),
+        ContentBlock::Text(text) => has_text(&text.text) || serde_json::from_str::<Value>(&text.text).is_ok_and(|same| same == *value),
         _ => false,
     };
     let rest: Vec<ContentBlock> = content.iter().filter(|block| !repeats(block)).cloned().collect();
-    text_of(&rest, files).lines().for_each(|line| watcher(line, false));
+    text_of(&rest, files)
 }
 
 fn text_of(content: &[ContentBlock], files: &Path) -> String {
@@ -104,7 +111,7 @@ fn kept(data: &str, kind: Option<&str>, folder: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use std::sync::{Arc, Mutex};
 
     fn given(result: Value, schema: Option<Value>) -> Result<Value, String> {
         let folder = tempfile::tempdir().unwrap();
@@ -120,6 +127,19 @@ mod tests {
         assert_eq!(given(structured.clone(), None), Ok(json!({"n": 1})));
         let schema = json!({"type": "object", "properties": {"n": {"type": "string"}}});
         assert!(given(structured, Some(schema)).unwrap_err().starts_with("the result is not what the tool promises at `/n`"));
+    }
+
+    #[test]
+    fn text_beside_a_structured_result_reaches_who_can_read_it() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let said = json!({"content": [text("{\"n\": 1, \"s\": \"two\"}"), text("two"), text("and more")], "structuredContent": {"n": 1, "s": "two"}});
+        assert_eq!(given(said.clone(), None), Ok(json!({"result": {"n": 1, "s": "two"}, "text": "and more"})));
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let into = seen.clone();
+        let watcher: Box<Watcher> = Box::new(move |line, _| into.lock().unwrap().push(line.to_owned()));
+        let folder = tempfile::tempdir().unwrap();
+        let output = output(serde_json::from_value(said).unwrap(), None, folder.path(), Some(&*watcher)).unwrap();
+        assert_eq!((output.value, seen.lock().unwrap().clone()), (json!({"n": 1, "s": "two"}), vec!["and more".to_owned()]));
     }
 
     #[test]

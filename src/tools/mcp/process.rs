@@ -21,7 +21,7 @@ use tokio::{
     sync::watch,
 };
 
-/// How long a server may take to end by itself once nobody speaks with it.
+/// How long a server may take to end by itself once its input is closed.
 const FAREWELL: Duration = Duration::from_millis(800);
 
 /// Bytes that a server may send without being asked for anything.
@@ -34,7 +34,7 @@ pub(super) struct ServerProcess {
     allowance: Arc<AtomicUsize>,
 }
 
-/// Its standard output, which ends when it sends too much that nobody asked for.
+/// Its standard output, which ends when the server sends too much unasked.
 pub(super) struct MeteredOutput {
     output: ChildStdout,
     allowance: Arc<AtomicUsize>,
@@ -71,7 +71,7 @@ impl ServerProcess {
     /// How it ended, in words, if it did or does at once.
     pub(super) async fn end(&self) -> Option<String> {
         if self.allowance.load(Ordering::Relaxed) == 0 {
-            return Some(format!("it sent more than {} MiB that nobody asked for", UNASKED >> 20));
+            return Some(format!("it sent more than {} MiB unasked", UNASKED >> 20));
         }
         let mut ended = self.ended.clone();
         let status = tokio::time::timeout(FAREWELL, ended.wait_for(Option::is_some)).await.ok()?.ok()?.flatten();
