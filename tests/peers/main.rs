@@ -1,6 +1,5 @@
 //! dagdeck against real programs: the LiteLLM proxy, llama.cpp's server with a small model, aimock in the forms of three
-//! providers, and LLMock, which judges clients, and MCP servers in Python. `.ci/peers`
-//! installs and starts them; plain `cargo test` leaves these out.
+//! providers, LLMock, which judges clients, and MCP servers. `.ci/peers` installs and starts them; plain `cargo test` leaves these out.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,6 +10,7 @@
 mod aimock;
 mod judge;
 mod mcp;
+mod mcp_real;
 #[expect(dead_code, reason = "the other tests use the rest of it")]
 #[path = "../it/support/mod.rs"]
 mod support;
