@@ -149,7 +149,7 @@ async fn stand_in(prompt: &Prompt, check: &ResultCheck, tools: &[ToolInfo], port
     port.message(MessageRole::User, &prompt.user());
     let tools: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let payload = json!({ "system": prompt.system, "user": prompt.user(), "tools": tools });
-    let mut text = format!("answer in the place of the model: {}", prompt.objective);
+    let mut text = format!("answer for the model: {}", prompt.objective);
     let mut rounds = 0;
     loop {
         port.model(OPERATOR).await.map_err(|refusal| NodeError::permanent(refusal.0))?;

@@ -109,7 +109,7 @@ impl LineMode {
     /// Does what a word says; `false` where the line is no such word, and so a request.
     fn word(&mut self, first: &str, rest: &str) -> bool {
         match (first.to_lowercase().as_str(), rest) {
-            ("help", "") => WORDS.iter().for_each(|(word, does)| self.say(&format!("{word}: {does}"))),
+            ("help" | "?", "") => WORDS.iter().for_each(|(word, does)| self.say(&format!("{word}: {does}"))),
             ("plan", "") => self.tell_plan(),
             ("run", "") => self.start(),
             ("state", "") => self.tell_run(),
@@ -123,7 +123,7 @@ impl LineMode {
             ("runs", "") => {
                 self.ask(Request::ListRuns);
             }
-            ("quit" | "exit", "") => self.quits = true,
+            ("quit" | "exit" | "q", "") => self.quits = true,
             ("save", file) if !file.is_empty() && !file.contains(' ') && self.run.is_some() => self.save(file),
             ("open", name) => return self.open(name),
             (word @ ("result" | "why" | "retry" | "rerun"), node) => return self.about(word, node),

@@ -12,7 +12,7 @@ use super::{
     state::EndKind,
 };
 use crate::plan::{
-    CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeKind, NodeValue, Path, SHELL_TOOL, ToolInfo, ToolInput, expr,
+    CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeId, NodeKind, NodeValue, Path, SHELL_TOOL, ToolInfo, ToolInput, expr,
     native::kind, reads, reference, rehearsed,
 };
 use serde_json::{Map, Value, json};
@@ -20,6 +20,9 @@ use std::{
     collections::BTreeSet,
     sync::{Arc, LazyLock},
 };
+
+/// Bytes of a value that stands in a title.
+const SHORT_VALUE: usize = 40;
 
 /// Stands in where a node has no plan, which no journal of a created run gives.
 static NOWHERE: LazyLock<InnerRun> = LazyLock::new(InnerRun::default);
@@ -92,6 +95,12 @@ impl RunState {
     /// What a value that a node gives to others reads by name.
     pub(super) fn reads_in(&self, ix: NodeIx, value: &Value) -> Vec<Path> {
         reference::references(value, &self.known(ix)).into_iter().flat_map(|found| found.paths).collect()
+    }
+
+    /// A text of a node with the short values that its references have by now in their places; the rest stays as it is written.
+    pub fn filled(&self, node: &NodeId, text: &str) -> String {
+        let scope = self.graph.find(node).map(|ix| self.known(ix));
+        scope.map_or_else(|| text.to_owned(), |scope| reference::filled(text, &scope, SHORT_VALUE, |_| true))
     }
 
     /// The plan that a node is in.

@@ -62,6 +62,22 @@ pub fn references_in_text(text: &str, scope: &dyn NameScope) -> Vec<Reference> {
         .collect()
 }
 
+/// A text with those of its references rendered that are wanted and have a value of at most so many characters on one line; the rest stays
+/// as it is written.
+pub fn filled(text: &str, scope: &dyn NameScope, most: usize, is_wanted: impl Fn(&Reference) -> bool) -> String {
+    let mut filled = String::with_capacity(text.len());
+    let mut done = 0;
+    for reference in references_in_text(text, scope).into_iter().filter(is_wanted) {
+        let value = resolve_text(&reference.text, scope).ok();
+        if let Some(value) = value.filter(|value| value.len() <= most && (most == usize::MAX || !value.contains('\n'))) {
+            filled.push_str(&text[done..reference.span.start]);
+            filled.push_str(&value);
+            done = reference.span.end;
+        }
+    }
+    filled + &text[done..]
+}
+
 /// Every reference in the texts of a JSON value, keys excepted, in order.
 pub fn references(value: &Value, scope: &dyn NameScope) -> Vec<Reference> {
     match value {

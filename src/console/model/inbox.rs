@@ -153,14 +153,10 @@ impl Inbox {
     }
 }
 
-/// Answers that are picked one after the other by one key; more are picked from a list.
-const FEW: usize = 6;
-
-/// The answers of a question that are picked by one key.
+/// The answers of a question that are picked from a list.
 pub fn options_to_pick(gate: &Gate) -> Option<Vec<String>> {
     let question = gate.kind.question()?;
-    let is_few = question.fields.is_empty() && (1..=FEW).contains(&question.options.len());
-    is_few.then(|| question.options.to_vec())
+    (question.fields.is_empty() && !question.options.is_empty()).then_some(question.options)
 }
 
 /// Whether a gate wants an answer rather than a yes.

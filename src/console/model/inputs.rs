@@ -2,24 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::plan::reference::{references_in_text, resolve_text};
+use crate::plan::reference::{self, Reference};
 use crate::plan::{NameScope, Node, NodeValue, Path, Plan, PlanNames, Root, inputs_read};
 
 /// A text with `{{inputs.name}}` replaced by the input's value; everything else stays as it is written.
 pub fn filled(text: &str, inputs: &Map<String, Value>) -> String {
-    let names = PlanNames::new([], inputs);
-    let mut filled = String::with_capacity(text.len());
-    let mut done = 0;
-    for reference in references_in_text(text, &names) {
-        if let [Path { root: Root::Inputs, .. }] = reference.paths.as_slice()
-            && let Ok(value) = resolve_text(&reference.text, &names)
-        {
-            filled.push_str(&text[done..reference.span.start]);
-            filled.push_str(&value);
-            done = reference.span.end;
-        }
-    }
-    filled + &text[done..]
+    let is_input = |reference: &Reference| matches!(reference.paths.as_slice(), [Path { root: Root::Inputs, .. }]);
+    reference::filled(text, &PlanNames::new([], inputs), usize::MAX, is_input)
 }
 
 /// Names of the plan's inputs that a node's texts, conditions and code name, in order, each once.

@@ -80,7 +80,7 @@ use std::cell::LazyCell;
 
 use serde_json::Value;
 
-use crate::engine::{Blocker, Gate, NodeState, Obstacle};
+use crate::engine::{Blocker, Gate, NodeState, Obstacle, StateGroup};
 use crate::plan::{Node, NodeId, Plan};
 use crate::text::Plain;
 
@@ -362,6 +362,9 @@ impl Model {
         let is_over = chain.first().is_some_and(|first| first.obstacle == Obstacle::Nothing);
         if is_over && chain.iter().enumerate().all(|(at, link)| link.depth == at) {
             chain.reverse();
+            // What ended well is no cause of it.
+            let ended_well = |link: &Blocker| run.node(&link.node).is_some_and(|node| node.state.group() == StateGroup::Done);
+            chain.retain(|link| link.node == *node || !ended_well(link));
             chain.iter_mut().for_each(|link| link.depth = 0);
         }
         chain

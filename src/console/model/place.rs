@@ -297,9 +297,9 @@ impl ScreenLayout {
         usize::from(self.list.height.saturating_sub(1))
     }
 
-    /// Rows of the detail pane that hold text: one is its title.
+    /// Rows of the detail pane that hold text: one is its title, and beside the list one above it is empty.
     pub fn detail_rows(&self) -> usize {
-        usize::from(self.detail.height.saturating_sub(1))
+        usize::from(self.detail.height.saturating_sub(1 + u16::from(self.detail.x > 0)))
     }
 }
 

@@ -96,7 +96,7 @@ impl RequestLine {
         self.field.set("");
         self.sent += 1;
         let id = PlanningId(self.sent);
-        self.planning = Some(Planning { id, text: Plain::summary(&text), since: now, progress: Plain::line("planning") });
+        self.planning = Some(Planning { id, text: Plain::summary(&text), since: now, progress: Plain::default() });
         Some((id, text))
     }
 }

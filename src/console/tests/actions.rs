@@ -26,8 +26,8 @@ fn what_a_verb_would_change_is_shown_in_the_tree_and_as_a_list_before_it_is_said
     deck.select("list");
     deck.keys("|");
     let screen = deck.screen();
-    assert!(screen.contains("Cancel the branch at list?"), "{screen}");
-    assert!(screen.contains("→cancelled"), "{screen}");
+    assert!(screen.contains("Cancel the branch at “list”?"), "{screen}");
+    assert!(screen.contains("→ cancelled"), "{screen}");
     assert!(screen.contains("cancels in its work: list"), "{screen}");
     assert_eq!(deck.model.proposal().unwrap().fate(&"list".into()), Some((NodeImpact::CancelsAtWork, false)));
     assert_eq!(state(&deck, "list"), NodeState::Running, "nothing is said yet");
@@ -143,7 +143,7 @@ fn the_menu_offers_what_can_be_done_and_says_why_not_of_the_rest() {
     assert!(hold.refused.as_ref().unwrap().as_str().contains("has started"), "{hold:?}");
     deck.type_text("skip");
     deck.keys("enter");
-    assert!(deck.sees("Skip list?"), "{}", deck.screen());
+    assert!(deck.sees("Skip “list”?"), "{}", deck.screen());
     deck.keys("y");
     assert_eq!(state(&deck, "list"), NodeState::Skipped);
 }

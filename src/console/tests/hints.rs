@@ -166,7 +166,7 @@ fn a_question_is_hinted_to_be_answered_and_then_to_be_sent_and_never_to_be_appro
     let words = |deck: &Deck| view::hints(&deck.model).iter().map(|hint| format!("{} {}", hint.key, hint.words)).collect::<Vec<_>>();
     let before = words(&deck);
     assert!(before.contains(&"e pick the answer".into()) && !before.iter().any(|hint| hint.contains("approve")), "{before:?}");
-    deck.keys("e");
+    deck.keys("e enter");
     let after = words(&deck);
     assert!(after.contains(&"a send your reply".into()) && !after.iter().any(|hint| hint.contains("approve")), "{after:?}");
     deck.keys("u");
@@ -268,7 +268,7 @@ fn a_long_request_wraps_and_its_card_grows_until_all_of_it_is_in_sight() {
 #[test]
 fn the_palette_finds_every_action_of_the_menu_by_its_name_with_a_run_or_without() {
     for mut deck in [Deck::planned(120, 40), Deck::waiting(120, 40)] {
-        for name in ["override", "rewind", "rerun alone", "mark as done", "hold it and what only"] {
+        for name in ["override", "rewind", "rerun alone", "mark as done", "hold this branch"] {
             deck.keys(":");
             deck.type_text(name);
             let Some(Dialog::Pick(pick)) = deck.model.dialogs.last() else { panic!("{}", deck.screen()) };

@@ -90,6 +90,7 @@ fn a_gate_inside_shows_on_the_folded_owner_and_is_decided_in_the_inbox() {
     deck.keys("i");
     assert!(deck.sees("each[0]/save"), "{}", deck.screen());
     deck.keys("a");
+    assert_eq!(deck.engine().open_gates().count(), 0, "{}", deck.screen());
     deck.done("each[0]/save", json!("saved"));
     assert_eq!(deck.engine().node(&NodeId::new("each")).unwrap().inside.over, 2);
 }

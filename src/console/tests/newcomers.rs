@@ -93,7 +93,7 @@ fn picking_an_answer_adds_no_line_to_the_question() {
     deck.keys(".");
     let lines = |deck: &Deck| deck.model.inbox.selected_doc().unwrap().doc.len();
     let before = lines(&deck);
-    deck.keys("e");
+    deck.keys("e enter");
     assert_eq!(lines(&deck), before);
     assert!(deck.sees("[x] rows  your reply, not sent yet"), "{}", deck.screen());
     deck.keys("a");
@@ -114,7 +114,7 @@ fn a_failed_call_that_asks_anyway_is_retried_with_one_question() {
     let mut deck = running((80, 24), json!([{"id": "one", "tool": "read_file", "args": {"path": "a"}}]));
     deck.fact("one", WorkerFact::Failed(NodeError::permanent("no such file")));
     deck.keys("r");
-    assert!(deck.sees("Retry one?"), "{}", deck.screen());
+    assert!(deck.sees("Retry “one”?"), "{}", deck.screen());
 }
 
 #[test]

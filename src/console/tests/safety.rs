@@ -269,7 +269,7 @@ fn a_gate_that_opens_under_the_selection_is_not_decided_by_the_key_that_was_on_i
     deck.done("count", json!("x"));
     deck.keys("a a x -");
     assert_eq!(deck.engine().open_gates().count(), 1);
-    assert!(deck.sees("opened just now: . lets its keys reply"), "{}", deck.screen());
+    assert!(deck.sees("press . first: it opened just now"), "{}", deck.screen());
     deck.keys(". a");
     assert_eq!(deck.engine().open_gates().count(), 0, "{}", deck.screen());
 }

@@ -13,7 +13,7 @@ fn stale(width: u16, height: u16) -> Deck {
     deck.keys("m");
     deck.type_text("rerun alone");
     deck.keys("enter");
-    assert!(deck.sees("→stale"), "it is shown before: {}", deck.screen());
+    assert!(deck.sees("→ stale"), "it is shown before: {}", deck.screen());
     deck.keys("y");
     deck.done("list", json!("src/main.rs"));
     deck.select("count");

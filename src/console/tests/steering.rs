@@ -25,8 +25,8 @@ fn stopping_shows_which_nodes_hand_back_what_they_have() {
     deck.type_text("stop early");
     deck.keys("enter");
     let screen = deck.screen();
-    assert!(screen.contains("ends early, with what they have: scan"), "{screen}");
-    assert!(screen.contains("→wraps up") && !screen.contains("no other node changes"), "{screen}");
+    assert!(screen.contains("ends early, with what they have: find what is left"), "{screen}");
+    assert!(screen.contains("→ wraps up") && !screen.contains("no other node changes"), "{screen}");
     assert_eq!(deck.model.proposal().unwrap().fate(&"scan".into()), Some((NodeImpact::Wraps, false)));
 }
 
@@ -192,7 +192,7 @@ fn keys_of_a_run_that_is_interrupted_driven_elsewhere_or_over_say_just_that_and_
     over.keys("s");
     assert_eq!(status(&over), "Step: this run has ended");
     over.keys("r");
-    assert!(over.sees("confirm the action"), "actions open it again: {}", over.screen());
+    assert!(over.sees("y do it"), "actions open it again: {}", over.screen());
 }
 
 #[test]

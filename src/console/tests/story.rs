@@ -116,7 +116,7 @@ fn a_failure_shows_its_cause_and_leaves_other_branches_alone() {
 fn cancelling_a_branch_shows_what_it_ends_and_asks_first() {
     let mut deck = Deck::running(80, 24);
     deck.keys("|");
-    assert!(deck.sees("Cancel the branch at list?"), "{}", deck.screen());
+    assert!(deck.sees("Cancel the branch at “list”?"), "{}", deck.screen());
     deck.keys("enter space");
     assert!(!deck.engine().node(&"list".into()).unwrap().state.has_ended());
     deck.keys("y");
@@ -265,9 +265,9 @@ fn an_option_is_picked_first_and_sent_by_the_approving_key() {
     let mut deck = asked(json!({"text": "Which one?", "options": ["red", "blue"]}));
     deck.keys("a");
     assert!(deck.sees("write the answer, then send it"), "{}", deck.screen());
-    deck.keys("e");
-    assert!(deck.sees("[x] red") && deck.sees("press a to answer red, e for the next of 2"), "{}", deck.screen());
-    deck.keys("e");
+    deck.keys("e enter");
+    assert!(deck.sees("[x] red") && deck.sees("not sent yet: press a to send your reply"), "{}", deck.screen());
+    deck.keys("e down enter");
     assert!(deck.sees("[ ] red") && deck.sees("[x] blue"), "{}", deck.screen());
     assert_eq!(deck.engine().open_gates().count(), 1, "a pick decides nothing");
     deck.keys("a");

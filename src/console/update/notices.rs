@@ -92,7 +92,7 @@ fn frozen(model: &mut Model, run: &RunId, problem: Problem) {
 
 fn bad(problem: &Problem) -> Status {
     match &problem.hint {
-        Some(hint) => Status::bad(&format!("{} (hint: {hint})", problem.message)),
+        Some(hint) => Status::bad(&format!("{} · {hint}", problem.message)),
         None => Status::bad(&problem.message),
     }
 }
@@ -153,6 +153,9 @@ pub fn take_plan(model: &mut Model, made: MadePlan) {
     // The error that is shown says it already.
     let is_said = |part: &str| model.editor.findings().first().is_some_and(|finding| finding.message.contains(part));
     remarks.retain(|remark| !remark.strip_prefix("not understood: ").is_some_and(is_said));
+    if model.editor.review.errors() > 0 {
+        remarks.retain(|remark| !remark.starts_with("the plan can't run yet: "));
+    }
     let remarks: String = remarks.iter().map(|remark| format!(" · {remark}")).collect();
     model.status = Some(match model.editor.review.errors() {
         0 => Status::good(&format!("{count}: read the plan, then press {run} to run it{remarks}")),
@@ -160,7 +163,7 @@ pub fn take_plan(model: &mut Model, made: MadePlan) {
             let error = model.editor.findings().iter().find(|finding| finding.is_error());
             let message = error.and_then(|error| error.message.split(';').next()).unwrap_or_default().to_owned();
             let rewrite = model.hint("request.focus");
-            Status::warn(&format!("{message}: press {rewrite} to say it in other words (yours are kept there){remarks}"))
+            Status::warn(&format!("{message}: {rewrite} opens your request again, to say it in other words{remarks}"))
         }
         1 => {
             let error = model.editor.findings().iter().find(|finding| finding.is_error());
@@ -191,6 +194,7 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
     let mut view = RunView::new(id.clone(), driver);
     view.apply(records);
     view.grow();
+    let is_new = model.runs.get(&id).is_none();
     let known = match model.runs.get_mut(&id) {
         Some(known) => {
             view.tree = std::mem::take(&mut known.tree);
@@ -225,13 +229,17 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
         let (at, next, previous) = (model.runs.number(&id).unwrap_or(1), model.hint("stage.next"), model.hint("stage.previous"));
         return model.status = Some(Status::note(&format!("run {at} is open: press {next} or {previous} to see it")));
     }
-    model.place.shown = PlanScreen::Run(id);
+    model.place.shown = PlanScreen::Run(id.clone());
     (model.editor.deps, model.inspector.scroll) = (None, Scroll::Start);
     if !model.types() {
         if model.place.screen != Screen::Graph {
             model.place.screen = Screen::Plan;
         }
         model.place.focus = Focus::Tree;
+    }
+    let outcome = model.shown_run().and_then(|view| view.newest().run.outcome()).map(|(outcome, _)| outcome);
+    if let Some(outcome) = outcome.filter(|_| is_new) {
+        show_end(model, &id, outcome);
     }
 }
 
@@ -332,24 +340,8 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
     } else if let Event::Refused { what, why, .. } = event {
         Status::bad(&format!("{what}: {why}"))
     } else if let Event::ApprovalRequired { .. } = event {
-        // The one that the key leads to, as the inbox does: the oldest.
-        let mut gates = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.open_gates());
-        let Some(oldest) = gates.next() else { return };
-        let more = Some(gates.count()).filter(|more| *more > 0).map(|more| format!(", {more} more wait")).unwrap_or_default();
-        let way = key("tree.attention").filter(|_| model.place.screen != Screen::Inbox);
-        let stops = || model.runs.get(id).map(|view| stops(view.newest())).unwrap_or_default();
-        let way = way.and_then(|key| Some((key, actions::tree::presses_to(model, &stops(), oldest.id)?)));
-        let way = way.map(|(key, times)| match times {
-            1 => format!(" ({key} goes there)"),
-            times => format!(" ({key} goes there, pressed {times} times)"),
-        });
-        let way = way.unwrap_or_default();
-        // What is asked may be long; it is in the card.
-        let room = (usize::from(model.place.size.0) * 2).saturating_sub(more.len() + way.len() + 2);
-        Status::warn(&format!(
-            "{}{more}{way}",
-            model.runs.get(id).map(|view| docs::gate_title(view, oldest)).unwrap_or_default().truncate(room).as_str()
-        ))
+        let Some(status) = gate_opened(model, id, key("tree.attention")) else { return };
+        status
     } else {
         return;
     };
@@ -358,6 +350,29 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         None => status,
     };
     model.status = Some(if shown { status } else { of_another(model, id, status) });
+}
+
+/// What is said where a gate opened; nothing where the card says it.
+fn gate_opened(model: &mut Model, id: &RunId, way: Option<String>) -> Option<Status> {
+    let view = model.runs.get(id)?;
+    // The one that the key leads to, as the inbox does: the oldest.
+    let mut gates = view.newest().run.open_gates();
+    let oldest = gates.next()?;
+    let more = Some(gates.count()).filter(|more| *more > 0).map(|more| format!(", {more} more wait")).unwrap_or_default();
+    if more.is_empty() && model.card_gate().is_some_and(|key| key.run == *id && key.gate == oldest.id) {
+        model.status = None;
+        return None;
+    }
+    let way = way.filter(|_| model.place.screen != Screen::Inbox);
+    let way = way.and_then(|key| Some((key, actions::tree::presses_to(model, &stops(view.newest()), oldest.id)?)));
+    let way = way.map(|(key, times)| match times {
+        1 => format!(" ({key} goes there)"),
+        times => format!(" ({key} goes there, pressed {times} times)"),
+    });
+    let way = way.unwrap_or_default();
+    // What is asked may be long; it is in the card.
+    let room = (usize::from(model.place.size.0) * 2).saturating_sub(more.len() + way.len() + 2);
+    Some(Status::warn(&format!("{}{more}{way}", docs::gate_title(view, oldest).truncate(room).as_str())))
 }
 
 /// Goes to the node that was stepped, unless a gate or something that is open would be left by it.

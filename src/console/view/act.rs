@@ -14,25 +14,30 @@ use crate::text::{Glyph, Plain, counted};
 
 /// Rows of a proposal that is where no pane has room for it.
 const ROWS: usize = 12;
+/// Rows of its title at most.
+const TITLE: u16 = 3;
 
 /// Draws the action that is shown before it is done: in the place of the details, so that the tree stays in sight.
 pub fn proposal(model: &Model, proposal: &Proposal, pen: &mut Pen<'_>, layout: &ScreenLayout) {
-    let said = docs::proposal(proposal);
+    let said = docs::proposal(model, proposal);
+    let title = model.runs.get(&proposal.run).map(|view| docs::proposal_title(view, proposal)).unwrap_or_default();
     let fits = matches!(model.place.screen, Screen::Plan | Screen::Graph) && layout.detail.height >= 5 && layout.detail.width >= 30;
     let inside = if fits {
         let area = layout.detail;
         Clear.render(area, pen.buffer);
         pen.wash(area, Role::Text);
-        let Some((head, inside)) = doc::pane(pen, area, Role::Gate) else { return };
-        pen.pieces(head, &[(Plain::line("confirm the action"), Role::Title)]);
-        inside
+        let Some(card) = doc::pane(pen, area, Role::Gate) else { return };
+        doc::headed(pen, card, None, (&title, Role::Title), TITLE).1
     } else {
-        boxed_rows(pen, ROWS, &Plain::line("confirm the action"))
+        boxed_rows(pen, ROWS, &title)
     };
     let body = Rect { height: inside.height.saturating_sub(1), ..inside };
-    doc::draw(pen, body, &said, proposal.scroll.min(said.len().saturating_sub(1)));
-    let hints = [("proposal.yes", "do it"), ("proposal.why", "add a reason"), ("proposal.no", "don't do it"), ("move.down", "down")];
-    keys(model, pen, last_row(inside), &hints);
+    let seen = doc::draw(pen, body, &said, proposal.scroll.min(said.len().saturating_sub(1)));
+    let hints = [("proposal.yes", "do it"), ("proposal.no", "don't"), ("proposal.why", "add a reason"), ("move.down", "down")];
+    // The keys are below what they are about.
+    let row = Rect { y: (body.y + seen.rows + 1).min(last_row(inside).y), ..last_row(inside) };
+    keys(model, pen, row, &hints[..if seen.is_all() { 3 } else { 4 }]);
+    pen.end_bar(inside);
 }
 
 /// Levels that are indented.

@@ -2,7 +2,8 @@
 
 use crate::console::commands::guards;
 use crate::console::model::{GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, StopKind, options_to_pick};
-use crate::engine::{Action, Command, Gate, NodeState, Pace, StateGroup};
+use crate::engine::{Action, Command, Gate, NodeState, Pace, RerunReach, Run, StateGroup};
+use crate::plan::NodeId;
 
 /// The commands that help most here, in the order in which the state calls for them: help first, as everywhere.
 pub fn for_now(model: &Model, usual: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
@@ -32,7 +33,7 @@ fn first(model: &Model) -> &'static [&'static str] {
     if !view.goes_on() {
         return match () {
             () if failed(model) => &["act.again", "plan.edit", "act.why", "tree.attention", "act.menu"],
-            () if did_not_run(model) => &["act.why", "act.menu"],
+            () if did_not_run(model) => &["act.why", "act.again", "act.menu"],
             () if view.is_output(node) => &["inspector.copy", "run.save_result", "app.back", "request.focus", "replay.toggle"],
             () => &["act.menu"],
         };
@@ -55,7 +56,7 @@ fn first(model: &Model) -> &'static [&'static str] {
         Pace::Pausing | Pace::Paused => &["act.pause", "act.step", "act.undo", "act.menu"],
         Pace::Going if failed(model) => &["act.again", "plan.edit", "act.why", "tree.attention"],
         Pace::Going if !view.stops().is_empty() => &["tree.attention"],
-        Pace::Going if did_not_run(model) => &["act.why"],
+        Pace::Going if did_not_run(model) => &["act.why", "act.again"],
         Pace::Going => &[],
     }
 }
@@ -108,12 +109,22 @@ fn is_refused(model: &Model, id: &str) -> bool {
         let step = Command::act(Action::Step { node: None });
         return model.shown_run().is_some_and(|view| view.newest().run.is_parked() && view.newest().run.refusal(&step).is_some());
     }
+    if id == "act.again" {
+        return model.shown_run().zip(model.selected_id()).is_some_and(|(view, node)| again(&view.newest().run, node).is_none());
+    }
     let drafted = |key| matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Words(_)));
     match id {
         "gate.approve" => model.selected_gate().is_some_and(|(key, _)| awaits_answer(model, key) || drafted(key)),
         "gate.edit" => model.selected_gate().is_some_and(|(key, _)| drafted(key)),
         _ => false,
     }
+}
+
+/// What running a node again is called, where it can run again.
+fn again(run: &Run, node: &NodeId) -> Option<&'static str> {
+    let rerun = Action::Rerun { node: node.clone(), scope: RerunReach::Downstream };
+    let ways = [(Action::Retry { node: node.clone() }, "retry"), (rerun, "rerun")];
+    ways.into_iter().find(|(action, _)| run.refusal(&Command::act(action.clone())).is_none()).map(|(_, word)| word)
 }
 
 /// What a command is called as things stand; nothing where it is called as always.
@@ -126,7 +137,7 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
         "request.submit" if model.request.field.is_empty() && model.at_start() => Some("open the marked run"),
         "app.back" if model.reads_output() => Some("tree"),
         "app.back" if model.tree().searches() => Some("end search"),
-        "act.again" => Some(if failed(model) { "retry" } else { "rerun" }),
+        "act.again" => node().and_then(|(view, node)| again(&view.newest().run, node)),
         "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "resume" } else { "pause" }),
         "tree.attention" => {
             let stops = model.shown_run().map(RunView::stops).unwrap_or_default();
@@ -141,7 +152,7 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
             gate.map(|gate| match (gate.kind.question().is_some(), options_to_pick(gate).is_some(), is_written) {
                 (false, _, _) => "edit",
                 (true, true, false) => "pick the answer",
-                (true, true, true) => "next answer",
+                (true, true, true) => "pick another",
                 (true, false, false) => "write the answer",
                 (true, false, true) => "change the answer",
             })

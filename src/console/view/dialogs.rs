@@ -9,7 +9,7 @@ use super::{act, doc, sentence};
 use crate::console::commands::guards;
 use crate::console::model::{
     Asks, Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, LineThen, ListOf, Model, Pick, PickItem, READING,
-    ReaderDialog, Reading, ScreenLayout, box_width, docs, scrolled, texts,
+    ReaderDialog, Reading, ScreenLayout, Tab, box_width, docs, scrolled, texts,
 };
 use crate::console::theme::Role;
 use crate::plan::validate::Code;
@@ -120,7 +120,10 @@ fn rows_of(pick: &Pick) -> Vec<PickRow> {
 
 fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     let is_keyed = pick.items.iter().any(|item| item.key.is_some());
-    let width = box_width(pen.buffer.area.width, if is_keyed { PANEL } else { WIDE_PANEL });
+    // What is to be chosen is never cut for want of a wider panel.
+    let widest = pick.items.iter().map(|item| item.label.width() + 6).max().unwrap_or(0);
+    let wide = WIDE_PANEL.max(u16::try_from(widest).unwrap_or(u16::MAX));
+    let width = box_width(pen.buffer.area.width, if is_keyed { PANEL } else { wide });
     let columns = usize::from(width.saturating_sub(4));
     let marked = sentence::rows(&pick.marked().map(item_description).unwrap_or_default(), Role::Dim, columns);
     // A reason that takes two lines doesn't move the list: there is always room for it.
@@ -292,7 +295,7 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
         let fix = match &finding.fix {
             Some(fix) => Plain::line(&format!("{}: ", fix.kind.label())).then(&Plain::summary(&fix.title)),
             None if finding.code == Code::NotUnderstood => {
-                Plain::line(&format!("close this, then {} to say it in other words: yours are kept there", model.hint("request.focus")))
+                Plain::line(&format!("close this, then {} opens your request again, to say it in other words", model.hint("request.focus")))
             }
             None if finding.edge.is_some() => Plain::line("no automatic fix: edit the edge"),
             None if finding.node.is_some() => Plain::line("no automatic fix: edit the node"),
@@ -333,12 +336,15 @@ fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
 fn draw_reader(model: &Model, reader: &ReaderDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
     match &reader.what {
         Reading::Inspector => {
-            bare(model, &docs::inspector(model), reader.scroll, pen);
+            // A result stands alone, to be copied; what a node is to do has its title.
+            let node = model.selected_node().filter(|_| matches!(model.tab(), Tab::Node | Tab::Source));
+            let title = node.map(|node| model.title_of(node).unwrap_or_else(|| node.title_or_id()));
+            bare(model, title.as_ref(), &docs::inspector(model), reader.scroll, pen);
         }
         Reading::Gate => {
             let Some(key) = &model.inbox.selected else { return };
             let Some(text) = model.inbox.doc(key) else { return };
-            let seen = bare(model, &text.doc, reader.scroll, pen);
+            let seen = bare(model, None, &text.doc, reader.scroll, pen);
             shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from: seen.from, to: seen.to, total: seen.of });
         }
         Reading::Words { title, lines } => {
@@ -350,9 +356,12 @@ fn draw_reader(model: &Model, reader: &ReaderDialog, pen: &mut Pen<'_>, shown: &
 }
 
 /// Text alone on the screen, for reading and for copying with the mouse, with one row of keys below it.
-fn bare(model: &Model, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) -> InSight {
+fn bare(model: &Model, title: Option<&Plain>, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) -> InSight {
     let whole = pen.buffer.area;
-    let body = Rect { height: whole.height.saturating_sub(1), ..whole };
+    let title = title.map(|title| sentence::rows(title, Role::Title, usize::from(whole.width))).unwrap_or_default();
+    pen.lines(whole, &title);
+    let above = u16::try_from(title.len()).map_or(0, |rows| if rows > 0 { rows + 1 } else { 0 }).min(whole.height / 2);
+    let body = Rect { y: whole.y + above, height: whole.height.saturating_sub(above + 1), ..whole };
     let seen = doc::draw(pen, body, text, scroll);
     reader_keys(model, seen, pen, last_row(whole));
     seen

@@ -35,11 +35,41 @@ impl InSight {
 
 /// The card beside or below a list, behind its bar: the row of its title, and where text is below it. Nothing where it has no room.
 pub fn pane(pen: &mut Pen<'_>, area: Rect, role: Role) -> Option<(Rect, Rect)> {
+    // Beside a list the first row is as empty as that of the list's title may be.
+    let area = if area.x > 0 { Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area } } else { area };
     if area.height < 2 || area.width < 4 {
         return None;
     }
     let inside = pen.bar(if area.x > 0 { area } else { Rect { x: 1, width: area.width - 1, ..area } }, role);
     Some((Rect { height: 1, ..inside }, Rect { y: inside.y + 1, height: inside.height - 1, ..inside }))
+}
+
+/// Draws the title of a card whole, on so many rows at most. Gives the column behind it on its last row, and what is left of the card.
+pub fn headed(
+    pen: &mut Pen<'_>,
+    (head, below): (Rect, Rect),
+    mark: Option<(Plain, Role)>,
+    (title, role): (&Plain, Role),
+    most: u16,
+) -> (Rect, Rect) {
+    let x = pen.pieces(head, mark.as_slice());
+    let room = Rect { x, width: head.right().saturating_sub(x), ..head };
+    let most = most.min(below.height).max(1);
+    let mut rows = title.wrap(usize::from(room.width).max(1));
+    let is_cut = rows.len() > usize::from(most);
+    rows.truncate(usize::from(most));
+    let used = u16::try_from(rows.len()).unwrap_or(most).max(1);
+    let mut end = room.x;
+    for (y, row) in (room.y..).zip(&rows) {
+        end = room.x + pen.text(room.x, y, room.width, row, role);
+    }
+    if is_cut {
+        let (y, mark) = (room.y + used - 1, Plain::line("…"));
+        end = room.x
+            + pen.text(room.x, y, room.width, &rows.pop().unwrap_or_default().truncate(usize::from(room.width) - 1).then(&mark), role);
+    }
+    let rest = Rect { x: end, y: head.y + used - 1, width: head.right().saturating_sub(end), height: 1 };
+    (rest, Rect { y: head.y + used, height: (below.bottom()).saturating_sub(head.y + used), ..below })
 }
 
 /// Draws a doc as a card beside a list, from a line on.

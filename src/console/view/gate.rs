@@ -4,15 +4,19 @@
 use ratatui::layout::Rect;
 
 use super::pen::{Pen, Shown};
-use super::{called, doc};
+use super::{called, doc, sentence};
 use crate::console::commands;
 use crate::console::model::{GateKey, GateShown, Model, RunView, docs, scrolled, texts};
 use crate::console::theme::Role;
 use crate::engine::{Gate, Time};
-use crate::text::{Glyph, Plain, began, counted};
+use crate::text::{Glyph, Plain, ago, counted};
 
 /// Rows of a card below which it is low: who asks is on the row of what is asked, and the keys have one row.
 const LOW: u16 = 18;
+/// Rows around the text of a card that is not low.
+const AROUND: usize = 8;
+/// Rows of what is asked at most.
+const QUESTION: u16 = 5;
 /// Gates of one node that are listed.
 const LISTED: usize = 4;
 
@@ -20,54 +24,50 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, key: &GateK
     let Some((head, inside)) = doc::pane(pen, area, Role::Gate) else { return };
     let Some(view) = model.runs.get(&key.run) else { return };
     let (Some((gate, _)), Some(text)) = (view.newest().run.gate(key.gate), model.inbox.doc(key)) else { return };
-    let low = area.height < LOW;
+    // What is asked about has all the room before there is air around it.
+    let width = usize::from(inside.width);
+    let rows: usize = text.doc.from(0).take(usize::from(area.height)).map(|line| line.height(width)).sum();
+    let low = area.height < LOW || rows + AROUND > usize::from(area.height);
     let mark = Plain::line(pen.theme.glyph(Glyph::Gate)).then(&Plain::blank(1));
-    let end = pen.pieces(head, &[(mark, Role::Gate), (docs::asks(gate), Role::Title)]);
+    let (rest, inside) = doc::headed(pen, (head, inside), Some((mark, Role::Gate)), (&docs::asks(gate), Role::Title), QUESTION);
     let about = about(view, gate, now);
     let mut used = 0;
     if low {
-        let rest = Rect { x: end, width: head.right().saturating_sub(end), ..head };
         if about.width() + 2 <= usize::from(rest.width) {
             pen.pieces_right(rest, &[(about, Role::Dim)]);
         }
     } else {
-        pen.text(inside.x, inside.y, inside.width, &about, Role::Dim);
-        used = 2;
+        for row in about.wrap(width).iter().take(2) {
+            pen.text(inside.x, inside.y + used, inside.width, row, Role::Dim);
+            used += 1;
+        }
+        used += 1;
     }
     used += listed(model, view, key, pen, Rect { y: inside.y + used, height: inside.height.saturating_sub(used), ..inside });
-    let keys = if low { 1 } else { 3 };
-    let body = Rect { y: inside.y + used, height: inside.height.saturating_sub(used + keys), ..inside };
+    let (state, is_active) = state(model, now, key, pen);
+    let state = if low && is_active { shortened(model, key, state, width, pen) } else { state };
+    let keys = key_rows(model, is_active, width);
+    let said = sentence::rows(&state.0, state.1, width);
+    // In a low card whether the keys reply is said beside them, where there is room.
+    let beside = low && keys.len() == 1 && width_of(&keys[0]) + GAP + state.0.width() <= width;
+    let gap = u16::from(!low);
+    let below = u16::try_from(keys.len() + if beside { 0 } else { said.len() }).unwrap_or(1);
+    let body = Rect { y: inside.y + used, height: inside.height.saturating_sub(used + below + gap), ..inside };
     let seen = doc::draw(pen, body, &text.doc, model.inbox.gate_scroll(key).min(text.doc.len().saturating_sub(1)));
     shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from: seen.from, to: seen.to, total: text.doc.len() });
-    let row = Rect { y: (body.y + seen.rows + keys / 2).min(inside.bottom().saturating_sub(1)), height: 1, ..inside };
-    let (mut state, is_active) = state(model, now, key, pen);
-    let words: usize = called::replies(model)
-        .into_iter()
-        .filter_map(|id| reply(model, id, true))
-        .map(|[key, words]| key.0.width() + words.0.width() + GAP)
-        .sum();
-    // The keys come before how much was not seen, in few words where there is little room.
-    if low && is_active && words + state.0.width() > usize::from(row.width) {
-        let unseen = model.inbox.doc(key).map_or(0, |doc| model.safety.unseen(key, doc.revision));
-        let rest = if unseen > 0 { format!(" {unseen} unseen ({})", model.hint("move.detail_down")) } else { String::new() };
-        let asked = if model.inbox.asked.is_some() { " again?" } else { &rest };
-        state.0 = Plain::line(&format!("{}{asked}", pen.theme.glyph(Glyph::Active)));
+    let y = (body.y + seen.rows + gap).min(inside.bottom().saturating_sub(below));
+    let rows: Vec<_> = keys.into_iter().chain(said.into_iter().filter(|_| !beside)).collect();
+    pen.lines(Rect { y, height: inside.bottom().saturating_sub(y), ..inside }, &rows);
+    if beside {
+        pen.pieces_right(Rect { y, height: 1, ..inside }, &[state]);
     }
-    // Whether the keys reply is always said; the keys themselves are in the bottom row too.
-    let free = if low {
-        pen.pieces_right(row, &[state])
-    } else {
-        pen.pieces(Rect { y: row.y + 1, ..row }, &[state]);
-        row.right()
-    };
-    replies(model, is_active, pen, Rect { width: free.saturating_sub(row.x + 1), ..row });
     pen.end_bar(inside);
 }
 
 /// The node's id, who does its work, and when it asked.
 fn about(view: &RunView, gate: &Gate, now: Time) -> Plain {
     let worker = view.plan().nodes.iter().find(|node| node.id == gate.node).map(texts::worker);
-    let asked = Plain::line("asked ").then(&began(gate.opened.0, now.0));
+    let asked = Plain::line("asked ").then(&ago(now.since(gate.opened)));
     let parts = [Some(Plain::summary(&gate.node)), worker, Some(asked)];
     parts.into_iter().flatten().reduce(|line, part| line.then(&Plain::line(" · ")).then(&part)).unwrap_or_default()
 }
@@ -91,22 +91,41 @@ fn listed(model: &Model, view: &RunView, key: &GateKey, pen: &mut Pen<'_>, area:
     rows + 1
 }
 
-/// The keys that reply, as far as they fit.
-fn replies(model: &Model, is_active: bool, pen: &mut Pen<'_>, row: Rect) {
-    let mut x = row.x;
-    for id in called::replies(model) {
-        let Some(pieces) = reply(model, id, is_active) else { continue };
-        let width: usize = pieces.iter().map(|(text, _)| text.width()).sum();
-        if usize::from(x) + width > usize::from(row.right()) {
-            break;
-        }
-        x = pen.pieces(Rect { x, width: row.right() - x, ..row }, &pieces) + if usize::from(row.width) < WIDE { 2 } else { 3 };
+/// In few words whether the keys reply, so that they and what is missing have one row.
+fn shortened(model: &Model, key: &GateKey, (words, role): (Plain, Role), width: usize, pen: &Pen<'_>) -> (Plain, Role) {
+    let keys = called::replies(model).into_iter().filter_map(|id| reply(model, id, true));
+    if keys.map(|pieces| width_of(&pieces) + GAP).sum::<usize>() + words.width() <= width {
+        return (words, role);
     }
+    let unseen = model.inbox.doc(key).map_or(0, |doc| model.safety.unseen(key, doc.revision));
+    let rest = if unseen > 0 { format!(" {unseen} unseen ({})", model.hint("move.detail_down")) } else { String::new() };
+    let asked = if model.inbox.asked.is_some() { " again?" } else { &rest };
+    (Plain::line(&format!("{}{asked}", pen.theme.glyph(Glyph::Active))), role)
 }
 
-/// Columns behind a key, and from how many columns of a row on it has one more.
+fn width_of(pieces: &[(Plain, Role)]) -> usize {
+    pieces.iter().map(|(text, _)| text.width()).sum()
+}
+
+/// The keys that reply, on as many rows as they take.
+fn key_rows(model: &Model, is_active: bool, width: usize) -> Vec<Vec<(Plain, Role)>> {
+    let mut rows: Vec<Vec<(Plain, Role)>> = vec![Vec::new()];
+    for pieces in called::replies(model).into_iter().filter_map(|id| reply(model, id, is_active)) {
+        if rows.last().is_some_and(|row| !row.is_empty() && width_of(row) + GAP + width_of(&pieces) > width) {
+            rows.push(Vec::new());
+        }
+        if let Some(row) = rows.last_mut() {
+            if !row.is_empty() {
+                row.push((Plain::blank(GAP), Role::Text));
+            }
+            row.extend(pieces);
+        }
+    }
+    rows
+}
+
+/// Columns behind a key.
 const GAP: usize = 2;
-const WIDE: usize = 60;
 
 /// The key of a reply and what it is called.
 fn reply(model: &Model, id: &str, is_active: bool) -> Option<[(Plain, Role); 2]> {
@@ -123,7 +142,7 @@ fn state(model: &Model, now: Time, key: &GateKey, pen: &Pen<'_>) -> ((Plain, Rol
         return says(&format!("replay at event {}, keys inactive: {now} leaves the replay", replay.at()), Role::Badge);
     }
     if model.selected_gate().is_none() {
-        return says(&format!("opened just now: {} lets its keys reply", model.hint("tree.attention")), Role::Waiting);
+        return says(&format!("press {} first: it opened just now", model.hint("tree.attention")), Role::Waiting);
     }
     if !model.dialogs.is_empty() {
         return says("close this to use the keys of the gate", Role::Dim);

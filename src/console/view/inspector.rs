@@ -29,19 +29,15 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
         return pen.end_bar(below);
     }
     let Some(node) = model.selected_node() else { return };
-    let failure = docs::failure_title(model);
-    let mut title = vec![failure.map_or_else(|| (node.title_or_id(), Role::Title), |words| (words, Role::Error))];
-    if let Some((glyph, role)) = state {
-        title.insert(0, (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role));
-    }
-    pen.pieces(head, &title);
-    let about = about(model, node, now);
-    let row = |at: u16| Rect { y: below.y + at, height: 1, ..below };
+    let named = || (model.title_of(node).unwrap_or_else(|| node.title_or_id()), Role::Title);
+    let (title, role) = docs::failure_title(model).map_or_else(named, |words| (words, Role::Error));
+    let mark = state.map(|(glyph, role)| (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role));
     // A low card says who on the row of the title, so that the thing itself has room.
     let low = below.height < LOW;
+    let (rest, below) = doc::headed(pen, (head, below), mark, (&title, role), if low { 2 } else { TITLE_ROWS });
+    let about = about(model, node, now);
+    let row = |at: u16| Rect { y: below.y + at, height: 1, ..below };
     if low {
-        let end = head.x + u16::try_from(title.iter().map(|(text, _)| text.width()).sum::<usize>()).unwrap_or(u16::MAX).min(head.width);
-        let rest = Rect { x: end, width: head.right().saturating_sub(end), ..head };
         if about.width() + 2 <= usize::from(rest.width) {
             pen.pieces_right(rest, &[(about, Role::Dim)]);
         }
@@ -62,8 +58,9 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
     pen.end_bar(inside);
 }
 
-/// Rows of a card below which it is low.
+/// Rows of a card below which it is low, and of its title at most.
 const LOW: u16 = 9;
+const TITLE_ROWS: u16 = 5;
 
 /// The node's id, who does its work, and whether it asks a person; of one at work, since when it is as it is.
 fn about(model: &Model, node: &Node, now: Time) -> Plain {

@@ -23,7 +23,7 @@ pub fn below(model: &Model, view: &RunView, rows: &[TreeRow], pen: &mut Pen<'_>,
         let node = run.node(&row.node).filter(|node| node.state.is_at_work())?;
         let of = view.plan().nodes.get(row.index)?;
         let (said, writes) = last(view, of, node)?;
-        Some((of.title_or_id(), said, writes))
+        Some((view.title_of(&of.id), said, writes))
     });
     let room = usize::from(area.height.saturating_sub(1)).min(LIVE);
     let lines: Vec<_> = said.take(room).collect();
@@ -35,9 +35,18 @@ pub fn below(model: &Model, view: &RunView, rows: &[TreeRow], pen: &mut Pen<'_>,
             (Plain::line(pen.theme.glyph(Glyph::Running)), Role::Running),
             (Plain::blank(1).then(&title.truncate(wide).pad(wide)).then(&Plain::blank(2)), Role::Text),
             // Of what a model writes, its end is what is new.
-            (if writes { line.truncate_start(beside) } else { line }, Role::Dim),
+            (if writes { tail(&line, beside) } else { line }, Role::Dim),
         ];
         pen.pieces(Rect { x: area.x + 3, y, width: area.width.saturating_sub(4), height: 1 }, &pieces);
+    }
+}
+
+/// The end of a line, from the start of a word on.
+fn tail(line: &Plain, columns: usize) -> Plain {
+    let cut = line.truncate_start(columns);
+    match cut.as_str().split_once(' ') {
+        Some((_, words)) if cut != *line => Plain::line("… ").then(&Plain::line(words)),
+        _ => cut,
     }
 }
 
@@ -61,7 +70,7 @@ pub fn pane(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
         let row = Rect { y, height: 1, ..inside };
         let mark = Plain::line(pen.theme.glyph(Glyph::Running)).then(&Plain::blank(1));
         let end = pen.pieces_right(row, &[(took(node, now), Role::Dim)]);
-        pen.pieces(Rect { width: end.saturating_sub(row.x + 1), ..row }, &[(mark, Role::Running), (of.title_or_id(), Role::Text)]);
+        pen.pieces(Rect { width: end.saturating_sub(row.x + 1), ..row }, &[(mark, Role::Running), (view.title_of(&of.id), Role::Text)]);
         let lines = ending(view, of, node, usize::from(inside.width.saturating_sub(2)), each);
         let (newest, older) = lines.split_last().map_or((None, &[][..]), |(newest, older)| (Some(newest), older));
         y += 1;

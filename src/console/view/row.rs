@@ -135,7 +135,7 @@ impl RowDrawing<'_> {
     fn said(&self, pen: &Pen<'_>) -> RowTexts {
         let name = nest::name(&self.node.id);
         let entry = name.split_once(']').filter(|_| name.starts_with('[')).map(|(entry, _)| format!("{entry}] ")).unwrap_or_default();
-        let title = match self.node.title() {
+        let title = match self.model.title_of(self.node) {
             Some(title) => Plain::line(&entry).then(&title),
             None => Plain::summary(name),
         };
@@ -291,7 +291,7 @@ impl RowDrawing<'_> {
         let x = time.saturating_sub(self.columns.lane + 1);
         let lane = Rect { x, width: self.columns.lane, ..area };
         if let Some((fate, may)) = self.model.proposal().and_then(|proposal| proposal.fate(&self.node.id)) {
-            let word = Plain::line(&format!("{}{}{}", pen.theme.glyph(Glyph::ArrowRight), if may { "may: " } else { "" }, fate.word()));
+            let word = Plain::line(&format!("{} {}{}", pen.theme.glyph(Glyph::ArrowRight), if may { "perhaps " } else { "" }, fate.word()));
             pen.text(x, area.y, area.right().saturating_sub(x), &word, texts::impact_role(ImpactLine::Nodes(fate)));
         } else if let Some(scale) = self.columns.scale.filter(|_| lane.width > 0) {
             Lane { stretches: &view.seen().timeline.stretches(&self.node.id), scale, role: texts::lane_role(&node.state) }.draw(pen, lane);

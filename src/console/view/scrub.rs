@@ -27,6 +27,7 @@ fn column(event: usize, events: usize, columns: u16) -> u16 {
 fn bar(view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
     let pace = match replay.plays() {
         true => format!(" plays x{} ", replay.speed()),
+        false if replay.at() >= view.journal().len() => " at the end ".to_owned(),
         false if replay.speed() > 1 => format!(" paused x{} ", replay.speed()),
         false => " paused ".to_owned(),
     };

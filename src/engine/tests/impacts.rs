@@ -227,7 +227,7 @@ fn the_impact_says_which_nodes_with_effects_act_again() {
     let again = Action::Rerun { node: "a".into(), scope: RerunReach::Downstream };
     assert_eq!(kinds(&world, &again), [list(NodeImpact::Reruns, &["a", "s", "b"]), list(NodeImpact::ActsAgain, &["s", "b"])]);
     let lines = lines(&world, &again);
-    assert!(lines.contains(&"may change things again, by what comes before: s, b".to_string()), "{lines:?}");
+    assert!(lines.contains(&"may change things a second time, if the plan still leads there: s, b".to_string()), "{lines:?}");
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_retry_says_that_what_never_ran_runs_and_does_not_run_again() {
     let mut world = World::new(plan(vec![agent("bad", &[]), agent("after", &["bad"])]));
     world.fail("bad", ErrorKind::Permanent);
     let retry = Action::Retry { node: "bad".into() };
-    assert_eq!(lines(&world, &retry)[..2], ["may run, by what comes before: after", "runs again: bad"]);
+    assert_eq!(lines(&world, &retry)[..2], ["runs if the plan leads there: after", "runs again: bad"]);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn an_action_says_that_the_open_gate_after_it_closes_and_asks_again() {
     let given = Action::Override { node: "a".into(), value: json!(2) };
     assert_eq!(lines(&world, &given)[..2], ["asks again: b", "closes gates of: b"]);
     let again = Action::Rerun { node: "a".into(), scope: RerunReach::Downstream };
-    assert_eq!(lines(&world, &again)[..3], ["may ask again, by what comes before: b", "runs again: a", "closes gates of: b"]);
+    assert_eq!(lines(&world, &again)[..3], ["asks again if the plan still leads there: b", "runs again: a", "closes gates of: b"]);
     world.act(given);
     assert_eq!((world.state("b"), world.open()), ("waiting", vec![2]));
     assert_eq!(world.voided(1).as_deref(), Some("the node runs again (override the result of `a`)"));

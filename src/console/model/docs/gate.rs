@@ -11,7 +11,8 @@ use crate::text::{Plain, bytes};
 
 /// What a gate is about, on one line.
 pub fn gate_title(view: &RunView, gate: &Gate) -> Plain {
-    view.title_of(&gate.node).then(&Plain::line(": ")).then(&asks(gate))
+    let (title, asks) = (view.title_of(&gate.node), asks(gate));
+    if asks.as_str().starts_with(title.as_str()) { asks } else { title.then(&Plain::line(": ")).then(&asks) }
 }
 
 /// What a gate asks, on one line.
@@ -118,10 +119,16 @@ fn written(draft: Option<&ReplyDraft>, options: &[String], doc: &mut Doc<'static
     doc.line(Role::Text, Plain::default());
 }
 
+/// Bytes of a question that the rows of a title hold on any screen.
+const TITLE: usize = 150;
+
 fn question(kind: &GateKind, draft: Option<&ReplyDraft>, doc: &mut Doc<'static>) {
     let Some(GateQuestion { text, options, fields }) = kind.question() else { return };
-    doc.heading("question");
-    doc.text(Role::Text, text);
+    // A short one is whole in the title.
+    if text.len() > TITLE || text.contains('\n') {
+        doc.heading("question");
+        doc.text(Role::Text, text);
+    }
     for option in options {
         let is_picked = matches!(draft, Some(ReplyDraft::Answer(Value::String(answer))) if *answer == *option);
         let line = Plain::line(if is_picked { "  [x] " } else { "  [ ] " }).then(&Plain::summary(&option));
@@ -131,6 +138,9 @@ fn question(kind: &GateKind, draft: Option<&ReplyDraft>, doc: &mut Doc<'static>)
     for field in fields {
         let preset = field.default.as_ref().map(|value| Plain::line(", preset ").then(&Plain::summary(&value.to_string())));
         doc.line(Role::Text, Plain::line("  field: ").then(&texts::field(field)).then(&preset.unwrap_or_default()));
+    }
+    if matches!(kind, GateKind::Question { call: None, .. }) {
+        doc.line(Role::Dim, Plain::line("the run goes on with any answer, a no too; only a rejection stops what comes after"));
     }
 }
 

@@ -11,7 +11,7 @@ mod run;
 mod trace;
 mod versus;
 
-pub use act::proposal;
+pub use act::{proposal, proposal_title};
 pub use compare::compare;
 pub use diff::mark_role;
 pub use event::{event, json as event_json, streamed};

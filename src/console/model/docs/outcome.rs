@@ -2,7 +2,7 @@
 //! all. Where the last step only had an effect, the newest text that was made for a person comes first.
 
 use super::super::{Doc, Inspector, RunView, Tab};
-use crate::console::model::Model;
+use crate::console::model::{Model, inputs};
 use crate::console::theme::Role;
 use crate::engine::{NodeRun, is_effect};
 use crate::plan::{Node, NodeId, NodeKind, nest};
@@ -45,9 +45,14 @@ impl RunView {
         let name = nest::name(id);
         let entry = name.split_once(']').filter(|_| name.starts_with('[')).map(|(entry, _)| format!("{entry}] ")).unwrap_or_default();
         match self.seen().run.node_doc(id).and_then(Node::title) {
-            Some(title) => Plain::line(&entry).then(&title),
+            Some(title) => Plain::line(&entry).then(&self.filled(id, title)),
             None => Plain::summary(id),
         }
+    }
+
+    /// A title with what is known by now in the place of its references.
+    pub fn filled(&self, id: &NodeId, title: Plain) -> Plain {
+        if title.as_str().contains("{{") { Plain::summary(&self.seen().run.filled(id, title.as_str())) } else { title }
     }
 
     /// A sentence with the titles of its nodes in place of their ids.
@@ -103,6 +108,16 @@ pub fn result<'a>(inspector: &Inspector, run: &'a RunView, id: &NodeId, doc: &mu
 }
 
 impl Model {
+    /// What a node of the shown plan or run does, as far as somebody wrote it, with what is known in the place of its references.
+    pub fn title_of(&self, node: &Node) -> Option<Plain> {
+        let title = node.title()?;
+        Some(match self.shown_run() {
+            Some(run) => run.filled(&node.id, title),
+            None if title.as_str().contains("{{") => Plain::summary(&inputs::filled(title.as_str(), &self.plan().inputs)),
+            None => title,
+        })
+    }
+
     /// Whether the output of a run that is over is read: it has the keys, and the room.
     pub fn reads_output(&self) -> bool {
         let is_read = self.place.focus == super::super::Focus::Inspector && self.tab() == Tab::Output && self.replay().is_none();

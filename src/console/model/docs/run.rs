@@ -116,18 +116,11 @@ fn ways_on(model: &Model, run: &RunView, node: &NodeId, doc: &mut Doc<'_>) {
     let is_reached = run.replay().is_none() && (run.goes_on() || run.newest().run.outcome().is_some());
     if has_failed && is_reached {
         let key = |id: &str| model.hint(id);
-        let words = format!("{} tries again, {} edits it first, {} has more", key("act.again"), key("plan.edit"), key("act.menu"));
+        // Another model may do what this one failed at.
+        let is_agent = run.seen().run.node_doc(node).is_some_and(|node| node.kind.agent().is_some());
+        let other = if is_agent { format!(", {} takes another model or key", key("app.model")) } else { String::new() };
+        let words = format!("{} tries again, {} edits it first{other}, {} has more", key("act.again"), key("plan.edit"), key("act.menu"));
         doc.line(Role::Hint, Plain::line(&words));
-    }
-}
-
-/// Another model may do what this one failed at.
-fn other_model(model: &Model, run: &RunView, node: &NodeId, doc: &mut Doc<'_>) {
-    let is_agent = run.seen().run.node_doc(node).is_some_and(|node| node.kind.agent().is_some());
-    let has_failed = run.seen().run.node(node).is_some_and(|node| node.state.has_failed());
-    if is_agent && has_failed && run.replay().is_none() {
-        let (choose, retry) = (model.hint("app.model"), model.hint("act.again"));
-        doc.line(Role::Hint, Plain::line(&format!("{choose} chooses another model or key, {retry} tries again with it")));
     }
 }
 
@@ -137,18 +130,17 @@ fn failed((model, run): (&Model, &RunView), id: &NodeId, (state, error): (&str, 
     failure(if failure_title(model).is_some() { None } else { Some(state) }, error, doc);
     kept_from_running(run, id, doc);
     ways_on(model, run, id, doc);
-    other_model(model, run, id, doc);
 }
 
 /// Columns of a card around its title.
 const TITLE_FRAME: u16 = 6;
 
-/// What the card of a failed node is called: the failure, where that is one row.
+/// What the card of a failed node is called: the failure, where that is two rows at most.
 pub fn failure_title(model: &Model) -> Option<Plain> {
     let (view, id) = model.shown_run().zip(model.selected_id())?;
     let node = view.seen().run.node(id).filter(|node| node.state.has_failed() && model.tab() == Tab::Output)?;
     let first = Plain::summary(node.error.as_ref()?.message.lines().next()?.trim_end_matches(':'));
-    (!first.is_empty() && first.width() <= usize::from(model.layout().detail.width.saturating_sub(TITLE_FRAME))).then_some(first)
+    (!first.is_empty() && first.width() <= 2 * usize::from(model.layout().detail.width.saturating_sub(TITLE_FRAME))).then_some(first)
 }
 
 /// Which nodes a failure keeps from running, by their titles.
@@ -189,7 +181,8 @@ fn failure(what: Option<&str>, error: &NodeError, doc: &mut Doc<'_>) {
     if !rest.trim().is_empty() {
         doc.text(Role::Text, rest);
     }
-    if let Some(hint) = &error.hint {
+    // How to try again is said by its key.
+    if let Some(hint) = error.hint.as_ref().filter(|hint| hint.as_str() != "try again") {
         doc.text(Role::Text, &format!("hint: {hint}"));
     }
 }

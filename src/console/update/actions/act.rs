@@ -165,8 +165,13 @@ fn offers(model: &Model) -> [(&'static str, Vec<OfferRow>); 2] {
     offers.push(("Breakpoints", "the list: add, change, remove", "act.breaks", Offer::Breaks));
     offers.push(("Undo the last action", "works until the action takes effect", "act.undo", Offer::Undo));
     let mut say = |label, words, key, action| offers.push((label, words, key, Offer::Act(action)));
-    say("Stop the run early", "agents end with what they have so far; nothing else starts", "", Action::Stop { target: run() });
-    say("Cancel the run", "ends everything now", "run.cancel", Action::Cancel { target: run() });
+    say(
+        "Stop the run early, with what it has",
+        "agents end with what they have so far; nothing else starts",
+        "",
+        Action::Stop { target: run() },
+    );
+    say("Cancel the run, without a result", "ends everything now", "run.cancel", Action::Cancel { target: run() });
     [("This node", of_one), ("This run", offers)]
 }
 
@@ -196,12 +201,27 @@ fn of_node(node: &NodeId, again: &Action) -> Vec<OfferRow> {
         ("Rerun, with all after it", "runs it and everything that depends on it anew", key_of(&rerun), say(rerun)),
         ("Rerun alone", "runs it again; nodes that used the old result keep it and become stale", "", say(alone)),
         ("Skip", "it does not run; what depends on it may not either", "", say(Action::Skip { node: at() })),
-        ("Stop early", "the agent ends with what it has so far", "", say(Action::Stop { target: one() })),
-        ("Cancel", "ends it without a result; what only it feeds ends too", "run.cancel_node", say(Action::Cancel { target: one() })),
-        ("Hold it and what only it feeds", "none of them starts until you release it", "", say(Action::Hold { target: branch() })),
-        ("Release it and what only it feeds", "ends their holds", "", say(Action::Release { target: branch() })),
-        ("Stop it and what only it feeds", "their agents end with what they have so far", "", say(Action::Stop { target: branch() })),
-        ("Cancel it and what only it feeds", "ends all of them", "run.cancel_branch", say(Action::Cancel { target: branch() })),
+        ("Stop early, with what it has", "the agent ends with what it has so far", "", say(Action::Stop { target: one() })),
+        ("Cancel, without a result", "ends it; what only it feeds ends too", "run.cancel_node", say(Action::Cancel { target: one() })),
+        (
+            "Hold this branch",
+            "of this node and what only it feeds none starts until you release it",
+            "",
+            say(Action::Hold { target: branch() }),
+        ),
+        ("Release this branch", "ends the holds of this node and of what only it feeds", "", say(Action::Release { target: branch() })),
+        (
+            "Stop this branch early, with what it has",
+            "this node and what only it feeds: agents end with what they have so far",
+            "",
+            say(Action::Stop { target: branch() }),
+        ),
+        (
+            "Cancel this branch, without results",
+            "ends this node and what only it feeds",
+            "run.cancel_branch",
+            say(Action::Cancel { target: branch() }),
+        ),
     ]
 }
 

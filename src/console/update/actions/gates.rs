@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::{ConsoleEffect, TOO_FAST, UpdateTurn, actions::inspector::copy_text};
 use crate::console::model::{
-    Asked, Asks, Dialog, EditThen, FormDialog, GATE_FRAME, GateKey, Intent, LineThen, Model, MoveBy, PickItem, PickThen, PlanScreen,
+    Asked, Asks, Dialog, EditThen, FormDialog, GATE_FRAME, GateKey, Intent, LineThen, Model, MoveBy, Pick, PickItem, PickThen, PlanScreen,
     Reading, ReplyDraft, Screen, Status, TextField, docs, options_to_pick, texts,
 };
 use crate::engine::{Action, Command, Gate, GateKind, GateQuestion, GateReply, OPTION, Time, form_has_option};
@@ -45,6 +45,7 @@ pub(in crate::console::update) fn reply(model: &mut Model, turn: &mut UpdateTurn
 fn kept_first(model: &Model, id: &str) -> Option<String> {
     let (_, gate) = model.selected_gate()?;
     let (what, send) = match (model.selected_draft()?, id) {
+        (draft, "gate.reject") if is_no(draft) => return None,
         (ReplyDraft::Words(_), "gate.edit") => ("you wrote a reason to reject", "gate.reject"),
         (ReplyDraft::Payload(_), "gate.reject") => ("you edited what it asks about", "gate.approve"),
         (ReplyDraft::Answer(_), "gate.reject") if options_to_pick(gate).is_none() => ("you wrote an answer", "gate.approve"),
@@ -178,20 +179,12 @@ fn past(intent: Intent, node: &NodeId) -> String {
 }
 
 /// Edits the payload, writes the answer, or picks the next of a few. Nothing is decided by it.
-pub fn edit(model: &mut Model, turn: &mut UpdateTurn) {
+pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
     if let Some(why) = kept_first(model, "gate.edit") {
         return model.status = Some(Status::warn(&why));
     }
     let Some((key, gate)) = model.selected_gate() else { return };
     let (key, draft) = (key.clone(), model.inbox.drafts.get(key));
-    if let Some(options) = options_to_pick(gate) {
-        let at = written(draft).and_then(|answer| options.iter().position(|option| answer == option.as_str()));
-        let next = at.map_or(0, |at| (at + 1) % options.len());
-        keep_draft(model, turn, &key, ReplyDraft::Answer(Value::from(options[next].clone())));
-        let (send, pick) = (model.hint("gate.approve"), model.hint("gate.edit"));
-        let words = format!("not sent yet: press {send} to answer {}, {pick} for the next of {}", options[next], options.len());
-        return model.status = Some(Status::note(&words));
-    }
     let dialog = match gate.kind.question() {
         Some(GateQuestion { text, options, fields }) if !fields.is_empty() => {
             let lines = form_lines(&options, fields, written(draft));
@@ -199,7 +192,9 @@ pub fn edit(model: &mut Model, turn: &mut UpdateTurn) {
         }
         Some(GateQuestion { text, options, .. }) if !options.is_empty() => {
             let items = options.iter().map(|option| PickItem::new(PickThen::Answer(key.clone(), option.clone()), option, "")).collect();
-            Dialog::pick(text, items)
+            let mut pick = Pick::new(text, items);
+            pick.selected = written(draft).and_then(|answer| options.iter().position(|option| answer == option.as_str())).unwrap_or(0);
+            Dialog::Pick(pick)
         }
         Some(GateQuestion { text, .. }) => {
             let before = written(draft).map(texts::result).unwrap_or_default();
@@ -347,10 +342,20 @@ pub fn keep_draft(model: &mut Model, turn: &mut UpdateTurn, key: &GateKey, draft
         ReplyDraft::Words(_) => ("again to reject with this reason", "gate.reject"),
     };
     let hint = model.look.keymap.hint(command).unwrap_or_default();
-    model.status = Some(Status::note(&format!("not sent yet: press {hint} {word}")));
+    let but =
+        if is_no(&draft) { format!("; the run goes on with it, {} stops it instead", model.hint("gate.reject")) } else { String::new() };
+    model.status = Some(Status::note(&format!("not sent yet: press {hint} {word}{but}")));
     model.inbox.drafts.insert(key.clone(), draft);
     model.inbox.scroll = 0;
     refresh_doc(model, key);
+}
+
+/// Whether an answer is a bare no, which stops nothing.
+fn is_no(draft: &ReplyDraft) -> bool {
+    let ReplyDraft::Answer(value) = draft else { return false };
+    let word = value.as_str().map(|text| text.trim().trim_end_matches(['.', '!']).to_lowercase());
+    *value == Value::Bool(false)
+        || word.is_some_and(|word| ["no", "n", "nope", "stop", "don't", "do not", "cancel"].contains(&word.as_str()))
 }
 
 /// Checks a form and gives the answer.
@@ -454,8 +459,12 @@ pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
 /// Moves through the text of the gate that has the card.
 pub fn scroll(model: &mut Model, by: MoveBy) {
     let area = model.layout().detail;
-    let (columns, rows) = (usize::from(area.width.saturating_sub(4)), usize::from(area.height.saturating_sub(GATE_FRAME)));
-    let Some(text) = model.card_gate().and_then(|key| model.inbox.doc(&key)) else { return };
+    let columns = usize::from(area.width.saturating_sub(4));
+    let Some((key, text)) = model.card_gate().and_then(|key| Some((key.clone(), model.inbox.doc(&key)?))) else { return };
+    let gate = model.runs.get(&key.run).and_then(|view| view.newest().run.gate(key.gate));
+    let title = gate.map_or(1, |(gate, _)| (docs::asks(gate).width() + 2).div_ceil(columns.max(1)));
+    let frame = GATE_FRAME + u16::from(area.x > 0) + u16::try_from(title).unwrap_or(1).clamp(1, 5) - 1;
+    let rows = usize::from(area.height.saturating_sub(frame));
     let last = text.doc.last_page(columns, rows.max(1)) + 1;
     model.inbox.scroll = by.from(model.inbox.scroll.min(last), last);
 }

@@ -53,7 +53,7 @@ pub fn go(model: &mut Model, by: MoveBy) {
     let Some(dialog) = model.dialogs.last() else { return screen(model, by) };
     let len = match dialog {
         Dialog::List { of, .. } => listed(model, of),
-        Dialog::Act(proposal) => docs::proposal(proposal).len(),
+        Dialog::Act(proposal) => docs::proposal(model, proposal).len(),
         Dialog::Reader(reader) => reading_len(model, &reader.what),
         Dialog::Help(help) => help.pages(HelpDialog::room(model.place.size)).len(),
         Dialog::Pick(pick) => pick.lines(),

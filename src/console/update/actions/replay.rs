@@ -20,8 +20,10 @@ pub fn toggle(model: &mut Model, _: &mut UpdateTurn) {
         return;
     }
     go(model, |_, _| {});
-    let (back, forward, last) = (model.hint("replay.back"), model.hint("replay.forward"), model.hint("replay.last"));
-    let words = format!("replay: {back} and {forward} step by event, {last} leaves the replay; nothing is called");
+    let key = |id: &str| model.hint(id);
+    let (play, first, back) = (key("replay.play"), key("replay.first"), key("replay.back"));
+    let words =
+        format!("replay, at its last event: {play} plays it from the start, {first} goes there, {back} steps back; nothing is called");
     model.status = Some(Status::note(&words));
 }
 

@@ -52,7 +52,7 @@ pub fn providers(model: &mut Model, offers: Vec<ProviderOffer>) {
     model.setup = SetupDraft { offers, below: model.dialogs.len(), asked: model.setup.asked, ..SetupDraft::default() };
     let mut dialog = Dialog::noted_pick(WHERE, &format!("{note} Choose, or type an address."), items);
     if let Dialog::Pick(pick) = &mut dialog {
-        let words = Plain::line("no provider matches; enter takes an address, such as http://localhost:8080/v1");
+        let words = Plain::line("not in the list: enter takes it as the address of a server");
         pick.otherwise = Some((TypedAs::Address, words));
     }
     model.dialogs.push(dialog);
@@ -148,8 +148,8 @@ fn ask(model: &mut Model, line: SetupLine) {
     let key = format!("key for {}", model.setup.server());
     let nothing = usual_key(model).map_or_else(|| "no key".to_owned(), |name| format!("the one in {name}"));
     let about_key = format!(
-        "Type or paste it: it is not shown, and kept in a file that only you can read. Or $NAME for a variable, !COMMAND for what a command \
-         prints, nothing for {nothing}."
+        "Type or paste it. It is not shown, and is kept in a file that only you can read. $NAME reads it from a variable, !COMMAND from what \
+         a command prints. An empty line takes {nothing}."
     );
     let (title, note, field) = match line {
         SetupLine::Address => ("address of the server", "such as http://localhost:8080/v1", TextField::line(&known)),
@@ -328,7 +328,7 @@ fn failed(model: &mut Model, failure: &SetupFailure) {
         SetupKey::Typed(_) => choice(SetupChoice::OtherKey, "give another key", "the one that you typed is not kept"),
         SetupKey::Variable(_) | SetupKey::Command(_) => choice(SetupChoice::OtherKey, "give another key", ""),
     };
-    let now = format!("now: {}", setup.address.as_deref().unwrap_or("the usual one"));
+    let now = format!("it is {}", setup.address.as_deref().unwrap_or("the usual one"));
     let address = choice(SetupChoice::OtherAddress, "change the address", &now);
     let name = choice(SetupChoice::OtherModel, "name the model …", "as its server knows it; it need not be listed");
     let again = choice(SetupChoice::Again, "try again", "the same once more");

@@ -31,11 +31,11 @@ impl NodeImpact {
         (Self::Skips, "skipped", "skips", "skips"),
         (Self::Cancels, "cancelled", "cancels before it runs", "cancels"),
         (Self::Fails, "fails", "fails", "fails"),
-        (Self::Reruns, "again", "runs again", "reruns"),
+        (Self::Reruns, "runs again", "runs again", "reruns"),
         (Self::Runs, "runs", "runs", "runs"),
         (Self::AsksAgain, "asks again", "asks again", "asks_again"),
         (Self::RehearsesAgain, "rehearses again", "rehearses again", "rehearses_again"),
-        (Self::ActsAgain, "acts again", "changes things again", "acts_again"),
+        (Self::ActsAgain, "runs again", "may change things a second time", "acts_again"),
         (Self::Stops, "stopped", "interrupts", "stops"),
         (Self::CancelsAtWork, "cancelled", "cancels in its work", "cancels_at_work"),
     ];
@@ -61,11 +61,11 @@ impl NodeImpact {
     /// The same of nodes that are reached only if what comes before leads there.
     fn label_if_reached(self) -> &'static str {
         match self {
-            Self::Reruns => "may run again, by what comes before",
-            Self::Runs => "may run, by what comes before",
-            Self::AsksAgain => "may ask again, by what comes before",
-            Self::RehearsesAgain => "may rehearse again, by what comes before",
-            Self::ActsAgain => "may change things again, by what comes before",
+            Self::Reruns => "runs again if the plan still leads there",
+            Self::Runs => "runs if the plan leads there",
+            Self::AsksAgain => "asks again if the plan still leads there",
+            Self::RehearsesAgain => "rehearses again if the plan still leads there",
+            Self::ActsAgain => "may change things a second time, if the plan still leads there",
             other => other.label(),
         }
     }
@@ -89,9 +89,15 @@ impl NodeImpact {
 impl Impact {
     /// The worst first; none where nothing changes at once.
     pub fn lines(&self) -> Vec<(ImpactLine, Plain)> {
+        self.lines_by(NodeId::to_string)
+    }
+
+    /// The same with other names of the nodes.
+    pub fn lines_by(&self, name: impl Fn(&NodeId) -> String) -> Vec<(ImpactLine, Plain)> {
         let named = NodeImpact::all().rev().map(|kind| (kind, self.named(kind))).filter(|(_, nodes)| !nodes.is_empty());
         let line = |kind: NodeImpact, label: &str, nodes: &[&NodeId]| {
-            let line = Plain::summary(&format!("{label}: {}", names(nodes)));
+            let names: Vec<String> = nodes.iter().map(|node| name(node)).collect();
+            let line = Plain::summary(&format!("{label}: {}", some_of(&names, NAMED)));
             (!nodes.is_empty()).then_some((ImpactLine::Nodes(kind), line))
         };
         let nodes = named.flat_map(|(kind, nodes)| {
@@ -100,7 +106,7 @@ impl Impact {
         });
         let ends = self.ends.map(|outcome| (ImpactLine::Ends(outcome), Plain::line(&format!("ends the run: {}", outcome.word()))));
         let is_lost = self.lost.tokens > 0 || self.lost.cost_usd > 0.0 || self.lost.work_ms.is_some_and(|ms| ms > 0);
-        let lost = is_lost.then(|| Plain::line("gives up what was done: ").then(&self.lost.label()));
+        let lost = is_lost.then(|| Plain::line("spent on what is dropped: ").then(&self.lost.label()));
         nodes.chain(ends).chain(lost.map(|lost| (ImpactLine::Lost, lost))).collect()
     }
 
@@ -110,10 +116,6 @@ impl Impact {
             NodeImpact::all().filter(|other| other.of() == Some(kind)).flat_map(|other| self.nodes(other)).collect();
         self.nodes(kind).iter().filter(|node| !narrower.contains(node)).collect()
     }
-}
-
-fn names(nodes: &[&NodeId]) -> String {
-    some_of(nodes, NAMED)
 }
 
 #[cfg(test)]
@@ -136,10 +138,10 @@ mod tests {
             "ends early, with what they have: a, b",
             "leaves stale: c",
             "ends the run: failed",
-            "gives up what was done: work 0ms, 7 tokens",
+            "spent on what is dropped: work 0ms, 7 tokens",
         ];
         assert_eq!(lines(&impact), expected);
         let work = Impact { lost: Totals { work_ms: Some(1_200), ..Totals::default() }, ..Impact::default() };
-        assert_eq!(lines(&work), ["gives up what was done: work 1.2s"]);
+        assert_eq!(lines(&work), ["spent on what is dropped: work 1.2s"]);
     }
 }
