@@ -56,18 +56,17 @@ pub(super) struct Outer<'a> {
     pub path: String,
 }
 
-/// From where names by position count in a plan, and how sure that is, once it is known: in its order, and in its texts by where their
-/// spelling usually counts from.
-#[derive(Clone, Copy, Default)]
-pub(super) struct PlanCountings {
-    pub order: Option<(usize, FixKind)>,
-    pub texts: Option<[(usize, bool); 2]>,
+/// From where names by position count, and how sure that is: in the order and in references; in the spellings of other systems by where
+/// each usually counts from.
+#[derive(Clone, Copy)]
+pub(super) struct PositionCounting {
+    pub order: (usize, FixKind),
+    pub texts: [(usize, bool); 2],
 }
 
 /// The same of a plan and of what is inside its nodes, by their addresses. Fixes keep what was so at first: names that are read already tell
 /// nothing any more.
-#[derive(Clone, Default)]
-pub(super) struct Countings(HashMap<String, PlanCountings>);
+pub(super) type Countings = HashMap<String, PositionCounting>;
 
 pub(super) struct PlanCheck<'a> {
     pub plan: &'a Plan,
@@ -110,12 +109,6 @@ impl<'a> PlanCheck<'a> {
         let message = file.map_or_else(|| message.clone(), |file| format!("in `{}`: {message}", legible(file)));
         let message = cut(&message);
         self.findings.push((place, Finding { code, severity: code.severity(), node, edge, path, message, fix }));
-    }
-
-    /// From where names by position count in this plan.
-    pub fn countings(&mut self) -> &mut PlanCountings {
-        let address = self.around.outer.as_ref().map(|outer| outer.address.clone()).unwrap_or_default();
-        self.stock.countings.0.entry(address).or_default()
     }
 
     /// Whether some node has this id, but for case and separators.

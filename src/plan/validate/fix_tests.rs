@@ -183,8 +183,8 @@ fn a_fix_never_connects_an_edge_that_misses_an_end_or_cant_be_read() {
 
 #[test]
 fn a_fix_that_is_a_guess_in_the_document_as_written_is_not_made_as_a_safe_one() {
-    let nodes = json!([{"id": "a", "value": "A"}, {"id": "b", "value": "B", "depends_on": ["Step_0"]},
-        {"id": "c", "value": "C <node-1>", "depends_on": ["Step_1"]}]);
+    let nodes = json!([{"id": "a", "value": "A"}, {"id": "b", "value": "B", "depends_on": ["A"]},
+        {"id": "c", "value": "C <node-1>", "depends_on": ["A", "B"]}]);
     let plan = read(json!({ "nodes": nodes }));
     let guessed = |finding: &Finding| finding.fix.as_ref().is_some_and(|fix| fix.kind == FixKind::Guess);
     let guesses: Vec<String> = validate(&plan, &catalog()).into_iter().filter(guessed).map(|finding| finding.path).collect();
@@ -192,6 +192,44 @@ fn a_fix_that_is_a_guess_in_the_document_as_written_is_not_made_as_a_safe_one() 
     let made = |most| fixes(&plan, &catalog(), most).into_iter().map(|(path, fix)| (path, fix.kind)).collect::<Vec<_>>();
     assert!(made(FixKind::Safe).iter().all(|(path, _)| !guesses.contains(path)), "{:?}", made(FixKind::Safe));
     assert!(made(FixKind::Guess).contains(&(guesses[0].clone(), FixKind::Guess)));
+}
+
+/// A plan of `a`, `b` and `c` after its safe fixes, and after the safe fixes of what that gives.
+fn fixed_twice(c: &Value) -> (Plan, Plan) {
+    let mut plan = read(json!({"nodes": [{"id": "a", "value": "A"}, {"id": "b", "value": "B", "depends_on": ["a"]}, c]}));
+    let mut fixed = || {
+        fixes(&plan.clone(), &catalog(), FixKind::Safe).iter().for_each(|fix| drop(fix.1.edit.apply(&mut plan).unwrap()));
+        plan.clone()
+    };
+    (fixed(), fixed())
+}
+
+#[test]
+fn a_name_by_position_is_a_guess_at_each_pass_or_means_the_same_at_each() {
+    let c = |value: &str, depends_on: &[&str]| json!({"id": "c", "value": value, "depends_on": depends_on});
+    for (written, right) in [
+        // No name is 0, and only from 1 all of them lead to earlier nodes.
+        (c("C <node-1> {{Step_1}}", &["Step_1", "Step_2"]), c("C {{a.result}} {{a}}", &["a", "b"])),
+        (c("C {{Step_1}} <node-1>", &["<node-0>", "1"]), c("C {{b}} {{b.result}}", &["a", "b"])),
+        (c("C", &["Step_1", "1"]), c("C", &["a"])),
+        // Both countings may be meant.
+        (c("C <node-1>", &["a", "b"]), c("C <node-1>", &["a", "b"])),
+        // From 1 it would be named twice.
+        (c("C <node-1>", &["<node-1>", "a"]), c("C <node-1>", &["<node-1>", "a"])),
+        (c("C {b} {{b}}", &[]), c("C {{b.result}} {{b}}", &["b"])),
+    ] {
+        let (once, twice) = fixed_twice(&written);
+        assert_eq!(once.nodes, twice.nodes, "{written}");
+        assert_eq!(once.nodes[2], read(json!({"nodes": [right]})).nodes[0], "{written}");
+    }
+}
+
+#[test]
+fn a_number_that_is_the_id_of_a_node_is_no_number() {
+    let plan = read(json!({"nodes": [{"id": "1", "value": "A"}, {"id": "2", "value": "B {{1}}", "depends_on": ["1"]},
+        {"id": "c", "value": "{{7}}", "depends_on": ["1"]}]}));
+    let messages: Vec<String> = validate(&plan, &catalog()).into_iter().map(|finding| finding.message).collect();
+    assert_eq!(messages, ["`{{7}}` is the number 7 here: a node is read by its id, as in `{{id}}`"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::{Fix, FixKind};
+use super::positions::{self, PositionInText};
 use super::structure::position_in;
 use super::wording::legible;
 use crate::plan::dialect::names::NAMES;
@@ -11,7 +12,7 @@ use crate::plan::dialect::plain;
 use crate::plan::edit::Edit;
 use crate::plan::names::is_id_byte;
 use crate::plan::reference::fields;
-use crate::plan::{Node, NodeText, NodeTextMut, Risk, TextPlace, each_text_mut, is_legal_id, node_texts, node_texts_mut};
+use crate::plan::{Node, NodeText, NodeTextMut, Plan, Risk, TextPlace, each_text_mut, is_legal_id, node_texts, node_texts_mut};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -66,9 +67,20 @@ struct Meant {
 }
 
 pub(super) fn check(check: &mut PlanCheck) {
+    let names = NodeNames::of(check.plan);
+    let found = found(check.plan, &names);
+    if found.is_empty() {
+        return;
+    }
+    let counting = positions::counting(check).texts;
+    for one in &found {
+        report(check, &names, counting, one);
+    }
+}
+
+/// Every spelling in the texts of a plan's nodes that may be a reference.
+fn found<'a>(plan: &'a Plan, names: &NodeNames) -> Vec<Found<'a>> {
     let mut found = Vec::new();
-    let plan = check.plan;
-    let names = NodeNames::of(check);
     for (at, node) in plan.nodes.iter().enumerate() {
         let mut seen: Vec<String> = Vec::new();
         node_texts(node, |place, text| {
@@ -94,15 +106,34 @@ pub(super) fn check(check: &mut PlanCheck) {
             }
         });
     }
-    if found.is_empty() {
-        return;
-    }
-    let known = check.countings().texts;
-    let counting = known.unwrap_or_else(|| [0, 1].map(|base| counting(check, &names, &found, base)));
-    check.countings().texts = Some(counting);
-    for one in &found {
-        report(check, &names, counting, one);
-    }
+    found
+}
+
+/// The names by position in spellings of other systems that are references whatever the order is.
+pub(super) fn positional(check: &PlanCheck) -> Vec<PositionInText> {
+    let names = NodeNames::of(check.plan);
+    let lost = |one: &Found| {
+        let Found { reference, is_alone, .. } = one;
+        let says = reference.is_result || *is_alone;
+        let is_own = (runs_programs(check, one.at) || one.is_quoted) && !reference.is_result;
+        let is_one = match reference.spelling {
+            Spelling::Braces => says || !reference.is_number(),
+            Spelling::Dollar => says || in_order(check, one),
+            Spelling::Hash => *is_alone,
+            Spelling::At => says,
+            Spelling::Angle => true,
+        };
+        let is_known = names.find(check, &reference.name).is_some() || check.around.inputs.contains_key(&reference.name);
+        let number = position_in(&reference.name).filter(|_| is_one && !is_own && !is_known)?;
+        Some(PositionInText { number, reader: one.at, usual: Some(reference.counts_from()) })
+    };
+    found(check.plan, &names).iter().filter_map(lost).collect()
+}
+
+/// Whether the order says the same number, or led to that node by it.
+fn in_order(check: &PlanCheck, found: &Found) -> bool {
+    let number = position_in(&found.reference.name);
+    check.plan.nodes[found.at].depends_on.iter().any(|id| position_in(id) == number)
 }
 
 fn each_text(value: &Value, visit: &mut impl FnMut(&str)) {
@@ -124,12 +155,12 @@ struct NodeNames {
 }
 
 impl NodeNames {
-    fn of(check: &PlanCheck) -> Self {
+    fn of(plan: &Plan) -> Self {
         fn add<K: Ord>(map: &mut BTreeMap<K, Option<usize>>, key: K, at: usize) {
             map.entry(key).and_modify(|there| *there = there.filter(|there| *there == at)).or_insert(Some(at));
         }
         let mut names = Self { plain: BTreeMap::new(), results: BTreeMap::new(), numbers: BTreeMap::new() };
-        for (at, node) in check.plan.nodes.iter().enumerate() {
+        for (at, node) in plan.nodes.iter().enumerate() {
             add(&mut names.plain, plain(&node.id), at);
             for value in NAMES.foreign.named_result.iter().filter_map(|field| node.ext.get(*field)) {
                 each_text(value, &mut |name| {
@@ -159,22 +190,6 @@ impl NodeNames {
         let by_number = || self.numbers.get(&position_in(name)?).copied().flatten();
         let named = check.graph.position(name).or_else(|| self.results.get(name).copied().flatten());
         named.or_else(|| self.plain.get(&plain(name)).copied().flatten()).or_else(by_number)
-    }
-}
-
-/// From where numbers count that no id has, for references that usually count from `base`, and whether that is sure: each leads to a
-/// node that has run by then.
-fn counting(check: &PlanCheck, names: &NodeNames, found: &[Found], base: usize) -> (usize, bool) {
-    let lost = found.iter().filter(|one| one.reference.counts_from() == base && names.find(check, &one.reference.name).is_none());
-    let lost: Vec<(usize, usize)> = lost.filter_map(|one| Some((one.at, position_in(&one.reference.name)?))).take(200).collect();
-    let leads = |base: usize, is_ordered: bool| {
-        let leads = |at: usize, from: usize| from < at && (!is_ordered || check.graph.descendants(from)[at]);
-        lost.iter().all(|(at, number)| number.checked_sub(base).is_some_and(|from| leads(*at, from)))
-    };
-    let other = 1 - base;
-    match [(base, true), (other, true), (base, false), (other, false)].into_iter().find(|(base, is_ordered)| leads(*base, *is_ordered)) {
-        Some(found) => found,
-        None => (if lost.iter().any(|(_, number)| *number == 0) { 0 } else { base }, false),
     }
 }
 
@@ -241,11 +256,9 @@ fn is_reference(check: &PlanCheck, found: &Found, meant: Option<&Meant>) -> bool
     let is_named = meant.source.is_none() || check.graph.position(&reference.name).is_some();
     let after = meant.source.is_some_and(|source| check.graph.predecessors(*at).any(|other| other == source));
     let follows = meant.is_named && after;
-    // The order says the same number, or led to that node by it.
-    let in_order = || check.plan.nodes[*at].depends_on.iter().any(|id| position_in(id) == position_in(&reference.name));
     match reference.spelling {
         Spelling::Braces => says || !reference.is_number(),
-        Spelling::Dollar => says || is_named || after || !is_position || in_order(),
+        Spelling::Dollar => says || is_named || after || !is_position || in_order(check, found),
         Spelling::Hash => *is_alone || is_named || follows,
         Spelling::At => says || follows && is_position || is_named && !reference.fields.is_empty(),
         Spelling::Angle => says || is_position,
@@ -267,8 +280,8 @@ fn fix(check: &PlanCheck, found: &Found, meant: &Meant) -> Option<Fix> {
     let node = rewritten(&check.plan.nodes[at], &found.written, &meant.right);
     let mut edits = vec![Edit::SpliceNodes { at, remove: 1, insert: vec![node] }];
     let mut title = format!("read `{}`", meant.right);
-    let follows = meant.source.is_none_or(|source| check.graph.descendants(source)[at]);
-    if let Some(source) = meant.source.filter(|_| !follows) {
+    let is_after = meant.source.is_none_or(|source| check.graph.descendants(source)[at]);
+    if let Some(source) = meant.source.filter(|_| !is_after) {
         let (node, on) = (check.graph.id(at).clone(), check.graph.id(source).clone());
         if check.graph.position(&node) != Some(at) || check.plan.dialect.walks() || check.graph.closes(source, at).is_some() {
             return None;
@@ -277,6 +290,8 @@ fn fix(check: &PlanCheck, found: &Found, meant: &Meant) -> Option<Fix> {
         edits.push(Edit::AddDependency { node, on });
     }
     let reference = &found.reference;
+    // What a position means is sure or not, whatever the order is by now; the fixes of others may add to that.
+    let follows = is_after || !meant.is_named || meant.source.is_some_and(|source| reads_after(check, at, source));
     let writes =
         check.plan.nodes[at].kind.tool().and_then(|work| check.catalog.tool(&work.tool)).is_some_and(|tool| tool.risk >= Risk::Write);
     let is_whole = reference.is_result || found.is_alone;
@@ -287,6 +302,14 @@ fn fix(check: &PlanCheck, found: &Found, meant: &Meant) -> Option<Fix> {
     let is_exact = reference.is_result && position_in(&reference.name).is_none_or(|_| check.graph.position(&reference.name).is_some());
     let is_safe = meant.is_sure && is_clear && !found.is_quoted && (follows || is_exact);
     Some(Fix::new(if is_safe { FixKind::Safe } else { FixKind::Guess }, title, Edit::batch(edits)))
+}
+
+/// Whether a node reads another one, or what comes after that, in words of its own: so it will come after it, too.
+fn reads_after(check: &PlanCheck, at: usize, source: usize) -> bool {
+    let mut paths = Vec::new();
+    node_texts(&check.plan.nodes[at], |_, text| paths.extend(text.paths(check)));
+    let after = check.graph.descendants(source);
+    paths.iter().filter_map(|path| check.graph.position(path.node()?)).any(|read| read == source || after[read])
 }
 
 fn rewritten(node: &Node, written: &str, right: &str) -> Node {

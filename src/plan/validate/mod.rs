@@ -25,6 +25,7 @@ mod nested_tests;
 mod outer;
 mod own_state;
 mod policy;
+mod positions;
 mod readings;
 mod structure;
 #[cfg(test)]

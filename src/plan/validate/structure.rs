@@ -3,13 +3,14 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::{Fix, FixKind};
+use super::positions;
 use super::wording::did_you_mean;
 use super::wording::legible;
 use crate::plan::dialect::plain;
 use crate::plan::edit::{Edit, with_name};
 use crate::plan::fields::is_stand_in;
-use crate::plan::order::{EdgePlace, OrderedEdge, PlanGraph};
-use crate::plan::{Edge, Node, NodeId, NodeKind, Plan, is_legal_id};
+use crate::plan::order::{EdgePlace, OrderedEdge};
+use crate::plan::{Edge, Node, NodeId, NodeKind, is_legal_id};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -132,7 +133,7 @@ fn ends(check: &mut PlanCheck, link: OrderedEdge) {
 /// All names by position as one edit: after one of them alone, those that are left could count from elsewhere.
 fn all_by_position(check: &mut PlanCheck, near: &NodeId) -> Fix {
     let plan = check.plan;
-    let (base, kind) = order_counting(check);
+    let (base, kind) = positions::counting(check).order;
     let is_lost = |id: &NodeId| check.graph.position(id).is_none();
     let right = |id: &mut NodeId| {
         let meant = position_in(id).filter(|_| is_lost(id)).and_then(|number| plan.nodes.get(number.checked_sub(base)?));
@@ -147,6 +148,9 @@ fn all_by_position(check: &mut PlanCheck, near: &NodeId) -> Fix {
             if right(&mut meant) {
                 fixed = with_name(&fixed, &id, &meant, &plan.inputs);
                 fixed.depends_on.iter_mut().filter(|source| **source == id).for_each(|source| *source = meant.clone());
+                // Two names of one position are one dependency.
+                let mut seen = HashSet::new();
+                fixed.depends_on.retain(|source| *source != meant || seen.insert(source.clone()));
             }
         }
         (fixed != plan.nodes[at]).then(|| check.changed(at, |node| *node = fixed))
@@ -189,7 +193,7 @@ pub(super) fn found_name(check: &mut PlanCheck, wrong: &str, other: &NodeId, is_
         return Some((node.id.clone(), FixKind::Safe));
     }
     if let Some(number) = position_in(wrong) {
-        let (base, kind) = order_counting(check);
+        let (base, kind) = positions::counting(check).order;
         if let Some(node) = number.checked_sub(base).and_then(|at| plan.nodes.get(at)).filter(|node| node.id != *other) {
             return Some((node.id.clone(), kind));
         }
@@ -235,24 +239,6 @@ pub(super) fn position_in(name: &str) -> Option<usize> {
     let word = plain(bare[..bare.len() - digits.len()].trim_matches('#'));
     let words = ["", "step", "node", "task", "stage", "subtask", "action", "item", "job", "op", "s", "n", "t", "e", "resource"];
     words.contains(&word.as_str()).then(|| digits.parse().ok()).flatten()
-}
-
-fn order_counting(check: &mut PlanCheck) -> (usize, FixKind) {
-    let known = check.countings().order;
-    let counting = known.unwrap_or_else(|| counting(check.plan, &check.graph));
-    check.countings().order = Some(counting);
-    counting
-}
-
-/// From where positional names count, and how sure that is: all of them must lead to earlier nodes.
-fn counting(plan: &Plan, graph: &PlanGraph) -> (usize, FixKind) {
-    let number = |id: &NodeId| if graph.position(id).is_some() { None } else { position_in(id) };
-    let edges: Vec<Edge> = plan.all_edges().collect();
-    let base = usize::from(!edges.iter().flat_map(|edge| [&edge.from, &edge.to]).any(|id| number(id) == Some(0)));
-    let at = |id: &NodeId| graph.position(id).or_else(|| number(id)?.checked_sub(base).filter(|at| *at < plan.nodes.len()));
-    let named = edges.iter().filter(|edge| number(&edge.from).is_some() || number(&edge.to).is_some());
-    let is_sure = named.map(|edge| at(&edge.from).zip(at(&edge.to))).all(|ends| ends.is_some_and(|(from, to)| from < to));
-    (base, if is_sure { FixKind::Safe } else { FixKind::Guess })
 }
 
 /// Whether an edge may have this end: it joins two nodes and closes no cycle.

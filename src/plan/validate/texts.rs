@@ -130,7 +130,7 @@ fn settle(check: &mut PlanCheck, at: usize, field: &str, found: Vec<crate::plan:
             check.find(Code::BadReference, place, field, message, None);
         }
         let number = reference.text.trim_matches(['{', '}', ' ']);
-        if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) {
+        if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && reference.paths.is_empty() {
             let written = legible(&reference.text);
             let message = format!("`{written}` is the number {} here: a node is read by its id, as in `{{{{id}}}}`", legible(number));
             check.find(Code::ForeignReference, place, field, message, None);
