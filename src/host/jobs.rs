@@ -23,7 +23,7 @@ use crate::models::{
 };
 use crate::plan::{Catalog, may_mean};
 use crate::tools::{
-    KnownSecrets, ToolContext, Toolbox, names_in,
+    KnownSecrets, ToolContext, Toolbox,
     sandbox::{SandboxConfig, Watcher},
     unknown_secrets,
 };
@@ -200,20 +200,10 @@ impl Jobs {
         })
     }
 
-    /// Marks in what models give are text; code hands on whole what it was given. Tools are sealed call by call.
+    /// Marks in what models and code give are text. Tools are sealed call by call.
     fn sealed(&self, task: &Assignment, fact: WorkerFact) -> WorkerFact {
         match (&task.job, fact) {
-            (Job::Code { inputs, .. }, WorkerFact::Done(mut done)) => {
-                let deps = task.deps.iter().flat_map(|dep| names_in(&dep.result));
-                let given = deps.chain(inputs.values().flat_map(names_in)).collect();
-                if self.kit.secrets.seal_made(&mut done.result, &given) {
-                    return WorkerFact::Done(done);
-                }
-                let error =
-                    NodeError::permanent("its result has a part of a secret, which would be another text when it is used".to_owned());
-                WorkerFact::Failed(error.hint("hand the secret on whole, or leave it out"))
-            }
-            (Job::Agent(_), WorkerFact::Done(mut done)) => {
+            (Job::Agent(_) | Job::Code { .. }, WorkerFact::Done(mut done)) => {
                 self.kit.secrets.seal(&mut done.result);
                 WorkerFact::Done(done)
             }

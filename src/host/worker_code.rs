@@ -2,7 +2,8 @@
 
 use super::workers::WorkerPort;
 use crate::engine::{Dep, Done, ErrorKind, NodeError, WorkerFact};
-use crate::plan::{CodeNode, names_in_code};
+use crate::plan::{CodeNode, may_read, names_in_code};
+use crate::tools::names_in;
 use crate::tools::sandbox::{SandboxConfig, SandboxError, javascript, over};
 use serde_json::{Map, Value, json};
 
@@ -13,7 +14,29 @@ pub(super) struct CodeScope<'a> {
     pub deps: &'a [Dep],
 }
 
+impl CodeScope<'_> {
+    /// What the code may read that holds a secret, and the secret's name. Its value isn't here, so that whatever the code made of it would be
+    /// of another text.
+    fn secret(&self, code: &str) -> Option<(String, String)> {
+        let first = |value: &Value| names_in(value).into_iter().next();
+        let in_dep = |dep: &Dep| {
+            let name = first(&dep.result).or_else(|| first(&Value::from(dep.error.as_deref()?)))?;
+            let object = ["deps", "nodes"].into_iter().find(|object| may_read(code, object, &dep.node))?;
+            Some((format!("{object}.{}", dep.node), name))
+        };
+        let in_input = |(input, value): (&String, &Value)| {
+            Some((format!("inputs.{input}"), first(value).filter(|_| may_read(code, "inputs", input))?))
+        };
+        self.deps.iter().find_map(in_dep).or_else(|| self.inputs.iter().find_map(in_input))
+    }
+}
+
 pub(super) async fn work(code: &CodeNode, scope: &CodeScope<'_>, sandbox: &SandboxConfig, port: &WorkerPort) -> WorkerFact {
+    if let Some((place, name)) = scope.secret(&code.code) {
+        let message = format!("`{place}` holds the secret {name}, whose value code doesn't get: what it makes of that would be wrong");
+        let hint = "hand it on with a template; a tool, such as `run_javascript`, gets the value after a yes that names it";
+        return WorkerFact::Failed(NodeError::permanent(message).hint(hint));
+    }
     for line in over(&code.sandbox) {
         port.report(WorkerFact::Log(line));
     }
@@ -114,6 +137,18 @@ mod tests {
                 "c": { "output": null, "result": null, "status": "failed", "error": "no route" },
             })
         );
+    }
+
+    #[test]
+    fn code_that_may_read_a_secret_is_told_before_it_runs() {
+        let deps = [dep("r", json!({"text": crate::text::secret_mark("API_KEY")}), NodeState::Succeeded, None)];
+        let inputs = Map::from_iter([("k".to_owned(), json!(crate::text::secret_mark("MY_TOKEN")))]);
+        let scope = scope(&inputs, &deps);
+        let told = |code: &str| scope.secret(code).map(|(place, name)| format!("{place} {name}"));
+        assert_eq!(told("return deps.r.output.text.length").as_deref(), Some("deps.r API_KEY"));
+        assert_eq!(told("return Object.values(nodes)").as_deref(), Some("nodes.r API_KEY"));
+        assert_eq!(told("return inputs['k'] > 'z'").as_deref(), Some("inputs.k MY_TOKEN"));
+        assert_eq!(told("return inputs.other + 1"), None);
     }
 
     #[test]

@@ -4,21 +4,34 @@
 use std::ops::Range;
 
 /// Names that are behind an object such as `deps` in code, in order, each once.
-pub fn names_in_code<'a>(code: &'a str, object: &str) -> Vec<&'a str> {
-    let comments = comments(code);
+pub fn names_in_code<'a>(code: &'a str, object: &'a str) -> Vec<&'a str> {
     let mut names = Vec::new();
-    for (at, _) in code.match_indices(object) {
-        let before = comments.partition_point(|comment| comment.start <= at);
-        let is_comment = before.checked_sub(1).is_some_and(|last| comments[last].contains(&at));
-        if is_comment || code[..at].ends_with(|c: char| is_identifier(c) || c == '.') {
-            continue;
-        }
-        let rest = &code[at + object.len()..];
-        if let Some(name) = bracketed(rest).or_else(|| dotted(rest)).filter(|name| !name.is_empty() && !names.contains(name)) {
+    for name in uses(code, object).flatten() {
+        if !names.contains(&name) {
             names.push(name);
         }
     }
     names
+}
+
+/// Whether code may read a name behind an object: it says it, or uses the object in another way.
+pub fn may_read(code: &str, object: &str, name: &str) -> bool {
+    uses(code, object).any(|used| used.is_none_or(|used| used == name))
+}
+
+/// Every use of an object in code, with the name behind it where it is written there.
+fn uses<'a>(code: &'a str, object: &'a str) -> impl Iterator<Item = Option<&'a str>> {
+    let comments = comments(code);
+    code.match_indices(object).filter_map(move |(at, _)| {
+        let before = comments.partition_point(|comment| comment.start <= at);
+        let is_comment = before.checked_sub(1).is_some_and(|last| comments[last].contains(&at));
+        if is_comment || code[..at].ends_with(is_identifier) {
+            return None;
+        }
+        let rest = &code[at + object.len()..];
+        let name = bracketed(rest).or_else(|| dotted(rest)).filter(|name| !name.is_empty() && !code[..at].ends_with('.'));
+        (name.is_some() || !rest.starts_with(is_identifier)).then_some(name)
+    })
 }
 
 /// Whether a character can be in a name of JavaScript.
@@ -65,7 +78,7 @@ fn bracketed(rest: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::names_in_code;
+    use super::{may_read, names_in_code};
 
     #[test]
     fn names_are_found_however_they_are_written() {
@@ -73,6 +86,15 @@ mod tests {
             "deps.a.output + deps['b-2'].x + deps?.c + deps?.[\"d\"] + deps.a + deps[key] + deps[`${e}`] + xdeps.f + o.deps.g + deps";
         assert_eq!(names_in_code(code, "deps"), ["a", "b-2", "c", "d"]);
         assert_eq!(names_in_code("const { x } = inputs; inputs.größe", "inputs"), ["größe"]);
+    }
+
+    #[test]
+    fn an_object_that_is_used_without_a_name_may_be_read_whole() {
+        assert!(may_read("return deps.a", "deps", "a") && !may_read("return deps.a + depsOf + o", "deps", "b"));
+        for code in ["return deps", "const {b} = deps", "return deps[key]", "return globalThis.deps.b", "Object.keys(deps)"] {
+            assert!(may_read(code, "deps", "b"), "{code}");
+        }
+        assert!(!may_read("return 1 // deps", "deps", "b"));
     }
 
     #[test]

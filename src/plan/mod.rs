@@ -38,7 +38,7 @@ pub use catalog::{
     AgentInfo, AgentKind, ArgumentCheck, ArgumentChecks, Catalog, ModelFacts, Risk, SHELL_TOOL, ToolInfo, ToolReach, ToolServer, Verdict,
     is_agent_name, listed, may_mean, needs_model, that_need_model,
 };
-pub use code::names_in_code;
+pub use code::{may_read, names_in_code};
 pub use document::{Budget, Dialect, Edge, Plan, PlanSource};
 pub use id::NodeId;
 pub use names::{NameLookup, NameScope, NodeValue, Path, PlanNames, RESERVED_IDS, Root, is_legal_id, rehearsed};

@@ -234,12 +234,30 @@ fn a_file_of_secrets_that_is_read_and_written_keeps_its_quotes_and_comments() {
 #[test]
 fn nothing_that_looks_inside_of_a_text_with_a_secret_goes_on_with_another_text() {
     let program = program();
-    for what in ["{{ a | length }}", "{{ a | slice(0, 9) }}", "{{ 'zz' in a }}", "{{ upper(a) }}"] {
-        let read = json!({"id": "a", "tool": "read_file", "args": {"path": ".env"}});
+    let read = json!({"id": "a", "tool": "read_file", "args": {"path": ".env"}});
+    let inside = ["{{ a | length }}", "{{ a | slice(0, 9) }}", "{{ 'zz' in a }}", "{{ upper(a) }}", "{{ a | lines }}", "{{ a in 'zz' }}"];
+    let ordered = ["{{ a > 'API_KEY=t' }}", "{{ [a, 'zz', 'aa'] | sort }}", "{{ max('zz', a) }}", "{{ ['zz', a] | min }}"];
+    for what in inside.into_iter().chain(ordered) {
         let plan = planned(&program, json!([read, {"id": "b", "value": what, "depends_on": ["a"]}]));
         let ran = program.run(&["run", &plan, "--yes"]);
         assert!(ran.code == 5 && ran.err.contains("can't look inside of a text that holds the secret"), "{what}: {ran}");
     }
+    for code in
+        ["return deps.a.result.length >= 16 ? 'key ok' : 'key too short'", "return {all: nodes}", "const {a} = deps; return /^A/.test(a)"]
+    {
+        let plan = planned(&program, json!([read, {"id": "b", "code": code, "depends_on": ["a"]}]));
+        let ran = program.run(&["run", &plan, "--yes"]);
+        assert!(ran.code == 5 && ran.err.contains("holds the secret API_KEY, whose value code doesn't get"), "{code}: {ran}");
+    }
+    // What asks nothing of the text goes on.
+    let nodes =
+        json!([read, {"id": "b", "code": "return 1 + 1", "depends_on": ["a"]}, {"id": "c", "value": "{{a}} {{b}}", "depends_on": ["b"]}]);
+    program.run(&["run", &planned(&program, nodes), "--yes"]).code(0);
+    let script =
+        json!({"id": "j", "tool": "run_javascript", "args": {"code": "return inputs.length", "inputs": "{{a}}"}, "depends_on": ["a"]});
+    let length = program.read(".env").len();
+    let ran = program.run(&["run", &planned(&program, json!([read, script])), "--yes"]).code(0);
+    assert!(ran.out.contains(&length.to_string()), "{ran}");
     let plan = planned(&program, json!([{"id": "w", "tool": "write_file", "args": {"path": "s.txt", "content": SECRET}}]));
     program.run(&["run", &plan, "--yes"]).code(0);
     let exported = program.run(&["export", "last"]).code(0);

@@ -64,7 +64,7 @@ pub static FUNCTIONS: [FunctionInfo; 29] = [
 ];
 
 /// Functions that look inside of a text.
-const INSIDE: [&str; 14] = [
+const INSIDE: [&str; 15] = [
     "length",
     "lower",
     "upper",
@@ -73,6 +73,7 @@ const INSIDE: [&str; 14] = [
     "ends_with",
     "replace",
     "split",
+    "lines",
     "first",
     "last",
     "slice",
@@ -98,7 +99,7 @@ impl FunctionInfo {
     fn call(&self, state: &State, values: &[Value]) -> Result<Value, Error> {
         self.check(values.len()).map_err(misfit)?;
         if INSIDE.contains(&self.names[0]) {
-            values.iter().try_for_each(|value| no_secret(self.names[0], value))?;
+            values.iter().try_for_each(|value| no_secret(&format!("`{}`", self.names[0]), value))?;
         }
         if is_null(&values[0]) && !OF_NULL.contains(&self.names[0]) { Ok(Value::UNDEFINED) } else { (self.body)(state, values) }
     }

@@ -35,7 +35,11 @@ fn holds(a: &Value, b: &Value, wanted: impl Fn(Ordering) -> bool) -> Result<bool
 pub(super) fn order(a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
     match (a.kind(), b.kind()) {
         _ if is_null(a) || is_null(b) => Ok(None),
-        (ValueKind::Number, ValueKind::Number) | (ValueKind::String, ValueKind::String) => Ok(Some(a.cmp(b))),
+        (ValueKind::Number, ValueKind::Number) => Ok(Some(a.cmp(b))),
+        (ValueKind::String, ValueKind::String) => {
+            [a, b].into_iter().try_for_each(|text| no_secret("a comparison", text))?;
+            Ok(Some(a.cmp(b)))
+        }
         _ => Err(misfit(format!("{} can't be compared with {}; convert with `float(x)` or `string(x)`", kind(a), kind(b)))),
     }
 }
@@ -45,7 +49,8 @@ pub(super) fn contains(whole: &Value, part: &Value) -> Result<bool, Error> {
     match (whole.as_str(), whole.kind()) {
         _ if is_null(whole) => Ok(false),
         (Some(text), _) => {
-            no_secret("in", whole)?;
+            no_secret("`in`", whole)?;
+            no_secret("`in`", part)?;
             Ok(!is_null(part) && text.contains(&*text_of(part)?))
         }
         (None, ValueKind::Seq | ValueKind::Iterable | ValueKind::Map) => Ok(whole.try_iter()?.any(|entry| entry == *part)),

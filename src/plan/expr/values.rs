@@ -75,7 +75,12 @@ pub(super) fn misfit(words: impl Into<Cow<'static, str>>) -> Error {
 /// A text with the mark of a secret in it is not the text that was read: a look inside would give something wrong.
 pub(super) fn no_secret(what: &str, value: &Inner) -> Result<(), Error> {
     let name = value.as_str().and_then(|text| secret_names(text).next());
-    let why = |name| format!("`{what}` can't look inside of a text that holds the secret {name}, as its value is not shown here");
+    let why = |name| {
+        format!(
+            "{what} can't look inside of a text that holds the secret {name}, as its value is not known here: \
+             a tool gets it, after a yes that names it"
+        )
+    };
     name.map_or(Ok(()), |name| Err(misfit(why(name))))
 }
 
