@@ -55,8 +55,11 @@ pub(super) fn fix(
     let shape = if plan.dialect == document.plan.dialect { document.shape } else { plan.dialect };
     let (format, syntax) = (Format::Document(shape), document.syntax());
     let written = write_as(&plan, format, syntax, &Catalog::default());
-    if let Some(loss) = written.lost.first() {
-        let message = format!("the {} format can't hold the fixes: `{}`: {}", format.name(), loss.path, loss.reason);
+    if let Some(loss) = written.lost.first().filter(|loss| !made.is_empty() || !loss.path.is_empty()) {
+        let message = match loss.path.as_str() {
+            "" => format!("nothing is written: {}", loss.reason),
+            path => format!("the {} format can't hold the fixes: `{path}`: {}", format.name(), loss.reason),
+        };
         let refused = CliError::new(Plain::line(&message).into_string());
         let is_native = shape == Dialect::Native;
         return Err(if is_native { refused } else { refused.hint("export the plan with `--format native` and fix that file") });

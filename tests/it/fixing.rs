@@ -122,6 +122,30 @@ fn fixing_a_plan_by_id_keeps_its_ids_and_its_text_keeps_its_lines() {
 }
 
 #[test]
+fn of_several_plans_in_a_text_none_is_removed_by_a_safe_fix() {
+    let program = Program::new();
+    let block = |plan: Value| format!("```json\n{plan}\n```\n");
+    let needs = json!({"nodes": [{"id": "a", "value": "A"}, {"id": "b", "value": "B", "needs": ["a"]}]});
+    let text = format!("One:\n{}Two:\n{}", block(json!({"nodes": [{"id": "a", "value": "A"}]})), block(needs));
+    program.file("two.md", &text);
+    let listed = program.run(&["validate", "two.md"]).code(0);
+    assert!(listed.out.contains("guess: keep this one, and remove the others"), "{listed}");
+    program.run(&["validate", "two.md", "--fix"]).code(1).says(&["nothing is written: the text has 2 plans", "only that one is written"]);
+    assert_eq!(program.read("two.md"), text);
+    program.run(&["validate", "two.md", "--fix=guess"]).code(0);
+    assert!(program.read("two.md").starts_with('{'));
+}
+
+#[test]
+fn a_name_that_is_made_legal_is_carried_into_the_conditions_of_edges() {
+    let nodes = json!([{"id": "get age", "value": {"n": 2}}, {"id": "b", "value": "B"}]);
+    let edge = |from: &str, when: &str| json!([{"from": from, "to": "b", "when": when}]);
+    let document = json!({"dagdeck": 1, "nodes": nodes, "edges": edge("get age", "get age.n > 1 and 'get age' != deps['get age'].n")});
+    let (code, made) = fixed(&document, "--fix");
+    assert_eq!((code, &made["edges"]), (0, &edge("get_age", "get_age.n > 1 and 'get age' != deps['get_age'].n")));
+}
+
+#[test]
 fn every_fix_says_whether_it_is_safe_or_a_guess() {
     let program = Program::new();
     program.file("plan.json", line(&[json!([]), json!(["Fetch_Page"]), json!(["red_text"]), json!("count-words")]).to_string());

@@ -1,6 +1,7 @@
 //! The plan in a text that says more: in a block of Markdown code, after what a model thought, between sentences.
 
 use super::amend::amend;
+use super::reading::ListForm;
 use super::source::SourceText;
 use super::{loose, yaml};
 use serde::de::IgnoredAny;
@@ -9,8 +10,8 @@ use serde::de::IgnoredAny;
 pub(super) struct Excerpt<'t> {
     pub text: &'t str,
     pub lines_before: usize,
-    /// What is left out.
-    pub message: String,
+    /// What is left out, and whether that is another plan.
+    pub left: (ListForm, String),
     /// There is more around it than marks.
     pub has_words: bool,
 }
@@ -28,7 +29,7 @@ pub(super) fn excerpt<'t>(text: &'t str, origin: &str) -> Option<Excerpt<'t>> {
         && bare.ends_with("```")
     {
         let message = "the text is a block of Markdown code: read without its marks".to_owned();
-        return Some(Excerpt { text: only, lines_before: lines_before(only), message, has_words: false });
+        return Some(Excerpt { text: only, lines_before: lines_before(only), left: (ListForm::Surplus, message), has_words: false });
     }
     if is_whole(text, bare, origin.to_ascii_lowercase().ends_with(".json")) {
         return None;
@@ -36,15 +37,18 @@ pub(super) fn excerpt<'t>(text: &'t str, origin: &str) -> Option<Excerpt<'t>> {
     let plans: Vec<&str> = blocks.iter().copied().filter(|block| holds_plan(block)).collect();
     if let Some(last) = plans.last().copied() {
         let lines_before = lines_before(last);
-        let message = match plans.len() {
-            1 => "the plan is in a block of code: the text around it is left out".to_owned(),
-            count => format!("the text has {count} plans in blocks of code: the last one is read, from line {}", lines_before + 1),
+        let left = match plans.len() {
+            1 => (ListForm::Surplus, "the plan is in a block of code: the text around it is left out".to_owned()),
+            count => {
+                let message = format!("the text has {count} plans in blocks of code: the last one is read, from line {}", lines_before + 1);
+                (ListForm::OtherPlans, message)
+            }
         };
-        return Some(Excerpt { text: last, lines_before, message, has_words: true });
+        return Some(Excerpt { text: last, lines_before, left, has_words: true });
     }
     let value = bare_value(after_thought(text)).filter(|value| value.len() < bare.len())?;
     let message = "the plan is between other words: those are left out".to_owned();
-    Some(Excerpt { text: value, lines_before: lines_before(value), message, has_words: true })
+    Some(Excerpt { text: value, lines_before: lines_before(value), left: (ListForm::Surplus, message), has_words: true })
 }
 
 /// Whether a text is a document as it is, or has nothing of one between its words.

@@ -29,10 +29,20 @@ pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
 /// # Errors
 /// When it holds nothing like nodes.
 pub(super) fn amended(value: &mut Value, source: &SourceText<'_>) -> Result<Dialect, ShapeError> {
+    // What is written once to be repeated says nothing where it stands.
+    let mut templates = Vec::new();
+    if let Value::Object(map) = value {
+        for name in source.templates() {
+            let at = map.keys().position(|key| key == name);
+            templates.extend(at.zip(map.get(name).filter(|held| held.is_object()).cloned()).map(|(at, held)| (name.to_owned(), at, held)));
+        }
+        templates.iter().for_each(|(name, ..)| drop(map.shift_remove(name)));
+    }
     let shape = amend(value, "", 0)?;
     if let Value::Object(map) = value {
+        templates.into_iter().for_each(|(name, at, held)| drop(map.shift_insert(at.min(map.len()), name, held)));
         let surplus =
-            |message: &String| FieldReading { message: message.clone(), list: Some(ListForm::Surplus), ..FieldReading::default() };
+            |(list, message): &(ListForm, String)| FieldReading { message: message.clone(), list: Some(*list), ..FieldReading::default() };
         let lost = source.lost().iter().map(|lost| FieldReading {
             name: lost.path.clone(),
             message: lost.message.clone(),

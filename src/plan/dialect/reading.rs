@@ -58,6 +58,8 @@ pub(in crate::plan) enum ListForm {
     /// The text has more than the document: marks of a block of Markdown code, commas. It is written without them.
     #[serde(alias = "fenced")]
     Surplus,
+    /// The text has other plans, too, of which none is kept where it is written.
+    OtherPlans,
 }
 
 impl FieldReading {
@@ -207,7 +209,7 @@ fn restored_object(mut map: Map<String, Value>) -> Value {
     let mut outside = None;
     for reading in held {
         match (reading.list, reading.written) {
-            (Some(ListForm::Surplus), _) => {}
+            (Some(ListForm::Surplus | ListForm::OtherPlans), _) => {}
             (Some(ListForm::Spread), written) => {
                 let place = map.get_mut(&reading.field).filter(|list| Some(&**list) == reading.read.as_ref());
                 if let (Some(place), Some(written)) = (place, written) {

@@ -2,6 +2,7 @@
 
 use super::excerpt::{Excerpt, excerpt};
 use super::json::{self, Lost};
+use super::reading::ListForm;
 use super::{locate, loose, numbers, unquoted, yaml};
 use crate::plan::Dialect;
 use crate::plan::fields::ShapeError;
@@ -74,7 +75,7 @@ pub(super) struct SourceText<'t> {
     /// Lines before the text that is read.
     lines_before: usize,
     /// What is read past.
-    past: Vec<String>,
+    past: Vec<(ListForm, String)>,
     /// What the value doesn't hold of the text.
     lost: Vec<Lost>,
 }
@@ -87,9 +88,9 @@ impl<'t> SourceText<'t> {
     pub fn open(text: &'t str, origin: &'t str) -> Result<Self, ReadError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match excerpt(text, origin) {
-            Some(Excerpt { text, lines_before, message, .. }) => {
+            Some(Excerpt { text, lines_before, left, .. }) => {
                 let source = Self::whole(text, origin)?;
-                Ok(Self { lines_before, past: vec![message], ..source })
+                Ok(Self { lines_before, past: vec![left], ..source })
             }
             None => Self::whole(text, origin),
         }
@@ -142,7 +143,7 @@ impl<'t> SourceText<'t> {
         if error.is_syntax()
             && let Some((value, text, message)) = loose::read(&self.text)
         {
-            self.past.push(message.to_owned());
+            self.past.push((ListForm::Surplus, message.to_owned()));
             return Ok((value, Self { text: Cow::Owned(text), ..self }));
         }
         let message = error.to_string();
@@ -189,8 +190,13 @@ impl<'t> SourceText<'t> {
     }
 
     /// What is read past in the text.
-    pub fn surplus(&self) -> &[String] {
+    pub fn surplus(&self) -> &[(ListForm, String)] {
         &self.past
+    }
+
+    /// The names of what its document only keeps to be repeated in other places.
+    pub fn templates(&self) -> Vec<&str> {
+        if self.syntax == Syntax::Yaml { yaml::templates(&self.text) } else { Vec::new() }
     }
 
     /// What the value doesn't hold of the text.

@@ -2,7 +2,7 @@
 
 use super::draft::Loss;
 use super::read::amended;
-use super::reading::FieldReading;
+use super::reading::{FieldReading, ListForm};
 use super::source::{SourceText, Syntax};
 use super::values::{document, shaped};
 use super::{diagram, keep, numbers, reading, splice, yaml};
@@ -94,6 +94,10 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
     let (value, mut lost) = document(plan, shape, catalog);
     let doubled = held(plan, &Part::Plan).into_iter().filter(|(_, reading)| reading.is_lost() && reading.wrong);
     lost.extend(doubled.map(|(_, reading)| Loss { path: reading.name, reason: reading.message }));
+    let others = held(plan, &Part::Plan).into_iter().filter(|(_, reading)| reading.list == Some(ListForm::OtherPlans));
+    lost.extend(
+        others.map(|(_, reading)| Loss { path: String::new(), reason: format!("{}, and only that one is written", reading.message) }),
+    );
     let value = match source(plan, shape) {
         Some((source, read)) if shaped(shape, read.clone()).as_ref() == Ok(plan) => source,
         Some((_, read)) => {

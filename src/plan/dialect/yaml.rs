@@ -99,6 +99,23 @@ pub(super) fn scalars(text: &str, paths: &[Vec<PathStep>]) -> Vec<Option<String>
     paths.iter().map(find).collect()
 }
 
+/// The fields of a document that have an anchor to which an alias refers.
+pub(super) fn templates(text: &str) -> Vec<&str> {
+    let anchored = |line: &'_ str| -> Option<(usize, usize, usize)> {
+        let colon = line.find(": &").filter(|_| !line.starts_with([' ', '#', '-', '{']))?;
+        let name = &line[colon + 3..];
+        Some((colon, colon + 3, colon + 3 + name.find(char::is_whitespace).unwrap_or(name.len())))
+    };
+    let is_used = |anchor: &str| {
+        let alias = format!("*{anchor}");
+        text.match_indices(&alias)
+            .any(|(at, _)| !text[at + alias.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-'))
+    };
+    let field =
+        |line| anchored(line).filter(|(_, from, to)| is_used(&line[*from..*to])).map(|(colon, ..)| line[..colon].trim_matches(['"', '\'']));
+    text.lines().filter_map(field).collect()
+}
+
 fn tree(text: &str) -> Option<Spanned<YamlTree>> {
     serde_saphyr::from_str_with_options(text, options()).ok()
 }
