@@ -387,6 +387,26 @@ fn a_number_by_itself_that_the_order_names_too_is_told_wherever_it_is_text() {
 }
 
 #[test]
+fn what_a_yaml_plan_writes_once_to_repeat_it_asks_only_where_it_is_repeated() {
+    let program = Program::new();
+    let node = |id: &str, more: &str| format!("- {{id: {id}, tool: run_command, args: {{command: 'touch {id}'}}{more}}}\n");
+    program.file("plan.yaml", format!("base: &b {{approve: before}}\nnodes:\n{}{}", node("a", ", <<: *b"), node("c", "")));
+    program.configure("[permissions]\nallow = [\"run_command\"]\n");
+    let ran = program.run(&["run", "plan.yaml"]).code(7);
+    assert!(!ran.err.contains("base") && ran.err.contains("a:") && !program.workspace().join("a").exists(), "{ran}");
+    assert!(program.workspace().join("c").exists(), "{ran}");
+}
+
+#[test]
+fn of_settings_with_a_gate_the_gate_is_read_and_the_rest_is_told() {
+    let node = |policy: Value| json!({"dagdeck": 1, "nodes": [{"id": "a", "tool": "read_file", "args": {"path": "x"}, "policy": policy}]});
+    let ended = found(&node(json!({"timeout_s": 5, "human": {"approve": true}})));
+    assert!(ended.out.contains("`policy.human.approve` is read as `approve: before`"), "{ended}");
+    assert!(ended.out.contains("of `policy` only `human.approve` is read: `timeout_s` there does nothing"), "{ended}");
+    assert!(!ended.out.contains("so it does nothing"), "{ended}");
+}
+
+#[test]
 fn a_gate_with_a_slip_in_its_name_or_at_the_plan_for_some_nodes_runs_nothing_unasked() {
     let program = Program::new();
     let refused = |document: Value, words: &[&str]| {

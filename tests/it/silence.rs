@@ -74,7 +74,7 @@ fn a_gate_for_every_node_holds_in_every_form_and_where_settings_are() {
     let tasks = json!({"tasks": [{"id": "a", "tool": "current_time"}], "defaults": {"approve": "before"}});
     for document in [native, tasks] {
         let (code, out) = validated(&program, &document);
-        assert!(code == 0 && out.contains("is read as `approve: before` for every node"), "{out}");
+        assert!(code == 0 && out.contains("is read as `approve: before` for every node that says nothing else"), "{out}");
         program.run(&["run", "plan.json"]).code(7).says(&["gate at a"]);
         let written = program.run(&["export", "plan.json", "--format", if document.get("tasks").is_some() { "hybrid" } else { "native" }]);
         assert_eq!(written.code(0).json(), document);

@@ -69,7 +69,20 @@ pub(super) fn inner_gate(object: &Map<String, Value>, is_known: impl Fn(&str) ->
     let holds = |name: &str| ["policy", "config", "settings", "options", "metadata"].contains(&name) || !is_known(name);
     let inner = object.iter().filter_map(|(name, value)| Some((name, value.as_object().filter(|_| holds(name))?)));
     let mut fields = inner.flat_map(|(holder, fields)| fields.iter().map(move |(name, value)| (holder, name, value)));
-    fields.find_map(|(holder, name, value)| Some((format!("{holder}.{name}"), gate(name, value, Some("approve"))?)))
+    fields.find_map(|(holder, name, value)| gate_within(name, value, MOST_INNER).map(|(path, asked)| (format!("{holder}.{path}"), asked)))
+}
+
+/// How deep a gate may be inside of settings.
+const MOST_INNER: usize = 2;
+
+/// A gate that a field is, or that is inside of it, with its path.
+pub(in crate::plan) fn gate_within(name: &str, value: &Value, depth: usize) -> Option<(String, &'static str)> {
+    if let Some(asked) = gate(name, value, Some("approve")) {
+        return Some((name.to_owned(), asked));
+    }
+    let fields = value.as_object().filter(|_| depth > 0)?;
+    let (path, asked) = fields.iter().find_map(|(inner, value)| gate_within(inner, value, depth - 1))?;
+    Some((format!("{name}.{path}"), asked))
 }
 
 /// Whether a name speaks of asking a person, though nobody has listed it.

@@ -304,7 +304,7 @@ fn document_names(map: &mut Map<String, Value>, shape: &DocumentShape) -> Vec<Fi
             aside(map, &name, format!("`{name}` would ask for every node: write `approve` into `defaults`"), &mut notes);
             continue;
         }
-        let message = format!("`{name}` is read as `approve: {asked}` for every node");
+        let message = format!("`{name}` is read as `approve: {asked}` for every node that says nothing else");
         read_as(map, (&name, "defaults"), json!({ "approve": asked }), message, &mut notes);
     }
     defaults_gate(map, shape.dialect, &mut notes);
@@ -328,7 +328,7 @@ fn defaults_gate(map: &mut Map<String, Value>, dialect: Dialect, notes: &mut Vec
         let (written, read) = (map.get(name).cloned(), json!({ "approve": asked }));
         map.insert("defaults".into(), read.clone());
         let (shown, name) = (if name == "defaults" { "defaults.approve" } else { name }, name.to_owned());
-        let message = format!("`{shown}` is read as `approve: {asked}` for every node");
+        let message = format!("`{shown}` is read as `approve: {asked}` for every node that says nothing else");
         notes.push(FieldReading { field: "defaults".into(), read: Some(read), name, written, message, ..FieldReading::default() });
     };
     match map.get("defaults").filter(|_| dialect != Dialect::Native) {

@@ -6,7 +6,7 @@ use crate::plan::code::is_identifier;
 use crate::plan::expr::rename as rename_expression;
 use crate::plan::fields::is_stand_in;
 use crate::plan::reference::{rename_text, rename_value};
-use crate::plan::{Edge, Node, NodeId, NodeTextMut, Plan, PlanNames, node_texts_mut};
+use crate::plan::{Edge, Node, NodeId, NodeTextMut, Plan, PlanNames, is_legal_id, node_texts_mut};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -56,7 +56,11 @@ impl Follow<'_> {
 
     fn condition(&self, text: &mut String) {
         if text.contains(self.from.as_str()) {
-            *text = rename_expression(text, self.from, self.to, &self.names);
+            *text = if is_legal_id(self.from) {
+                rename_expression(text, self.from, self.to, &self.names)
+            } else {
+                rename_as_written(text, self.from, self.to)
+            };
         }
     }
 
@@ -88,6 +92,23 @@ impl Follow<'_> {
         }
         edge
     }
+}
+
+/// A name that isn't legal, which no condition can be read with, wherever it stands as one.
+fn rename_as_written(text: &str, from: &str, to: &str) -> String {
+    let is_inside = |c: char| is_identifier(c) || c == '-';
+    let (mut renamed, mut done) = (String::with_capacity(text.len()), 0);
+    for (at, _) in text.match_indices(from) {
+        let (before, behind) = (&text[..at], &text[at + from.len()..]);
+        let is_text =
+            ['"', '\''].iter().any(|quote| before.matches(*quote).count() % 2 == 1) && !before.ends_with("[\"") && !before.ends_with("['");
+        if !is_text && !before.ends_with(is_inside) && !behind.starts_with(is_inside) {
+            renamed.push_str(&text[done..at]);
+            renamed.push_str(to);
+            done = at + from.len();
+        }
+    }
+    renamed + &text[done..]
 }
 
 /// `deps.id`, `deps["id"]` and the same behind `nodes`, wherever they are in the code.

@@ -7,7 +7,7 @@ use super::finding::Fix;
 use super::lost_meaning::{lost_meaning, says_nothing};
 use super::wording::{did_you_mean, legible};
 use crate::plan::dialect::names::NAMES;
-use crate::plan::dialect::{DocumentPart, gate, is_field, known_fields, node_from_value, node_to_value, plain};
+use crate::plan::dialect::{DocumentPart, gate_within, is_field, known_fields, node_from_value, node_to_value, plain};
 use crate::plan::edit::Edit;
 use crate::plan::native::node_fields;
 use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
@@ -64,10 +64,9 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
             if meant.is_none() && NAMES.unknown.harmless.contains(&name.as_str()) {
                 continue;
             }
-            let gates =
-                value.as_object().map(|map| map.iter().filter(|(name, value)| gate(name, value, Some("approve")).is_some()).count());
             // Its gate was read, and reported as one.
-            if part != DocumentPart::Edge && gates.is_some_and(|gates| gates > 0) && gates == value.as_object().map(Map::len) {
+            let (gates, others) = if part == DocumentPart::Edge { (Vec::new(), Vec::new()) } else { gates_in(value) };
+            if !gates.is_empty() && others.is_empty() {
                 continue;
             }
             let renamed = meant.zip(at).filter(|_| is_node).and_then(|(meant, at)| renamed(check.plan, at, name, meant));
@@ -77,11 +76,26 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
                 Code::UnknownField,
                 place,
                 name,
-                format!("{form} has no field `{shown}`, so it does nothing{}", did_you_mean(meant)),
-                fix,
+                match gates.first() {
+                    Some(gate) => format!("of `{shown}` only `{gate}` is read: {} there does nothing", others.join(", ")),
+                    None => format!("{form} has no field `{shown}`, so it does nothing{}", did_you_mean(meant)),
+                },
+                fix.filter(|_| gates.is_empty()),
             );
         }
     }
+}
+
+/// The fields of an object that ask a person, and the others, each in the words of a message.
+fn gates_in(value: &Value) -> (Vec<String>, Vec<String>) {
+    let (mut gates, mut others) = (Vec::new(), Vec::new());
+    for (name, value) in value.as_object().into_iter().flatten() {
+        match gate_within(name, value, 1) {
+            Some((path, _)) => gates.push(legible(&path)),
+            None => others.push(format!("`{}`", legible(name))),
+        }
+    }
+    (gates, others)
 }
 
 /// A node that says in words what it is may do something else by its fields: an approval that is none would ask nobody.

@@ -147,7 +147,10 @@ fn of_edge(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
 /// Whether a field says that its object is not there.
 fn is_off(word: &str, value: &Value) -> bool {
     let on = ["enabled", "active", "execute", "shouldrun", "shouldexecute", "run", "isenabled", "isactive"];
+    let said = value.as_str().map(|text| text.trim().to_ascii_lowercase());
     match value {
+        Value::String(_) if said.as_deref() == Some("false") => on.contains(&word),
+        Value::String(_) if said.as_deref() == Some("true") => ["disabled", "skip", "skipped", "isdisabled"].contains(&word),
         Value::Bool(false) => on.contains(&word),
         Value::Bool(true) => ["disabled", "skip", "skipped", "isdisabled"].contains(&word),
         Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => false,
@@ -205,7 +208,7 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
         return Some(format!("the code is in {}, but it would run as JavaScript", legible(language)));
     }
     let is_quiet = is_kept(dialect, DocumentPart::Node, name, value);
-    if !is_quiet && is(&["foreach", "loop", "repeat", "repeatuntil", "forall", "fanout"]) {
+    if !is_quiet && is(&["foreach", "loop", "while", "repeat", "repeatuntil", "forall", "fanout"]) {
         return Some(format!("`{shown}` has no effect here, so this would run once: use a node with `over` or `until`, and a `body`"));
     }
     let holders = ["children", "subtasks", "substeps", "steps", "tasks", "nodes", "actions", "parallel", "branches", "then", "do"];

@@ -31,6 +31,7 @@ pub(super) fn check(check: &mut PlanCheck) {
             breakpoint(check, place, "", &node.policy);
             not_yet(check, place, "", &node.policy);
             denied_effects(check, at, node);
+            idle_iterations(check, at, node);
         }
         if let NodeKind::Code(code) = &node.kind {
             sandbox(check, at, code);
@@ -48,6 +49,15 @@ fn denied_effects(check: &mut PlanCheck, at: usize, node: &Node) {
             "`{name}` can change things; by `side_effects: false` it is repeated as if it didn't, after a crash without a question"
         );
         check.find(Code::DeniedEffects, FindingPlace::Node(at), "side_effects", message, None);
+    }
+}
+
+/// Only agents and loops go round.
+fn idle_iterations(check: &mut PlanCheck, at: usize, node: &Node) {
+    if node.policy.max_iterations.is_some() && node.kind.agent().is_none() && !matches!(node.kind, NodeKind::Loop(_)) {
+        let fix = check.with_policy(at, FixKind::Guess, "remove the limit", |policy| policy.max_iterations = None);
+        let message = format!("a node of kind {} does its work once, so `max_iterations` limits nothing", node.kind.name());
+        check.find(Code::NoEffect, FindingPlace::Node(at), "max_iterations", message, fix);
     }
 }
 
