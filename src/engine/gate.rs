@@ -242,8 +242,15 @@ impl GateReply {
 pub struct Actor {
     /// User name, or the flag that decided (`--yes`).
     pub who: String,
-    /// `console`, `cli`, `rule`, …
+    /// `console`, `cli`, `rule` (a flag), `permission`, …
     pub via: String,
+}
+
+impl Actor {
+    /// Whether a rule did it, not a person.
+    pub fn is_rule(&self) -> bool {
+        ["rule", "permission"].contains(&self.via.as_str())
+    }
 }
 
 /// A decision on record.

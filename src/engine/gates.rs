@@ -8,7 +8,7 @@ use super::{
     resolve::text_of,
     run::{GateEnd, RunState},
 };
-use crate::plan::{ApprovalNode, Catalog, DecisionNode, Field, FieldKind, NodeKind, ToolReach, schema_faults};
+use crate::plan::{ApprovalNode, Approve, Catalog, DecisionNode, Field, FieldKind, NodeKind, ToolReach, schema_faults};
 use crate::text::hex;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -155,6 +155,14 @@ impl RunState {
             GateKind::Approval => self.node_doc(&gate.node).and_then(|node| node.kind.tool()).map(|work| self.tool_name(&work.tool)),
             GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => None,
         }
+    }
+
+    /// Whether a gate is there only because the tool of its node asks, and not because the plan does.
+    pub fn asks_by_permission(&self, gate: &Gate) -> bool {
+        let Some(ix) = self.graph.find(&gate.node) else { return false };
+        let asked = self.policy(ix).and_then(|policy| policy.get(|policy| policy.approve));
+        let is_planned = matches!(asked, Some(Approve::Before | Approve::Both));
+        gate.kind == GateKind::Approval && !is_planned && self.tool_of_gate(gate).is_some()
     }
 
     pub(super) fn tool_reach(&self, name: &str) -> ToolReach {

@@ -341,6 +341,7 @@ fn narrowed(user: PermissionConfig, project: &PermissionConfig, project_table: &
         allow: user.allow,
         ask: [user.ask, project.ask.clone()].concat(),
         deny: [user.deny, project.deny.clone()].concat(),
+        rules: user.rules,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{
     client::Problem,
     config::Config,
+    gate_with_tool::GateWithTool,
     mcp::servers,
     models::Models,
     places::Folders,
@@ -21,9 +22,9 @@ use crate::models::{
     client::Learned,
     config::{AUTO, Lookup},
 };
-use crate::plan::{Catalog, may_mean};
+use crate::plan::{Catalog, Verdict, may_mean};
 use crate::tools::{
-    KnownSecrets, ToolContext, Toolbox,
+    KnownSecrets, ToolContext, Toolbox, names_in,
     sandbox::{SandboxConfig, Watcher},
     unknown_secrets,
 };
@@ -241,6 +242,14 @@ impl Jobs {
 
 #[async_trait]
 impl JobRunner for Jobs {
+    /// Secrets in a call are shown to a person each time.
+    fn permits(&self, gate: &GateWithTool) -> Option<String> {
+        let (tool, args) = (gate.tool.as_deref()?, &gate.gate.payload);
+        let registry = self.kit.toolbox.now();
+        let judgement = registry.judge(tool, args, &self.kit.context()).ok()?;
+        (judgement.verdict == Verdict::Allow && registry.check(tool, args).is_ok() && names_in(args).is_empty()).then_some(judgement.why)
+    }
+
     async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact {
         let own = self.own();
         let context = self.context(&task.job, &own, &port);

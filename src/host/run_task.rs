@@ -4,7 +4,7 @@
 use super::{
     client::{Driver, Notice, Problem},
     gate_with_tool::GateWithTool,
-    session::{Listener, Order, Services, append, sooner},
+    session::{Listener, Order, Services, append, reply_by_permission, sooner},
     streams::Streams,
     timers::Timers,
     workers::{Assignment, AttemptKey, Report, Workers, is_last},
@@ -162,6 +162,7 @@ impl RunTask {
         for input in inputs {
             append(&mut batch, self.run.step(&self.services.secrets.masked(input), now));
         }
+        reply_by_permission(&self.services, &mut self.run, &mut batch, now);
         self.more = batch.more;
         if self.commit(&batch.records).await == RunContinues::Over || flow == RunContinues::Over {
             return RunContinues::Over;

@@ -7,7 +7,7 @@ use super::{
     run_task::RunTask,
     workers::JobRunner,
 };
-use crate::engine::{Action, Actor, Batch, Command, Event, GateId, Input, Record, Run, RunId, RunSettings, StopSignal, Time};
+use crate::engine::{Action, Actor, Batch, Command, Event, GateId, GateReply, Input, Record, Run, RunId, RunSettings, StopSignal, Time};
 use crate::plan::Plan;
 use crate::store::{Durability, Journal, Ownership, StoreError};
 use crate::tools::KnownSecrets;
@@ -207,7 +207,8 @@ impl RunSession {
         let Stored { id, ownership, mut records, journalled, mut run } = stored;
         let now = services.clock.now();
         let inputs: Vec<Input> = inputs.iter().map(|input| services.secrets.masked(input.clone())).collect();
-        let first = run.steps(&inputs, now);
+        let mut first = run.steps(&inputs, now);
+        reply_by_permission(&services, &mut run, &mut first, now);
         let known = run.last_seq() - first.records.len() as u64;
         records.extend_from_slice(&first.records);
         services.journal.append(&id, &records[journalled..], Durability::Power).await?;
@@ -246,6 +247,22 @@ impl RunSession {
     /// Waits until the run has ended or was left, its workers are gone, and all is journalled.
     pub(super) async fn ended(&self) {
         self.ended.cancelled().await;
+    }
+}
+
+/// Approves the gates that opened in a batch because a tool asks, where the rules let this very call run.
+pub(super) fn reply_by_permission(services: &Services, run: &mut Run, batch: &mut Batch, now: Time) {
+    let mut seen = 0;
+    while let Some(record) = batch.records.get(seen) {
+        seen += 1;
+        let Event::ApprovalRequired { gate } = &record.event else { continue };
+        let is_open = run.open_gates().any(|open| open.id == gate.id);
+        let Some(gate) = GateWithTool::of(run, gate.id).filter(|seen| is_open && run.asks_by_permission(&seen.gate)) else { continue };
+        if let Some(rule) = services.runner.permits(&gate) {
+            let command = Command::Decide { gate: gate.gate.id, decision: GateReply::Approve, hash: gate.gate.hash };
+            let by = Actor { who: rule, via: "permission".to_owned() };
+            append(batch, run.step(&services.secrets.masked(Input::Command { command, by }), now));
+        }
     }
 }
 

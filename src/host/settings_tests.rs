@@ -85,6 +85,7 @@ fn kind(schema: &Value) -> String {
             values.iter().filter(|value| !value.is_null()).map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or ")
         }
         (_, _, Value::String(value)) => format!("`\"{value}\"`"),
+        (Value::String(name), ..) if name == "array" && schema["items"]["type"] == "object" => "list of tables".to_owned(),
         (Value::String(name), ..) => word(name).to_owned(),
         (Value::Array(names), ..) => {
             names.iter().filter_map(Value::as_str).filter(|name| *name != "null").map(word).collect::<Vec<_>>().join(" or ")
@@ -114,6 +115,7 @@ fn a_project_can_set_nothing_that_leads_elsewhere_runs_or_allows_something() {
         "models.api_key_command",
         "models.providers",
         "permissions.allow",
+        "permissions.rules",
         "tools.fetch.private_hosts",
         "tools.mcp",
         "tools.search.url",

@@ -3,6 +3,7 @@
 //! What a worker says goes through one queue in order and from there into the run's bounded channel, so a flood of text slows the
 //! worker down and nobody else. A worker that panics is a failed attempt, not a hung run.
 
+use super::gate_with_tool::GateWithTool;
 use crate::agents::{GoAhead, Refusal};
 use crate::engine::{Answer, Dep, Input, Job, ModelCall, NodeError, Timer, TimerKind, TokenUsage, ToolCall, UnfinishedAnswer, WorkerFact};
 use crate::plan::NodeId;
@@ -29,6 +30,11 @@ const FAREWELL: Duration = Duration::from_secs(5);
 pub(super) trait JobRunner: Send + Sync {
     /// Does one job to its end. Dropping the future stops it and whatever it started.
     async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact;
+
+    /// The rule that lets the call of a gate run without asking, if one does.
+    fn permits(&self, _gate: &GateWithTool) -> Option<String> {
+        None
+    }
 
     /// Jobs from here on ask this model where they name none.
     fn use_model(&self, model: &str);

@@ -1,12 +1,14 @@
 //! Tools behind one trait, their risk and permission, the sandbox.
 
 mod builtin;
+mod call_rule;
 mod config;
 mod env_file;
 mod globs;
 mod known_secrets;
 pub mod mcp;
 mod permission;
+mod plain_command;
 mod registry;
 pub mod sandbox;
 pub mod tables;
@@ -16,10 +18,11 @@ mod workspace;
 
 #[cfg(test)]
 pub(crate) use builtin::query_data::query;
+pub use call_rule::{CallRule, RuleError};
 pub use config::{CommandConfig, FetchConfig, McpConfig, SearchConfig, SearchService, ToolsConfig};
 pub use globs::{GlobError, Globs};
 pub use known_secrets::{KnownSecrets, names_in, unknown_secrets, workspace_variables};
-pub use permission::{Permission, PermissionConfig, PermissionError};
+pub use permission::{JudgedTool, Permission, PermissionConfig, PermissionError};
 pub use registry::{Judgement, ToolRegistry};
 pub use toolbox::Toolbox;
 pub use workspace::{Entry, EntryKind, Existing, Located, Workspace};

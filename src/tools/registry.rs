@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{Assessment, Permission, PermissionError, Tool, ToolContext, ToolError, ToolsConfig, builtin};
+use super::{Assessment, JudgedTool, Permission, PermissionError, Tool, ToolContext, ToolError, ToolsConfig, builtin};
 use crate::engine::Outgoing;
 use crate::plan::{ArgumentChecks, Risk, ToolInfo, Verdict};
 
@@ -89,14 +89,15 @@ impl ToolRegistry {
     pub fn add(&mut self, tool: Arc<dyn Tool>) {
         let mut info = tool.info().clone();
         let assessment = Assessment::local(info.risk, String::new());
-        info.verdict = self.verdict(&*tool, &assessment).0;
+        info.verdict = self.verdict(&*tool, &assessment, None).0;
         self.tools.insert(info.name.clone(), Arc::new(RegisteredTool { tool, info, schema: OnceLock::new() }));
     }
 
     /// What the rules say of a call, and why. What they allow asks where the tool has a reason to.
-    fn verdict(&self, tool: &dyn Tool, assessment: &Assessment) -> (Verdict, String) {
+    fn verdict(&self, tool: &dyn Tool, assessment: &Assessment, args: Option<&Value>) -> (Verdict, String) {
         let name = &tool.info().name;
-        match (self.permission.verdict(name, &self.aliases_of(name), assessment), tool.asks_because()) {
+        let call = JudgedTool { name, aliases: &self.aliases_of(name), args };
+        match (self.permission.verdict(&call, assessment), tool.asks_because()) {
             ((Verdict::Allow, why), Some(reason)) => (Verdict::Ask, format!("{reason}; {why}")),
             (judged, _) => judged,
         }
@@ -167,7 +168,7 @@ impl ToolRegistry {
     pub fn judge(&self, name: &str, args: &Value, context: &ToolContext) -> Result<Judgement, ToolError> {
         let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
         let assessment = entry.tool.assess(args, context);
-        let (verdict, why) = self.verdict(&*entry.tool, &assessment);
+        let (verdict, why) = self.verdict(&*entry.tool, &assessment, Some(args));
         Ok(Judgement { verdict, risk: assessment.risk, why, leaves: assessment.leaves })
     }
 

@@ -29,6 +29,7 @@ mod model_plans;
 mod opening;
 mod pages;
 mod past_runs;
+mod permitting;
 mod reasons;
 mod refusals;
 mod rehearsing;

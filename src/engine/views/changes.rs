@@ -31,7 +31,7 @@ impl RunState {
             changes.commands += calls.filter(|(call, report)| call.tool == "run_command" && report.is_some()).count();
             changes.take_all(node.lineage.files.iter().map(|file| (file.operation.as_str(), file.path.as_str())));
         }
-        for decided in self.gates().filter_map(|(_, decided)| decided).filter(|decided| decided.by.via != "rule") {
+        for decided in self.gates().filter_map(|(_, decided)| decided).filter(|decided| !decided.by.is_rule()) {
             let word = decided.decision.label();
             match changes.replies.iter_mut().find(|(known, _)| *known == word) {
                 Some((_, count)) => *count += 1,

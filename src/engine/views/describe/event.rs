@@ -269,7 +269,11 @@ impl Actor {
 
 fn actor(by: &Actor) -> Plain {
     // A rule's flag stands with the name.
-    Plain::summary(&if ["", "console", "rule"].contains(&by.via.as_str()) { by.who.clone() } else { format!("{} ({})", by.who, by.via) })
+    Plain::summary(&if by.is_rule() || ["", "console"].contains(&by.via.as_str()) {
+        by.who.clone()
+    } else {
+        format!("{} ({})", by.who, by.via)
+    })
 }
 
 /// An action with the person's text for a node, and why.

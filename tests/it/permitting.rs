@@ -1,0 +1,108 @@
+//! Rules for calls by their arguments: what they let run asks nobody, and what they deny never runs, by whatever route it is called.
+
+use super::support::{
+    chat::{ChatServer, Reply},
+    program::Program,
+};
+use serde_json::{Value, json};
+
+const RULES: &str = r#"
+[[permissions.rules]]
+tool = "run_command"
+verdict = "allow"
+args = { command = "echo *" }
+
+[[permissions.rules]]
+tool = "write_file"
+verdict = "deny"
+args = { path = "kept/**" }
+"#;
+
+fn with_rules(program: Program) -> Program {
+    program.configure(RULES);
+    program
+}
+
+fn plan(program: &Program, nodes: &Value) -> String {
+    program.file("plan.json", json!({"dagdeck": 1, "goal": "g", "nodes": nodes}).to_string())
+}
+
+fn command(id: &str, command: &str) -> Value {
+    json!({"id": id, "title": id, "tool": "run_command", "args": {"command": command}})
+}
+
+fn write(id: &str) -> Value {
+    json!({"id": id, "title": id, "tool": "write_file", "args": {"path": "kept/a.txt", "content": "x"}})
+}
+
+#[test]
+fn a_plain_command_that_a_rule_covers_runs_and_any_other_asks() {
+    let program = with_rules(Program::new());
+    let covered = plan(&program, &json!([command("a", "echo one two")]));
+    program.run(&["run", &covered]).code(0);
+    let audit = program.run(&["audit"]).code(0);
+    assert!(audit.out.contains("`permissions.rules` has `run_command command=echo *`"), "{audit}");
+    for other in ["echo one > a.txt", "echo $(id)", "echo one; id", "echo one\nid", "A=1 echo one", "id"] {
+        let plan = plan(&program, &json!([command("a", other)]));
+        program.run(&["run", &plan]).code(7).says(&["gate at a (run_command)"]);
+    }
+    assert!(!program.workspace().join("a.txt").exists());
+}
+
+#[test]
+fn a_rule_takes_no_gate_away_that_the_plan_wants() {
+    let program = with_rules(Program::new());
+    let mut asks = command("a", "echo one");
+    asks["approve"] = json!("before");
+    let plan = plan(&program, &json!([asks]));
+    program.run(&["run", &plan]).code(7).says(&["the plan asks before this node starts"]);
+}
+
+#[test]
+fn an_agent_runs_a_command_that_a_rule_covers() {
+    let call = |command: &str| Reply::Calls(vec![("run_command".to_owned(), json!({ "command": command }))]);
+    let server = ChatServer::start(vec![call("echo one"), call("echo two | cat"), Reply::Text("Done.".into())]);
+    let program = with_rules(Program::connected(&server));
+    let agents = program.home().join(".config/dagdeck/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    let card =
+        "---\nname: runner\ndescription: Runs\nobjective_template: Run\ntype: llm\ntools: [run_command, write_file]\n---\nYou run.\n";
+    std::fs::write(agents.join("runner.md"), card).unwrap();
+    let plan = plan(&program, &json!([{"id": "a", "title": "a", "agent": "runner", "objective": "run"}]));
+    program.run(&["run", &plan]).code(7).says(&["gate at a (run_command)"]);
+    assert_eq!(server.requests().len(), 2, "the first call asked nobody");
+}
+
+#[test]
+fn a_denied_call_runs_by_no_route() {
+    let call = Reply::Calls(vec![("write_file".to_owned(), json!({"path": "./kept/b.txt", "content": "x"}))]);
+    let server = ChatServer::start(vec![call, Reply::Text("Done.".into())]);
+    let program = with_rules(Program::connected(&server));
+    let inside = json!({"dagdeck": 1, "goal": "g", "nodes": [write("w")]});
+    let each = json!({"dagdeck": 1, "goal": "g", "nodes": [
+        {"id": "w", "title": "w", "tool": "write_file", "args": {"path": "kept/{{inputs.item}}", "content": "x"}}]});
+    let agent = json!({"id": "agent", "title": "a", "agent": "code_executor", "objective": "write", "tools": ["write_file"]});
+    let nodes = json!([
+        write("own"), {"id": "nested", "title": "n", "plan": inside},
+        {"id": "map", "title": "m", "over": "[\"a\", \"b\"]", "body": each}, agent
+    ]);
+    let file = plan(&program, &nodes);
+    let ended = program.run(&["run", &file, "--yes"]);
+    assert!(ended.code != 0, "{ended}");
+    assert!(ended.err.matches("is denied by the permission rules: `permissions.rules` has").count() >= 2, "{ended}");
+    assert!(server.requests().last().unwrap()["messages"].to_string().contains("denied by the permission rules"), "{ended}");
+    assert!(!program.workspace().join("kept").exists(), "{ended}");
+    let edited = plan(&program, &json!([{"id": "a", "title": "a", "tool": "write_file", "args": {"path": "free.txt", "content": "x"}}]));
+    program.run(&["run", &edited]).code(7);
+    program.run(&["approve", "last", "a", "--payload", r#"{"path": "kept/c.txt", "content": "x"}"#]);
+    program.run(&["retry", "last", "a", "--yes"]);
+    program.run(&["rerun", "last", "a", "--yes"]);
+    assert!(!program.workspace().join("kept").exists());
+}
+
+#[test]
+fn a_rule_that_can_be_evaded_is_refused_with_the_reason() {
+    let program = Program::new();
+    program.configure("[[permissions.rules]]\ntool = \"run_command\"\nverdict = \"deny\"\nargs = { command = \"rm *\" }\n");
+    program.run(&["tools"]).code(1).says(&["`permissions.rules`: a command can't be asked about or denied by its text"]);
+}
