@@ -4,9 +4,9 @@
 //! clap would count a variable as an argument, and show it as required in the usage line of an error.
 
 use super::{
-    AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, PruneArgs, RejectArgs,
-    ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs, SetupArgs,
-    SkipArgs, StepArgs, TargetArgs, UndoArgs,
+    AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, PermissionsArgs, PruneArgs,
+    RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs,
+    SetupArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };
 use crate::{
     engine::LostChoice,
@@ -146,6 +146,8 @@ pub enum Subcommand {
     Models(ModelsArgs),
     /// List the workspace's own agents and settings, and trust them
     Trust(TrustArgs),
+    /// List the rules that decide calls, and revoke your own
+    Permissions(PermissionsArgs),
     /// Check the set-up: what works, what is missing, how to fix it
     Doctor(ListArgs),
     /// Print the JSON Schema of plans, or the codes of findings

@@ -1,7 +1,7 @@
 //! `dagdeck approve`, `reject`, `answer`: reply to a gate of a stored run, and continue the run.
 
 use super::{
-    AnswerArgs, ApproveArgs, CliContext, CliError, DecideArgs, Exit, Io, RejectArgs,
+    AnswerArgs, ApproveArgs, CliContext, CliError, DecideArgs, Exit, Io, RejectArgs, RuleArgs,
     headless::{StoredRun, flags},
     ls::short,
     named,
@@ -27,7 +27,7 @@ pub async fn approve(args: &ApproveArgs, place: &CliContext, io: &mut Io<'_>) ->
             GateReply::Modify { payload }
         }
     };
-    reply_to(&args.decide, reply, place, io).await
+    reply_to((&args.decide, Some(&args.rule)), reply, place, io).await
 }
 
 /// Rejects a gate.
@@ -35,7 +35,7 @@ pub async fn approve(args: &ApproveArgs, place: &CliContext, io: &mut Io<'_>) ->
 /// # Errors
 /// When there is no such open gate, or the run can't continue.
 pub async fn reject(args: &RejectArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    reply_to(&args.decide, GateReply::Reject { message: args.message.clone() }, place, io).await
+    reply_to((&args.decide, Some(&args.rule)), GateReply::Reject { message: args.message.clone() }, place, io).await
 }
 
 /// Answers a question; the value is JSON if it parses, otherwise text.
@@ -44,10 +44,15 @@ pub async fn reject(args: &RejectArgs, place: &CliContext, io: &mut Io<'_>) -> R
 /// When there is no such open question, the answer doesn't fit, or the run can't continue.
 pub async fn answer(args: &AnswerArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let value = serde_json::from_str(&args.message).unwrap_or_else(|_| Value::String(args.message.clone()));
-    reply_to(&args.decide, GateReply::Answer { value }, place, io).await
+    reply_to((&args.decide, None), GateReply::Answer { value }, place, io).await
 }
 
-async fn reply_to(args: &DecideArgs, reply: GateReply, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+async fn reply_to(
+    (args, rule): (&DecideArgs, Option<&RuleArgs>),
+    reply: GateReply,
+    place: &CliContext,
+    io: &mut Io<'_>,
+) -> Result<Exit, CliError> {
     let flags = flags(&args.gates)?;
     let is_gate = |run: &Run, name: &str| name.parse().is_ok_and(|number| name.len() < SHORTEST_NAME || run.gate(GateId(number)).is_some());
     let has = |run: &Run, name: &str| is_gate(run, name) || run.node(&NodeId::new(name)).is_some();
@@ -61,12 +66,19 @@ async fn reply_to(args: &DecideArgs, reply: GateReply, place: &CliContext, io: &
         return Err(CliError::new(format!("gate {} at `{node}` takes a yes or a no, not an answer", gate.id.0)).hint(hint));
     }
     let is_approval = reply == GateReply::Approve;
-    let command = Command::Decide { gate: gate.id, decision: reply, hash: gate.hash.clone() };
+    let command = Command::Decide { gate: gate.id, decision: reply.clone(), hash: gate.hash.clone() };
     if let Some(why) = stored.state.refusal(&command).filter(|_| is_approval && gate.kind.wants_answer()) {
         let hint = format!("`dagdeck answer {} {} -m ANSWER` answers it", short(&run), gate.id.0);
         return Err(CliError::new(format!("can't approve gate {} at `{}`: {why}", gate.id.0, gate.node)).hint(hint));
     }
-    stored.resume(vec![command], &flags, place, io).await
+    let refused = stored.state.refusal(&command).is_some();
+    let made = match rule.filter(|_| !refused) {
+        Some(rule) => rule.keep((&stored.run, &stored.state), (gate, &reply), place, io)?,
+        None => None,
+    };
+    let ended = stored.resume(vec![command], &flags, place, io).await;
+    made.filter(|_| ended.is_err()).into_iter().for_each(|rule| rule.take_back(io));
+    ended
 }
 
 /// The open gate by its number, by its node, or the only one; for an answer the only question.

@@ -18,7 +18,7 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
     ),
     ("Look", &["show", "why", "trace", "replay"]),
     ("Runs and files", &["ls", "audit", "export", "import", "prune"]),
-    ("Settings", &["agents", "tools", "models", "trust", "doctor", "completions", "man"]),
+    ("Settings", &["agents", "tools", "models", "trust", "permissions", "doctor", "completions", "man"]),
 ];
 
 /// The numbers that scripts rely on, so they stay as they are.

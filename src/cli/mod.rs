@@ -23,6 +23,8 @@ mod list;
 mod log;
 mod ls;
 mod named;
+mod permission_args;
+mod permissions;
 mod plain;
 mod plain_orders;
 mod plan;
@@ -59,6 +61,7 @@ pub use exit::{CliError, Exit};
 pub use help::GROUPS;
 use io::Listened;
 pub use io::{Io, columns};
+pub use permission_args::{PermissionsArgs, RuleArgs};
 pub use prune_args::PruneArgs;
 pub use rivals::RivalArgs;
 pub use setup_args::SetupArgs;
@@ -209,6 +212,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
             Some(ModelsAction::Setup(args)) => block_on(setup::setup(args, &place()?, io))?,
             None => block_on(list::models(&args.list, &place()?, io))?,
         },
+        Some(Subcommand::Permissions(args)) => permissions::permissions(args, &place()?, io),
         Some(Subcommand::Trust(args)) => trust::trust(args, &place()?, io),
         Some(Subcommand::Doctor(args)) => block_on(doctor::doctor(args, &place()?, io))?,
         Some(Subcommand::Schema(args)) => schema::schema(args, io),

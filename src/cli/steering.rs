@@ -1,6 +1,6 @@
 //! The grammar of the subcommands that act on a stored run. A run is optional everywhere and means `last`; `-m` is the message everywhere.
 
-use super::{GateArgs, moments};
+use super::{GateArgs, RuleArgs, moments};
 use crate::plan::Moment;
 use clap::Args;
 
@@ -288,6 +288,8 @@ pub struct ApproveArgs {
     #[arg(long, value_name = "JSON")]
     pub payload: Option<String>,
     #[command(flatten)]
+    pub rule: RuleArgs,
+    #[command(flatten)]
     pub decide: DecideArgs,
 }
 
@@ -296,6 +298,8 @@ pub struct RejectArgs {
     /// Your reason; the agent that asked gets it
     #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub message: String,
+    #[command(flatten)]
+    pub rule: RuleArgs,
     #[command(flatten)]
     pub decide: DecideArgs,
 }

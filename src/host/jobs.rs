@@ -4,6 +4,7 @@ use super::{
     client::Problem,
     config::Config,
     gate_with_tool::GateWithTool,
+    kept_rules::RuledCall,
     mcp::servers,
     models::Models,
     places::Folders,
@@ -16,7 +17,7 @@ use super::{
     workers::{Assignment, JobRunner, WorkerPort},
 };
 use crate::agents::{self, AgentRegistry, AttemptEnd, CardKind, Cards, Execution, Responder};
-use crate::engine::{AgentJob, Dep, Job, NodeError, REHEARSAL, WorkerFact};
+use crate::engine::{AgentJob, Dep, Job, NodeError, REHEARSAL, RunId, WorkerFact};
 use crate::models::{
     AutoModel, ChatModel,
     client::Learned,
@@ -243,11 +244,18 @@ impl Jobs {
 #[async_trait]
 impl JobRunner for Jobs {
     /// Secrets in a call are shown to a person each time.
-    fn permits(&self, gate: &GateWithTool) -> Option<String> {
+    fn permits(&self, run: &RunId, gate: &GateWithTool) -> Option<String> {
         let (tool, args) = (gate.tool.as_deref()?, &gate.gate.payload);
         let registry = self.kit.toolbox.now();
         let judgement = registry.judge(tool, args, &self.kit.context()).ok()?;
-        (judgement.verdict == Verdict::Allow && registry.check(tool, args).is_ok() && names_in(args).is_empty()).then_some(judgement.why)
+        let may_run = registry.get(tool)?.asks_because().is_none() && registry.check(tool, args).is_ok() && names_in(args).is_empty();
+        let (rules, call) = (self.kit.kept_trust.rules(), RuledCall { run, node: &gate.gate.node, tool, args });
+        let (judgement, rule) = rules.judged(judgement, call);
+        if !may_run || judgement.verdict != Verdict::Allow {
+            return None;
+        }
+        rule.into_iter().for_each(|rule| rules.hit(rule));
+        Some(judgement.why)
     }
 
     async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact {
@@ -261,6 +269,7 @@ impl JobRunner for Jobs {
             previews: &self.kit.previews,
             context: &context,
             port: &port,
+            task: &task,
         };
         let fact = match &task.job {
             Job::Agent(job) => self.agent(job, &task.deps, &own, caller).await.unwrap_or_else(WorkerFact::Failed),

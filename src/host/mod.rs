@@ -17,6 +17,7 @@ mod headless_tests;
 #[cfg(test)]
 mod host_tests;
 mod jobs;
+mod kept_rules;
 mod link;
 mod local;
 mod looked;
@@ -61,6 +62,7 @@ mod workers;
 pub use clock::{Clock, SystemClock};
 pub use doctor::{DoctorCheck, Health, examine};
 pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, ResumeFrom, RunSignals, Yes};
+pub use kept_rules::{KeptRule, KeptRules, RuleScope, RuledCall};
 pub use link::{Linked, link};
 pub use local::{LocalHost, NewRun, user};
 pub use places::Folders;

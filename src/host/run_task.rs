@@ -258,7 +258,9 @@ impl RunTask {
             match effect {
                 Effect::Start { node, generation, attempt, job, deps, approved } => {
                     let origin = AttemptKey { node, generation, attempt };
-                    self.workers.start(Assignment { origin, job: *job, deps, approved });
+                    // Only a run that was created has effects.
+                    let Some(run) = self.run.id().cloned() else { continue };
+                    self.workers.start(Assignment { run, origin, job: *job, deps, approved });
                 }
                 Effect::Abort { node, generation, attempt } => self.workers.abort(&AttemptKey { node, generation, attempt }),
                 Effect::Answer { node, generation, attempt, call, answer } => {

@@ -5,6 +5,7 @@
 use super::{
     client::Problem,
     config::{SettingOwner, check_project},
+    kept_rules::KeptRules,
 };
 use crate::agents::{AgentRegistry, Card};
 use crate::files;
@@ -185,6 +186,11 @@ impl Trust {
     fn has_kept_text(&self, path: &str) -> bool {
         let read = |root: &Path| files::read_text(&root.join(path), files::DOCUMENT).ok();
         read(&self.workspace).is_some_and(|text| read(&self.kept) == Some(text))
+    }
+
+    /// What people said at gates for more than one call.
+    pub fn rules(&self) -> KeptRules {
+        KeptRules::new(self.kept.clone())
     }
 
     /// Hosts with ports that private data of this workspace may be sent to.

@@ -1,6 +1,7 @@
 //! One tool call, from its check to its report: for tool nodes and for agents alike. Nothing is called before the run has said so.
 
 use super::{
+    kept_rules::RuledCall,
     models::Models,
     shown_previews::ShownPreviews,
     trust::Trust,
@@ -8,7 +9,7 @@ use super::{
 };
 use crate::engine::{Answer, Done, ErrorKind, Mark, NodeError, ToolCall, ToolReport, WorkerFact};
 use crate::plan::{Risk, Verdict};
-use crate::tools::{Judgement, KnownSecrets, Tool, ToolContext, ToolError, ToolOutput, Toolbox, names_in};
+use crate::tools::{Judgement, KnownSecrets, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, Toolbox, names_in};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -25,6 +26,8 @@ pub(super) struct ToolCaller<'a> {
     pub(super) previews: &'a Arc<ShownPreviews>,
     pub(super) context: &'a ToolContext,
     pub(super) port: &'a WorkerPort,
+    /// Whose calls they are.
+    pub(super) task: &'a Assignment,
 }
 
 /// Whether a gate has approved the exact call before.
@@ -111,7 +114,19 @@ impl ToolCaller<'_> {
                 .hint("retry the node and look at what it would do now"));
         }
         registry.check(&call.tool, &call.args)?;
-        registry.judge(&call.tool, &call.args, self.context)
+        let (judgement, rule) = self.judge(&registry, call)?;
+        rule.filter(|_| consent == Consent::Open).into_iter().for_each(|rule| self.trust.rules().hit(rule));
+        Ok(judgement)
+    }
+
+    /// What configuration and kept rules say of a call, with the rule that says so. Where the tool itself has a reason to ask, no kept yes counts.
+    fn judge(&self, registry: &ToolRegistry, call: &ToolCall) -> Result<(Judgement, Option<u32>), ToolError> {
+        let judgement = registry.judge(&call.tool, &call.args, self.context)?;
+        let Assignment { run, origin, .. } = self.task;
+        let ruled = RuledCall { run, node: &origin.node, tool: &call.tool, args: &call.args };
+        let asks_itself = registry.get(&call.tool).is_some_and(|tool| tool.asks_because().is_some());
+        let by_rules = self.trust.rules().judged(judgement.clone(), ruled);
+        Ok(if asks_itself && by_rules.0.verdict == Verdict::Allow { (judgement, None) } else { by_rules })
     }
 
     async fn run(&self, call: ToolCall, proposed: &Value) -> Called {
@@ -167,7 +182,7 @@ impl ToolCaller<'_> {
         }
         let registry = self.toolbox.now();
         registry.check(&call.tool, &call.args)?;
-        let judgement = with_secrets(call, registry.judge(&call.tool, &call.args, self.context)?)?;
+        let judgement = with_secrets(call, self.judge(&registry, call)?.0)?;
         match judgement.verdict {
             Verdict::Allow | Verdict::Ask => Ok(()),
             Verdict::Deny => Err(ToolError::refused(format!("the edited call is denied: {}", judgement.why))),

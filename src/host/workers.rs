@@ -5,7 +5,9 @@
 
 use super::gate_with_tool::GateWithTool;
 use crate::agents::{GoAhead, Refusal};
-use crate::engine::{Answer, Dep, Input, Job, ModelCall, NodeError, Timer, TimerKind, TokenUsage, ToolCall, UnfinishedAnswer, WorkerFact};
+use crate::engine::{
+    Answer, Dep, Input, Job, ModelCall, NodeError, RunId, Timer, TimerKind, TokenUsage, ToolCall, UnfinishedAnswer, WorkerFact,
+};
 use crate::plan::NodeId;
 use crate::tools::Judgement;
 use async_trait::async_trait;
@@ -32,7 +34,7 @@ pub(super) trait JobRunner: Send + Sync {
     async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact;
 
     /// The rule that lets the call of a gate run without asking, if one does.
-    fn permits(&self, _gate: &GateWithTool) -> Option<String> {
+    fn permits(&self, _run: &RunId, _gate: &GateWithTool) -> Option<String> {
         None
     }
 
@@ -58,6 +60,7 @@ impl AttemptKey {
 /// What a worker is given.
 #[derive(Clone, Debug)]
 pub(super) struct Assignment {
+    pub(super) run: RunId,
     pub(super) origin: AttemptKey,
     pub(super) job: Job,
     pub(super) deps: Vec<Dep>,

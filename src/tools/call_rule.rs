@@ -22,6 +22,27 @@ pub struct CallRule {
     pub args: BTreeMap<String, String>,
 }
 
+impl CallRule {
+    /// Whether its patterns can be used.
+    ///
+    /// # Errors
+    /// The first that can't.
+    pub fn check(&self) -> Result<(), RuleError> {
+        ReadyRule::new(self).map(drop)
+    }
+
+    /// Whether a call is what it is about; a rule that can't be used is about none.
+    pub fn covers(&self, tool: &str, args: &Value) -> bool {
+        ReadyRule::new(self).is_ok_and(|rule| rule.covers([tool].into_iter(), Some(args)))
+    }
+
+    /// The tool and the patterns of arguments.
+    pub fn label(&self) -> String {
+        let args: Vec<String> = self.args.iter().map(|(name, pattern)| format!(" {name}={pattern}")).collect();
+        format!("{}{}", self.tool, args.concat())
+    }
+}
+
 /// A rule, ready to be compared with calls.
 #[derive(Clone, Debug)]
 pub(super) struct ReadyRule {
@@ -79,12 +100,6 @@ impl ReadyRule {
     /// How exactly it says what it is about: more is more exact.
     pub(super) fn precision(&self) -> Precision {
         if self.args.is_empty() { Precision::of_name(&self.rule.tool) } else { Precision::Arguments }
-    }
-
-    /// The rule in words.
-    pub(super) fn label(&self) -> String {
-        let args: Vec<String> = self.rule.args.iter().map(|(name, pattern)| format!(" {name}={pattern}")).collect();
-        format!("{}{}", self.rule.tool, args.concat())
     }
 }
 

@@ -115,7 +115,7 @@ impl Permission {
             Some((list.verdict, Precision::of_name(glob), format!("`permissions.{}` has `{glob}`", list.name)))
         });
         let by_rule = self.rules.iter().filter(|rule| rule.covers(names(rule.rule.verdict), args));
-        let by_rule = by_rule.map(|rule| (rule.rule.verdict, rule.precision(), format!("`permissions.rules` has `{}`", rule.label())));
+        let by_rule = by_rule.map(|rule| (rule.rule.verdict, rule.precision(), format!("`permissions.rules` has `{}`", rule.rule.label())));
         let strictest = |(verdict, precision, _): &(Verdict, Precision, String)| (*verdict == Verdict::Deny, *precision, *verdict);
         match by_list.chain(by_rule).max_by_key(strictest) {
             Some((verdict, _, rule)) => (verdict, format!("{rule}; {}", assessment.why)),

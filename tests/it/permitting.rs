@@ -106,3 +106,53 @@ fn a_rule_that_can_be_evaded_is_refused_with_the_reason() {
     program.configure("[[permissions.rules]]\ntool = \"run_command\"\nverdict = \"deny\"\nargs = { command = \"rm *\" }\n");
     program.run(&["tools"]).code(1).says(&["`permissions.rules`: a command can't be asked about or denied by its text"]);
 }
+
+#[test]
+fn a_yes_for_more_calls_is_listed_counted_and_revoked() {
+    let program = Program::new();
+    let (one, other) = (json!([command("a", "id -u")]), json!([command("a", "id -u"), command("b", "id -g")]));
+    let one = plan(&program, &one);
+    program.run(&["run", &one]).code(7);
+    let approved = program.run(&["approve", "last", "a", "--for", "project"]).code(0);
+    approved.says(&["rule 1: allow run_command command=id -u in this workspace, by tester"]);
+    program.run(&["run", &one]).code(0);
+    let other = plan(&program, &other);
+    program.run(&["run", &other]).code(7).says(&["gate at b (run_command)"]);
+    let listed = program.run(&["permissions"]).code(0);
+    assert!(listed.out.contains("rule 1: allow run_command command=id -u") && listed.out.contains("decided 2 calls"), "{listed}");
+    assert!(program.run(&["audit"]).code(0).out.contains("rule 1: allow run_command"), "the audit says by which yes it ran");
+    program.run(&["permissions", "--revoke", "1"]).code(0);
+    program.run(&["run", &one]).code(7);
+    program.run(&["permissions", "--revoke", "1"]).code(1).says(&["there is no rule 1"]);
+}
+
+#[test]
+fn a_reply_reaches_as_far_as_it_says() {
+    let program = Program::new();
+    let mut nodes = json!([command("a", "id -u"), command("b", "id -u"), command("c", "id -g")]);
+    nodes[1]["depends_on"] = json!(["a"]);
+    nodes[2]["depends_on"] = json!(["b"]);
+    let file = plan(&program, &nodes);
+    program.run(&["run", &file]).code(7);
+    program.run(&["approve", "last", "a", "--for", "same"]).code(7).says(&["b: succeeded", "gate at c (run_command)"]);
+    program.run(&["approve", "last", "c", "--for", "run"]).code(0);
+    program.run(&["run", &file]).code(7).says(&["gate at a (run_command)"]);
+    program.run(&["reject", "last", "a", "--for", "project"]).code(5);
+    let again = program.run(&["run", &file, "--yes"]);
+    assert!(again.code == 5 && again.err.contains("is denied by the permission rules: rule 3: deny run_command"), "{again}");
+}
+
+#[test]
+fn no_rule_is_made_where_it_would_not_hold() {
+    let program = Program::new();
+    let piped = plan(&program, &json!([command("a", "id | cat")]));
+    program.run(&["run", &piped]).code(7);
+    program.run(&["approve", "last", "a", "--for", "project"]).code(1).says(&["is not one plain command"]);
+    program.run(&["approve", "last", "a", "--for", "run", "--only", "command=ls *"]).code(1).says(&["would not cover this very call"]);
+    let mut asks = command("a", "id");
+    asks["approve"] = json!("before");
+    let asks = plan(&program, &json!([asks]));
+    program.run(&["run", &asks]).code(7);
+    program.run(&["approve", "last", "a", "--for", "run"]).code(1).says(&["the plan itself asks"]);
+    assert_eq!(program.json(&["permissions", "--json"])["kept"], json!([]));
+}

@@ -1,0 +1,32 @@
+//! The arguments of `dagdeck permissions`, and those by which a reply to a gate makes a rule.
+
+use crate::host::RuleScope;
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+
+#[derive(Debug, Args)]
+pub struct PermissionsArgs {
+    /// End the rule of this number
+    #[arg(long, value_name = "NUMBER")]
+    pub revoke: Vec<u32>,
+    /// Print the rules as JSON
+    #[arg(long, conflicts_with = "revoke")]
+    pub json: bool,
+}
+
+/// How far a reply to a gate reaches.
+#[derive(Debug, Args)]
+pub struct RuleArgs {
+    /// Let the reply hold for more calls: `same` tool and arguments in this run, the tool on this `node`, the tool in this `run`, the tool in this `project` (of `run_command` the same command)
+    #[arg(long = "for", value_name = "SCOPE", value_parser = scopes())]
+    pub scope: Option<RuleScope>,
+    /// With `--for`: only calls whose argument fits, as in `command=git log *` or `path=docs/**`
+    #[arg(long, value_name = "NAME=PATTERN", requires = "scope")]
+    pub only: Vec<String>,
+}
+
+fn scopes() -> impl TypedValueParser<Value = RuleScope> {
+    PossibleValuesParser::new(RuleScope::ALL.map(RuleScope::word)).try_map(|name| name.parse::<RuleScope>())
+}

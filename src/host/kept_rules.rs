@@ -1,0 +1,270 @@
+//! `KeptRules`: what people said at gates for more than one call, kept in the user's state folder for one workspace. It counts from the
+//! moment it is written, and no longer once it is revoked. It can't allow what the configuration denies.
+
+use super::client::Problem;
+use crate::engine::{RunId, Time};
+use crate::files::{self, beside};
+use crate::plan::{NodeId, SHELL_TOOL, Verdict};
+use crate::tools::{CallRule, Judgement};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{collections::BTreeMap, fs::OpenOptions, path::PathBuf};
+
+/// The rules of one workspace.
+#[derive(Clone, Debug)]
+pub struct KeptRules {
+    folder: PathBuf,
+}
+
+/// A yes or no that a person gave for more than one call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptRule {
+    pub id: u32,
+    #[serde(flatten)]
+    pub rule: CallRule,
+    /// The arguments, where it is about the same call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exact: Option<Value>,
+    /// The run that it counts in; absent: all of the workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<NodeId>,
+    pub by: String,
+    pub made: Time,
+    /// How many calls it decided.
+    #[serde(default)]
+    pub hits: u64,
+}
+
+/// How far a reply to a gate reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum RuleScope {
+    /// The same tool with the same arguments, in this run.
+    Same,
+    /// The tool on this node, in this run.
+    Node,
+    /// The tool in this run.
+    Run,
+    /// The tool in this workspace, from now on; of `run_command` the same command.
+    Project,
+}
+
+impl RuleScope {
+    pub const ALL: [Self; 4] = [Self::Same, Self::Node, Self::Run, Self::Project];
+
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// A call that rules may decide.
+#[derive(Clone, Copy)]
+pub struct RuledCall<'a> {
+    pub run: &'a RunId,
+    pub node: &'a NodeId,
+    pub tool: &'a str,
+    pub args: &'a Value,
+}
+
+impl KeptRules {
+    pub(super) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    pub fn file(&self) -> PathBuf {
+        self.folder.join("rules.json")
+    }
+
+    /// The rules, oldest first. A file that can't be read allows nothing.
+    pub fn list(&self) -> Vec<KeptRule> {
+        let text = files::read_text(&self.file(), files::DOCUMENT).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Keeps a rule, and gives it as it is kept.
+    ///
+    /// # Errors
+    /// When its patterns can't be used, or the file can't be written.
+    pub fn add(&self, rule: KeptRule) -> Result<KeptRule, Problem> {
+        rule.rule.check().map_err(|error| Problem::new(error.to_string()))?;
+        let mut added = rule;
+        self.change(|rules| {
+            added.id = rules.iter().map(|rule| rule.id).max().unwrap_or_default() + 1;
+            rules.push(added.clone());
+        })?;
+        Ok(added)
+    }
+
+    /// Ends a rule.
+    ///
+    /// # Errors
+    /// When there is none of this number, or the file can't be written.
+    pub fn revoke(&self, id: u32) -> Result<(), Problem> {
+        let mut is_known = false;
+        self.change(|rules| {
+            is_known = rules.iter().any(|rule| rule.id == id);
+            rules.retain(|rule| rule.id != id);
+        })?;
+        is_known.then_some(()).ok_or_else(|| Problem::new(format!("there is no rule {id}")).hint("`dagdeck permissions` lists them"))
+    }
+
+    /// What is done with a call that was judged by the configuration, and the rule that says so: a kept no beats all, a kept yes counts where
+    /// the call would ask.
+    pub(super) fn judged(&self, judgement: Judgement, call: RuledCall<'_>) -> (Judgement, Option<u32>) {
+        let decides = |rule: &&KeptRule| match rule.rule.verdict {
+            Verdict::Deny => judgement.verdict != Verdict::Deny,
+            Verdict::Allow => judgement.verdict == Verdict::Ask,
+            Verdict::Ask => false,
+        };
+        let rules = self.list();
+        let found = rules.iter().filter(decides).filter(|rule| rule.covers(call)).max_by_key(|rule| rule.rule.verdict);
+        let Some(rule) = found else { return (judgement, None) };
+        let why = format!("rule {}: {}; {}", rule.id, rule.label(), judgement.why);
+        (Judgement { verdict: rule.rule.verdict, why, ..judgement }, Some(rule.id))
+    }
+
+    /// Counts a call that a rule decided. One that can't be counted is decided all the same.
+    pub(super) fn hit(&self, id: u32) {
+        let _ = self.change(|rules| rules.iter_mut().filter(|rule| rule.id == id).for_each(|rule| rule.hits += 1));
+    }
+
+    /// Changes the rules as they are now, alone.
+    fn change(&self, change: impl FnOnce(&mut Vec<KeptRule>)) -> Result<(), Problem> {
+        let write = || {
+            files::private_folder(&self.folder)?;
+            let lock = OpenOptions::new().create(true).truncate(false).write(true).open(self.folder.join("rules.lock"))?;
+            lock.lock()?;
+            let mut rules = self.list();
+            change(&mut rules);
+            beside::write_private(&self.file(), serde_json::to_string_pretty(&rules)?.as_bytes())
+        };
+        write().map_err(|error: std::io::Error| Problem::new(format!("`{}` can't be written: {error}", self.file().display())))
+    }
+}
+
+impl KeptRule {
+    /// The rule that a reply to a gate about this call makes.
+    ///
+    /// # Errors
+    /// When no rule can cover the call.
+    pub fn of(
+        call: RuledCall<'_>,
+        verdict: Verdict,
+        scope: RuleScope,
+        args: BTreeMap<String, String>,
+        by: (String, Time),
+    ) -> Result<Self, Problem> {
+        let is_shell = scope == RuleScope::Project && call.tool == SHELL_TOOL && args.is_empty();
+        let is_exact = scope == RuleScope::Same || is_shell && verdict == Verdict::Deny;
+        let command = call.args["command"].as_str().filter(|_| is_shell && verdict == Verdict::Allow);
+        let args = args.into_iter().chain(command.map(|command| ("command".to_owned(), command.to_owned()))).collect();
+        let rule = Self {
+            id: 0,
+            rule: CallRule { tool: call.tool.to_owned(), verdict, args },
+            exact: is_exact.then(|| call.args.clone()),
+            run: (scope != RuleScope::Project).then(|| call.run.clone()),
+            node: (scope == RuleScope::Node).then(|| call.node.clone()),
+            by: by.0,
+            made: by.1,
+            hits: 0,
+        };
+        rule.rule.check().map_err(|error| Problem::new(format!("no rule can be made of this call: {error}")))?;
+        if !rule.covers(call) {
+            return Err(Problem::new("the rule would not cover this very call").hint("look at the arguments that the gate shows"));
+        }
+        Ok(rule)
+    }
+
+    fn covers(&self, call: RuledCall<'_>) -> bool {
+        self.run.as_ref().is_none_or(|run| run == call.run)
+            && self.node.as_ref().is_none_or(|node| node == call.node)
+            && self.exact.as_ref().is_none_or(|args| args == call.args)
+            && self.rule.covers(call.tool, call.args)
+    }
+
+    /// What it does, in words.
+    pub fn label(&self) -> String {
+        let verdict: &str = self.rule.verdict.into();
+        let what = if self.exact.is_some() { " with the same arguments" } else { "" };
+        let place = match (&self.run, &self.node) {
+            (Some(run), Some(node)) => format!("on {node} in run {}", crate::engine::short_name(&run.0)),
+            (Some(run), None) => format!("in run {}", crate::engine::short_name(&run.0)),
+            (None, _) => "in this workspace".to_owned(),
+        };
+        format!("{verdict} {}{what} {place}, by {}", self.rule.label(), self.by)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Risk;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn judge(rules: &KeptRules, base: Verdict, call: RuledCall<'_>) -> Verdict {
+        rules.judged(Judgement { verdict: base, risk: Risk::Execute, why: String::new(), leaves: None }, call).0.verdict
+    }
+
+    proptest! {
+        /// What each scope means, said literally.
+        #[test]
+        fn a_rule_reaches_as_far_as_its_scope(
+            made in proptest::collection::vec((0..4_usize, any::<bool>(), 0..2_usize, 0..2_usize, 0..2_usize, 0..2_usize), 0..5),
+            (tool, run, node, path) in (0..2_usize, 0..2_usize, 0..2_usize, 0..2_usize),
+            base in prop::sample::select(vec![Verdict::Allow, Verdict::Ask, Verdict::Deny]),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let rules = KeptRules::new(folder.path().to_owned());
+            let tools = ["write_file", "s:write"];
+            let runs = ["r0", "r1"].map(|name| RunId(name.to_owned()));
+            let nodes = ["a", "b"].map(NodeId::new);
+            let args = ["x", "y"].map(|path| json!({ "path": path }));
+            let scopes = [RuleScope::Same, RuleScope::Node, RuleScope::Run, RuleScope::Project];
+            let mut literal = base;
+            for (scope, allows, of_tool, of_run, of_node, of_path) in made {
+                let verdict = if allows { Verdict::Allow } else { Verdict::Deny };
+                let call = RuledCall { run: &runs[of_run], node: &nodes[of_node], tool: tools[of_tool], args: &args[of_path] };
+                rules.add(KeptRule::of(call, verdict, scopes[scope], BTreeMap::new(), ("tester".into(), Time(1))).unwrap()).unwrap();
+                let fits = of_tool == tool && match scope {
+                    0 => of_run == run && of_path == path,
+                    1 => of_run == run && of_node == node,
+                    2 => of_run == run,
+                    _ => true,
+                };
+                if fits && !allows {
+                    literal = Verdict::Deny;
+                } else if fits && literal == Verdict::Ask {
+                    literal = Verdict::Allow;
+                }
+            }
+            let call = RuledCall { run: &runs[run], node: &nodes[node], tool: tools[tool], args: &args[path] };
+            prop_assert_eq!(judge(&rules, base, call), literal);
+        }
+    }
+
+    #[test]
+    fn a_rule_for_the_workspace_is_about_the_whole_command_and_is_counted_and_revoked() {
+        let folder = tempfile::tempdir().unwrap();
+        let rules = KeptRules::new(folder.path().join("made/when/needed"));
+        let (run, node, args) = (RunId("r".into()), NodeId::new("a"), json!({"command": "git log -n 3"}));
+        let call = RuledCall { run: &run, node: &node, tool: SHELL_TOOL, args: &args };
+        let by = || ("tester".to_owned(), Time(1));
+        let rule = KeptRule::of(call, Verdict::Allow, RuleScope::Project, BTreeMap::new(), by()).unwrap();
+        let kept = rules.add(rule).unwrap();
+        assert_eq!(kept.label(), "allow run_command command=git log -n 3 in this workspace, by tester");
+        let (longer, other) = (json!({"command": "git log -n 3 --output=a"}), RunId("other".into()));
+        assert_eq!(judge(&rules, Verdict::Ask, RuledCall { args: &longer, ..call }), Verdict::Ask);
+        assert_eq!(judge(&rules, Verdict::Ask, RuledCall { run: &other, ..call }), Verdict::Allow);
+        rules.hit(kept.id);
+        assert_eq!(rules.list()[0].hits, 1);
+        let piped = json!({"command": "git log | sh"});
+        let refused = KeptRule::of(RuledCall { args: &piped, ..call }, Verdict::Allow, RuleScope::Project, BTreeMap::new(), by());
+        assert!(refused.unwrap_err().message.contains("not one plain command"));
+        rules.revoke(kept.id).unwrap();
+        assert_eq!(judge(&rules, Verdict::Ask, call), Verdict::Ask);
+        assert!(rules.revoke(kept.id).is_err());
+    }
+}
