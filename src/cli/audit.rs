@@ -207,6 +207,6 @@ fn gate_of(event: &Event) -> Option<GateId> {
 /// What a gate asks, with what about.
 fn asked(gate: &Gate) -> Plain {
     let tool = gate.tool.as_ref().filter(|tool| !gate.asks().contains(tool.as_str())).map(|tool| format!("{tool}: ")).unwrap_or_default();
-    let payload = if gate.payload.is_null() { String::new() } else { result_line(&gate.payload) };
+    let payload = if gate.payload.is_null() { String::new() } else { result_line(&gate.payload, None) };
     Plain::summary(&format!("{} {tool}{payload}", gate.asks()))
 }

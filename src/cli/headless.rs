@@ -11,7 +11,7 @@ use crate::plan::NodeId;
 use crate::{
     engine::{
         Action, ActionTarget, Command, Event, EventTrait, GateReply, NodeFact, NodeRun, NodeState, Record, Run, RunId, RunStatus,
-        StopSignal, Time, elapsed, result_notes, result_text,
+        StopSignal, Time, elapsed, result_notes,
     },
     host::{Flags, Headless, HeadlessEnd, LocalHost, PreviewSeen, ResumeFrom, RunSignals, Yes},
     plan::{Catalog, Plan},
@@ -409,7 +409,7 @@ pub(super) fn print_results(run: &str, results: &[(&NodeId, &NodeRun)], keys: Sh
         } else if let Some(mark) = mark {
             io.say(&format!("note: the result of {} is marked: {mark}", Plain::line(id)));
         }
-        let text = result_text(result);
+        let text = node.result_text().unwrap_or_default();
         if text.trim().is_empty() {
             io.say(&format!("note: the result of {} is an empty text", Plain::line(id)));
         }

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     console::model::{RunView, docs, texts},
-    engine::{Command, Event, Gate, GateId, NodeRun, Record, Run, RunId, RunStatus, Time, result_text},
+    engine::{Command, Event, Gate, GateId, NodeRun, Record, Run, RunId, RunStatus, Time},
     host::client::{Driver, Hello, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request, RunSummary, There},
     plan::{Catalog, NodeId, Plan, validate::validate},
     text::{Plain, counted},
@@ -316,7 +316,7 @@ pub(super) struct ReadOut {
 
 impl ReadOut {
     pub(super) fn new(id: &NodeId, node: &NodeRun) -> Option<ReadOut> {
-        Some(ReadOut { node: id.clone(), mark: headless::mark_of(node), text: result_text(node.result.as_deref()?) })
+        Some(ReadOut { node: id.clone(), mark: headless::mark_of(node), text: node.result_text()? })
     }
 
     pub(super) fn label(&self) -> String {

@@ -5,7 +5,7 @@ use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline
 use crate::{
     engine::{
         Cause, Decided, Gate, GateId, GateKind, GateQuestion, NodeRun, Preview, Record, Run, RunId, RunStatus, Time, Totals, Transcript,
-        TranscriptEntry, calls_label, elapsed_of, listed, result_line, result_text, work,
+        TranscriptEntry, calls_label, elapsed_of, listed, result_line, work,
     },
     host::{Clock, GateLook, SystemClock},
     plan::{NodeId, nest, value_text},
@@ -278,7 +278,7 @@ fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, status: RunSta
     let took = node.work_ms().map_or_else(String::new, |ms| duration(ms).into_string());
     let last = match (&node.error, &node.result) {
         (Some(error), _) => error.message.clone(),
-        (None, Some(result)) => result_line(result),
+        (None, Some(result)) => result_line(result, node.reporter(result)),
         (None, None) => run.reason(id),
     };
     let stale = node.stale.as_ref().map(|why| format!("  (stale: {why})")).unwrap_or_default();
@@ -350,8 +350,8 @@ fn print_node(
             lines.try_for_each(|line| io.line(&format!("  {}  {line}", Plain::blank(time.width() + 4))))?;
         }
     }
-    if let Some(result) = &node.result {
-        for line in Block::new(&result_text(result)).lines() {
+    if let Some(text) = node.result_text() {
+        for line in Block::new(&text).lines() {
             io.line(line.as_str())?;
         }
     }

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use super::model::{Key, Look, Model};
 use super::update::{ConsoleEffect, Msg, next_wake, prepare, update};
 use super::view;
-use crate::engine::{Actor, Command, Done, Effect, GateId, Input, Preview, REHEARSAL, Record, Run, RunId, RunSettings, Time, WorkerFact};
+use crate::engine::{
+    Actor, Command, Done, Effect, GateId, Input, Preview, REHEARSAL, Record, Run, RunId, RunSettings, Time, ToolCall, ToolReport,
+    WorkerFact,
+};
 use crate::host::client::{Driver, Hello, MadePlan, ModelStatus, Notice, PlanningId, Request};
 use crate::plan::{Catalog, NodeId, Plan, Risk, ToolInfo, Verdict};
 
@@ -170,9 +173,17 @@ impl Tour {
             _ => json!({"path": "report.md", "bytes": REPORT.len(), "created": true}),
         };
         let node = NodeId::new(node);
-        if let Some((generation, attempt)) = self.workers.get(&node).copied() {
-            let fact = WorkerFact::Done(Done { result, mark: None });
-            self.input(Input::Work { node, generation, attempt, fact }, now);
+        let Some((generation, attempt)) = self.workers.get(&node).copied() else { return };
+        let mut facts = vec![WorkerFact::Done(Done { result: result.clone(), mark: None })];
+        if *node == *"write" {
+            let (id, args) = ("1".to_owned(), json!({"path": "report.md", "content": REPORT}));
+            let call = ToolCall { id: id.clone(), tool: "write_file".into(), args };
+            let asked = WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new(), leaves: None };
+            let report = ToolReport { ok: true, value: result, ..ToolReport::default() };
+            facts.splice(0..0, [asked, WorkerFact::ToolDone { call: id, report }]);
+        }
+        for fact in facts {
+            self.input(Input::Work { node: node.clone(), generation, attempt, fact }, now);
         }
     }
 

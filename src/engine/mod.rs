@@ -1,6 +1,7 @@
 //! One run as a pure state machine: inputs in, events out, effects from events. No clock, no I/O, no randomness.
 
 mod action;
+mod acts;
 mod agent_job;
 mod branch;
 mod by_index;

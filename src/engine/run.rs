@@ -2,6 +2,7 @@
 
 use super::{
     Actor, Cause, Decided, EdgeId, EdgeState, Gate, GateId, NodeRun, Outcome, RunId, RunSettings, StopSignal, Time,
+    acts::RunActs,
     by_index::ByIndex,
     evolve::steer::{Speed, Steer},
     flow::{Flow, Phase},
@@ -64,6 +65,7 @@ pub(super) struct RunProgress {
     pub ended: Option<Time>,
     /// When the last event happened.
     pub last: Time,
+    pub acts: RunActs,
 }
 
 impl RunProgress {

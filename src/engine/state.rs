@@ -1,6 +1,8 @@
 //! `NodeState` and `NodeRun`: the state of one node of a run. Read by views; changed only by `Run::evolve`.
 
-use super::{Cause, DataSource, FileAccess, GateId, Mark, ModelCall, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan};
+use super::{
+    Cause, DataSource, FileAccess, GateId, Mark, ModelCall, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan, result_text,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -188,6 +190,18 @@ impl NodeRun {
         let mark = self.mark.as_ref().filter(|_| self.state != NodeState::Rehearsed)?;
         let done = self.result.as_deref().is_none_or(Value::is_null);
         Some(if *mark == Mark::Overridden && done { "marked done".to_owned() } else { mark.label() })
+    }
+
+    /// The tool that reported this value as what it did, if one of the node's calls did.
+    pub fn reporter(&self, result: &Value) -> Option<&str> {
+        let reports = self.lineage.tools.iter().rev();
+        let mut said = reports.filter(|(_, report)| report.as_ref().is_some_and(|report| report.ok && report.value == *result));
+        said.next().map(|(call, _)| call.tool.as_str())
+    }
+
+    /// Its result as it is read.
+    pub fn result_text(&self) -> Option<String> {
+        self.result.as_deref().map(|result| result_text(result, self.reporter(result)))
     }
 
     /// What all its generations took together.

@@ -146,3 +146,29 @@ fn show_json_says_of_an_open_gate_what_its_call_would_do() {
     program.run(&["resume", "--yes"]).code(0);
     assert!(program.json(&["show", "last", "--json"])["gates"][0].get("preview").is_none(), "what is decided has none");
 }
+
+#[test]
+fn the_hints_of_why_try_every_failed_source_of_a_skipped_node() {
+    let program = Program::new();
+    let broken = |id: &str| json!({"id": id, "code": format!("if (inputs.ok) return 1; throw new Error('{id} is broken')")});
+    let last = json!({"id": "d", "value": "{{a}} {{b}}", "depends_on": ["a", "b"]});
+    program.run(&["run", &plan(&program, json!([broken("a"), broken("b"), last]))]).code(5);
+    let told = says(&program, &["why", "last", "d"], &["`d` was skipped: `a` failed, `b` failed", "a is broken", "b is broken"]);
+    for id in ["a", "b"] {
+        assert!(told.err.contains(&format!(" {id}` tries it once more")), "{told}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_tools_report_is_not_told_as_done() {
+    let program = Program::new();
+    let nodes = json!([{"id": "a", "value": {"path": "never.txt", "bytes": 7, "created": true}}]);
+    let ended = program.run(&["run", &plan(&program, nodes)]).code(0);
+    assert!(ended.out.contains("never.txt") && !ended.out.contains("wrote") && !ended.err.contains("wrote"), "{ended}");
+    let nodes = json!([{"id": "a", "tool": "write_file", "args": {"path": "n.txt", "content": "x"}}]);
+    let ended = program.run(&["run", &plan(&program, nodes), "--yes"]).code(0);
+    assert!(ended.out.contains("wrote 1 B to n.txt, a new file"), "{ended}");
+    program.run(&["override", "last", "a", "--value", "{\"path\": \"other.txt\", \"bytes\": 7, \"created\": true}"]).code(0);
+    let shown = program.run(&["show", "last", "a"]).code(0);
+    assert!(shown.out.contains("other.txt") && !shown.out.contains("wrote 7 B"), "{shown}");
+}

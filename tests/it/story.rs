@@ -164,7 +164,7 @@ fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
     deck.send(TAKE).loses("ctrl-s").goes_to("count_words").send("p").sees("count_words asks you: before").send("r").sees("2 need you");
 
     deck.goes_to("run_command").send("o").sees("$ sleep 600").decides("a").sees("approved run_command").sees("1 open gate");
-    deck.send(ESC).sees("1 running").goes_to("run_command").send("|").sees("Cancel the branch at run_command?");
+    deck.send(ESC).sees("1 running").goes_to("run_command").send("|").sees("Cancel the branch at “run_command”?");
     deck.sees("cancels in its work: run_command")
         .send("y")
         .until("the row cancelled", |screen| screen.lines().any(|line| line.contains("run_command · ") && line.contains("cancelled")));

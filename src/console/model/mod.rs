@@ -80,7 +80,7 @@ use std::cell::LazyCell;
 
 use serde_json::Value;
 
-use crate::engine::{Blocker, Gate, NodeState, Obstacle, StateGroup};
+use crate::engine::{Blocker, Gate, NodeState, Obstacle, StateGroup, result_text};
 use crate::plan::{Node, NodeId, Plan};
 use crate::text::Plain;
 
@@ -307,6 +307,13 @@ impl Model {
         let (view, id) = (self.shown_run()?, self.selected_id()?);
         let id = view.text_before(id).unwrap_or(id);
         view.seen().run.node(id)?.result.as_deref().filter(|result| !result.is_null())
+    }
+
+    /// The same as it is read.
+    pub fn selected_text(&self) -> Option<String> {
+        let (result, (view, id)) = (self.selected_result()?, (self.shown_run()?, self.selected_id()?));
+        let node = view.seen().run.node(view.text_before(id).unwrap_or(id))?;
+        Some(result_text(result, node.reporter(result)))
     }
 
     /// The gate that the selected node of the shown run waits for.

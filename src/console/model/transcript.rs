@@ -74,10 +74,10 @@ impl NodeConversation {
         }
     }
 
-    /// Takes in the result. What tools give is no Markdown, whatever it looks like.
-    pub fn finish(&mut self, result: &Value, is_of_tool: bool) {
+    /// Takes in the result, with the tool that reported it. What tools give is no Markdown, whatever it looks like.
+    pub fn finish(&mut self, result: &Value, is_of_tool: bool, reporter: Option<&str>) {
         self.thoughts = Block::default();
-        let text = result_text(result);
+        let text = result_text(result, reporter);
         self.drawn = match result {
             Value::String(text) if !is_of_tool => drawn_markdown(text),
             Value::Object(_) | Value::Array(_) => drawn_table(&text),
@@ -88,7 +88,7 @@ impl NodeConversation {
         let read = if self.drawn.is_some() { drawn.map(Plain::width).max() } else { self.result.iter().map(Plain::width).max() };
         self.widest = read.unwrap_or(0);
         self.notes = result_notes(result).map(|note| Plain::line(&format!("note: {note}"))).collect();
-        self.headline = headline(result);
+        self.headline = headline(result, reporter);
     }
 
     /// Takes in what an attempt is given.
@@ -123,8 +123,8 @@ impl NodeConversation {
 const HEADLINE: usize = 400;
 
 /// A result on one line: its first words, else compact JSON.
-fn headline(result: &Value) -> Option<Plain> {
-    let line = if result.is_null() { String::new() } else { result_line(result) };
+fn headline(result: &Value, reporter: Option<&str>) -> Option<Plain> {
+    let line = if result.is_null() { String::new() } else { result_line(result, reporter) };
     (!line.is_empty()).then(|| Plain::summary(start(&line)))
 }
 

@@ -135,7 +135,8 @@ fn place(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
         (Screen::Runs, _) => named("Runs"),
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Plan) => plan(model, now, pen),
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Run(id)) => {
-            model.runs.get(id).map(|view| run(view, now, pen)).unwrap_or_default()
+            let goes_on = !model.runs.is_imported(id);
+            model.runs.get(id).map(|view| run((view, goes_on), now, pen)).unwrap_or_default()
         }
     }
 }
@@ -183,14 +184,18 @@ fn plan(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
 /// Columns of the bar, and on a narrow terminal.
 const BAR: (usize, usize) = (24, 16);
 
-fn run(view: &RunView, now: Time, pen: &Pen<'_>) -> Header {
-    let status = view.seen_status();
+/// `goes_on`: whether its gates can be replied to, here or elsewhere.
+fn run((view, goes_on): (&RunView, bool), now: Time, pen: &Pen<'_>) -> Header {
+    let status = match view.seen_status() {
+        RunStatus::Waiting if !goes_on => RunStatus::NotUnderWay,
+        status => status,
+    };
     let counts = view.seen().run.counts(status);
     let role = texts::status_role(status);
     let stops = |is: fn(StopKind) -> bool| view.stops().iter().filter(|stop| is(stop.kind)).count();
     let gates = stops(|kind| matches!(kind, StopKind::Gate(_)));
     // Where somebody is waited for, that is the loudest word of the screen.
-    let needs = gates > 0 && matches!(status, RunStatus::Running | RunStatus::Waiting);
+    let needs = goes_on && gates > 0 && matches!(status, RunStatus::Running | RunStatus::Waiting);
     let halts = stops(|kind| kind == StopKind::Halt);
     let (glyph, loud) = match (needs, halts) {
         (true, _) => (Glyph::Gate, Role::Gate),

@@ -247,6 +247,7 @@ impl RunState {
         let leaves = self.settings().is_some_and(|settings| leaves_something(settings.catalog.tool(&call.tool)));
         self.take_slot(ix, at);
         let name = self.tool_name(&call.tool).to_string();
+        self.progress.acts.commands += usize::from(name == "run_command");
         self.steer.used.insert(name);
         self.nodes[ix].lineage.tools.push((call.clone(), None));
         self.nodes[ix].lineage.acted |= match self.doc(ix).map(|node| &node.kind) {
@@ -265,6 +266,7 @@ impl RunState {
     pub(super) fn tool_finished(&mut self, ix: NodeIx, call: &str, report: &ToolReport, at: Time) {
         let called = self.nodes[ix].lineage.tools.iter().rev().find(|(known, report)| known.id == call && report.is_none());
         let is_private = called.is_some_and(|(known, _)| self.tool_reach(&known.tool) == ToolReach::Private);
+        self.progress.acts.take(&report.files);
         let lineage = &mut self.nodes[ix].lineage;
         lineage.private |= is_private;
         lineage.files.extend_from_slice(&report.files);

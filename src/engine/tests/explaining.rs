@@ -102,6 +102,8 @@ fn a_trace_says_of_a_void_question_by_what_it_was_void() {
     assert_eq!(asked(&world, "b"), [again, "approved by anna"]);
     let shown = serde_json::to_value(&trace(&world, "b").steps[0].approvals).unwrap();
     assert_eq!((shown[0]["voided"].as_str().map(str::len), shown[1].get("voided")), (Some(again.len() - "closed: ".len()), None));
+    world.act(Action::Rerun { node: "b".into(), scope: RerunReach::Downstream });
+    assert_eq!(asked(&world, "b"), [again, "approved by anna, for an earlier generation", "not answered yet"]);
 }
 
 #[test]
@@ -243,4 +245,31 @@ fn who_waited_for_a_lock_that_came_free_in_a_paused_run_waits_for_its_end() {
     world.done("a", json!(1));
     assert_eq!(world.run.reason(&"b".into()), "the run is paused");
     assert_eq!(world.why("b"), ["`b` is ready, and the run is paused"]);
+}
+
+#[test]
+fn why_names_every_failed_source_that_has_a_node_skipped() {
+    let agents = ["a", "b", "c"].map(|id| agent(id, &[]));
+    let mut world = World::new(plan(agents.into_iter().chain([transform("d", json!("{{a}}"), &["a", "b", "c"])]).collect()));
+    for id in ["a", "b", "c"] {
+        world.fail(id, ErrorKind::Permanent);
+    }
+    let all = "`a` failed, `b` failed, `c` failed";
+    assert_eq!((world.why("d")[0].as_str(), world.run.reason(&"d".into())), (format!("`d` was skipped: {all}").as_str(), all.to_owned()));
+    assert_eq!(world.why("d")[1..], ["a", "b", "c"].map(|id| format!("  `{id}` failed: it broke")));
+    assert_eq!(trace(&world, "d").steps[0].came, [], "what never began used nothing");
+}
+
+#[test]
+fn what_a_run_did_is_counted_in_each_try_of_each_generation() {
+    let mut world = World::new(plan(vec![agent("b", &[])]));
+    for (ok, path) in [(false, "a.txt"), (true, "b.txt")] {
+        world.ask("b", "1", "run_command", json!({"command": "x"}), Verdict::Allow);
+        let files = vec![FileAccess { path: path.into(), operation: "write".into(), content_preview: None }];
+        world.fact("b", WorkerFact::ToolDone { call: "1".into(), report: ToolReport { ok, files, ..ToolReport::default() } });
+        world.fail("b", ErrorKind::Permanent);
+        world.act(Action::Rerun { node: "b".into(), scope: RerunReach::Downstream });
+    }
+    let lines = world.run.changes().lines();
+    assert_eq!(lines[..2], [("wrote", "a.txt, b.txt".to_owned()), ("ran", "2 commands, which may have changed more".to_owned())]);
 }

@@ -1,7 +1,7 @@
 //! `RunPeek`: what there is to know of a run before it is opened: how far it is, why it is as it is, what it asks, how its results begin.
 
-use super::describe::{RunStatus, result_text};
-use crate::engine::{Outcome, RunState};
+use super::describe::RunStatus;
+use crate::engine::{NodeRun, Outcome, RunState};
 use crate::plan::NodeId;
 use serde::{Deserialize, Serialize};
 
@@ -67,14 +67,16 @@ impl RunState {
             None => String::new(),
         };
         let finals = self.nodes_in_order().into_iter().filter(|(id, _)| self.is_final(id));
-        let results: Vec<_> = finals.filter_map(|(id, node)| Some((id, node.result.as_deref().filter(|it| !it.is_null())?))).collect();
+        let is_there = |node: &NodeRun| node.result.as_deref().is_some_and(|result| !result.is_null());
+        let results: Vec<(&NodeId, String)> =
+            finals.filter(|(_, node)| is_there(node)).filter_map(|(id, node)| Some((id, node.result_text()?))).collect();
         RunPeek {
             events: self.last_seq(),
             counts: self.counts(status).label().into_string(),
-            note: self.note(&reason, results.first().and_then(|(_, result)| result_text(result).lines().next().map(str::to_owned))),
+            note: self.note(&reason, results.first().and_then(|(_, text)| text.lines().next().map(str::to_owned))),
             reason,
             gates: self.open_gates().map(|gate| PeekedText { node: gate.node.clone(), text: gate.asks(), is_cut: false }).collect(),
-            results: results.iter().take(RESULTS).map(|(id, result)| beginning(id, &result_text(result))).collect(),
+            results: results.iter().take(RESULTS).map(|(id, text)| beginning(id, text)).collect(),
             more: results.len().saturating_sub(RESULTS),
         }
     }

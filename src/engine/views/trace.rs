@@ -2,7 +2,8 @@
 //! roots. Each node is in it once; wherever else it went in, a row says so.
 
 use crate::engine::{
-    Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, NodeState, Time, TokenUsage, Totals, Transcript, TranscriptEntry,
+    Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, NodeState, StateGroup, Time, TokenUsage, Totals, Transcript,
+    TranscriptEntry,
     graph::NodeIx,
     inner_run::InnerRunIx,
     run::{GateEnd, GateState, RunState},
@@ -163,14 +164,18 @@ pub struct Approval {
     pub voided: Option<String>,
     pub by: Option<Actor>,
     pub at: Option<Time>,
+    /// It was about an earlier generation of the node.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub earlier: bool,
 }
 
 impl Approval {
     /// The state or end of the question.
     pub fn label(&self) -> String {
+        let earlier = if self.earlier { ", for an earlier generation" } else { "" };
         match (self.decision, &self.by, &self.voided) {
-            (Some(decision), Some(by), _) => format!("{decision} by {}", by.label()),
-            (Some(decision), None, _) => decision.to_owned(),
+            (Some(decision), Some(by), _) => format!("{decision} by {}{earlier}", by.label()),
+            (Some(decision), None, _) => format!("{decision}{earlier}"),
             (None, _, Some(reason)) if reason.is_empty() => "closed".to_owned(),
             (None, _, Some(reason)) => format!("closed: {reason}"),
             (None, _, None) => "not answered yet".to_owned(),
@@ -239,7 +244,10 @@ impl RunState {
             result: report.as_ref().map(|report| short(&report.value)),
         };
         let mut origins = Origins { run: self, seen: BTreeSet::new(), came: Vec::new(), inputs: Vec::new() };
-        origins.of(ix);
+        // What never began used nothing.
+        if node.state.group() != StateGroup::NotRun || node.span.started.is_some() {
+            origins.of(ix);
+        }
         TraceStep {
             state: node.state.word(),
             mark: node.mark.clone(),
@@ -263,7 +271,7 @@ impl RunState {
             calls: lineage.tools.iter().map(call).collect(),
             files: lineage.files.clone(),
             sources: lineage.sources.clone(),
-            approvals: gates.iter().filter_map(|&gate| self.gate_run(gate)).map(approval).collect(),
+            approvals: gates.iter().filter_map(|&gate| self.gate_run(gate)).map(|gate| approval(gate, node.generation)).collect(),
             node: id,
         }
     }
@@ -364,7 +372,7 @@ fn models(entries: &[TranscriptEntry]) -> Vec<String> {
     asked.collect::<IndexSet<_>>().into_iter().cloned().collect()
 }
 
-fn approval(run: &GateState) -> Approval {
+fn approval(run: &GateState, generation: u32) -> Approval {
     let gate = &run.gate;
     let (decided, voided) = match &run.end {
         GateEnd::Open => (None, None),
@@ -386,6 +394,7 @@ fn approval(run: &GateState) -> Approval {
         voided,
         by: decided.map(|decided| decided.by.clone()),
         at: decided.map(|decided| decided.at),
+        earlier: gate.generation != generation,
     }
 }
 

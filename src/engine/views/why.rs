@@ -7,9 +7,11 @@ use crate::engine::{
     graph::{NodeIx, SlotNeed},
     inside_ended,
     run::RunState,
+    state::EndKind,
 };
 use crate::plan::{NodeId, nest};
 use crate::text::{clock, some_of};
+use indexmap::IndexSet;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -144,6 +146,9 @@ impl RunState {
             return format!("will be held by {who}");
         }
         let in_line = self.nodes[ix].state == NodeState::Held && self.flows[ix].phase.part() == PhasePart::InLine;
+        if let Some(all) = self.closed_by_all(ix) {
+            return all;
+        }
         if !in_line {
             let at_gate = matches!(self.flows[ix].phase.part(), PhasePart::AtGate(_));
             let hold = if at_gate { self.later_hold(ix) } else { String::new() };
@@ -187,8 +192,8 @@ impl RunState {
                 BlockerNotes::new(format!("`{id}` is {}{because}", state.word()), Obstacle::Work)
             }
             (StateGroup::NotRun, NodeState::Skipped) => {
-                let closed_by = self.closed_by(ix).map(|edge| self.graph.link(edge).from);
-                BlockerNotes::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(closed_by.into_iter().collect())
+                let because = self.closed_by_all(ix).map_or(because, |all| format!(": {all}"));
+                BlockerNotes::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(self.closers(ix))
             }
             (StateGroup::Done | StateGroup::Failed | StateGroup::NotRun, state) => {
                 let stale = node.stale.as_ref().map(|why| format!(", but its result is stale: {}", why.message())).unwrap_or_default();
@@ -311,6 +316,34 @@ impl RunState {
     }
 
     /// The edge that closed a node's join: one that it needs, before one of several alternatives.
+    /// Every source that keeps a node's join from being satisfied: with one of them alone it would be skipped again.
+    fn closers(&self, ix: NodeIx) -> Vec<NodeIx> {
+        let class = |edge: EdgeId| self.graph.link(edge).alternative;
+        let Some(first) = self.closed_by(ix) else { return Vec::new() };
+        let dead =
+            self.graph.nodes[ix].ins.iter().copied().filter(|edge| self.edges[*edge] == EdgeState::Dead && class(*edge) == class(first));
+        let sources: IndexSet<NodeIx> = dead.map(|edge| self.graph.link(edge).from).collect();
+        sources.into_iter().collect()
+    }
+
+    /// Why a node was skipped, where several sources each would have had it skipped; what was first is on record.
+    fn closed_by_all(&self, ix: NodeIx) -> Option<String> {
+        let recorded = &self.nodes[ix].reason;
+        let (Cause::Source { node: first, .. } | Cause::OtherWay { node: first, .. } | Cause::DeadEdge { node: first }) = recorded else {
+            return None;
+        };
+        let closers = self.closers(ix);
+        let why = |&source: &NodeIx| {
+            let (node, state) = (self.id_of(source), self.nodes[source].state);
+            match state.end() {
+                _ if node == *first => recorded.message(),
+                EndKind::Closes => Cause::Source { node, state }.message(),
+                EndKind::Open | EndKind::Gives | EndKind::HandsOn => format!("`{node}` led elsewhere"),
+            }
+        };
+        (closers.len() > 1 && self.nodes[ix].state == NodeState::Skipped).then(|| some_of(closers.iter().map(why), NAMES))
+    }
+
     pub(in crate::engine) fn closed_by(&self, ix: NodeIx) -> Option<EdgeId> {
         let dead = self.graph.nodes[ix].ins.iter().copied().filter(|edge| self.edges[*edge] == EdgeState::Dead);
         dead.min_by_key(|edge| self.graph.link(*edge).alternative)

@@ -24,7 +24,8 @@ impl RunView {
     /// The node that made the newest text for a person, where a final node only had an effect.
     pub fn text_before(&self, id: &NodeId) -> Option<&NodeId> {
         let run = &self.seen().run;
-        let is_only_effect = self.is_output(id) && run.node(id)?.result.as_deref().is_some_and(is_effect);
+        let node = run.node(id)?;
+        let is_only_effect = self.is_output(id) && node.result.as_deref().is_some_and(|result| is_effect(result, node.reporter(result)));
         let has_text = |id: &NodeId, node: &NodeRun| {
             let text = node.result.as_deref().and_then(|result| result.as_str()).is_some_and(|text| text.trim().contains([' ', '\n']));
             let kind = self.seen().run.node_doc(id).map(|node| &node.kind);

@@ -6,7 +6,7 @@ use super::{outcome, says};
 use crate::console::model::{Doc, Model, RunView, Tab, texts};
 use crate::console::theme::Role;
 use crate::engine::{
-    HeldAt, Mark, MessageRole, NextCall, NodeError, NodeState, RunStatus, StateGroup, ToolCall, ToolReport, Totals, result_text,
+    HeldAt, Mark, MessageRole, NextCall, NodeError, NodeRun, NodeState, RunStatus, StateGroup, ToolCall, ToolReport, Totals, result_text,
 };
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, counted, duration};
@@ -42,7 +42,7 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         doc.text(role, &mark_description(mark, done, run.seen().run.rehearsed_because(id)));
     }
     if let Some(kept) = run.seen().run.kept(id) {
-        tell_kept(kept, go_on, &mut doc);
+        tell_kept((kept, run.seen().run.node(id)), go_on, &mut doc);
     }
     if let Some(transcript) = run.seen().transcript(id) {
         if !transcript.log.is_empty() {
@@ -188,7 +188,7 @@ fn failure(what: Option<&str>, error: &NodeError, doc: &mut Doc<'_>) {
 }
 
 /// What a breakpoint keeps: nothing uses it yet.
-fn tell_kept(kept: &HeldAt, go_on: &str, doc: &mut Doc<'_>) {
+fn tell_kept((kept, node): (&HeldAt, Option<&NodeRun>), go_on: &str, doc: &mut Doc<'_>) {
     let result = match kept {
         HeldAt::Start => None,
         HeldAt::Result { result, mark } => {
@@ -206,7 +206,7 @@ fn tell_kept(kept: &HeldAt, go_on: &str, doc: &mut Doc<'_>) {
     }
     if let Some(result) = result {
         doc.heading("result, kept");
-        doc.text(Role::Text, &result_text(result));
+        doc.text(Role::Text, &result_text(result, node.and_then(|node| node.reporter(result))));
     }
 }
 
@@ -264,7 +264,7 @@ fn tool(call: &ToolCall, report: Option<&ToolReport>, doc: &mut Doc<'static>) {
     doc.heading(Plain::summary(&call.tool).then(&Plain::line("  ")).then(&ended).as_str());
     doc.text(Role::Code, &excerpt(&texts::pretty(&call.args)));
     if let Some(report) = report {
-        doc.text(if report.ok { Role::Text } else { Role::Error }, &excerpt(&result_text(&report.value)));
+        doc.text(if report.ok { Role::Text } else { Role::Error }, &excerpt(&result_text(&report.value, Some(&call.tool))));
         for file in &report.files {
             doc.text(Role::Dim, &format!("{} {}", file.operation, file.path));
         }

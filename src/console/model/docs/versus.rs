@@ -37,7 +37,7 @@ fn start(line: &str) -> String {
 
 fn text(side: &Side) -> String {
     let result = side.result.as_deref().filter(|result| !result.is_null());
-    result.map(result_text).or_else(|| side.error.clone()).unwrap_or_default()
+    result.map(|result| result_text(result, None)).or_else(|| side.error.clone()).unwrap_or_default()
 }
 
 /// Lines of two results together up to which they are compared.

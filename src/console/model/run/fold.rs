@@ -74,7 +74,8 @@ impl RunAt {
             self.transcript_mut(node_id).say(*role, content);
         } else if let NodeFact::Completed { result, .. } | NodeFact::Failed { result: Some(result), .. } = fact {
             let is_of_tool = self.run.node_doc(node_id).is_some_and(|node| node.kind.tool().is_some());
-            self.transcript_mut(node_id).finish(result, is_of_tool);
+            let reporter = self.run.node(node_id).and_then(|node| node.reporter(result)).map(str::to_owned);
+            self.transcript_mut(node_id).finish(result, is_of_tool, reporter.as_deref());
         }
     }
 

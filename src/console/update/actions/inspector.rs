@@ -3,7 +3,6 @@
 use super::super::{ConsoleEffect, UpdateTurn};
 use super::gates;
 use crate::console::model::{Dialog, Model, MoveBy, Reading, Scroll, Status, Tab, around, docs};
-use crate::engine::result_text;
 use crate::text::{bytes, counted};
 
 /// To the tab so many further.
@@ -72,8 +71,8 @@ pub fn source(model: &mut Model, _: &mut UpdateTurn) {
 
 /// Copies what the inspector shows; of the output of a node, its result alone.
 pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
-    let result = model.selected_result().filter(|_| model.tab() == Tab::Output && model.card_gate().is_none());
-    let text = result.map_or_else(|| docs::inspector(model).copied(), result_text);
+    let result = model.selected_text().filter(|_| model.tab() == Tab::Output && model.card_gate().is_none());
+    let text = result.unwrap_or_else(|| docs::inspector(model).copied());
     copy_text(model, turn, text);
 }
 

@@ -2,7 +2,6 @@
 
 use super::super::UpdateTurn;
 use crate::console::model::{Confirmed, Dialog, LineThen, Model, PlanOrigin, Status, TextField};
-use crate::engine::result_text;
 use crate::host::client::{Request, There};
 use crate::plan::dialect::{Format, write};
 use crate::plan::{Dialect, Plan, nest};
@@ -55,8 +54,8 @@ pub fn saved(model: &mut Model, path: &str, plan: &Plan) {
 
 /// Asks for the file to write the selected node's result into, as it is read.
 pub fn ask_result(model: &mut Model, _: &mut UpdateTurn) {
-    let Some((node, result)) = model.selected_id().zip(model.selected_result()) else { return };
-    let (file, mut text) = (format!("{}.md", nest::name(node)), result_text(result));
+    let Some((node, mut text)) = model.selected_id().zip(model.selected_text()) else { return };
+    let file = format!("{}.md", nest::name(node));
     if !text.ends_with('\n') {
         text.push('\n');
     }

@@ -164,11 +164,16 @@ impl NodeFact {
                 (Kind::Node, just(&format!("inner plan [{index}] started")), none(), State(NodeState::Running))
             }
             Self::Completed { result, mark: Some(Mark::Rehearsal) } => {
-                (Kind::Node, because("rehearsed", &result_line(result)), none(), State(NodeState::Rehearsed))
+                (Kind::Node, because("rehearsed", &result_line(result, None)), none(), State(NodeState::Rehearsed))
             }
             Self::Completed { result, mark } => {
                 let mark = mark.as_ref().map(|mark| format!(" ({})", mark.label())).unwrap_or_default();
-                (Kind::Node, because(&format!("succeeded{mark}"), &result_line(result)), none(), State(NodeState::Succeeded))
+                (
+                    Kind::Node,
+                    because(&format!("succeeded{mark}"), &result_line(result, run.node(node).and_then(|node| node.reporter(result)))),
+                    none(),
+                    State(NodeState::Succeeded),
+                )
             }
             Self::Returned { mark } => {
                 let tone = State(NodeState::Waiting { gate: GateId::default() });
@@ -198,7 +203,8 @@ impl NodeFact {
             Self::ToolFinished { call, report } => {
                 let what = format!("call {} in {}", if report.ok { "succeeded" } else { "failed" }, duration(report.duration_ms));
                 let tone = if report.ok { EventTone::Code } else { EventTone::Error };
-                (Kind::Tool, because(&what, &result_line(&report.value)), tool_of(run, node, call), tone)
+                let tool = tool_of(run, node, call);
+                (Kind::Tool, because(&what, &result_line(&report.value, Some(tool.as_str()))), tool, tone)
             }
             Self::QuestionAnswered { value, .. } => (Kind::Gate, because("was answered", &value_text(value)), none(), EventTone::Accent),
             Self::ModelStarted { model, guidance, wrap_up, .. } => started_call(model, guidance, *wrap_up),

@@ -7,12 +7,13 @@ use crate::text::{Plain, bytes, counted};
 /// Columns to which a cell of a table is filled up; a longer one stands out of line.
 const WIDEST: usize = 40;
 
-/// The whole result, raw. Tables are Markdown, filled up so that their columns stand below each other.
-pub fn result_text(result: &Value) -> String {
+/// The whole result, raw, with the tool that reported it, if one did. Tables are Markdown, filled up so that their columns stand below each
+/// other.
+pub fn result_text(result: &Value, tool: Option<&str>) -> String {
     let text = match result {
         Value::Object(map) => answer(map)
             .or_else(|| printed(map).map(str::to_owned))
-            .or_else(|| changed(map).map(|lines| lines.join("\n")))
+            .or_else(|| changed(map, tool?).map(|lines| lines.join("\n")))
             .or_else(|| fields(map)),
         Value::Array(entries) => list(entries),
         Value::Null => None,
@@ -22,10 +23,10 @@ pub fn result_text(result: &Value) -> String {
 }
 
 /// Whether it is only a report of what was done: a file that was written, a command that printed nothing.
-pub fn is_effect(result: &Value) -> bool {
+pub fn is_effect(result: &Value, tool: Option<&str>) -> bool {
     match result {
         Value::Null => true,
-        Value::Object(map) => changed(map).is_some() || printed(map).is_some_and(str::is_empty),
+        Value::Object(map) => tool.is_some_and(|tool| changed(map, tool).is_some()) || printed(map).is_some_and(str::is_empty),
         _ => false,
     }
 }
@@ -37,7 +38,7 @@ pub fn result_notes(result: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// The result on one line, raw: one value, the first line of a text, how many rows or items, the fields of an object, else JSON.
-pub fn result_line(result: &Value) -> String {
+pub fn result_line(result: &Value, tool: Option<&str>) -> String {
     let first = |text: &str| text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned();
     let said = match result {
         Value::String(text) => return first(text),
@@ -46,7 +47,7 @@ pub fn result_line(result: &Value) -> String {
             (Some((_, [row])), _) => row.as_object().and_then(flat),
             (Some((_, rows)), _) => Some(counted(rows.len(), "row")),
             (None, Some(text)) => Some(first(text)).filter(|line| !line.is_empty()).or_else(|| Some("printed nothing".to_owned())),
-            (None, None) => match changed(map).as_deref() {
+            (None, None) => match tool.and_then(|tool| changed(map, tool)).as_deref() {
                 Some([only]) => Some(only.clone()),
                 Some([first, more @ ..]) => Some(format!("{first}, and {} more", more.len())),
                 Some([]) | None => flat(map),
@@ -106,31 +107,31 @@ fn printed(map: &Map<String, Value>) -> Option<&str> {
     map.get("stdout")?.as_str().filter(|_| is_well).map(str::trim_end)
 }
 
-/// What a tool changed in the workspace, a line for each file: known by the fields of its result.
-fn changed(map: &Map<String, Value>) -> Option<Vec<String>> {
+/// What a tool changed in the workspace, a line for each file. The same fields from anybody else say nothing of what was done.
+fn changed(map: &Map<String, Value>, tool: &str) -> Option<Vec<String>> {
     let names: Vec<&str> = map.keys().map(String::as_str).collect();
     let each = |list: &Value, tell: &dyn Fn(&Value) -> String, none: &str| {
         let lines: Vec<String> = list.as_array()?.iter().map(tell).collect();
         Some(if lines.is_empty() { vec![none.to_owned()] } else { lines })
     };
-    match names[..] {
-        ["path", "bytes", "created"] => {
+    match (tool, &names[..]) {
+        ("write_file" | "append_file", ["path", "bytes", "created"]) => {
             let new = if map["created"] == true { ", a new file" } else { "" };
             Some(vec![format!("wrote {} to {}{new}", bytes(map["bytes"].as_u64()?), map["path"].as_str()?)])
         }
-        ["path", "replacements"] => {
+        ("edit_file", ["path", "replacements"]) => {
             let times = usize::try_from(map["replacements"].as_u64()?).ok()?;
             Some(vec![format!("changed {} in {}", counted(times, "place"), map["path"].as_str()?)])
         }
-        ["deleted", "files", "directories", "bytes"] => {
+        ("delete_file", ["deleted", "files", "directories", "bytes"]) => {
             each(&map["deleted"], &|path| format!("deleted {}", cell(path)), "nothing was deleted")
         }
-        [done @ ("moved" | "copied"), "files", ..] => {
+        ("move_file" | "copy_file", [done @ ("moved" | "copied"), "files", ..]) => {
             let tell = |step: &Value| {
                 let over = if step["overwritten"] == true { ", in place of the file that was there" } else { "" };
                 format!("{done} {} to {}{over}", cell(&step["source"]), cell(&step["target"]))
             };
-            each(&map[done], &tell, &format!("nothing was {done}"))
+            each(&map[*done], &tell, &format!("nothing was {done}"))
         }
         _ => None,
     }
@@ -212,35 +213,43 @@ mod tests {
 
     #[test]
     fn a_table_reads_as_a_table_a_list_as_lines_and_a_number_as_a_number() {
-        assert_eq!(result_text(&json!(28)), "28");
-        assert_eq!(result_text(&json!("a\nb")), "a\nb");
-        assert_eq!(result_text(&json!(["a.rs", "b.rs"])), "a.rs\nb.rs");
+        assert_eq!(result_text(&json!(28), None), "28");
+        assert_eq!(result_text(&json!("a\nb"), None), "a\nb");
+        assert_eq!(result_text(&json!(["a.rs", "b.rs"]), None), "a.rs\nb.rs");
         let rows = json!([{"path": "a|b", "lines": 3}, {"path": "c", "lines": 12}]);
-        assert_eq!(result_text(&rows), "| path | lines |\n| ---- | ----: |\n| a\\|b |     3 |\n| c    |    12 |");
+        assert_eq!(result_text(&rows, None), "| path | lines |\n| ---- | ----: |\n| a\\|b |     3 |\n| c    |    12 |");
         let answer = json!({"columns": ["value"], "rows": [{"value": 35.5}], "notes": ["1 line can't be read"]});
-        assert_eq!((result_text(&answer), result_notes(&answer).collect::<Vec<_>>()), ("35.5".to_owned(), vec!["1 line can't be read"]));
+        assert_eq!(
+            (result_text(&answer, None), result_notes(&answer).collect::<Vec<_>>()),
+            ("35.5".to_owned(), vec!["1 line can't be read"])
+        );
         let wrote = json!({"path": "a.md", "bytes": 312, "created": true});
-        assert_eq!((result_text(&wrote), result_line(&wrote)), ("wrote 312 B to a.md, a new file".to_owned(), result_text(&wrote)));
+        let by = |tool: &'static str, value: &Value| (result_text(value, Some(tool)), result_line(value, Some(tool)));
+        assert_eq!(by("write_file", &wrote), ("wrote 312 B to a.md, a new file".into(), "wrote 312 B to a.md, a new file".into()));
+        assert_eq!(result_line(&wrote, None), "path: a.md, bytes: 312, created: true", "nobody says that it was done");
+        assert!(
+            !result_text(&wrote, Some("read_file")).contains("wrote") && !is_effect(&wrote, None) && is_effect(&wrote, Some("write_file"))
+        );
         let deleted = json!({"deleted": ["a", "b"], "files": 2, "directories": 0, "bytes": 3});
-        assert_eq!((result_text(&deleted), result_line(&deleted)), ("deleted a\ndeleted b".into(), "deleted a, and 1 more".into()));
+        assert_eq!(by("delete_file", &deleted), ("deleted a\ndeleted b".into(), "deleted a, and 1 more".into()));
         let moved = json!({"moved": [{"source": "a", "target": "b", "overwritten": true}], "files": 1});
-        assert_eq!(result_text(&moved), "moved a to b, in place of the file that was there");
-        assert_eq!(result_text(&json!({"copied": [], "files": 0, "bytes": 0})), "nothing was copied");
-        assert_eq!(result_text(&json!({"a": {"b": 1}})), "{\n  \"a\": {\n    \"b\": 1\n  }\n}");
+        assert_eq!(by("move_file", &moved).0, "moved a to b, in place of the file that was there");
+        assert_eq!(by("copy_file", &json!({"copied": [], "files": 0, "bytes": 0})).0, "nothing was copied");
+        assert_eq!(result_text(&json!({"a": {"b": 1}}), None), "{\n  \"a\": {\n    \"b\": 1\n  }\n}");
     }
 
     #[test]
     fn what_a_command_printed_is_its_result_unless_it_failed_or_complained() {
-        assert_eq!(result_text(&json!({"exit_code": 0, "stdout": "a\nb\n", "stderr": ""})), "a\nb");
+        assert_eq!(result_text(&json!({"exit_code": 0, "stdout": "a\nb\n", "stderr": ""}), None), "a\nb");
         assert_eq!(
-            result_text(&json!({"exit_code": 1, "stdout": "a\nb\n", "stderr": ""})),
+            result_text(&json!({"exit_code": 1, "stdout": "a\nb\n", "stderr": ""}), None),
             "exit_code: 1\nstdout:\n  a\n  b\nstderr: \"\""
         );
     }
 
     #[test]
     fn one_line_of_a_result_is_json_only_where_it_is_nested() {
-        let line = |value: Value| result_line(&value);
+        let line = |value: Value| result_line(&value, None);
         assert_eq!(line(json!({"columns": ["value"], "rows": [{"value": 3}]})), "3");
         assert_eq!(line(json!({"columns": ["name", "n"], "rows": [{"name": "a", "n": 1}]})), "name: a, n: 1");
         assert_eq!(line(json!({"columns": ["n"], "rows": [{"n": 1}, {"n": 2}]})), "2 rows");
