@@ -231,6 +231,20 @@ fn the_impact_says_which_nodes_with_effects_act_again() {
 }
 
 #[test]
+fn the_impact_says_that_a_call_which_asks_by_the_rules_asks_again() {
+    let mut world = World::new(plan(vec![agent("a", &[]), tool("w", "write", json!({}), &["a"])]));
+    world.done("a", json!(1));
+    world.decide(1, GateReply::Approve);
+    world.ask("w", "1", "write", json!({}), Verdict::Allow);
+    world.tool_done("w", "1", json!(1));
+    world.done("w", json!(1));
+    let again = Action::Rerun { node: "a".into(), scope: RerunReach::Downstream };
+    let lines = lines(&world, &again);
+    let told = ["may change things a second time, if the plan still leads there: w", "asks again if the plan still leads there: w"];
+    assert_eq!(lines[..2], told);
+}
+
+#[test]
 fn a_cancelled_run_cancels_what_runs_while_it_runs_and_the_rest_before_it_starts() {
     let world = World::new(plan(vec![agent("build", &[]), agent("paint", &["build"])]));
     let cancel = Action::Cancel { target: ActionTarget::Run };

@@ -2,9 +2,12 @@
 //! joins included, so it is what will happen, not a description of it.
 
 use crate::engine::{
-    Action, Actor, Command, Event, Input, Mark, NodeState, Outcome, StateGroup, Time, Totals, flow::PhasePart, graph::NodeIx, run::RunState,
+    Action, Actor, Command, Event, Input, Mark, NodeState, Outcome, StateGroup, Time, Totals,
+    flow::PhasePart,
+    graph::{NodeIx, tool_of, verdict},
+    run::RunState,
 };
-use crate::plan::{NodeId, NodeKind};
+use crate::plan::{NodeId, NodeKind, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an action changes at a node; the worst last.
@@ -145,10 +148,16 @@ impl RunState {
         if after.nodes[ix].state == NodeState::Pending {
             impact.later.insert(id.clone());
         }
-        let asks_again = kind == NodeImpact::Reruns && self.has_asked(ix) && (self.asks(ix) || after.graph.nodes[ix].gates.before);
+        let asks = self.asks(ix) || after.graph.nodes[ix].gates.before || after.needs_permission(ix);
+        let asks_again = kind == NodeImpact::Reruns && self.has_asked(ix) && asks;
         match kind {
             _ if asks_again && !self.has_begun(ix) => return impact.add(NodeImpact::AsksAgain, id),
-            NodeImpact::Reruns if self.has_acted(ix) => impact.add(NodeImpact::ActsAgain, id.clone()),
+            NodeImpact::Reruns if self.has_acted(ix) => {
+                impact.add(NodeImpact::ActsAgain, id.clone());
+                if asks_again {
+                    impact.add(NodeImpact::AsksAgain, id.clone());
+                }
+            }
             NodeImpact::Reruns if self.nodes[ix].state == NodeState::Rehearsed && (after.rehearses(ix) || after.rehearses_inside(ix)) => {
                 impact.add(NodeImpact::RehearsesAgain, id.clone());
             }
@@ -271,6 +280,12 @@ impl RunState {
     /// Whether it is a question to a person.
     fn asks(&self, ix: NodeIx) -> bool {
         self.doc(ix).is_some_and(|node| matches!(node.kind, NodeKind::Approval(_)))
+    }
+
+    /// Whether the rules have its one tool asked about at each call.
+    fn needs_permission(&self, ix: NodeIx) -> bool {
+        let tool = self.doc(ix).and_then(tool_of);
+        tool.zip(self.settings()).is_some_and(|(tool, settings)| verdict(&settings.catalog, tool) == Verdict::Ask)
     }
 
     fn has_asked(&self, ix: NodeIx) -> bool {

@@ -12,6 +12,15 @@ pub(super) fn check(check: &mut PlanCheck) {
     let mut origins: Vec<Option<usize>> = vec![None; plan.nodes.len()];
     for at in check.graph.topological() {
         let reached = origin(check, at, &origins);
+        if reached.is_none()
+            && let Some(reader) = agent_tool(check, plan, &plan.nodes[at], |tool| check.catalog.reach(tool) == ToolReach::Private)
+            && let Some(sender) = agent_tool(check, plan, &plan.nodes[at], |tool| check.catalog.sends(tool))
+        {
+            let message = format!(
+                "this agent may read private data by `{reader}` and send it by `{sender}`, which asks then (`--allow-host HOST` allows it)"
+            );
+            check.find(Code::PrivateData, FindingPlace::Node(at), "", message, None);
+        }
         if let Some(from) = reached
             && let Some(sender) = sends(check, plan, &plan.nodes[at])
         {
@@ -58,13 +67,18 @@ fn sends<'c>(check: &PlanCheck<'c>, plan: &'c Plan, node: &'c Node) -> Option<&'
     if let Some(work) = node.kind.tool() {
         return Some(check.catalog.canonical(&work.tool)).filter(|tool| check.catalog.sends(tool));
     }
+    agent_tool(check, plan, node, |tool| check.catalog.sends(tool))
+}
+
+/// A tool of this kind that an agent may call.
+fn agent_tool<'c>(check: &PlanCheck<'c>, plan: &'c Plan, node: &'c Node, is_one: impl Fn(&str) -> bool) -> Option<&'c str> {
     let agent = node.kind.agent()?;
     let card = agent.agent.as_deref().and_then(|name| check.stock.agents.get(name)).map(|&card| &check.catalog.agents[card].tools);
     let written = node.policy.tools.as_ref().or(plan.defaults.tools.as_ref());
     if written.is_none() && card.is_none() {
         return None;
     }
-    let senders = check.catalog.tools.iter().map(|tool| tool.name.as_str()).filter(|tool| check.catalog.sends(tool));
+    let tools = check.catalog.tools.iter().map(|tool| tool.name.as_str()).filter(|tool| is_one(tool));
     let has = |patterns: &Vec<String>, tool: &str| globs(check, patterns).iter().any(|glob| glob.is_match(tool));
-    senders.into_iter().find(|tool| [written, card].into_iter().flatten().all(|patterns| has(patterns, tool)))
+    tools.into_iter().find(|tool| [written, card].into_iter().flatten().all(|patterns| has(patterns, tool)))
 }

@@ -128,7 +128,8 @@ fn hybrid_agents_have_budgets_and_narrow_tools() {
             "open-side-effects nodes[1].approve",
             "unordered-reference nodes[1].goal",
             "unordered-reference nodes[1].goal",
-            "bad-limit nodes[1].max_iterations"
+            "bad-limit nodes[1].max_iterations",
+            "private-data nodes[1]"
         ]
     );
     assert_eq!(fixed(document), ["private-data"], "no edit can say that what was read may leave");
