@@ -2,8 +2,8 @@
 
 use super::result::result_line;
 use crate::engine::{
-    Action, Actor, Event, FailedTry, GateId, GateReply, HeldCall, Job, Mark, ModelCall, NextCall, NodeFact, NodeState, Outcome, RunState,
-    RunStatus, Time, Topic,
+    Action, Actor, Event, FailedTry, GateId, GateReply, HeldCall, Job, Mark, ModelCall, NextCall, NodeFact, NodeRun, NodeState, Outcome,
+    RunState, RunStatus, Time, ToolReport, Topic,
 };
 use crate::plan::{NodeId, value_text};
 use crate::text::{Plain, clock, count, counted, duration};
@@ -163,18 +163,7 @@ impl NodeFact {
             Self::BodyStarted { index: Some(index) } => {
                 (Kind::Node, just(&format!("inner plan [{index}] started")), none(), State(NodeState::Running))
             }
-            Self::Completed { result, mark: Some(Mark::Rehearsal) } => {
-                (Kind::Node, because("rehearsed", &result_line(result, None)), none(), State(NodeState::Rehearsed))
-            }
-            Self::Completed { result, mark } => {
-                let mark = mark.as_ref().map(|mark| format!(" ({})", mark.label())).unwrap_or_default();
-                (
-                    Kind::Node,
-                    because(&format!("succeeded{mark}"), &result_line(result, run.node(node).and_then(|node| node.reporter(result)))),
-                    none(),
-                    State(NodeState::Succeeded),
-                )
-            }
+            Self::Completed { result, mark } => completed(run.node(node), result, mark.as_ref()),
             Self::Returned { mark } => {
                 let tone = State(NodeState::Waiting { gate: GateId::default() });
                 (Kind::Node, because("returned a result", mark.as_ref().map_or("", Mark::as_str)), none(), tone)
@@ -200,12 +189,7 @@ impl NodeFact {
             Self::ToolAnswered { value, .. } => {
                 (Kind::Tool, because("a person filled in the result", &value_text(value)), none(), EventTone::Accent)
             }
-            Self::ToolFinished { call, report } => {
-                let what = format!("call {} in {}", if report.ok { "succeeded" } else { "failed" }, duration(report.duration_ms));
-                let tone = if report.ok { EventTone::Code } else { EventTone::Error };
-                let tool = tool_of(run, node, call);
-                (Kind::Tool, because(&what, &result_line(&report.value, Some(tool.as_str()))), tool, tone)
-            }
+            Self::ToolFinished { call, report } => ended_call(report, tool_of(run, node, call)),
             Self::QuestionAnswered { value, .. } => (Kind::Gate, because("was answered", &value_text(value)), none(), EventTone::Accent),
             Self::ModelStarted { model, guidance, wrap_up, .. } => started_call(model, guidance, *wrap_up),
             Self::ModelWaits { reason, .. } => (Kind::Model, because("call held", &reason.message()), none(), State(NodeState::Held)),
@@ -316,6 +300,23 @@ fn held_call(held: &HeldCall) -> LineParts {
     };
     let head = format!("held before it calls {}", held.next.label());
     (kind, because(&head, &held.reason.message()), Plain::default(), State(NodeState::Held))
+}
+
+/// The result of a node.
+fn completed(node: Option<&NodeRun>, result: &Value, mark: Option<&Mark>) -> LineParts {
+    let line = result_line(result, node.and_then(|node| node.reporter(result)));
+    if mark == Some(&Mark::Rehearsal) {
+        return (Kind::Node, because("rehearsed", &line), Plain::default(), State(NodeState::Rehearsed));
+    }
+    let mark = mark.map(|mark| format!(" ({})", mark.label())).unwrap_or_default();
+    (Kind::Node, because(&format!("succeeded{mark}"), &line), Plain::default(), State(NodeState::Succeeded))
+}
+
+/// The end of a tool's call.
+fn ended_call(report: &ToolReport, tool: Plain) -> LineParts {
+    let what = format!("call {} in {}", if report.ok { "succeeded" } else { "failed" }, duration(report.duration_ms));
+    let tone = if report.ok { EventTone::Code } else { EventTone::Error };
+    (Kind::Tool, because(&what, &result_line(&report.value, Some(tool.as_str()))), tool, tone)
 }
 
 fn tool_of(run: &RunState, node: &NodeId, id: &str) -> Plain {
