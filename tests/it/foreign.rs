@@ -398,6 +398,20 @@ fn what_a_yaml_plan_writes_once_to_repeat_it_asks_only_where_it_is_repeated() {
 }
 
 #[test]
+fn the_steps_inside_of_an_agents_node_are_its_own_by_a_guess_and_stay_in_order() {
+    let step = |id: u8, needs: Value| json!({"id": id, "title": format!("do {id}"), "dependencies": needs, "status": "pending"});
+    let plan = |steps: Value| json!({"tasks": [{"id": 1, "title": "the whole", "description": "all of it", "subtasks": steps}]});
+    let ordered = plan(json!([step(1, json!([])), step(2, json!(["1.1"])), step(3, json!([1, 2]))]));
+    assert_eq!(fixed(&ordered, "--fix").0, 3, "only a person knows whether one agent is meant");
+    let (code, made) = fixed(&ordered, "--fix=guess");
+    let text = made.to_string();
+    let places = ["1. title: do 1", "2. title: do 2", "3. title: do 3"].map(|words| text.find(words));
+    assert!(code == 0 && places.is_sorted() && places[0].is_some() && !text.contains("subtasks\":"), "{text}");
+    let torn = plan(json!([step(1, json!([2])), step(2, json!([]))]));
+    assert!(fixed(&torn, "--fix=guess").1.to_string().contains("subtasks\":"), "their order is not that of the list");
+}
+
+#[test]
 fn of_settings_with_a_gate_the_gate_is_read_and_the_rest_is_told() {
     let node = |policy: Value| json!({"dagdeck": 1, "nodes": [{"id": "a", "tool": "read_file", "args": {"path": "x"}, "policy": policy}]});
     let ended = found(&node(json!({"timeout_s": 5, "human": {"approve": true}})));

@@ -9,8 +9,9 @@ use super::wording::{did_you_mean, legible};
 use crate::plan::dialect::names::NAMES;
 use crate::plan::dialect::{DocumentPart, gate_within, is_field, known_fields, node_from_value, node_to_value, plain};
 use crate::plan::edit::Edit;
+use crate::plan::fields::is_quiet;
 use crate::plan::native::node_fields;
-use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
+use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan, value_text};
 use serde_json::{Map, Value};
 
 pub(super) fn check(check: &mut PlanCheck) {
@@ -33,6 +34,7 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
                 format!("{message}{}", did_you_mean(near))
             };
             let fix = near.zip(at).and_then(|(near, at)| renamed(check.plan, at, name, near));
+            let fix = fix.or_else(|| steps_said(check, at?, name, value));
             check.find(Code::WrongShape, place, name, message, fix);
             continue;
         }
@@ -124,6 +126,38 @@ fn said(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<Fix> 
         node.ext.shift_remove(name);
     });
     Some(Fix::guess("add it to the objective", edit))
+}
+
+/// Steps inside of an agent's node that say in words alone what to do, each after those that it needs: its one agent does them in this
+/// order.
+fn steps_said(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<Fix> {
+    let NodeKind::Agent(work) = &check.plan.nodes[at].kind else { return None };
+    let objective = work.objective.as_ref()?;
+    let (mut done, mut lines) = (Vec::<String>::new(), Vec::new());
+    for (number, step) in value.as_array()?.iter().enumerate() {
+        let (mut id, mut said) = (String::new(), Vec::new());
+        for (field, value) in step.as_object()? {
+            match value {
+                _ if field == "id" => id = value_text(value),
+                // Such as `2`, or `1.2` of the node with the id 1.
+                Value::Array(needed) if NAMES.node.depends_on.contains(&field.as_str()) => {
+                    let is_done = |id: &Value| done.iter().any(|done| value_text(id).rsplit('.').next() == Some(done.as_str()));
+                    needed.iter().all(is_done).then_some(())?;
+                }
+                Value::String(text) if !text.trim().is_empty() => said.push(format!("{field}: {text}")),
+                value if is_quiet(value) => {}
+                _ => return None,
+            }
+        }
+        lines.push(format!("{}. {}", number + 1, said.join("\n   ")));
+        done.push(id);
+    }
+    let objective = Some(format!("{objective}\n\n{name}, in this order:\n{}", lines.join("\n")));
+    let edit = check.changed(at, |node| {
+        node.kind = NodeKind::Agent(AgentNode { objective, ..work.clone() });
+        node.ext.shift_remove(name);
+    });
+    Some(Fix::guess("let its agent do them in this order, as a part of its objective", edit))
 }
 
 /// From how many bytes on a text is taken for a sentence.
