@@ -1,6 +1,8 @@
 //! A call of an MCP server's tool, and the same server spoken to over bare pipes: the difference is what dagdeck adds. The server is this
 //! program itself, started with another argument.
 
+#![expect(clippy::unwrap_used, reason = "a bench that cannot set itself up has nothing to measure")]
+
 use dagdeck::tools::{
     KnownSecrets, McpConfig, Tool, ToolContext, Toolbox, ToolsConfig,
     mcp::{McpServers, McpSettings, McpSource, McpTrust},

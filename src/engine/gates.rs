@@ -165,6 +165,15 @@ impl RunState {
         gate.kind == GateKind::Approval && !is_planned && self.tool_of_gate(gate).is_some()
     }
 
+    /// Whether a yes to a gate can become a rule for more calls of its tool.
+    pub fn takes_rule(&self, gate: &Gate) -> bool {
+        match &gate.kind {
+            GateKind::Permission { leaves, .. } => leaves.is_none(),
+            GateKind::Approval => self.asks_by_permission(gate),
+            GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => false,
+        }
+    }
+
     pub(super) fn tool_reach(&self, name: &str) -> ToolReach {
         self.settings().map_or_else(|| Catalog::default().reach(name), |settings| settings.catalog.reach(name))
     }

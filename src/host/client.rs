@@ -86,6 +86,8 @@ pub enum Request {
     Trust(Box<TrustItem>),
     /// Lets private data of this workspace be sent to a host from now on.
     AllowHost(String),
+    /// Approve a gate as it is shown, and let such calls of its tool run in this workspace from now on.
+    ApproveAlways { run: RunId, gate: GateId, hash: String },
     /// Read the plan in a file, by its path from the workspace; answered by `PlanRead` or `Problem`.
     ReadPlan(String),
     /// Write a text into a file, by its path from the workspace; answered by `TextSaved`, `TextThere` or `Problem`.

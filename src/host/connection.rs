@@ -4,20 +4,25 @@ use super::{
     client::{Client, Connection, Hello, ModelSetup, Notice, PlanningId, Problem, Request, SetupNews, SetupStep, There},
     config_text::ConfigText,
     follow::{SeenRuns, follow},
+    gate_with_tool::GateWithTool,
     gates::{self, TurnedAway},
+    kept_rules::{KeptRule, RuleScope, RuledCall},
     local::{LocalHost, NewRun, Shared},
     looked::LastLook,
     mcp::servers,
     planning,
     save::{self, Saved},
-    session::{FirstCommands, Listener, Order},
+    session::{FirstCommands, Listener, Order, RunSession},
     trust::{TrustItem, TrustState},
 };
-use crate::engine::{Action, Command, GateId, Run, RunId, short_name};
-use crate::plan::Plan;
+use crate::engine::{Action, Command, GateId, GateReply, Run, RunId, short_name};
+use crate::plan::{Plan, Verdict};
 use crate::store::{PlanningRecord, StoreError};
 use serde_json::Value;
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinSet},
@@ -189,6 +194,7 @@ impl ClientSession {
             Request::AllowHost(host) => {
                 self.tell(self.shared.places.kept_trust().allow_host(&host));
             }
+            Request::ApproveAlways { run, gate, hash } => self.approve_always(run, gate, hash).await,
             Request::ReadPlan(path) => self.read_plan(path),
             Request::SaveText { path, text, there } => self.save_text(path, text, there),
             Request::SavePlan { path, plan, form, there } => self.save_plan(path, plan, form, there),
@@ -197,18 +203,48 @@ impl ClientSession {
 
     async fn command(&self, run: RunId, command: Command) {
         let Some(session) = self.shared.session(&run) else { return self.reopen(run, command).await };
-        match gates::check(&self.shared.kit, &session, &command).await {
-            Ok(()) => {}
-            Err(TurnedAway::Refused(problem)) => return self.notify(Notice::Problem(problem)),
-            Err(TurnedAway::Changed(gate, preview)) => {
-                self.notify(Notice::Preview { run, gate, preview });
-                return self.notify(Notice::Problem(Problem::new("the preview changed since you last saw it; look at it again")));
-            }
+        if self.is_turned_away(&session, &command).await {
+            return;
         }
         let order = Order::Command { command: command.clone(), by: self.shared.actor(VIA), asker: Some(self.listener.clone()) };
         if !session.order(order) {
             session.ended().await;
             self.reopen(run, command).await;
+        }
+    }
+
+    /// Whether a command doesn't reach its run; the client is told why.
+    async fn is_turned_away(&self, session: &RunSession, command: &Command) -> bool {
+        match gates::check(&self.shared.kit, session, command).await {
+            Ok(()) => return false,
+            Err(TurnedAway::Refused(problem)) => self.notify(Notice::Problem(problem)),
+            Err(TurnedAway::Changed(gate, preview)) => {
+                self.notify(Notice::Preview { run: session.run.clone(), gate, preview });
+                self.notify(Notice::Problem(Problem::new("the preview changed since you last saw it; look at it again")));
+            }
+        }
+        true
+    }
+
+    /// Without a rule nothing is approved.
+    async fn approve_always(&self, run: RunId, gate: GateId, hash: String) {
+        let command = Command::Decide { gate, decision: GateReply::Approve, hash: hash.clone() };
+        let Some(session) = self.shared.session(&run) else { return self.reopen(run, command).await };
+        let seen = gates::look(&session, gate).await.filter(|seen| seen.gate.hash == hash);
+        let Some(GateWithTool { gate, tool: Some(tool), .. }) = seen else {
+            return self.notify(Notice::Problem(Problem::new("the gate is no longer as it was shown; nothing was approved")));
+        };
+        if self.is_turned_away(&session, &command).await {
+            return;
+        }
+        let by = (self.shared.user.clone(), self.shared.clock.now());
+        let call = RuledCall { run: &run, node: &gate.node, tool: &tool, args: &gate.payload };
+        let rule = KeptRule::of(call, Verdict::Allow, RuleScope::Project, BTreeMap::new(), by);
+        match rule.and_then(|rule| self.shared.places.kept_trust().rules().add(rule)) {
+            Ok(_) => self.command(run, command).await,
+            Err(problem) => {
+                self.notify(Notice::Problem(Problem { message: format!("nothing was approved: {}", problem.message), ..problem }))
+            }
         }
     }
 

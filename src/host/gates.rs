@@ -84,7 +84,7 @@ pub(super) async fn preview_of(shared: &Shared, seen: GateWithTool, payload: &Va
     shown.map(|preview| shared.kit.secrets.masked(preview))
 }
 
-async fn look(session: &RunSession, gate: GateId) -> Option<GateWithTool> {
+pub(super) async fn look(session: &RunSession, gate: GateId) -> Option<GateWithTool> {
     let (reply, seen) = oneshot::channel();
     session.order(Order::Gate { gate, reply });
     seen.await.ok()?

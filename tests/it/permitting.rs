@@ -156,3 +156,19 @@ fn no_rule_is_made_where_it_would_not_hold() {
     program.run(&["approve", "last", "a", "--for", "run"]).code(1).says(&["the plan itself asks"]);
     assert_eq!(program.json(&["permissions", "--json"])["kept"], json!([]));
 }
+
+#[test]
+fn the_console_approves_a_command_for_good_once_its_key_was_pressed_twice() {
+    let program = Program::new();
+    plan(&program, &json!([command("a", "id -u")]));
+    let mut deck = program.console_with(&["console", "plan.json"], (100, 30));
+    deck.sees("id -u").send("r").sees("1 needs you").send("i").sees("keys active").send("A");
+    deck.sees("this same command then always runs in this workspace: press A again")
+        .sees("press again to confirm")
+        .send("A")
+        .sees("succeeded")
+        .send("q");
+    assert_eq!(program.json(&["permissions", "--json"])["kept"][0]["args"]["command"], "id -u");
+    let again = plan(&program, &json!([command("b", "id -u")]));
+    program.run(&["run", &again]).code(0);
+}

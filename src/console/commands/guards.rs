@@ -319,10 +319,11 @@ pub fn gate_of_agent(model: &Model) -> Result<(), DisabledReason> {
 }
 
 /// The selected gate asks whether private data may be sent to one host.
-pub fn gate_sends(model: &Model) -> Result<(), DisabledReason> {
+pub fn gate_takes_rule(model: &Model) -> Result<(), DisabledReason> {
     gate(model)?;
-    let host = model.selected_gate().and_then(|(_, gate)| gate.host());
-    if host.is_some() { Ok(()) } else { Err("this gate sends nothing out".into()) }
+    let (key, gate) = model.selected_gate().ok_or("no gate is selected")?;
+    let takes = gate.host().is_some() || model.runs.get(&key.run).is_some_and(|view| view.newest().run.takes_rule(gate));
+    if takes { Ok(()) } else { Err("it asks about this once alone: no rule can reply in your place".into()) }
 }
 
 /// Why no gate is selected. One that was decided stays selected, so that a key pressed once more decides nothing else.

@@ -264,7 +264,7 @@ const INSPECTOR: &[ConsoleCommand] = &[
 #[rustfmt::skip]
 const INBOX: &[ConsoleCommand] = &[
     reply("gate.approve", &["a"], ("Approve", "approve", "approves it as shown, or as you edited it"), when::gate, Intent::Approve),
-    reply("gate.allow_host", &["A"], ("Always allow its host", "always", "approves, and lets private data go there from now on"), when::gate_sends, Intent::ApproveHost),
+    reply("gate.allow_host", &["A"], ("Always allow it", "always", "approves, and allows its host or tool here from now on"), when::gate_takes_rule, Intent::ApproveAlways),
     row("gate.edit", &["e"], Gate, ("Edit or answer", "edit/answer", "edits what it asks about, or writes the answer"), when::gate, gates::edit),
     row("gate.edit_outside", &["E"], Gate, ("Edit it in $EDITOR", "", "edits what it asks about in your editor"), when::gate, gates::edit_outside),
     reply("gate.reject", &["x"], ("Reject with a reason", "reject", "write why, then press it again to send"), when::gate, Intent::Reject),

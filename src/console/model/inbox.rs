@@ -64,8 +64,8 @@ pub struct Asked {
 pub enum Intent {
     /// Approve, as shown or as edited.
     Approve,
-    /// Approve, and let private data be sent to the host from now on.
-    ApproveHost,
+    /// Approve, and let private data be sent to the host from now on, or such calls of the tool run.
+    ApproveAlways,
     /// Reject with the words written.
     Reject,
     Skip,

@@ -48,3 +48,17 @@ fn a_host_is_allowed_for_good_only_by_its_own_key_pressed_twice() {
     deck.keys("A");
     assert!(allowed(&deck) && deck.engine().open_gates().count() == 0, "{}", deck.screen());
 }
+
+#[test]
+fn a_tool_is_allowed_for_good_only_by_its_own_key_pressed_twice() {
+    let mut deck = Deck::running(110, 34);
+    let call = ToolCall { id: "1".into(), tool: "write_file".into(), args: json!({ "path": "x" }) };
+    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Ask, why: String::new(), leaves: None });
+    let allowed = |deck: &Deck| deck.asked.iter().any(|asked| matches!(asked, ConsoleEffect::Send(Request::ApproveAlways { .. })));
+    deck.keys("i");
+    deck.keys("A");
+    assert!(deck.sees("write_file then always runs in this workspace, whatever its arguments: press A"), "{}", deck.screen());
+    assert!(!allowed(&deck));
+    deck.keys("A");
+    assert!(allowed(&deck), "{}", deck.screen());
+}

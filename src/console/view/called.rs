@@ -2,7 +2,7 @@
 
 use crate::console::commands::guards;
 use crate::console::model::{GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, StopKind, options_to_pick};
-use crate::engine::{Action, Command, Gate, NodeState, Pace, RerunReach, Run, StateGroup};
+use crate::engine::{Action, Command, NodeState, Pace, RerunReach, Run, StateGroup};
 use crate::plan::NodeId;
 
 /// The commands that help most here, in the order in which the state calls for them: help first, as everywhere.
@@ -64,10 +64,9 @@ fn first(model: &Model) -> &'static [&'static str] {
 /// What can be replied to the gate that has the card, the most useful first.
 pub fn replies(model: &Model) -> Vec<&'static str> {
     let key = model.card_gate();
-    let gate = key.as_ref().and_then(|key| Some(model.runs.get(&key.run)?.newest().run.gate(key.gate)?.0));
     let draft = key.as_ref().and_then(|key| model.inbox.drafts.get(key));
     let waits = key.as_ref().is_some_and(|key| awaits_answer(model, key));
-    let sends = gate.and_then(Gate::host).map(|_| "gate.allow_host");
+    let always = guards::gate_takes_rule(model).is_ok().then_some("gate.allow_host");
     let approve = (!waits).then_some("gate.approve");
     match draft {
         Some(ReplyDraft::Words(_)) => vec!["gate.reject", "gate.drop", "gate.skip"],
@@ -76,7 +75,7 @@ pub fn replies(model: &Model) -> Vec<&'static str> {
         }
         None => {
             let back = guards::gate_of_agent(model).is_ok().then_some("gate.back");
-            approve.into_iter().chain(sends).chain(["gate.edit", "gate.reject"]).chain(back).chain(["gate.skip"]).collect()
+            approve.into_iter().chain(always).chain(["gate.edit", "gate.reject"]).chain(back).chain(["gate.skip"]).collect()
         }
     }
 }

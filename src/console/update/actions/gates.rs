@@ -9,7 +9,7 @@ use crate::console::model::{
 };
 use crate::engine::{Action, Command, Gate, GateKind, GateQuestion, GateReply, OPTION, Time, form_has_option};
 use crate::host::client::Request;
-use crate::plan::{Field, FieldKind, NodeId};
+use crate::plan::{Field, FieldKind, NodeId, SHELL_TOOL};
 use crate::text::{Plain, counted};
 
 /// Replies to the selected gate. A rejection without words asks for them first. The key of another reply than the one that waits
@@ -88,8 +88,12 @@ fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
     }
     let said = past(intent, &gate.node);
     let said = Status::good(&model.runs.get(&key.run).map_or_else(|| said.clone(), |view| view.titled(&said)));
-    let request = Request::Command { run: key.run.clone(), command: Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() } };
-    let host = gate.host().filter(|_| intent == Intent::ApproveHost).map(str::to_owned);
+    let (run, hash) = (key.run.clone(), gate.hash.clone());
+    let host = gate.host().filter(|_| intent == Intent::ApproveAlways).map(str::to_owned);
+    let request = match (intent, &host) {
+        (Intent::ApproveAlways, None) => Request::ApproveAlways { run, gate: gate.id, hash },
+        (_, _) => Request::Command { run, command: Command::Decide { gate: gate.id, decision, hash } },
+    };
     turn.send(request);
     host.into_iter().for_each(|host| turn.send(Request::AllowHost(host)));
     model.inbox.asked = None;
@@ -121,12 +125,15 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, (intent, 
                 model.hint("gate.approve")
             ))
         }
-        Intent::ApproveHost => {
-            let host = gate.host().unwrap_or_default();
-            Some(format!(
-                "private data of this workspace may then always be sent to {host}: press {} again to approve that",
-                model.hint("gate.allow_host")
-            ))
+        Intent::ApproveAlways => {
+            let tool = gate.tool.as_deref().unwrap_or_default();
+            let then = match gate.host() {
+                Some(host) => format!("private data of this workspace may then always be sent to {host}"),
+                None if tool == SHELL_TOOL => "this same command then always runs in this workspace".to_owned(),
+                None => format!("{tool} then always runs in this workspace, whatever its arguments"),
+            };
+            let unseen = if model.safety.whole(key, revision) { "" } else { "you have not seen all of it; " };
+            Some(format!("{unseen}{then}: press {} again to approve that", model.hint("gate.allow_host")))
         }
         Intent::CancelBranch => {
             let ends = model.runs.get(&key.run).map(|run| run.newest().run.branch(&gate.node).0).unwrap_or_default();
@@ -159,8 +166,8 @@ fn reply_of(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<G
         (Intent::Approve, Some(ReplyDraft::Answer(value))) => Ok(GateReply::Answer { value: value.clone() }),
         (Intent::Approve, Some(ReplyDraft::Payload(payload))) => Ok(GateReply::Modify { payload: payload.clone() }),
         (Intent::Approve, None) if asks => Err("this is a question: write the answer, then send it with this key"),
-        (Intent::Approve | Intent::ApproveHost, None) => Ok(GateReply::Approve),
-        (Intent::ApproveHost, Some(_)) => Err("you have a draft: discard it first, or approve this call alone"),
+        (Intent::Approve | Intent::ApproveAlways, None) => Ok(GateReply::Approve),
+        (Intent::ApproveAlways, Some(_)) => Err("you have a draft: discard it first, or approve this call alone"),
         (Intent::Reject, Some(ReplyDraft::Words(message))) => Ok(GateReply::Reject { message: message.clone() }),
         (Intent::Reject, Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)) | None) => Ok(GateReply::Reject { message: String::new() }),
         (Intent::Skip, _) => Ok(GateReply::Skip),
@@ -171,7 +178,7 @@ fn reply_of(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<G
 fn past(intent: Intent, node: &NodeId) -> String {
     match intent {
         Intent::Approve => format!("approved `{node}`"),
-        Intent::ApproveHost => format!("approved `{node}`; its host is allowed from now on"),
+        Intent::ApproveAlways => format!("approved `{node}`, and its like from now on"),
         Intent::Reject => format!("rejected `{node}`"),
         Intent::Skip => format!("skipped `{node}`"),
         Intent::CancelBranch => format!("cancelled the branch of `{node}`"),
