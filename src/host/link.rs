@@ -26,8 +26,15 @@ pub struct Linked {
 /// call it, and `folder` where it is. A node whose file can't be read or is no plan says so, for validation to tell; the others are loaded.
 pub fn link(plan: &mut Plan, origin: &str, folder: &Path) -> Vec<Linked> {
     let own = Path::new(origin).file_name().map(PathBuf::from);
-    let mut linker =
-        Linker { root: folder, open: own.into_iter().collect(), linked: Vec::new(), read: HashMap::new(), nodes: 0, is_full: false };
+    let mut linker = Linker {
+        root: folder,
+        open: own.into_iter().collect(),
+        linked: Vec::new(),
+        read: HashMap::new(),
+        sizes: HashMap::new(),
+        nodes: 0,
+        is_full: false,
+    };
     linker.within(plan, "");
     linker.linked
 }
@@ -39,6 +46,8 @@ struct Linker<'r> {
     linked: Vec<Linked>,
     /// What was read of each file by the name that a plan gave it: one that is named many times is read once.
     read: HashMap<(PathBuf, String), (String, Plan, Dialect)>,
+    /// How many nodes the plan of each file has with those that it names in turn; nothing while that is counted.
+    sizes: HashMap<PathBuf, Option<usize>>,
     /// Nodes of all plans so far: a file that is named in several places counts in each.
     nodes: usize,
     /// They were too many, which is reported once; what is named after that is not read.
@@ -79,15 +88,9 @@ impl Linker<'_> {
             return Err(format!("plans can be nested {MAX_DEPTH} deep at most"));
         }
         if loaded.is_none() {
-            let (text, body, shape) = match self.read.entry((file.clone(), path.to_owned())) {
-                Entry::Occupied(known) => known.get().clone(),
-                Entry::Vacant(new) => {
-                    let text = read(self.root, &file).map_err(|message| format!("{path}: {message}"))?;
-                    let (body, shape) = dialect::read(&text, path).map_err(|error| error.to_string())?;
-                    new.insert((text, body, shape)).clone()
-                }
-            };
-            if self.nodes + body.nodes.len() > MAX_NODES {
+            let (text, body, shape) = self.parsed(&file, path)?.clone();
+            // Before any of it is there: a few small files may stand for more than fits into memory.
+            if self.nodes.saturating_add(self.size(&file, path, 0)) > MAX_NODES {
                 self.is_full = true;
                 return Err(format!("{path}: with the plans in its files the plan has more than {MAX_NODES} nodes"));
             }
@@ -99,6 +102,48 @@ impl Linker<'_> {
         self.within(body, &format!("{place}.plan."));
         self.open.pop();
         Ok(())
+    }
+}
+
+impl Linker<'_> {
+    /// What a file says, read once.
+    fn parsed(&mut self, file: &Path, path: &str) -> Result<&(String, Plan, Dialect), String> {
+        match self.read.entry((file.to_owned(), path.to_owned())) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(new) => {
+                let text = read(self.root, file).map_err(|message| format!("{path}: {message}"))?;
+                let (body, shape) = dialect::read(&text, path).map_err(|error| error.to_string())?;
+                Ok(new.insert((text, body, shape)))
+            }
+        }
+    }
+
+    /// How many nodes a file's plan has with all that it names. What can't be read has none.
+    fn size(&mut self, file: &Path, path: &str, depth: usize) -> usize {
+        if let Some(known) = self.sizes.get(file) {
+            return known.unwrap_or_default();
+        }
+        let Ok((_, body, _)) = self.parsed(file, path) else { return 0 };
+        let (mut nodes, mut names) = (0, Vec::new());
+        count(body, &mut nodes, &mut names);
+        self.sizes.insert(file.to_owned(), None);
+        for name in names.iter().filter(|_| depth < MAX_DEPTH) {
+            let inner = inside(&file.parent().unwrap_or(Path::new("")).join(name));
+            nodes = nodes.saturating_add(inner.map_or(0, |inner| self.size(&inner, name, depth + 1)));
+        }
+        self.sizes.insert(file.to_owned(), Some(nodes));
+        nodes
+    }
+}
+
+/// The nodes of a plan and of the bodies in it, and the files that they name.
+fn count(plan: &Plan, nodes: &mut usize, names: &mut Vec<String>) {
+    *nodes += plan.nodes.len();
+    for node in &plan.nodes {
+        match &node.kind {
+            NodeKind::Subplan(SubplanNode::File { path, .. }) => names.push(path.clone()),
+            kind => kind.body().into_iter().for_each(|body| count(body, nodes, names)),
+        }
     }
 }
 
@@ -201,6 +246,23 @@ mod tests {
         assert_eq!(error("sub/back.json"), format!("nodes[0].plan.nodes[0].plan: in `sub/back.json`: {way}"));
         let far = error("sub/far.json");
         assert!(far.starts_with("nodes[0].plan.nodes[1].plan: in `sub/far.json`: none.json: can't be read"), "{far}");
+    }
+
+    #[test]
+    fn files_that_stand_for_too_many_nodes_are_refused_before_any_of_them_is_there() {
+        let tenfold = |next: &str| {
+            let node = |at: usize| format!(r#"{{"id": "n{at}", "plan": "{next}"}}"#);
+            format!(r#"{{"nodes": [{}]}}"#, (0..10).map(node).collect::<Vec<_>>().join(", "))
+        };
+        let mut files: Vec<(String, String)> = (1..8).map(|at| (format!("f{at}.json"), tenfold(&format!("f{}.json", at + 1)))).collect();
+        files.push(("f8.json".into(), r#"{"nodes": [{"id": "last", "value": 1}]}"#.into()));
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+        let folder = folder(&files);
+        let plan = linked(&folder, &tenfold("f1.json"));
+        assert!(told(&plan).iter().any(|told| told.contains("more than 100000 nodes")), "{:?}", told(&plan));
+        assert!(plan.nodes.iter().all(|node| node.kind.body().is_none()));
+        let plan = linked(&folder, &tenfold("f5.json"));
+        assert_eq!(crate::plan::nest::outline(&plan).nodes.len(), 10 + 100 + 1_000 + 10_000 + 10_000);
     }
 
     #[test]
