@@ -68,6 +68,9 @@ fn broken() -> impl Strategy<Value = Plan> {
     })
 }
 
+/// How a name is spelled, and its number.
+type DrawnPosition = (u8, u8);
+
 fn counts(plan: &Plan) -> (usize, usize) {
     let findings = validate(plan, &catalog());
     (findings.iter().filter(|finding| finding.is_error()).count(), findings.len())
@@ -105,6 +108,38 @@ proptest! {
         }
         prop_assert!(after.0 < before.0 || after == before || (after.0 == before.0 && after.1 <= before.1), "{before:?} {after:?}");
         prop_assert_eq!(fixes(&fixed, &catalog(), FixKind::Guess).len(), 0, "what is left can't be fixed");
+    }
+
+    #[test]
+    fn safe_fixes_of_names_by_position_are_all_made_at_the_first_pass(
+        drawn in proptest::collection::vec((proptest::collection::vec((0..4_u8, 0..5_u8), 0..3), (0..7_u8, 0..5_u8)), 2..6),
+    ) {
+        let node = |(at, (sources, (how, number))): (usize, &(Vec<DrawnPosition>, DrawnPosition))| {
+            let named = |(how, number): &DrawnPosition| match how {
+                0 => format!("Step_{number}"),
+                1 => format!("<node-{number}>"),
+                2 => number.to_string(),
+                _ => format!("own{number}"),
+            };
+            let text = match how {
+                0 => format!("x <node-{number}> y"),
+                1 => format!("x {{{{Step_{number}}}}} y"),
+                2 => format!("<step {number}>"),
+                3 => format!("${number}"),
+                4 => format!("x {{Step_{number}}} y"),
+                5 => format!("{{{{own{number}}}}} and <node-1>"),
+                _ => "x".to_owned(),
+            };
+            json!({"id": format!("own{at}"), "value": text, "depends_on": sources.iter().map(named).collect::<Vec<_>>()})
+        };
+        let mut plan = read(json!({"nodes": drawn.iter().enumerate().map(node).collect::<Vec<_>>()}));
+        let mut pass = || {
+            let made = fixes(&plan, &catalog(), FixKind::Safe);
+            made.iter().for_each(|fix| drop(fix.1.edit.apply(&mut plan).unwrap()));
+            made
+        };
+        pass();
+        prop_assert_eq!(pass(), []);
     }
 
     #[test]

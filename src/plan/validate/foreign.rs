@@ -218,7 +218,8 @@ fn report(check: &mut PlanCheck, names: &NodeNames, counting: [(usize, bool); 2]
         let words = "looks like a result in another system's words, but no node is meant by it, so it stays plain text";
         return check.find(Code::ForeignReference, place, &field, format!("`{written}` {words}"), None);
     };
-    let fix = if check.may_suggest() { fix(check, found, &meant) } else { None };
+    let order = positions::counting(check).order;
+    let fix = if check.may_suggest() { fix(check, found, &meant, order) } else { None };
     let message = format!("`{written}` is plain text here: what it seems to mean is `{}`", meant.right);
     check.find(Code::ForeignReference, place, &field, message, fix);
 }
@@ -272,7 +273,7 @@ fn runs_programs(check: &PlanCheck, at: usize) -> bool {
 }
 
 /// The reference in the place of what is written, with a dependency where there is no order yet.
-fn fix(check: &PlanCheck, found: &Found, meant: &Meant) -> Option<Fix> {
+fn fix(check: &PlanCheck, found: &Found, meant: &Meant, order: (usize, FixKind)) -> Option<Fix> {
     let at = found.at;
     if runs_programs(check, at) {
         return None;
@@ -291,7 +292,7 @@ fn fix(check: &PlanCheck, found: &Found, meant: &Meant) -> Option<Fix> {
     }
     let reference = &found.reference;
     // What a position means is sure or not, whatever the order is by now; the fixes of others may add to that.
-    let follows = is_after || !meant.is_named || meant.source.is_some_and(|source| reads_after(check, at, source));
+    let follows = is_after || !meant.is_named || meant.source.is_some_and(|source| will_follow(check, at, source, order));
     let writes =
         check.plan.nodes[at].kind.tool().and_then(|work| check.catalog.tool(&work.tool)).is_some_and(|tool| tool.risk >= Risk::Write);
     let is_whole = reference.is_result || found.is_alone;
@@ -304,12 +305,21 @@ fn fix(check: &PlanCheck, found: &Found, meant: &Meant) -> Option<Fix> {
     Some(Fix::new(if is_safe { FixKind::Safe } else { FixKind::Guess }, title, Edit::batch(edits)))
 }
 
-/// Whether a node reads another one, or what comes after that, in words of its own: so it will come after it, too.
-fn reads_after(check: &PlanCheck, at: usize, source: usize) -> bool {
+/// Whether a node will come after another one by its other safe fixes: it reads that, or what comes after it, in words of its own, or its
+/// order names one of these otherwise than by its id.
+fn will_follow(check: &PlanCheck, at: usize, source: usize, (base, kind): (usize, FixKind)) -> bool {
+    let node = &check.plan.nodes[at];
     let mut paths = Vec::new();
-    node_texts(&check.plan.nodes[at], |_, text| paths.extend(text.paths(check)));
+    node_texts(node, |_, text| paths.extend(text.paths(check)));
+    let read = paths.iter().filter_map(|path| check.graph.position(path.node()?));
+    let named = check.plan.all_edges().filter(|edge| edge.to == node.id).filter_map(|edge| {
+        let mut alike = (0..check.graph.len()).filter(|other| plain(check.graph.id(*other)) == plain(&edge.from));
+        let by_name = alike.next().filter(|_| alike.next().is_none());
+        let by_number = || position_in(&edge.from)?.checked_sub(base).filter(|at| kind == FixKind::Safe && *at < check.graph.len());
+        check.graph.position(&edge.from).or(by_name).or_else(by_number)
+    });
     let after = check.graph.descendants(source);
-    paths.iter().filter_map(|path| check.graph.position(path.node()?)).any(|read| read == source || after[read])
+    read.chain(named).any(|other| other == source || after[other])
 }
 
 fn rewritten(node: &Node, written: &str, right: &str) -> Node {

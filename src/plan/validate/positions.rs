@@ -78,8 +78,11 @@ impl<'c, 'a> PositionNames<'c, 'a> {
         let order = (if fits[base] { base } else { only.filter(|_| !has_zero).unwrap_or(base) }, kind);
         // Where a spelling usually counts otherwise, something else has to tell that it doesn't here.
         let is_told = |usual: usize| if base == 1 { only == Some(1) } else { in_order || is_own_zero(Some(usual)) };
+        let is_there = |usual: usize| self.texts.iter().any(|name| name.usual == Some(usual));
+        // One spelling alone would be replaced, and what is left would count anew.
+        let is_sure = fits[base] && [0, 1].into_iter().all(|usual| !is_there(usual) || usual == base || is_told(usual));
         let texts = [0, 1].map(|usual| match only {
-            _ if fits[base] && (usual == base || is_told(usual)) => (base, true),
+            _ if is_sure => (base, true),
             Some(only) => (only, false),
             None => (self.nearest(usual), false),
         });
