@@ -157,7 +157,9 @@ async fn sandbox(config: &SandboxConfig) -> DoctorCheck {
     match javascript(config, "return 6 * 7", json!({}), json!({}), &SandboxLimits::default()).await {
         Ok(outcome) if outcome.value == 42 => match confinement().missing() {
             None => {
-                DoctorCheck::fine("sandbox", "JavaScript runs in its own process; commands have no network and write only in the workspace")
+                let commands =
+                    "commands have no network and write only in the workspace, but may change modes and times of files elsewhere";
+                DoctorCheck::fine("sandbox", format!("JavaScript runs in its own process; {commands}"))
             }
             Some(missing) => DoctorCheck::absent("sandbox", missing, "look at each command before you approve it"),
         },

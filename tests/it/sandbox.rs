@@ -161,3 +161,22 @@ fn a_worker_that_is_none_is_told_as_such() {
     assert!(matches!(run("/no/such/program"), SandboxError::Start(_)));
     assert!(matches!(run("/bin/false"), SandboxError::Died(_)));
 }
+
+/// Landlock leaves this open. Where it ends, the words at the gate and of the doctor have to change.
+#[test]
+#[cfg(target_os = "linux")]
+fn the_gate_and_the_doctor_say_that_a_command_can_change_modes_elsewhere() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let program = super::support::program::Program::new();
+    let outside = program.home().join("outside");
+    std::fs::write(&outside, "as it was").unwrap();
+    let command = "chmod 600 ../outside; echo other > ../outside || true";
+    let node = serde_json::json!({"id": "a", "title": "a", "tool": "run_command", "args": {"command": command}});
+    let plan = program.file("plan.json", serde_json::json!({"dagdeck": 1, "goal": "g", "nodes": [node]}).to_string());
+    let words = "may change modes and times of files elsewhere";
+    program.run(&["run", &plan]).code(7).says(&[words]);
+    assert!(program.run(&["doctor"]).out.contains(words));
+    program.run(&["approve"]).code(0);
+    assert_eq!(std::fs::read_to_string(&outside).unwrap(), "as it was");
+    assert_eq!(std::fs::metadata(&outside).unwrap().permissions().mode() & 0o777, 0o600);
+}

@@ -55,7 +55,7 @@ impl RunCommand {
     fn bounds(&self) -> String {
         let network = if self.command.network { "with network" } else { "without network" };
         match sandbox::confinement().missing() {
-            None => format!("{network}, writes only inside the workspace"),
+            None => format!("{network}, writes only inside the workspace, but may change modes and times of files elsewhere"),
             Some(missing) => format!("{network}; note: {missing}"),
         }
     }
