@@ -92,7 +92,7 @@ fn a_key_that_was_typed_for_one_server_is_sent_to_no_other() {
     let mut terminal = program.console((80, 24));
     terminal.sees("What do you want done?").send("\x1b").loses("What do you want done?").send("M").sees("set up a model: where is it?");
     // What is typed in the first step and is no provider is taken as the address.
-    terminal.send(&first.url).sees("enter takes an address").send("\r").sees("┌ key for");
+    terminal.send(&first.url).sees("enter takes it as the address").send("\r").sees("┌ key for");
     terminal.send(KEY).sees("*********************").send("\r").sees("▶ test-model").send("\r").sees("refused the key");
     terminal.send("change").sees("▶ change the address").send("\r").sees("┌ address of the server");
     terminal.send("\x15").loses(&first.url).send(&second.url).send("\r").sees("┌ key for");

@@ -161,14 +161,16 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     });
     pen.lines(rows_from(inside, list.bottom()), &marked);
     let mut room = last_row(inside);
-    if rows.len() > usize::from(list.height) {
+    let is_cut = rows.len() > usize::from(list.height);
+    if is_cut {
         let shown = |from: usize, to: usize| rows[from..to].iter().filter(|row| !matches!(row, PickRow::Heading(_))).count();
         let end = (top + usize::from(list.height)).min(rows.len());
         let place = format!("{}-{} of {}", shown(0, top) + 1, shown(0, end), pick.lines());
         room.width = pen.pieces_right(room, &[(Plain::line(&place), Role::Dim)]).saturating_sub(room.x + 2);
     }
-    let takes = if pick.is_at_fold() { "show them, with why" } else { "take it" };
-    keys(model, pen, room, &[("pick.take", takes), ("pick.page_down", "page down")]);
+    let takes = if pick.is_at_fold() { "show them, with why" } else { "choose" };
+    let does = [("pick.take", takes), ("pick.page_down", "page down")];
+    keys(model, pen, room, &does[..1 + usize::from(is_cut)]);
 }
 
 /// Rows of a list before anything is searched for in it.
