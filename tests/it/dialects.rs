@@ -399,8 +399,8 @@ fn every_example_in_the_documents_is_a_plan_without_errors_that_runs_to_its_end(
     for example in examples {
         let program = Program::new();
         program.file("plan.json", example);
-        // Nobody is there to go on from a breakpoint.
-        let stops = if example.contains("\"breakpoint\"") { 7 } else { 0 };
+        // Nobody is there to go on from a breakpoint, or to say yes.
+        let stops = if ["\"breakpoint\"", "\"approve\""].iter().any(|field| example.contains(field)) { 7 } else { 0 };
         for (verb, code) in [("validate", 0), ("run", stops)] {
             let ended = program.run(&[verb, "plan.json"]);
             assert_eq!(ended.code, code, "{verb}: {ended:?}");
