@@ -5,8 +5,8 @@
 
 use super::{
     AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, PermissionsArgs, PruneArgs,
-    RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs,
-    SetupArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
+    RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunPartArgs, RunToArgs, SetupArgs,
+    SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };
 use crate::{
     engine::LostChoice,
@@ -134,9 +134,9 @@ pub enum Subcommand {
     Audit(AuditArgs),
     /// Show one run
     Show(ShowArgs),
-    /// Show what a node waits for and what you can do about it
+    /// Show what a run or node waits for and what you can do about it
     Why(AboutArgs),
-    /// Show where a node's result came from
+    /// Show where the result of a run or node came from
     Trace(AboutArgs),
     /// List the agents
     Agents(ListArgs),
@@ -386,7 +386,7 @@ pub struct ShowArgs {
 #[derive(Debug, Args)]
 pub struct AboutArgs {
     #[command(flatten)]
-    pub of: RunNodeArgs,
+    pub of: RunPartArgs,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,

@@ -3,30 +3,40 @@
 use super::{AboutArgs, CliContext, CliError, Exit, Io, named, show};
 use crate::{
     engine::{NodeState, Run, Totals, Trace, TraceRow, TraceStep, Transcript},
+    plan::NodeId,
     text::{Plain, timestamp},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Columns of a result's beginning.
 const RESULT_COLUMNS: usize = 70;
 
-/// Tells where a result came from.
+/// Tells where a result came from; of a run, those of its final nodes.
 ///
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
 pub fn trace(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let (id, records) = show::records(&args.of.run, place)?;
+    let (name, node) = named::run_and_node(&args.of, place)?;
+    let (id, records) = show::records(&name, place)?;
     let run = Run::replay(&records);
+    let nodes = match node {
+        Some(name) => vec![named::node(name, &id, &run, &records)?],
+        None => run.nodes_in_order().into_iter().map(|(id, _)| id).filter(|id| run.is_final(id)).cloned().collect(),
+    };
     let mut transcript = Transcript::default();
     records.iter().for_each(|record| transcript.fold(record));
-    let trace = run.trace(&named::node(&args.of.node, &id, &run, &records)?, &transcript).unwrap_or_default();
+    let traces: Vec<(NodeId, Trace)> =
+        nodes.into_iter().map(|node| (node.clone(), run.trace(&node, &transcript).unwrap_or_default())).collect();
     if args.json {
-        io.json(&json!({ "run": id, "node": args.of.node, "steps": trace.steps, "rows": trace.rows }))?;
+        let json = |(node, trace): &(NodeId, Trace)| json!({ "run": id, "node": node, "steps": trace.steps, "rows": trace.rows });
+        let mut all: Vec<Value> = traces.iter().map(json).collect();
+        io.json(&if node.is_some() { all.swap_remove(0) } else { Value::Array(all) })?;
         return Ok(Exit::Success);
     }
-    for row in &trace.rows {
-        print(&trace, row, io)?;
-    }
+    traces
+        .iter()
+        .flat_map(|(_, trace)| trace.rows.iter().map(move |row| (trace, row)))
+        .try_for_each(|(trace, row)| print(trace, row, io))?;
     Ok(Exit::Success)
 }
 

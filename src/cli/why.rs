@@ -1,4 +1,4 @@
-//! `dagdeck why`: what a node of a run waits for, down to what a person can do something about.
+//! `dagdeck why`: what a run or one of its nodes waits for, down to what a person can do something about.
 
 use super::{AboutArgs, CliContext, CliError, Exit, Io, ls::short, named, show};
 use crate::{
@@ -7,27 +7,43 @@ use crate::{
     plan::NodeId,
     text::Plain,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-/// Tells what holds a node up, or what became of it.
+/// Tells what holds a node up, or what became of it; of a run, the same of each node that made it what it is.
 ///
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
 pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let (id, records) = show::records(&args.of.run, place)?;
+    let (name, node) = named::run_and_node(&args.of, place)?;
+    let (id, records) = show::records(&name, place)?;
     let run = Run::replay(&records);
-    let node = named::node(&args.of.node, &id, &run, &records)?;
     let status = show::status(&run, &id, place)?;
     let is_left = run.outcome().is_none() && place.store()?.driver(&RunId(id.clone())).is_none();
     let resumed = run.without_driver(SystemClock.now());
-    let mut links = run.why_in(&node, status, |node| broken_off(node, &run, &resumed, short(&id)));
-    for link in links.iter_mut().filter(|link| is_left && link.obstacle == Obstacle::Slot) {
-        link.sentence = format!("`{}` is ready, and no dagdeck process is running the run", link.node);
-        link.obstacle = Obstacle::Start;
-    }
+    let chain = |node: &NodeId| {
+        let mut links = run.why_in(node, status, |node| broken_off(node, &run, &resumed, short(&id)));
+        for link in links.iter_mut().filter(|link| is_left && link.obstacle == Obstacle::Slot) {
+            link.sentence = format!("`{}` is ready, and no dagdeck process is running the run", link.node);
+            link.obstacle = Obstacle::Start;
+        }
+        links
+    };
+    let nodes = match node {
+        Some(name) => vec![named::node(name, &id, &run, &records)?],
+        None => of_note(&run, chain),
+    };
+    let chains: Vec<(NodeId, Vec<Blocker>)> = nodes.into_iter().map(|node| (node.clone(), chain(&node))).collect();
     if args.json {
-        io.json(&json!({ "run": id, "node": args.of.node, "links": links }))?;
+        let json = |(node, links): &(NodeId, Vec<Blocker>)| json!({ "run": id, "node": node, "links": links });
+        let mut all: Vec<Value> = chains.iter().map(json).collect();
+        io.json(&if node.is_some() { all.swap_remove(0) } else { Value::Array(all) })?;
         return Ok(Exit::Success);
+    }
+    let links: Vec<Blocker> = chains.into_iter().flat_map(|(_, links)| links).collect();
+    if links.is_empty() {
+        let how = status.label(run.interrupted_by());
+        let reason = run.outcome().map(|(_, reason)| format!(": {}", reason.message())).unwrap_or_default();
+        io.line(Plain::line(&format!("{how}{reason}")).as_str())?;
     }
     for link in &links {
         io.line(Plain::line(&format!("{}{}", "  ".repeat(link.depth), link.sentence)).as_str())?;
@@ -38,6 +54,20 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
         io.say(&format!("hint: {hint}"));
     }
     Ok(Exit::Success)
+}
+
+/// The nodes that make a run what it is: those that wait for a person or failed; without any, those that a person can't help.
+fn of_note(run: &Run, chain: impl Fn(&NodeId) -> Vec<Blocker>) -> Vec<NodeId> {
+    let open = run.nodes_in_order().into_iter().filter(|(_, node)| !node.state.has_result());
+    let first = |id: &NodeId| chain(id).into_iter().next().filter(|link| link.node == *id).map(|link| link.obstacle);
+    let open: Vec<(&NodeId, bool, Option<Obstacle>)> = open.map(|(id, node)| (id, node.state.ended_badly(), first(id))).collect();
+    let needs = |is_bad: bool, obstacle: Option<Obstacle>| is_bad || obstacle.is_some_and(Obstacle::is_for_people);
+    let works = |obstacle: Option<Obstacle>| !matches!(obstacle, None | Some(Obstacle::Nothing | Obstacle::Nodes));
+    let chosen = |is_wanted: &dyn Fn(bool, Option<Obstacle>) -> bool| -> Vec<NodeId> {
+        open.iter().filter(|(_, is_bad, obstacle)| is_wanted(*is_bad, *obstacle)).map(|(id, ..)| (*id).clone()).collect()
+    };
+    let nodes = chosen(&needs);
+    if nodes.is_empty() { chosen(&|_, obstacle| works(obstacle)) } else { nodes }
 }
 
 /// What was at work when the process that drove its run ended, and what becomes of it.

@@ -172,3 +172,23 @@ fn what_only_looks_like_a_tools_report_is_not_told_as_done() {
     let shown = program.run(&["show", "last", "a"]).code(0);
     assert!(shown.out.contains("other.txt") && !shown.out.contains("wrote 7 B"), "{shown}");
 }
+
+#[test]
+fn why_and_trace_alone_are_about_what_waits_or_failed_and_the_final_nodes() {
+    let program = Program::new();
+    let tool = json!({"id": "w", "tool": "write_file", "args": {"path": "out.txt", "content": "x"}});
+    let plan = json!({"nodes": [tool, {"id": "bad", "code": "throw new Error('no such town')"}, {"id": "after", "value": "{{bad}}", "depends_on": ["bad"]}]});
+    program.file("p.json", plan.to_string());
+    program.run(&["run", "p.json"]).code(7);
+    for args in [&["why"] as &[&str], &["why", "last"]] {
+        let why = program.run(args).code(0).says(&["dagdeck approve", "dagdeck retry"]);
+        assert!(why.out.contains("no such town") && why.out.contains("`w`"), "{why}");
+    }
+    let trace = program.run(&["trace", "last"]).code(0).out;
+    assert!(trace.contains("after") && trace.contains("w "), "the final nodes: {trace}");
+    program.run(&["why", "w"]).code(0).says(&["dagdeck approve"]);
+    let fine = json!({"nodes": [{"id": "fine", "value": 1}]});
+    program.file("f.json", fine.to_string());
+    program.run(&["run", "f.json"]).code(0);
+    assert_eq!(program.run(&["why"]).code(0).out.trim(), "succeeded: every node that had to run is done");
+}
