@@ -4,9 +4,9 @@
 //! clap would count a variable as an argument, and show it as required in the usage line of an error.
 
 use super::{
-    AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, PermissionsArgs, PruneArgs,
-    RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunPartArgs, RunToArgs, SetupArgs,
-    SkipArgs, StepArgs, TargetArgs, UndoArgs,
+    AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, CostArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, PermissionsArgs,
+    PruneArgs, RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunPartArgs, RunToArgs,
+    SetupArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };
 use crate::{
     engine::LostChoice,
@@ -127,6 +127,11 @@ pub enum Subcommand {
     /// Without `--yes` it only lists what would be deleted, with the space that it takes. Runs that have not ended are deleted only if
     /// you name them, and never while a process has them open.
     Prune(PruneArgs),
+    /// Show what model calls took, by node, model, tool, run or day
+    ///
+    /// Also how much of it went into attempts that failed, and into results that were made again. Tokens are those that servers report; a
+    /// figure that was counted here has a `~`, an unknown price a `?`.
+    Cost(CostArgs),
     /// List who allowed and changed what, and which tools ran
     ///
     /// The audit covers all runs of the journal, also those that were deleted since. Each entry is written before what it allows happens,

@@ -46,7 +46,7 @@ impl AuditMoment {
     }
 }
 
-fn when(text: &str) -> Result<AuditMoment, String> {
+pub(super) fn when(text: &str) -> Result<AuditMoment, String> {
     let utc = |at: jiff::civil::DateTime| at.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|at| at.timestamp());
     let at = text.parse::<jiff::Timestamp>().ok().or_else(|| utc(text.parse().ok()?));
     match at.and_then(|at| u64::try_from(at.as_millisecond()).ok()) {

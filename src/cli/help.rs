@@ -17,7 +17,7 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
         ],
     ),
     ("Look", &["show", "why", "trace", "replay"]),
-    ("Runs and files", &["ls", "audit", "export", "import", "prune"]),
+    ("Runs and files", &["ls", "cost", "audit", "export", "import", "prune"]),
     ("Settings", &["agents", "tools", "models", "trust", "permissions", "doctor", "completions", "man"]),
 ];
 

@@ -9,6 +9,8 @@ mod branch;
 mod breaks;
 mod console;
 mod context;
+mod cost;
+mod cost_args;
 mod decide;
 mod diff;
 mod doctor;
@@ -57,6 +59,7 @@ pub use args::{
 pub use audit_args::AuditArgs;
 pub use context::CliContext;
 use context::block_on;
+pub use cost_args::{CostArgs, CostBy};
 pub use exit::{CliError, Exit};
 pub use help::GROUPS;
 use io::Listened;
@@ -203,6 +206,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Ls(args)) => ls::ls(args, &place()?, io),
         Some(Subcommand::Prune(args)) => prune::prune(args, &place()?, io),
         Some(Subcommand::Audit(args)) => audit::audit(args, &place()?, io),
+        Some(Subcommand::Cost(args)) => cost::cost(args, &place()?, io),
         Some(Subcommand::Show(args)) => block_on(show::show(args, &place()?, io))?,
         Some(Subcommand::Why(args)) => why::why(args, &place()?, io),
         Some(Subcommand::Trace(args)) => trace::trace(args, &place()?, io),

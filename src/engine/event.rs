@@ -268,18 +268,19 @@ impl NodeFact {
             Self::Ready { .. } | Self::Returned { .. } => (Topic::Node(node), &[]),
             Self::Held { .. } => (Topic::Node(node), &[AsksForLocks]),
             Self::Started { .. } => (Topic::Node(node), &[Printed, Brief, HasEffects, StartsOrEndsNode, AsksForLocks, ReadsOthers]),
-            Self::Retrying { .. } => (Topic::Node(node), &[Printed, HasEffects]),
+            Self::Retrying { .. } => (Topic::Node(node), &[Printed, HasEffects, LosesAttempt]),
             Self::Routed { .. } => (Topic::Node(node), &[DecidesEdges, ReadsOthers]),
             Self::BodyStarted { .. } => (Topic::Node(node), &[ChangesNodes]),
             Self::Completed { .. } => (Topic::Node(node), &[Printed, Brief, StartsOrEndsNode, DecidesEdges]),
-            Self::Failed { .. } => {
-                (Topic::Node(node), &[Marked(SearchMark::Failure), Printed, HasEffects, StartsOrEndsNode, DecidesEdges, Audited])
-            }
+            Self::Failed { .. } => (
+                Topic::Node(node),
+                &[Marked(SearchMark::Failure), Printed, HasEffects, LosesAttempt, StartsOrEndsNode, DecidesEdges, Audited],
+            ),
             Self::Skipped { .. } => (Topic::Node(node), &[Printed, HasEffects, EndsWork, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
             Self::Passed { .. } => (Topic::Node(node), &[Printed, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
-            Self::Cancelled { .. } => (Topic::Node(node), &[Printed, HasEffects, EndsWork, StartsOrEndsNode, DecidesEdges]),
-            Self::Interrupted { .. } => (Topic::Node(node), &[Printed]),
-            Self::Unknown { .. } => (Topic::Node(node), &[Marked(SearchMark::Failure), Printed, StartsOrEndsNode]),
+            Self::Cancelled { .. } => (Topic::Node(node), &[Printed, HasEffects, EndsWork, LosesAttempt, StartsOrEndsNode, DecidesEdges]),
+            Self::Interrupted { .. } => (Topic::Node(node), &[Printed, LosesAttempt]),
+            Self::Unknown { .. } => (Topic::Node(node), &[Marked(SearchMark::Failure), Printed, LosesAttempt, StartsOrEndsNode]),
             Self::BreakHit { .. } => (Topic::Node(node), &[Marked(SearchMark::Break), Printed, HasEffects]),
             Self::ModelStarted { .. } | Self::ModelAnswers { .. } => (Topic::Call(node), &[HasEffects]),
             Self::ModelWaits { .. } => (Topic::Call(node), &[Printed]),

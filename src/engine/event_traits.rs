@@ -59,6 +59,8 @@ pub enum EventTrait {
     ChangesNodes,
     /// The run is over by it.
     EndsRun,
+    /// An attempt is over without a result.
+    LosesAttempt,
     /// A node begins or ends.
     StartsOrEndsNode,
     /// It decides about the edges out of a node.

@@ -68,6 +68,7 @@ pub use views::describe::{
     CountedNodes, EventKind, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, calls_label, elapsed, elapsed_of,
     inside_ended, is_effect, listed, result_line, result_notes, result_text, work,
 };
+pub use views::expense::{EXPENSE_EVENTS, Expense, SpentFor, expenses};
 pub use views::impact::{Impact, NodeImpact};
 pub use views::outline::WayOut;
 pub use views::peek::{PeekedText, RunPeek};

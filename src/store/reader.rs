@@ -6,7 +6,7 @@ use super::{
 };
 use crate::engine::{Outcome, Record, Run, RunId, RunStatus, StopSignal, Time, short_name};
 use crate::plan::NodeId;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::{
     path::Path,
     sync::{MutexGuard, PoisonError},
@@ -148,6 +148,15 @@ impl Store {
         Ok(rows.iter().map_while(|row| row.record().ok()).collect())
     }
 
+    /// Those of some kinds alone, in order. One that can't be read is passed over.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn records_of(&self, run: &RunId, kinds: &[&str]) -> Result<Vec<Record>, StoreError> {
+        let rows = rows_of(&self.lock(), run, kinds).map_err(|error| self.wrap(&error))?;
+        Ok(rows.iter().filter_map(|row| row.record().ok()).collect())
+    }
+
     fn all(&self, db: &Connection, run: &RunId) -> Result<Vec<Record>, StoreError> {
         let (records, damage) = self.sound(db, run)?;
         damage.map_or(Ok(records), Err)
@@ -264,10 +273,19 @@ fn fitting(db: &Connection, name: &str) -> rusqlite::Result<Vec<String>> {
 
 fn rows(db: &Connection, run: &RunId, after: u64) -> rusqlite::Result<Vec<StoredRow>> {
     let mut query = db.prepare_cached("SELECT seq, at, more, kind, json FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq")?;
-    let rows = query.query_map(params![run.0, signed(after)], |row| {
-        Ok(StoredRow { seq: row.get(0)?, at: row.get(1)?, more: row.get(2)?, kind: row.get(3)?, json: row.get(4)? })
-    })?;
-    rows.collect()
+    query.query_map(params![run.0, signed(after)], stored)?.collect()
+}
+
+fn rows_of(db: &Connection, run: &RunId, kinds: &[&str]) -> rusqlite::Result<Vec<StoredRow>> {
+    let kinds = serde_json::json!(kinds).to_string();
+    let mut query = db.prepare_cached(
+        "SELECT seq, at, more, kind, json FROM events WHERE run = ?1 AND kind IN (SELECT value FROM json_each(?2)) ORDER BY seq",
+    )?;
+    query.query_map(params![run.0, kinds], stored)?.collect()
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredRow> {
+    Ok(StoredRow { seq: row.get(0)?, at: row.get(1)?, more: row.get(2)?, kind: row.get(3)?, json: row.get(4)? })
 }
 
 fn workspace(scope: RunFilter<'_>) -> Option<String> {

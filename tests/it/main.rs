@@ -37,6 +37,7 @@ mod requests;
 mod sandbox;
 mod setting_up;
 mod silence;
+mod spending;
 mod stored;
 mod story;
 mod support;

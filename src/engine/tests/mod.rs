@@ -10,6 +10,7 @@ mod choosing;
 mod decisions;
 mod driving;
 mod ends;
+mod expenses;
 mod explaining;
 mod impacts;
 mod kept;

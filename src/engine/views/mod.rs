@@ -4,6 +4,7 @@ pub(super) mod changes;
 pub(super) mod compare;
 pub(super) mod critical;
 pub(super) mod describe;
+pub(super) mod expense;
 pub(super) mod impact;
 pub(super) mod outline;
 pub(super) mod peek;

@@ -1,0 +1,143 @@
+//! `Expense`: each model call of a run, with what it was for and whether its result stands. Made from the records alone, so that it costs
+//! no replay; its sum is what the run's state says it took (a property holds that).
+
+use crate::engine::{Event, EventTrait, Job, ModelCall, NodeFact, REHEARSAL, Record, Spent, Time};
+use crate::plan::NodeId;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Kinds of events that expenses are made from, as the journal names them.
+pub const EXPENSE_EVENTS: [&str; 11] = [
+    "run_created",
+    "branched",
+    "node_started",
+    "node_retrying",
+    "node_failed",
+    "node_cancelled",
+    "node_interrupted",
+    "node_unknown",
+    "tool_started",
+    "tool_finished",
+    "model_called",
+];
+
+/// One model call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expense {
+    /// When it ended.
+    pub at: Time,
+    /// Absent: the plan was made by it.
+    pub node: Option<NodeId>,
+    pub agent: Option<String>,
+    /// The tools that were at work then: the one that asked the model is among them.
+    pub tools: Vec<String>,
+    pub call: ModelCall,
+    pub spent_for: SpentFor,
+}
+
+/// What a model call was good for, as far as is known by now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpentFor {
+    /// A plan, a result that stands, or one that is still being made.
+    Result,
+    /// An attempt that failed, broke off or was cancelled.
+    FailedAttempt,
+    /// A result that was made again later.
+    ReplacedResult,
+}
+
+/// One node, while the records are read.
+#[derive(Default)]
+struct Spender {
+    generation: u32,
+    agent: Option<String>,
+    /// The tool of each call that has not ended.
+    tools: BTreeMap<String, String>,
+    /// The calls of this attempt, by their place among all.
+    attempt: Vec<usize>,
+    /// Those of the attempts before it.
+    earlier: Vec<usize>,
+}
+
+/// The model calls of a run, in their order. A run that branched off has only its own: those before belong to the run that it left.
+/// The records may be all of a run or only those of `EXPENSE_EVENTS`.
+pub fn expenses(records: &[Record]) -> Vec<Expense> {
+    let mut all = Vec::new();
+    let mut spenders: BTreeMap<&NodeId, Spender> = BTreeMap::new();
+    let mut left_at = 0;
+    let mut seqs = Vec::new();
+    for record in records {
+        if let Event::Branched { from_seq, .. } = &record.event {
+            left_at = *from_seq;
+        }
+        if let Event::RunCreated { settings, .. } = &record.event {
+            all.extend(settings.planning.iter().map(|call| Expense {
+                at: record.at,
+                node: None,
+                agent: None,
+                tools: Vec::new(),
+                call: call.clone(),
+                spent_for: SpentFor::Result,
+            }));
+        }
+        if let Event::Node { node_id, generation, fact } = &record.event {
+            let spender = spenders.entry(node_id).or_default();
+            spender.hear(node_id, *generation, fact, record.at, &mut all);
+            if record.event.has(EventTrait::LosesAttempt) {
+                spender.attempt.iter().for_each(|&call| all[call].spent_for = SpentFor::FailedAttempt);
+            }
+        }
+        seqs.resize(all.len(), record.seq);
+    }
+    all.into_iter().zip(seqs).filter(|(_, seq)| *seq > left_at).map(|(expense, _)| expense).collect()
+}
+
+impl Spender {
+    fn hear(&mut self, node: &NodeId, generation: u32, fact: &NodeFact, at: Time, all: &mut Vec<Expense>) {
+        if let NodeFact::Started { job, .. } = fact {
+            self.start(generation, job, all);
+        }
+        if let NodeFact::ToolStarted { call, .. } = fact {
+            self.tools.insert(call.id.clone(), call.tool.clone());
+        }
+        if let NodeFact::ToolFinished { call, .. } = fact {
+            self.tools.remove(call);
+        }
+        // A rehearsal asks no model: its figures are estimates of what one would take.
+        if let NodeFact::ModelCalled { call } = fact
+            && call.provider != REHEARSAL
+        {
+            self.attempt.push(all.len());
+            let (agent, tools) = (self.agent.clone(), self.tools.values().cloned().collect());
+            all.push(Expense { at, node: Some(node.clone()), agent, tools, call: call.clone(), spent_for: SpentFor::Result });
+        }
+    }
+
+    fn start(&mut self, generation: u32, job: &Job, all: &mut [Expense]) {
+        self.earlier.append(&mut self.attempt);
+        if generation != self.generation {
+            let replaced = self.earlier.drain(..).filter(|&call| all[call].spent_for == SpentFor::Result).collect::<Vec<_>>();
+            replaced.into_iter().for_each(|call| all[call].spent_for = SpentFor::ReplacedResult);
+        }
+        self.generation = generation;
+        self.tools.clear();
+        self.agent = None;
+        if let Job::Agent(job) = job {
+            self.agent = job.agent.clone().or_else(|| job.role.clone());
+        }
+        if let Job::Tool { tool, .. } = job {
+            self.tools.insert(String::new(), tool.clone());
+        }
+    }
+}
+
+impl Expense {
+    /// What several took together.
+    pub fn sum<'a>(expenses: impl IntoIterator<Item = &'a Self>) -> Spent {
+        expenses.into_iter().fold(Spent::default(), |mut all, expense| {
+            all.add(Spent::of(&expense.call));
+            all
+        })
+    }
+}
