@@ -126,6 +126,9 @@ fn changed(map: &Map<String, Value>, tool: &str) -> Option<Vec<String>> {
         ("delete_file", ["deleted", "files", "directories", "bytes"]) => {
             each(&map["deleted"], &|path| format!("deleted {}", cell(path)), "nothing was deleted")
         }
+        ("make_directory", ["created"]) => {
+            each(&map["created"], &|path| format!("created the folder {}", cell(path)), "the folder is there already")
+        }
         ("move_file" | "copy_file", [done @ ("moved" | "copied"), "files", ..]) => {
             let tell = |step: &Value| {
                 let over = if step["overwritten"] == true { ", in place of the file that was there" } else { "" };
@@ -235,6 +238,7 @@ mod tests {
         let moved = json!({"moved": [{"source": "a", "target": "b", "overwritten": true}], "files": 1});
         assert_eq!(by("move_file", &moved).0, "moved a to b, in place of the file that was there");
         assert_eq!(by("copy_file", &json!({"copied": [], "files": 0, "bytes": 0})).0, "nothing was copied");
+        assert_eq!(by("make_directory", &json!({"created": ["out"]})).0, "created the folder out");
         assert_eq!(result_text(&json!({"a": {"b": 1}}), None), "{\n  \"a\": {\n    \"b\": 1\n  }\n}");
     }
 
