@@ -169,7 +169,7 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         "todo" => one(listed("todo", word).map(SlotValue::Choice)),
         "measure" => choice(words, at, "measures"),
         "superlative" => choice(words, at, "superlatives"),
-        "order" => choice(words, at, "orders"),
+        "order" => orders(words, at),
         "range" => one(range(&word.text)),
         "more" => choice(words, at, "more"),
         "key" => one((word.quoted || is_key(&word.text)).then(|| text(word))),
@@ -177,7 +177,9 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         "format" => {
             one(["json", "csv", "tsv", "yaml", "jsonl", "markdown"].into_iter().find(|format| word.is(format)).map(SlotValue::Choice))
         }
-        "program" if lists::has("runners", &word.lower) && words.len() > at + 1 => rest(words, at, request, words.len()),
+        "program" if lists::has("runners", &word.lower) && words.len() > at + 1 && !says_how(&words[at..]) => {
+            rest(words, at, request, words.len())
+        }
         "url" => one((word.lower.starts_with("http://") || word.lower.starts_with("https://")).then(|| text(word))),
         "topic" => (at + 1..=words.len()).flat_map(|end| rest(&words[..end], at, request, end)).collect(),
         "rest" => rest(words, at, request, words.len()),
@@ -186,7 +188,7 @@ pub(super) fn read(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotV
         // Words of English behind a program are no arguments that anybody meant.
         "command" if lists::has("programs", &word.lower) || word.text.starts_with("./") => {
             let says = words[at + 1..].iter().any(|word| !word.quoted && lists::has("function_words", &word.lower));
-            if says { Vec::new() } else { rest(words, at, request, words.len()) }
+            if says || says_how(&words[at..]) { Vec::new() } else { rest(words, at, request, words.len()) }
         }
         "command" => one(facts.script(&word.text).map(|text| SlotValue::Text { text, quoted: true })),
         _ => named(kind, scene, at),
@@ -255,7 +257,8 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
         "branch" => one((word.quoted || is_name(word)).then(|| text(word))),
         "revision" => one(is_revision(&word.lower).then(|| text(word))),
         "place" => {
-            let new = is_name(word) && !word.text.contains(['.', '*']) && !facts.exists(&word.text);
+            let is_bare = at == 0 || !super::form::is_article(&words[at - 1]);
+            let new = is_bare && is_name(word) && !word.text.contains(['.', '*']) && !facts.exists(&word.text);
             let known = folders(words, at, facts);
             if known.is_empty() && new { vec![(at + 1, SlotValue::Path(word.text.clone()))] } else { known }
         }
@@ -317,6 +320,21 @@ fn rest(words: &[Word], at: usize, request: &str, end: usize) -> Vec<(usize, Slo
     }
     let text = as_written(&words[at..last], request);
     text.map(|text| (end, SlotValue::Text { text: text.to_owned(), quoted: false })).into_iter().collect()
+}
+
+/// Whether words say how often or when a command is run.
+fn says_how(words: &[Word]) -> bool {
+    words.iter().any(|word| !word.quoted && lists::has("manners", &word.lower))
+}
+
+/// An order, or what comes first in it.
+fn orders(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
+    let named = choice(words, at, "orders");
+    if !named.is_empty() {
+        return named;
+    }
+    let first = choice(words, at + usize::from(words[at].is(",")), "superlatives").into_iter();
+    first.filter(|(end, _)| words.get(*end).is_some_and(|word| word.is("first"))).map(|(end, slot)| (end + 1, slot)).collect()
 }
 
 fn listed(list: &str, word: &Word) -> Option<&'static str> {

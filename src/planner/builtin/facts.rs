@@ -208,6 +208,12 @@ impl WorkspaceFacts {
         Some(table.columns.iter().map(column).collect())
     }
 
+    /// The names of the settings in a file, each with those that it is inside of.
+    pub(super) fn settings(&self, path: &str) -> Vec<String> {
+        let tables = self.text(path).and_then(|text| tables::read(path, &text, None).ok()).unwrap_or_default();
+        if let [table] = &tables[..] { table.columns.iter().map(|column| column.name.clone()).collect() } else { Vec::new() }
+    }
+
     fn table_at(&self, path: &str) -> Option<TableFacts> {
         let text = self.text(path)?;
         let tables = tables::read(path, &text, None).ok()?;

@@ -205,7 +205,12 @@ pub(super) fn clock(text: &str) -> Option<SlotValue> {
 pub(super) fn expression(text: &str) -> Option<SlotValue> {
     let clean = text.trim_end_matches(['?', '=', ' ', '.']);
     let words: Vec<&str> = clean.split(|c: char| c.is_whitespace() || "+-*/^%()".contains(c)).filter(|word| !word.is_empty()).collect();
-    let is_number = |word: &str| word.replace(',', "").parse::<f64>().is_ok();
+    // `1,200.50`; `1.200,50` and `1,5` could be either.
+    let is_grouped = |word: &str| {
+        let (whole, part) = word.split_once('.').unwrap_or((word, ""));
+        !part.contains(',') && whole.split(',').skip(1).all(|group| group.len() == 3)
+    };
+    let is_number = |word: &str| is_grouped(word) && word.replace(',', "").parse::<f64>().is_ok();
     let digits = words.iter().filter(|word| is_number(word)).count();
     let knows = words.iter().all(|word| is_number(word) || lists::has("calculation", &word.to_lowercase()));
     // A quantity alone asks for nothing.

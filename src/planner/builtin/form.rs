@@ -93,6 +93,9 @@ pub(super) fn typed_slots(parts: &[FormPart], found: &mut Vec<(String, String)>)
     }
 }
 
+/// Kinds of slots that are text as it is.
+const FREE_TEXT: [&str; 9] = ["rest", "plainlevel", "capital", "text", "word", "said", "phrase", "sought", "setting"];
+
 /// Every way in which the words from a place on are worded by a form: where it ends, and its slots.
 pub(super) fn matches(parts: &[FormPart], scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValues)> {
     let Some((first, rest)) = parts.split_first() else { return vec![(at, Vec::new())] };
@@ -105,8 +108,10 @@ pub(super) fn matches(parts: &[FormPart], scene: Scene<'_>, at: usize) -> Vec<(u
         },
         FormPart::Any(ways) => ways.iter().flat_map(|way| matches(way, scene, at)).collect(),
         FormPart::SlotValue { name, kind } => {
-            let from = at
-                + usize::from(!["rest", "plainlevel", "capital"].contains(&kind.as_str()) && scene.words.get(at).is_some_and(is_article));
+            // An article before free text belongs to it, or says that a thing is meant and no text: `replace the date`, `called the end`.
+            let is_named = at > 0 && ["called", "named"].iter().any(|word| scene.words[at - 1].is(word));
+            let skips = !FREE_TEXT.contains(&kind.as_str()) && !is_named && scene.words.get(at).is_some_and(is_article);
+            let from = at + usize::from(skips);
             entities::read(kind, scene, from).into_iter().map(|(end, slot)| (end, vec![(name.clone(), slot)])).collect()
         }
     };

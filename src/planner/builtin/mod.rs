@@ -188,6 +188,13 @@ impl Compiled {
     }
 }
 
+/// A part that isn't understood.
+struct Unread {
+    words: String,
+    /// What is nearest to it and would be understood, for people.
+    nearest: Option<String>,
+}
+
 struct Compiler<'a> {
     facts: &'a WorkspaceFacts,
     request: &'a str,
@@ -243,8 +250,10 @@ impl Compiler<'_> {
         if !problems.is_empty() {
             return Compiled { open: OpenRequest { problems, ..OpenRequest::default() }, ..Compiled::default() };
         }
-        let (steps, not_understood) = self.parts(words);
-        Compiled { steps, open: OpenRequest { not_understood, ..OpenRequest::default() }, ..Compiled::default() }
+        let (steps, parts) = self.parts(words);
+        let remarks = parts.iter().filter_map(|part| part.nearest.clone()).collect();
+        let not_understood = parts.into_iter().map(|part| part.words).collect();
+        Compiled { steps, open: OpenRequest { not_understood, ..OpenRequest::default() }, remarks, ..Compiled::default() }
     }
 
     /// Files that are named and aren't there, but for those that are to be made.
@@ -264,9 +273,9 @@ impl Compiler<'_> {
     }
 
     /// The clauses of a request, those that aren't understood as questions, and what it is that isn't understood.
-    fn parts(&self, words: &[Word]) -> (Vec<Step>, Vec<String>) {
+    fn parts(&self, words: &[Word]) -> (Vec<Step>, Vec<Unread>) {
         let said = |words: &[Word]| as_written(words, self.request).unwrap_or(self.request).trim().to_owned();
-        let (mut steps, mut open, mut unknown): (Vec<Step>, Vec<String>, Option<(usize, usize)>) = Default::default();
+        let (mut steps, mut open, mut unknown): (Vec<Step>, Vec<Unread>, Option<(usize, usize)>) = Default::default();
         let mut from = 0;
         while from < words.len() {
             let reader = Reader::new(self.facts, self.request, words, self.templates, &self.effort);
@@ -296,22 +305,34 @@ impl Compiler<'_> {
             open.push(self.extra(&words[start..end]));
             steps.push(Step::Unknown(said(&words[start..end])));
         }
-        if open.is_empty() { (vec![Step::Unknown(said(words))], vec![said(words)]) } else { (steps, open) }
+        if open.is_empty() {
+            (steps, open) = (vec![Step::Unknown(said(words))], vec![Unread { words: said(words), nearest: None }]);
+        }
+        (steps, open)
     }
 
-    /// The shortest part of a clause without which the rest would be understood, or all of it.
-    fn extra(&self, words: &[Word]) -> String {
+    /// The shortest part of a clause without which the rest would be understood, or all of it, and the nearest that is.
+    fn extra(&self, words: &[Word]) -> Unread {
         let said = |words: &[Word]| as_written(words, self.request).unwrap_or(self.request).trim().to_owned();
         for length in 1..=4.min(words.len().saturating_sub(2)) {
             for from in 0..=words.len() - length {
                 let part = &words[from..from + length];
                 let rest: Vec<Word> = words[..from].iter().chain(&words[from + length..]).cloned().collect();
-                if part.iter().any(|word| word.text.contains(char::is_alphanumeric)) && !self.read(&rest).readings.is_empty() {
-                    return said(part);
+                if !part.iter().any(|word| word.text.contains(char::is_alphanumeric)) {
+                    continue;
+                }
+                let part = said(part);
+                match &self.read(&rest).readings[..] {
+                    [] => {}
+                    [only] => {
+                        let nearest = format!("without {} it would be: {}", slots::quoted(&part), sentence(only));
+                        return Unread { words: part, nearest: Some(nearest) };
+                    }
+                    _ => return Unread { words: part, nearest: None },
                 }
             }
         }
-        said(words)
+        Unread { words: said(words), nearest: rows::nearest(words).map(|title| format!("the nearest that is understood: {title}")) }
     }
 }
 
@@ -367,7 +388,9 @@ impl Trouble {
             }
             Self::Key { text, file } => format!("{text} is the name of a value in {file}: say \"set {text} to …\", or put it in quotes"),
             Self::Short(path) => format!("did you mean {path}? what is changed has to be named with its whole path"),
-            Self::WrongKind { file, wanted } => format!("{file} is no {} file", wanted),
+            Self::Other(sentence) => sentence.clone(),
+            Self::Unclear { text, found } => format!("{text} could be {}: say which", found.join(" or ")),
+            Self::WrongKind { file, wanted } => format!("{file} is no {wanted}"),
         }
     }
 }

@@ -77,7 +77,10 @@ impl<'a> Reader<'a> {
         if (from..end).any(|at| said(at).is_some()) {
             return &[];
         }
-        let is_behind = |at: usize| ["in", "of", "from", "for"].iter().any(|word| self.words[at].is(word));
+        let is_behind = |at: usize| {
+            let is_read = at > 0 && lists::has("reading_verbs", &self.words[at - 1].lower) && self.begins(at - 1);
+            is_read || ["in", "of", "from", "for"].iter().any(|word| self.words[at].is(word))
+        };
         let mut found = (0..self.words.len()).filter(|at| !in_clause(at) && is_behind(*at)).filter_map(said);
         let (Some((at, to)), None) = (found.next(), found.next()) else { return &[] };
         // Where more is said beside the place, it could hold for both: `the first and the last order of Ann in orders.csv`.

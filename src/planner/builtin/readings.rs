@@ -40,10 +40,17 @@ pub(super) enum Trouble {
         text: String,
         file: String,
     },
+    /// A name that several values have.
+    Unclear {
+        text: String,
+        found: Vec<String>,
+    },
     WrongKind {
         file: String,
         wanted: String,
     },
+    /// What else is in the way, as a sentence.
+    Other(String),
     /// A file that would be changed was named by a part of its path.
     Short(String),
 }
@@ -286,7 +293,12 @@ impl<'a> Reader<'a> {
                 if is_patch && matches!(&operation, Operation::Row { name, .. } if name == "git_status") {
                     continue;
                 }
-                if is_adrift && matches!(operation, Operation::Query(_) | Operation::Previous)
+                // `read a.txt and count the lines with e` counts nothing of other files.
+                let is_elsewhere = is_anywhere(&operation)
+                    && before.iter().any(names_file)
+                    && !self.words[from..stop].iter().any(|word| lists::has("everywhere", &word.lower));
+                if is_elsewhere
+                    || is_adrift && matches!(operation, Operation::Query(_) | Operation::Previous)
                     || asks_effect && matches!(operation, Operation::Query(_))
                     || target.is_some() && (has_effect || matches!(operation, Operation::OnFiles { .. }))
                     || matches!(operation, Operation::Previous) && before.is_empty()
@@ -311,12 +323,14 @@ impl<'a> Reader<'a> {
         for at in from..end {
             let phrases = self.phrases_at(at);
             for (_, piece) in phrases.iter().filter(|(to, piece)| *to == end && piece.piece == "target") {
-                if let Some((_, SlotValue::Path(path))) = piece.slots.first()
-                    && !self.facts.is_folder(path)
+                let format = piece.choice("format");
+                if let Some(path) =
+                    piece.path("new").filter(|path| format.is_none_or(|format| path.to_lowercase().ends_with(&format!(".{format}"))))
+                    && !self.facts.is_folder(&path)
                     && (piece.value != "in"
-                        || !self.facts.exists(path) && self.words[from..at].iter().any(|word| lists::has("making", &word.lower)))
+                        || !self.facts.exists(&path) && self.words[from..at].iter().any(|word| lists::has("making", &word.lower)))
                 {
-                    let target = (at, Some(Target { path: path.clone(), append: piece.value == "append" }));
+                    let target = (at, Some(Target { path, append: piece.value == "append" }));
                     if !found.contains(&target) {
                         found.push(target);
                     }
@@ -359,6 +373,7 @@ impl<'a> Reader<'a> {
     /// Rows and templates whose form is the whole clause.
     fn whole(&self, from: usize, end: usize, read: &mut Read) -> Vec<Operation> {
         let mut found: Vec<Operation> = Vec::new();
+        let mut troubles: Vec<Trouble> = Vec::new();
         let scene = self.scene(end);
         let all = |forms: &[Vec<form::FormPart>]| -> Vec<SlotValues> {
             let ways = forms.iter().flat_map(|form| form::matches(form, scene, from));
@@ -369,9 +384,14 @@ impl<'a> Reader<'a> {
                 match self.checked(row, slots) {
                     Ok(operation) if !found.contains(&operation) => found.push(operation),
                     Ok(_) => {}
-                    Err(trouble) => read.troubles.push(trouble),
+                    // That a value of another kind of file isn't there says nothing to somebody who asked for something else.
+                    Err(Trouble::WrongKind { .. }) if row.name.ends_with("_value") => {}
+                    Err(trouble) => troubles.push(trouble),
                 }
             }
+        }
+        if found.is_empty() {
+            read.troubles.append(&mut troubles);
         }
         for template in self.templates {
             for slots in all(&template.parsed) {
@@ -416,6 +436,21 @@ pub(super) fn question_before(before: &[Step]) -> Option<&Query> {
         Step::Do(Clause { operation: Operation::Query(query), .. }) => Some(query),
         _ => None,
     })
+}
+
+/// Whether a text is sought in the whole workspace.
+fn is_anywhere(operation: &Operation) -> bool {
+    matches!(operation, Operation::Query(Query { source: Source::Matches { files, .. }, .. }) if files.place == "." && files.globs.is_empty())
+}
+
+/// Whether a step is about one file.
+fn names_file(step: &Step) -> bool {
+    let Step::Do(Clause { operation, .. }) = step else { return false };
+    match operation {
+        Operation::Row { slots, .. } => slots.iter().any(|(_, slot)| matches!(slot, SlotValue::Path(_))),
+        Operation::Query(Query { source: Source::Lines(_) | Source::Table(_), .. }) => true,
+        Operation::Query(_) | Operation::OnFiles { .. } | Operation::Previous | Operation::Agent(_) => false,
+    }
 }
 
 /// Puts a clause behind the others: a question about the rows before takes their place, and a target goes to what it writes.

@@ -118,6 +118,11 @@ impl<'a> Compiler<'a> {
     /// With "it" read as the only file that was named before, and said.
     fn with_pronouns(&self, words: &[Word]) -> Reworded {
         let at = words.iter().position(|word| word.is("it"))?;
+        // What is moved, renamed or deleted isn't there any more.
+        let leaves = |word: &Word| ["move", "mv", "rename", "delete", "remove", "rm"].iter().any(|verb| word.is(verb));
+        if words[..at].iter().any(leaves) {
+            return None;
+        }
         // After a question it is the answer.
         let names_a_file = |word: &Word| word.is("if") || word.is("unless") || lists::has("effects", &word.lower);
         words.first().filter(|word| names_a_file(word) || at > 0 && !lists::has("effects", &words[at - 1].lower))?;

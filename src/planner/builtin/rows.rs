@@ -5,7 +5,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
-use super::form::{self, FormPart};
+use super::{
+    form::{self, FormPart},
+    lists,
+    words::Word,
+};
 
 /// An operation that is a whole clause.
 #[derive(Debug, Deserialize)]
@@ -117,6 +121,21 @@ pub(super) fn row(name: &str) -> Option<&'static Row> {
     ROWS.operations.iter().find(|row| row.name == name)
 }
 
+/// The title of the one operation that has the most words of a request in its forms, and more than one.
+pub(super) fn nearest(words: &[Word]) -> Option<String> {
+    let says = |word: &&Word| !word.quoted && word.lower.len() > 2 && !lists::has("function_words", &word.lower);
+    let shared = |row: &&Row| {
+        let mut own = Vec::new();
+        row.parsed.iter().for_each(|form| form::vocabulary(form, &mut |word| own.push(word)));
+        words.iter().filter(says).filter(|word| own.contains(&word.lower.as_str())).count()
+    };
+    let most = ROWS.operations.iter().map(|row| shared(&row)).max().filter(|most| *most > 1)?;
+    let mut rows = ROWS.operations.iter().filter(|row| shared(row) == most);
+    let only = rows.next().filter(|_| rows.next().is_none())?;
+    let parts = only.title.split(['{', '}']).enumerate();
+    Some(parts.map(|(at, part)| if at % 2 == 0 { part } else { "…" }).collect())
+}
+
 impl Row {
     fn title_form(&self) -> Result<Vec<FormPart>, String> {
         let mut slots = Vec::new();
@@ -132,8 +151,9 @@ impl Row {
         let mut title = self.title.clone();
         let shown: Vec<&(String, SlotValue)> = slots.iter().collect();
         for (name, slot) in &shown {
-            let more: Vec<String> =
-                (2..=3).filter_map(|nth| Some(shown.iter().find(|(other, _)| *other == format!("{name}{nth}"))?.1.show())).collect();
+            // What the title names itself stands there.
+            let others = (2..=3).map(|nth| format!("{name}{nth}")).filter(|other| !self.title.contains(&format!("{{{other}}}")));
+            let more: Vec<String> = others.filter_map(|other| Some(shown.iter().find(|(known, _)| *known == other)?.1.show())).collect();
             let all = std::iter::once(slot.show()).chain(more).collect::<Vec<_>>();
             let text = if all.len() > 2 { all.join(", ").replacen(", ", " , ", 1) } else { all.join(" and ") };
             title = title.replace(&format!("{{{name}}}"), &text);

@@ -104,6 +104,10 @@ pub(super) fn phrases(scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
     if words[at].quoted {
         return vec![(at + 1, entities::text(&words[at]))];
     }
+    // `the word test` names a word.
+    if ["word", "text", "string", "phrase"].iter().any(|noun| words[at].is(noun)) {
+        return Vec::new();
+    }
     // What joins the parts of a request joins none of a text.
     let plain = |at: usize| {
         let word = &words[at];

@@ -39,6 +39,8 @@ pub(super) enum Literal {
     Number(f64),
     Text(String),
     Truth(bool),
+    /// What another column of the same row has.
+    Column(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +129,7 @@ impl SlotValue {
             Self::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => Value::from(*number as i64),
             Self::Number(number) => Value::from(*number),
             Self::Text { text, .. } | Self::Path(text) | Self::Column(text) => Value::from(text.as_str()),
-            Self::Value(Literal::Text(text)) => Value::from(text.as_str()),
+            Self::Value(Literal::Text(text) | Literal::Column(text)) => Value::from(text.as_str()),
             Self::Value(Literal::Number(number)) => Self::Number(*number).value(),
             Self::Value(Literal::Truth(truth)) => Value::from(*truth),
             Self::Member { value, .. } => Value::from(value.as_str()),
@@ -154,6 +156,7 @@ impl Display for Literal {
             Self::Number(number) => number.fmt(f),
             Self::Text(text) => f.write_str(&quoted(text)),
             Self::Truth(truth) => truth.fmt(f),
+            Self::Column(name) => f.write_str(name),
         }
     }
 }

@@ -120,6 +120,9 @@ const READ: &[(&str, &str)] = &[
     ("sort sales.csv by revenue descending", "list the rows of sales.csv, sorted by revenue descending"),
     ("count the errors in app.log by component", "count the rows of app.log where level is \"ERROR\" for each component"),
     ("delete all .tmp files", "delete the *.tmp files"),
+    ("list all files called a.txt", "list the files where name is \"a.txt\""),
+    ("show notes.txt in reverse order", "list the lines of notes.txt, in reverse"),
+    ("rows of sales.csv where units > revenue", "list the rows of sales.csv where units more than revenue"),
     ("rename a.txt to c.txt", "rename a.txt to c.txt"),
     ("count the words in notes.txt and save it to count.txt", "count the words of notes.txt, and write it to count.txt"),
     (
@@ -195,6 +198,16 @@ fn what_could_mean_something_else_runs_nothing() {
         "count the files for each folder, how many folders",
         "total size of each folder",
         "list the folder src and its fatal errors",
+        "sort sales.csv by product, longest first",
+        "sort the first 2 rows of sales.csv by units",
+        "replace the date with tomorrow in notes.txt",
+        "which files contain errors",
+        "create a folder named the end",
+        "delete the files called notes",
+        "run echo hi twice",
+        "1.200,50 + 1",
+        "which product sold the most in sales.csv",
+        "what is the revenue of the North in sales.csv",
     ] {
         let plan = planned(request).plan;
         assert!(!OpenRequest::of(&plan).is_empty(), "{request} was read as {}", plan.metadata["understood"]);
@@ -216,6 +229,14 @@ fn one_or_the_other_is_as_what_was_said_before_it() {
     ] {
         assert_eq!(said(request), sentence);
     }
+}
+
+#[test]
+fn what_would_be_understood_without_the_words_that_are_not_is_said() {
+    assert_eq!(
+        planned("list the rows of sales.csv by moonlight").remarks,
+        ["without \"by moonlight\" it would be: list the rows of sales.csv"]
+    );
 }
 
 #[test]

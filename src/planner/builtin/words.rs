@@ -31,6 +31,7 @@ const CONTRACTIONS: &[(&str, &[&str])] = &[
     ("where's", &["where", "is"]),
     ("who's", &["who", "is"]),
     ("that's", &["that", "is"]),
+    ("it's", &["it", "is"]),
     ("there's", &["there", "is"]),
     ("isn't", &["is", "not"]),
     ("aren't", &["are", "not"]),

@@ -1,7 +1,7 @@
 //! Conditions on the rows of a table: each phrase as a filter with a value as the column has it. What fits no column refuses the reading.
 
 use super::pieces::{Bag, Piece, compare};
-use crate::planner::builtin::facts::{TableFacts, WorkspaceFacts};
+use crate::planner::builtin::facts::{ColumnFacts, TableFacts, WorkspaceFacts};
 use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
 use crate::planner::builtin::tree::{RowFilter, Test};
 use crate::planner::builtin::{figures, lists};
@@ -179,6 +179,9 @@ impl Filters<'_> {
             return None;
         }
         let facts = self.table.column(&column)?;
+        if let Some(other) = piece.column("column2") {
+            return self.beside(column, facts, piece, other);
+        }
         let literal = piece.value("value")?;
         if piece.value == "known" && !matches!(&literal, Literal::Text(text) if facts.values.contains(text)) && !facts.is_number {
             return None;
@@ -214,6 +217,16 @@ impl Filters<'_> {
             _ => return None,
         };
         Some(vec![filter])
+    }
+
+    /// Two columns of a row compared: `products with a stock below their minimum`.
+    fn beside(&self, column: String, facts: &ColumnFacts, piece: &Piece, other: String) -> Option<Vec<RowFilter>> {
+        let beside = self.table.column(&other).filter(|_| other != column)?;
+        let Some(SlotValue::Compare(relation)) = piece.slot("cmp") else { return None };
+        let is_ordered = facts.is_number && beside.is_number || facts.is_date && beside.is_date;
+        let is_equality = matches!(relation, Relation::Equal | Relation::NotEqual) && facts.is_number == beside.is_number;
+        let is_text = matches!(relation, Relation::Contains | Relation::Starts | Relation::Ends);
+        (!is_text && (is_ordered || is_equality)).then(|| vec![plain(column, *relation, Literal::Column(other))])
     }
 
     fn members(&self, piece: &Piece, not: bool, flag: bool) -> Option<Vec<RowFilter>> {

@@ -1,7 +1,7 @@
 //! Questions about files, lines of text, and places of a text.
 
 use super::measures::file_filters;
-use super::pieces::{AskedFor, Bag, SharedPieces, case, contains, head, looks, order, order_of, place, source_of};
+use super::pieces::{AskedFor, Bag, SharedPieces, case, contains, head, looks, order_of, place, source_of, superlative_of};
 use crate::planner::builtin::slots::SlotValue;
 use crate::planner::builtin::{
     facts::WorkspaceFacts,
@@ -121,7 +121,7 @@ pub(super) fn merged(previous: &Query, next: Query) -> Option<Query> {
 }
 
 fn asked_of_files(mut bag: Bag, set: FileSet, known: bool) -> Option<Query> {
-    let filters = file_filters(&mut bag)?;
+    let filters = file_filters(&mut bag, set.folders)?;
     // Of a folder there is neither.
     if set.folders && filters.iter().any(|filter| ["size", "lines"].contains(&filter.field.as_str())) {
         return None;
@@ -208,6 +208,15 @@ fn groups_of_files(bag: &mut Bag) -> Vec<String> {
         .collect()
 }
 
+/// Whether a superlative can speak of a measure of files.
+fn suits(superlative: &str, measure: &str) -> bool {
+    match measure {
+        "modified" => ["newest", "oldest"].contains(&superlative),
+        "size" | "lines" => ["largest", "smallest", "longest", "shortest", "highest", "lowest"].contains(&superlative),
+        _ => false,
+    }
+}
+
 type FieldOrder = (String, Direction);
 
 /// What files are ordered by, and how many of them are wanted.
@@ -254,7 +263,9 @@ fn rank(bag: &mut Bag, measured: Option<&str>, sorts: bool) -> Option<(Vec<Field
     for piece in bag.all("sort_files") {
         match (piece.choice("measure"), piece.choice("superlative")) {
             (Some(measure), _) => {
-                let said = order(&piece, bag);
+                let held = if order_of(&piece).is_some() { Some(piece.clone()) } else { bag.take("order") };
+                held.as_ref().and_then(superlative_of).is_none_or(|first| suits(first, measure)).then_some(())?;
+                let said = held.as_ref().and_then(order_of);
                 // `files by size` doesn't say which come first.
                 if said.is_none() && piece.value == "bare" && !sorts && measure != "path" {
                     return None;
@@ -271,7 +282,7 @@ fn rank(bag: &mut Bag, measured: Option<&str>, sorts: bool) -> Option<(Vec<Field
     if orders.is_empty()
         && let Some(order) = bag.take("order")
     {
-        match (order.choice("superlative").and_then(field), order_of(&order), measured) {
+        match (superlative_of(&order).and_then(field), order_of(&order), measured) {
             (Some(field), Some(direction), _) => orders.push((field.to_owned(), direction)),
             // `the lines of each file, highest first`
             (None, Some(direction), Some(measure)) => orders.push((measure.to_owned(), direction)),
@@ -439,13 +450,14 @@ fn asked_of_lines(mut bag: Bag, file: &str, follows: bool, plain: bool) -> Optio
     let distinct = bag.takes("distinct");
     let mut sort: Vec<FieldOrder> = bag.all("sort_plain").iter().map(|_| ("text".to_owned(), Direction::Ascending)).collect();
     if !sort.is_empty() && bag.has("order") {
-        sort = vec![("text".into(), order_of(&bag.take("order")?)?)];
+        let order = bag.take("order").filter(|order| superlative_of(order).is_none())?;
+        sort = vec![("text".into(), order_of(&order)?)];
     }
     let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
     // Ranges name lines themselves.
     sort.dedup();
     let is_sorted = !sort.is_empty();
-    let named = lines || follows || plain && is_sorted || numbered || matches!(part, Some(Range::Lines(..) | Range::From(_)));
+    let named = lines || follows || plain && (is_sorted || reverse) || numbered || matches!(part, Some(Range::Lines(..) | Range::From(_)));
     if sorts && !is_sorted {
         return None;
     }

@@ -4,7 +4,7 @@ use super::pieces::Bag;
 use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
 use crate::planner::builtin::tree::{Match, RowFilter, Test};
 
-pub(super) fn file_filters(bag: &mut Bag) -> Option<Vec<RowFilter>> {
+pub(super) fn file_filters(bag: &mut Bag, folders: bool) -> Option<Vec<RowFilter>> {
     let mut filters = Vec::new();
     let mut add = |field: &str, test: Test| filters.push(RowFilter { field: field.to_owned(), test, not: false });
     for piece in bag.all("file_size") {
@@ -55,7 +55,13 @@ pub(super) fn file_filters(bag: &mut Bag) -> Option<Vec<RowFilter>> {
         day(after, Relation::AtLeast).into_iter().chain(day(before, Relation::Less)).for_each(|test| add("modified", test));
     }
     for piece in bag.all("named") {
-        add("name", Test::Contains(piece.text("text")?.0, Match::EXACT));
+        let (text, _) = piece.text("text")?;
+        match piece.value {
+            // `called notes` can be the whole name, or the name without its ending.
+            "is" if !folders && !text.contains('.') => return None,
+            "is" => add("name", Test::Compare(Relation::Equal, Literal::Text(text))),
+            _ => add("name", Test::Contains(text, Match::EXACT)),
+        }
     }
     for piece in bag.all("named_start") {
         add("name", Test::Starts(piece.text("text")?.0));

@@ -50,7 +50,7 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
     };
     // `only name and salary` names two columns and no order.
     let orders = |pair: &[Piece]| pair[1].piece == "then_by" && pair[1].value.is_empty() && pair[0].piece == "column";
-    if bag.0.windows(2).any(orders) {
+    if bag.0.windows(2).any(orders) || goes_astray(&bag, previous) {
         return Vec::new();
     }
     if bag.0.windows(3).any(acts) || bag.0.windows(2).any(compares) || (1..bag.0.len()).any(lacks) || apart(&mut bag).is_none() {
@@ -84,6 +84,18 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
         add(tables::rows(bag, facts, previous, implied));
     }
     found
+}
+
+/// Whether phrases say something of the rows before, or of a part before it is taken, that no query can say.
+fn goes_astray(bag: &Bag, previous: Option<&Query>) -> bool {
+    // `keep the first two` goes on from rows; in a file it would change it.
+    let keeps = bag.0.iter().any(|piece| piece.piece == "show" && piece.value == "keep");
+    // `sort the first 5 rows by price` sorts these, not all.
+    let place = |names: &[&str]| bag.0.iter().position(|piece| names.contains(&piece.piece));
+    let key = place(&["sort", "sort_by", "sort_files", "sort_plain", "sort_count"]);
+    let part = place(&["first", "last", "range", "from_line", "nth"]);
+    let sorts_part = place(&["sort_verb"]).zip(part).is_some_and(|(verb, part)| verb < part && key.is_none_or(|key| part < key));
+    keeps && (previous.is_none() || bag.has("file")) || sorts_part
 }
 
 /// Conditions on rows.

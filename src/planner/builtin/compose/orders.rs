@@ -1,11 +1,12 @@
 //! Orders of rows and groups: by which column, in which direction, how many, and which an adjective speaks of.
 
 use super::{
-    pieces::{Bag, Piece, looks, order, order_of},
+    pieces::{Bag, Piece, looks, order_of, superlative_of},
     said::{OrderKey, Said},
     tables::TableQuestion,
 };
 use crate::planner::builtin::{
+    facts::ColumnFacts,
     lists,
     tree::{Direction, Figure, RowFilter, Total},
 };
@@ -13,8 +14,38 @@ use crate::planner::builtin::{
 /// `newest first`, where nothing else says an order.
 pub(super) fn order_alone(bag: &mut Bag) -> Option<&'static str> {
     let names = |piece: &Piece| ["sort", "group", "then_by"].iter().any(|name| piece.piece.starts_with(name));
-    let at = bag.0.iter().position(|piece| piece.piece == "order" && piece.slot("superlative").is_some())?;
-    if bag.0.iter().any(names) { None } else { bag.0.remove(at).choice("superlative") }
+    let at = bag.0.iter().position(|piece| piece.piece == "order" && superlative_of(piece).is_some())?;
+    if bag.0.iter().any(names) { None } else { superlative_of(&bag.0.remove(at)) }
+}
+
+/// The direction in which a superlative looks along a column: the oldest have the highest age, and the first day.
+fn looks_at(superlative: &str, column: Option<&String>) -> Direction {
+    let is_a = |list: &str| column.is_some_and(|column| lists::has(list, &column.to_lowercase()));
+    match superlative {
+        "oldest" if is_a("ages") => Direction::Descending,
+        "newest" if is_a("ages") => Direction::Ascending,
+        "youngest" if is_a("births") => Direction::Descending,
+        _ => looks(superlative),
+    }
+}
+
+/// Whether a superlative can speak of a column: of a text, none comes first by its size.
+fn suits(superlative: &str, column: &ColumnFacts) -> bool {
+    let is_a = |list: &str| lists::has(list, &column.name.to_lowercase());
+    match superlative {
+        "newest" => column.is_date || is_a("years"),
+        "oldest" => column.is_date || is_a("years") || is_a("ages"),
+        "youngest" => is_a("ages") || is_a("births"),
+        _ => column.is_number,
+    }
+}
+
+/// Whether the order of its values is that of their letters: `2 MB` and `03/04/2025` have another.
+fn has_order(column: &ColumnFacts) -> bool {
+    let counts = |value: &String| value.trim_start_matches(['-', '+', '$', '€', '£']).starts_with(|c: char| c.is_ascii_digit());
+    let lengths = column.values.iter().map(String::len).collect::<std::collections::BTreeSet<_>>();
+    let is_code = || lengths.len() == 1 && column.values.iter().all(|value| value.chars().all(|c| c.is_ascii_digit() || ":-".contains(c)));
+    column.is_number || column.is_date || !column.values.iter().any(counts) || is_code()
 }
 
 impl TableQuestion<'_> {
@@ -74,6 +105,12 @@ impl TableQuestion<'_> {
         Some(())
     }
 
+    /// Whom `who` means where each of them has several rows.
+    pub(super) fn doer(&self) -> Option<String> {
+        let repeats = self.table.columns.iter().filter(|column| !column.is_unique && lists::has("doers", &column.name.to_lowercase()));
+        repeats.map(|column| column.name.clone()).next()
+    }
+
     /// How many are wanted, and whether the highest or the lowest; an adjective that speaks of a column orders by it.
     pub(super) fn top(&self, bag: &mut Bag, sort: &mut Vec<OrderKey>) -> Option<Option<(u64, Option<Direction>)>> {
         let Some(piece) = bag.take("top") else { return Some(None) };
@@ -81,13 +118,13 @@ impl TableQuestion<'_> {
         let Some(superlative) = piece.choice("superlative") else { return Some(Some((count, None))) };
         let is_general = ["highest", "lowest", "largest", "smallest"].contains(&superlative);
         match (&mut sort[..], self.measured(superlative)) {
-            ([], Some(column)) => sort.push((Some(column), looks(superlative))),
-            ([(Some(key), order)], Some(column)) if *key == column => *order = looks(superlative),
+            ([], Some(column)) => sort.push((Some(column.clone()), looks_at(superlative, Some(&column)))),
+            ([(Some(key), order)], Some(column)) if *key == column => *order = looks_at(superlative, Some(&column)),
             ([(_, order)], _) if is_general => *order = looks(superlative),
             ([], None) if is_general => {}
             _ => return None,
         }
-        Some(Some((count, Some(looks(superlative)))))
+        Some(Some((count, Some(sort.first().map_or(looks(superlative), |(_, order)| *order)))))
     }
 
     /// The only column that an adjective such as "cheapest" can speak of.
@@ -95,7 +132,18 @@ impl TableQuestion<'_> {
         let list = match superlative {
             "longest" | "shortest" | "slowest" | "fastest" => "lengths",
             "cheapest" | "dearest" => "prices",
-            "newest" | "oldest" => return self.table.date().map(str::to_owned).or_else(|| self.known("year".into())),
+            "newest" | "oldest" => {
+                let birth = |day: &String| lists::has("births", &day.to_lowercase());
+                let day = self.table.date().map(str::to_owned).or_else(|| self.known("year".into()));
+                let day = day.filter(|day| superlative == "oldest" || !birth(day));
+                // `the oldest member` by age, or by the day of joining.
+                let age = self.table.measured("ages").filter(|_| superlative == "oldest");
+                return if age.is_some() && day.is_some() { None } else { day.or(age) };
+            }
+            "youngest" => {
+                let birth = self.table.date().filter(|day| lists::has("births", &day.to_lowercase()));
+                return birth.map(str::to_owned).or_else(|| self.table.measured("ages"));
+            }
             _ => return None,
         };
         self.table.measured(list)
@@ -111,7 +159,7 @@ impl TableQuestion<'_> {
         let compared = || filters.iter().map(|filter| &filter.field).find(is_number).cloned().or_else(|| self.table.measured("amounts"));
         let is_general = ["highest", "lowest", "largest", "smallest"].contains(&superlative);
         match self.measured(superlative).or_else(|| compared().filter(|_| is_general)) {
-            Some(column) => said.sort.push((Some(column), looks(superlative))),
+            Some(column) => said.sort.push((Some(column.clone()), looks_at(superlative, Some(&column)))),
             None if first.is_some() => return None,
             None => {}
         }
@@ -153,7 +201,7 @@ impl TableQuestion<'_> {
             }
             let first = match (&top, piece.piece) {
                 // `top 5 by price` begins with the highest.
-                (Some(top), "sort_by") => Some(order_of(top).unwrap_or(Direction::Descending)),
+                (Some(top), "sort_by") => Some(superlative_of(top).map_or(Direction::Descending, |first| looks_at(first, key.as_ref()))),
                 (_, "sort_count") => Some(Direction::Descending),
                 (None, _) if piece.value == "first" => Some(Direction::Descending),
                 (None, _) if ranks || piece.value == "rank" => {
@@ -162,7 +210,21 @@ impl TableQuestion<'_> {
                 }
                 _ => None,
             };
-            let said = if several { order_of(&piece) } else { order(&piece, bag) };
+            let held = if order_of(&piece).is_some() {
+                Some(piece.clone())
+            } else if several {
+                None
+            } else {
+                bag.take("order")
+            };
+            let said = match held.as_ref().map(|held| (superlative_of(held), order_of(held))) {
+                Some((Some(first), _)) => {
+                    key.as_ref().is_none_or(|key| self.table.column(key).is_some_and(|column| suits(first, column))).then_some(())?;
+                    Some(looks_at(first, key.as_ref()))
+                }
+                held => held.and_then(|(_, order)| order),
+            };
+            key.as_ref().is_none_or(|key| self.table.column(key).is_some_and(has_order)).then_some(())?;
             sort.push((key, said.or(first)));
             then |= piece.value == "then";
         }

@@ -165,17 +165,22 @@ pub(super) fn head(bag: &mut Bag) -> Option<AskedFor> {
 }
 
 pub(super) fn direction(order: &str) -> Direction {
-    if order == "descending" { Direction::Descending } else { Direction::Ascending }
+    match order {
+        "descending" => Direction::Descending,
+        "ascending" => Direction::Ascending,
+        superlative => looks(superlative),
+    }
+}
+
+/// What comes first in the order that a phrase names, if it says so.
+pub(super) fn superlative_of(piece: &Piece) -> Option<&'static str> {
+    let first = piece.choice("order").filter(|order| !["ascending", "descending"].contains(order));
+    piece.choice("superlative").or(first)
 }
 
 /// The order that a phrase names, if it names one.
 pub(super) fn order_of(piece: &Piece) -> Option<Direction> {
     piece.choice("order").map(direction).or_else(|| piece.choice("superlative").map(looks))
-}
-
-/// The order of the phrase itself, or of one by itself.
-pub(super) fn order(piece: &Piece, bag: &mut Bag) -> Option<Direction> {
-    order_of(piece).or_else(|| bag.take("order").as_ref().and_then(order_of))
 }
 
 /// The direction in which a superlative looks.

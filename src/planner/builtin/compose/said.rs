@@ -11,11 +11,18 @@ use crate::planner::builtin::{
 /// What rows are ordered by; none is their number.
 pub(super) type OrderKey = (Option<String>, Direction);
 
+/// Whether it was asked by "which" or "what", or several were named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Not,
+    One,
+    Several,
+}
+
 /// What the phrases about columns say.
 pub(super) struct Said {
     pub head: AskedFor,
-    /// Whether it was asked by "which" or "what".
-    pub which: bool,
+    pub which: Which,
     pub columns: Vec<String>,
     pub figures: Vec<Figure>,
     pub groups: Vec<String>,
@@ -90,7 +97,7 @@ impl Said {
         if let ([column], Some(part @ (Range::First(_) | Range::Last(_))), [], []) =
             (&self.columns[..], base.part, &self.sort[..], &self.figures[..])
             && self.noun
-            && self.which
+            && self.which != Which::Not
             && !table.is_log()
         {
             return self.first_by(column, part, base, table).into_iter().collect();
@@ -345,7 +352,7 @@ impl Said {
             return Vec::new();
         }
         // `discontinued products` are those that are.
-        if self.noun && !self.which && columns.len() == 1 && is_flag(table.column(&columns[0])) {
+        if self.noun && self.which == Which::Not && columns.len() == 1 && is_flag(table.column(&columns[0])) {
             return Vec::new();
         }
         // `trips started before noon`: the column is a part of the condition.
@@ -371,7 +378,16 @@ impl Said {
             ..rows.clone()
         });
         let entries = self.noun && table.is_log() && repeats && !ranked;
-        match (entries || repeats && !ranked && !self.noun, self.which, filtered) {
+        // `what is the revenue in March`: what each row has, or all of it.
+        let asks_one = matches!((self.head, self.which), (AskedFor::None, Which::Not) | (AskedFor::Show, Which::One));
+        let is_one_row = |filter: &RowFilter| {
+            matches!(filter.test, Test::Compare(Relation::Equal, _)) && table.column(&filter.field).is_some_and(|column| column.is_unique)
+        };
+        if asks_one && filtered && !ranked && self.adds_up(column, table) == Some(true) && !rows.filters.iter().any(is_one_row) {
+            let all = Query { want: Want::Total(Total::Sum, column.clone()), ..rows.clone() };
+            return vec![rows, all];
+        }
+        match (entries || repeats && !ranked && !self.noun, self.which != Which::Not, filtered) {
             (false, ..) => Some(rows).filter(|_| !adds).into_iter().chain(sums).collect(),
             (true, true, _) => self.of_rows_or_groups(distinct, column, table),
             (true, false, true) => vec![rows, distinct],

@@ -4,7 +4,7 @@ use super::{
     filters::Filters,
     orders::order_alone,
     pieces::{AskedFor, Bag, Piece, SharedPieces, contains, head, source_of},
-    said::Said,
+    said::{Said, Which},
 };
 use std::collections::BTreeSet;
 
@@ -101,6 +101,7 @@ impl TableQuestion<'_> {
     fn queries(&self, mut bag: Bag) -> Option<Vec<Query>> {
         let by_place = bag.has("rows") || bag.has("lines");
         let when = bag.has("when");
+        let trades = bag.0.iter().any(|piece| piece.piece == "happens" && piece.value == "trade");
         let whole = self.whole(&mut bag)?;
         let lacks = self.lacks(&mut bag)?;
         let mut filters = Filters { table: self.table, file: self.file, facts: self.facts }.take(&mut bag)?;
@@ -127,7 +128,11 @@ impl TableQuestion<'_> {
         let named = bag.takes("rows") || events || lines || self.noun || distinct_rows || each_row;
         let round = self.round(&mut bag)?;
         let first = order_alone(&mut bag);
-        let said = self.ranked(self.said(&mut bag, named, events)?, first, &filters)?;
+        let said = self.said(&mut bag, named, events)?;
+        if trades && self.is_dealt(&said) {
+            return None;
+        }
+        let said = self.ranked(said, first, &filters)?;
         let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
         // `for each region the order with the highest revenue` asks for orders.
         let extreme = |figure: &Figure| matches!(figure, Some((Total::Largest | Total::Smallest, _)));
@@ -173,12 +178,20 @@ impl TableQuestion<'_> {
         Some(if when && !by_time.is_empty() { by_time } else { [found, by_time].concat() })
     }
 
+    /// Whether what was sold or bought is counted or ranked by rows: nobody says that a row is one piece.
+    fn is_dealt(&self, said: &Said) -> bool {
+        let ranks = said.head == AskedFor::Count || said.most.is_some() || said.top.is_some();
+        ranks && !self.noun && said.figures.is_empty() && said.sort.is_empty()
+    }
+
     /// Groups that lack such rows, or the names of the columns.
     fn other_shape(&self, said: Said, base: Query, (lacks, wants_columns): (bool, bool)) -> Option<Vec<Query>> {
         let plain = said.is_plain() && said.figures.is_empty() && base.part.is_none();
         if lacks {
             let [_] = &said.columns[..] else { return None };
-            let fits = plain && said.noun && said.head != AskedFor::Count && !base.filters.is_empty();
+            // `deploys without failed status` are deploys that are otherwise, and no statuses.
+            let apart = base.filters.iter().all(|filter| !said.columns.contains(&filter.field));
+            let fits = plain && said.noun && said.head != AskedFor::Count && !base.filters.is_empty() && apart;
             return fits.then(|| vec![Query { want: Want::Count, group: said.columns, having: Some((Relation::Equal, 0.0)), ..base }]);
         }
         let plain = wants_columns && plain && said.columns.is_empty() && base.filters.is_empty();
@@ -226,7 +239,11 @@ impl TableQuestion<'_> {
         if counts_column && events {
             bag.takes("has");
         }
-        let which = several || who || bag.0.iter().any(|piece| piece.piece == "show" && piece.value == "which");
+        let which = match bag.0.iter().any(|piece| piece.piece == "show" && piece.value == "which") {
+            _ if several => Which::Several,
+            asks if asks || who => Which::One,
+            _ => Which::Not,
+        };
         let mut columns = Vec::new();
         if bag.takes("when") {
             columns.push(self.table.date()?.to_owned());
@@ -238,6 +255,9 @@ impl TableQuestion<'_> {
             head == AskedFor::Count || bag.0.iter().any(|piece| ["total", "group"].iter().any(|name| piece.piece.starts_with(name)));
         let beside = noun && !counts && bag.0.iter().filter(|piece| piece.piece == "column").all(|piece| piece.value == "with");
         columns.extend(self.columns(bag, beside)?);
+        // `who spent the most`, all of each one's rows together.
+        let doer = self.doer().filter(|_| who && columns.is_empty() && bag.has("most_of"));
+        columns.extend(doer.clone());
         let only = bag.0.iter().find(|piece| piece.piece == "having" && piece.value == "count").and_then(|piece| piece.column("column"));
         let having = self.having(bag)?;
         let mut figures = self.figures(bag)?;
@@ -271,7 +291,9 @@ impl TableQuestion<'_> {
             figures.clear();
         }
         // `who` asks for rows, and so does what has a figure.
-        if !figures.is_empty() && (who || self.wants_rows || bag.has("has") && columns.is_empty() && groups.is_empty() && !noun) {
+        if !figures.is_empty()
+            && (who && doer.is_none() || self.wants_rows || bag.has("has") && columns.is_empty() && groups.is_empty() && !noun)
+        {
             return None;
         }
         // A number alone says nothing of which rows are meant.
@@ -362,7 +384,8 @@ impl TableQuestion<'_> {
             "min" => Total::Smallest,
             _ => Total::Median,
         };
-        let column = self.known(column)?;
+        // `the oldest customer` is no number of one.
+        let column = self.known(column).filter(|column| !column.to_lowercase().ends_with("_id"))?;
         let facts = self.table.column(&column)?;
         let ordered = facts.is_number || facts.is_date && matches!(total, Total::Largest | Total::Smallest);
         ordered.then_some((total, column))

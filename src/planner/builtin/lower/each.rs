@@ -2,9 +2,38 @@
 
 use serde_json::json;
 
-use super::{Given, Lowering, ResultShape, Row, Say, SlotValue, SlotValues};
+use super::{Given, Lowering, ResultShape, Row, Say, SlotValue, SlotValues, rows};
+use crate::planner::builtin::tree::{Operation, Query, Range};
 
 impl Lowering<'_> {
+    /// An effect on each file of a listing.
+    pub(super) fn on_files(&mut self, operation: &Operation, query: &Query, row: &str, target: Option<&str>) {
+        let Some(row) = rows::row(row) else { return };
+        let found = self.query(query);
+        if let Some(node) = self.nodes.last_mut().filter(|node| node["id"] == found.id)
+            && let Some(code) = node["code"].as_str()
+        {
+            // Of several that are equally new, none is the newest.
+            let tied = match query.part {
+                Some(Range::Top(count)) => format!(
+                    "if (found.length > {count}) throw new Error(found.length + \" files come first together, so nothing was done: \" + found.join(\", \"));\n"
+                ),
+                _ => String::new(),
+            };
+            // An effect on nothing is no success.
+            node["code"] = json!(format!(
+                "const found = (() => {{\n{code}\n}})().map((row) => row.path ?? row);\nif (found.length === 0) throw new Error(\"there are no such files, so nothing was done\");\n{tied}return found;"
+            ));
+        }
+        let list = json!(format!("{{{{{}.result}}}}", found.id));
+        let args = match target {
+            None => json!({ "path": list }),
+            Some(target) => json!({ "source": list, "target": format!("{}/", target.trim_end_matches('/')) }),
+        };
+        let node = json!({ "title": operation.to_string(), "tool": row.tool, "args": args, "approve": "before", "depends_on": [found.id] });
+        self.add(&row.name, node);
+    }
+
     /// A row for each of several files, and what they give as one result.
     pub(super) fn row_of_each(&mut self, row: &Row, slots: &SlotValues, (name, paths): (&String, &[String]), say: Say) -> Option<Given> {
         let of = |path: &String| -> SlotValues {

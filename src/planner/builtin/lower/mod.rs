@@ -131,23 +131,7 @@ impl<'a> Lowering<'a> {
             Operation::Query(query) => Some(self.query(query)),
             Operation::Row { name, slots } => self.named_row(name, slots, Say::Words),
             Operation::OnFiles { query, row, target } => {
-                let found = self.query(query);
-                // An effect on nothing is no success.
-                if let Some(node) = self.nodes.last_mut().filter(|node| node["id"] == found.id)
-                    && let Some(code) = node["code"].as_str()
-                {
-                    node["code"] = json!(format!(
-                        "const found = (() => {{\n{code}\n}})().map((row) => row.path ?? row);\nif (found.length === 0) throw new Error(\"there are no such files, so nothing was done\");\nreturn found;"
-                    ));
-                }
-                let row = rows::row(row)?;
-                let list = json!(format!("{{{{{}.result}}}}", found.id));
-                let args = match target {
-                    None => json!({ "path": list }),
-                    Some(target) => json!({ "source": list, "target": format!("{}/", target.trim_end_matches('/')) }),
-                };
-                let node = json!({ "title": operation.to_string(), "tool": row.tool, "args": args, "approve": "before", "depends_on": [found.id] });
-                self.add(&row.name.clone(), node);
+                self.on_files(operation, query, row, target.as_deref());
                 None
             }
             Operation::Agent(text) => Some(self.agent(text)),

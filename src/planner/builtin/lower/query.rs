@@ -431,7 +431,7 @@ pub(super) fn value_of(value: &Literal) -> Value {
     match value {
         Literal::Number(number) if number.fract() == 0.0 && number.abs() < 9e15 => json!(*number as i64),
         Literal::Number(number) => json!(number),
-        Literal::Text(text) => json!(text),
+        Literal::Text(text) | Literal::Column(text) => json!(text),
         Literal::Truth(truth) => json!(truth),
     }
 }

@@ -287,6 +287,7 @@ fn value(value: &Literal) -> String {
         Literal::Number(number) => number.to_string(),
         Literal::Text(text) => format!("'{}'", text.replace('\'', "''")),
         Literal::Truth(truth) => i32::from(*truth).to_string(),
+        Literal::Column(column) => name(column),
     }
 }
 
