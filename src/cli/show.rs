@@ -8,7 +8,7 @@ use crate::{
         TranscriptEntry, calls_label, elapsed_of, listed, result_line, work,
     },
     host::{Clock, GateLook, SystemClock},
-    plan::{NodeId, nest, value_text},
+    plan::{Field, NodeId, nest, value_text},
     store::RunFilter,
     text::{Block, Plain, clock, counted, duration, timestamp},
 };
@@ -255,10 +255,17 @@ pub(super) fn payload_lines(gate: &Gate) -> Vec<Plain> {
     let Some(GateQuestion { text, options, fields }) = gate.kind.question() else { return payload };
     let names = |names: Vec<&str>, label: &str| (!names.is_empty()).then(|| Plain::line(&format!("{label}: {}", names.join(", "))));
     let options = names(options.iter().map(String::as_str).collect(), "options");
-    let fields = names(fields.iter().map(|field| field.name.as_str()).collect(), "fields");
+    let fields: Vec<Plain> = fields.iter().map(field_line).collect();
     let question = if text == gate.why { Vec::new() } else { Plain::block(text) };
     let known = if gate.payload.is_null() { Vec::new() } else { payload };
     question.into_iter().chain(known).chain(options).chain(fields).collect()
+}
+
+/// A field of a form by its key, with what it takes.
+fn field_line(field: &Field) -> Plain {
+    let label = field.label.as_ref().filter(|label| **label != field.name).map(|label| format!("{label}; ")).unwrap_or_default();
+    let preset = field.default.as_ref().map(|value| format!(", preset {}", value_text(value))).unwrap_or_default();
+    Plain::summary(&format!("field {}: {label}{}{preset}", field.name, field.takes()))
 }
 
 /// What a call would do: how a file would change, or what the tool says. A command and the text of a new file are in the payload.

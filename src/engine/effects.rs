@@ -119,10 +119,10 @@ impl RunState {
     /// A new timer for what is left, when this answer sends a resting worker back to work.
     fn resumed(&self, ix: NodeIx, call: &str, goes: Goes, at: Time) -> Option<Effect> {
         let worker = self.flows[ix].worker.as_ref()?;
-        let last = worker.pending.len() == 1 && worker.pending.iter().any(|pending| pending.call == call);
+        let pending = worker.pending.iter().find(|pending| pending.call == call);
         let resumes = match goes {
             Goes::ToWork => true,
-            Goes::OnlyIfLast => last,
+            Goes::OnlyIfLast => pending.is_some_and(|pending| worker.pending.len() == 1 || pending.is_inner()),
         };
         let left = self.limit_ms(ix)?.saturating_sub(worker.worked_ms);
         (resumes && (worker.since.is_none() || worker.model_wait().is_some()))

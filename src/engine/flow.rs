@@ -142,8 +142,8 @@ pub(super) struct Pending {
 /// What a call waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Wait {
-    /// A person answers it.
-    Gate(GateId),
+    /// A person answers it; `inner` questions are asked by a tool that is at work.
+    Gate { gate: GateId, inner: bool },
     /// Somebody releases it; `number` counts the holds of its worker, `inner` calls are made by a tool that is at work, and the call is
     /// the `nth` of its name in the attempt.
     Hold { number: u32, inner: bool, held: Box<HeldCall>, name: String, nth: u32 },
@@ -159,22 +159,29 @@ pub(super) enum SlotLine {
 impl Pending {
     pub fn line(&self) -> SlotLine {
         match self.wait {
-            Wait::Gate(gate) => SlotLine::Gate(gate),
+            Wait::Gate { gate, .. } => SlotLine::Gate(gate),
             Wait::Hold { number, .. } => SlotLine::Hold(number),
         }
     }
 
     pub fn gate(&self) -> Option<GateId> {
         match self.wait {
-            Wait::Gate(gate) => Some(gate),
+            Wait::Gate { gate, .. } => Some(gate),
             Wait::Hold { .. } => None,
         }
     }
 
     pub fn held(&self) -> Option<&HeldCall> {
         match &self.wait {
-            Wait::Gate(_) => None,
+            Wait::Gate { .. } => None,
             Wait::Hold { held, .. } => Some(held),
+        }
+    }
+
+    /// Whether a tool at work waits for it.
+    pub fn is_inner(&self) -> bool {
+        match self.wait {
+            Wait::Gate { inner, .. } | Wait::Hold { inner, .. } => inner,
         }
     }
 
@@ -186,7 +193,7 @@ impl Pending {
     /// Name of a held call, and which of that name it is.
     pub fn place(&self) -> Option<(String, u32)> {
         match &self.wait {
-            Wait::Gate(_) => None,
+            Wait::Gate { .. } => None,
             Wait::Hold { name, nth, .. } => Some((name.clone(), *nth)),
         }
     }
@@ -243,9 +250,9 @@ impl Worker {
         !self.pending.is_empty() && self.calls as usize <= self.held_inside()
     }
 
-    /// Calls of tools at work that are held.
+    /// Calls of tools at work that wait for a person.
     fn held_inside(&self) -> usize {
-        self.pending.iter().filter(|pending| matches!(pending.wait, Wait::Hold { inner: true, .. })).count()
+        self.pending.iter().filter(|pending| pending.is_inner()).count()
     }
 
     /// What it waits for where it has its slot and nothing of it goes on before a model answers: no work.

@@ -75,8 +75,16 @@ pub enum GateKind {
         leaves: Option<Box<Outgoing>>,
     },
     /// Somebody asks, perhaps with options or the fields of a form: an agent, a `human` card, the operator in the model's place, an approval
-    /// node. The call ties the answer to the asker within the node.
-    Question { text: String, options: Vec<String>, fields: Vec<Field>, call: Option<String> },
+    /// node, the server of a tool. The call ties the answer to the asker within the node.
+    Question {
+        text: String,
+        options: Vec<String>,
+        fields: Vec<Field>,
+        call: Option<String>,
+        /// The tool call under way that asks, and does nothing until it is answered.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        within: Option<String>,
+    },
     /// Nobody knows whether the node took effect: a person says what becomes of it.
     UnknownEffect { text: String },
 }
@@ -129,7 +137,7 @@ impl GateKind {
     /// Whether a yes is no answer: there are options or a form, an agent asks, or the text begins a question as no yes or no answers it.
     pub fn wants_answer(&self) -> bool {
         match self {
-            Self::Question { text, options, fields, call } => {
+            Self::Question { text, options, fields, call, .. } => {
                 call.is_some() || !options.is_empty() || !fields.is_empty() || asks_for_words(text)
             }
             Self::UnknownEffect { .. } => true,

@@ -239,15 +239,21 @@ fn answer_misfit(options: &[String], fields: &[Field], value: &Value) -> Option<
     }
     fields.iter().find_map(|field| {
         let fits = match (map.get(&field.name), field.kind) {
-            (None | Some(Value::Null), _) => field.default.is_some() || field.kind == FieldKind::Text,
+            (None | Some(Value::Null), _) => {
+                field.optional || field.default.is_some() || field.kind == FieldKind::Text && field.options.is_empty()
+            }
+            (Some(value), FieldKind::Text) if !field.options.is_empty() => {
+                value.as_str().is_some_and(|text| field.options.iter().any(|option| option == text))
+            }
             (Some(value), FieldKind::Text) => value.is_string(),
             (Some(value), FieldKind::Number) => value.is_number(),
             (Some(value), FieldKind::Boolean) => value.is_boolean(),
         };
         let kind = match field.kind {
-            FieldKind::Text => "text",
-            FieldKind::Number => "a number",
-            FieldKind::Boolean => "true or false",
+            FieldKind::Text if !field.options.is_empty() => format!("one of: {}", field.options.join(", ")),
+            FieldKind::Text => "text".to_string(),
+            FieldKind::Number => "a number".to_string(),
+            FieldKind::Boolean => "true or false".to_string(),
         };
         (!fits).then(|| format!("`{}` must be {kind}", field.name))
     })

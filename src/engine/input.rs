@@ -72,8 +72,10 @@ pub enum WorkerFact {
     /// A tool call that was released ended.
     ToolDone { call: String, report: ToolReport },
     /// A question to a person; the answer comes as `Effect::Answer`. The payload is what the person needs to see to answer (the prompt, when
-    /// the operator answers for the model).
-    QuestionAsked { call: String, text: String, options: Vec<String>, fields: Vec<Field>, payload: Value },
+    /// the operator answers for the model). A tool call under way may ask it.
+    QuestionAsked { call: String, text: String, options: Vec<String>, fields: Vec<Field>, payload: Value, within: Option<String> },
+    /// Who asked a question needs no answer any more.
+    QuestionOver { call: String, why: String },
     /// A model call ended.
     ModelCalled(ModelCall),
     /// A message of the conversation.

@@ -123,7 +123,7 @@ impl Kit {
 
     /// What judging and previewing a call may use: no model.
     pub(super) fn context(&self) -> ToolContext {
-        ToolContext { workspace: self.workspace.clone(), model: None, watcher: None }
+        ToolContext::of(self.workspace.clone())
     }
 }
 
@@ -231,7 +231,7 @@ impl Jobs {
             Ok(Responder::Operator | Responder::Rehearsal) | Err(_) => None,
         };
         let watcher = matches!(job, Job::Tool { .. }).then(|| self.watcher(port));
-        ToolContext { workspace: self.kit.workspace.clone(), model, watcher }
+        ToolContext { model, watcher, ..self.kit.context() }
     }
 
     /// Tells the run what the call of a tool node writes.

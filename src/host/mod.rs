@@ -1,5 +1,6 @@
 //! Runs the engine against the world: sessions, workers, the client protocol.
 
+mod call_asker;
 pub mod client;
 mod clock;
 pub mod config;

@@ -40,7 +40,7 @@ impl Port for AgentPort<'_> {
 
     async fn ask(&self, question: Question) -> Result<Value, Refusal> {
         let Question { call, text, options, fields, payload } = question;
-        let fact = WorkerFact::QuestionAsked { call: call.clone(), text, options, fields, payload };
+        let fact = WorkerFact::QuestionAsked { call: call.clone(), text, options, fields, payload, within: None };
         match self.port().ask(call, fact).await {
             Answer::Value(value) => Ok(value),
             Answer::Refused { message } => Err(Refusal(message)),

@@ -1,6 +1,7 @@
 //! One tool call, from its check to its report: for tool nodes and for agents alike. Nothing is called before the run has said so.
 
 use super::{
+    call_asker::CallAsker,
     kept_rules::RuledCall,
     models::Models,
     shown_previews::ShownPreviews,
@@ -22,7 +23,7 @@ pub(super) struct ToolCaller<'a> {
     pub(super) toolbox: &'a Toolbox,
     pub(super) trust: &'a Trust,
     pub(super) models: &'a Models,
-    pub(super) secrets: &'a KnownSecrets,
+    pub(super) secrets: &'a Arc<KnownSecrets>,
     pub(super) previews: &'a Arc<ShownPreviews>,
     pub(super) context: &'a ToolContext,
     pub(super) port: &'a WorkerPort,
@@ -193,7 +194,9 @@ impl ToolCaller<'_> {
         let registry = self.toolbox.now();
         let tool = registry.get(&call.tool).ok_or_else(|| ToolError::refused(format!("there is no tool `{}`", call.tool)))?;
         self.still_as_shown(tool, call).await?;
-        let output = tool.call(self.secrets.put_in(&call.args)?, self.context).await?;
+        let asker = CallAsker { port: self.port.clone(), secrets: self.secrets.clone(), within: call.id.clone() };
+        let context = ToolContext { asker: Some(Arc::new(asker)), ..self.context.clone() };
+        let output = tool.call(self.secrets.put_in(&call.args)?, &context).await?;
         self.previews.forget(&call.tool, &call.args);
         Ok(output)
     }

@@ -285,6 +285,25 @@ pub struct Field {
     /// Preset value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
+    /// A text must be one of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<String>,
+    /// Whether it may be left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
+}
+
+impl Field {
+    /// What it takes, for people.
+    pub fn takes(&self) -> String {
+        let kind = match self.kind {
+            FieldKind::Text if !self.options.is_empty() => format!("one of: {}", self.options.join(", ")),
+            FieldKind::Text => "text".to_owned(),
+            FieldKind::Number => "a number".to_owned(),
+            FieldKind::Boolean => "yes or no".to_owned(),
+        };
+        if self.optional { kind + ", or nothing" } else { kind }
+    }
 }
 
 /// What a form field accepts.

@@ -36,7 +36,7 @@ use std::{
 
 use crate::engine::{DataSource, FileAccess, Outgoing, Preview};
 use crate::models::ChatModel;
-use crate::plan::{ArgumentCheck, Risk, ToolInfo};
+use crate::plan::{ArgumentCheck, Field, Risk, ToolInfo};
 
 /// Takes away what processes left that were killed: scratch folders, and what writes to these paths left beside them.
 pub fn sweep(workspace: &Path, paths: &[String]) {
@@ -103,6 +103,36 @@ pub struct ToolContext {
     pub model: Option<(Arc<dyn ChatModel>, String)>,
     /// Who is told what a call writes while it runs.
     pub watcher: Option<Arc<sandbox::Watcher>>,
+    /// Who answers what a call asks while it runs.
+    pub asker: Option<Arc<dyn Asker>>,
+}
+
+impl ToolContext {
+    /// For calls of nobody: no model, nobody who watches or answers.
+    pub fn of(workspace: PathBuf) -> Self {
+        Self { workspace, model: None, watcher: None, asker: None }
+    }
+}
+
+/// What a call under way asks of people.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CallQuestion {
+    pub text: String,
+    /// What to choose from, if it is no form.
+    pub options: Vec<String>,
+    pub fields: Vec<Field>,
+    /// What a person needs to see to answer.
+    pub payload: Value,
+}
+
+/// Brings what a call asks to people.
+#[async_trait]
+pub trait Asker: Send + Sync {
+    /// Waits for the reply; whoever stops waiting takes the question back.
+    ///
+    /// # Errors
+    /// Why there is no reply, in words.
+    async fn ask(&self, question: CallQuestion) -> Result<Value, String>;
 }
 
 /// What a call gave.

@@ -297,7 +297,7 @@ mod tests {
             ..ToolsConfig::default()
         };
         let registry = ToolRegistry::builtin(&config).unwrap();
-        let context = ToolContext { workspace: std::env::temp_dir(), model: None, watcher: None };
+        let context = ToolContext::of(std::env::temp_dir());
         assert_eq!(registry.judge("run_command", &json!({"command": "ls"}), &context).unwrap().verdict, Verdict::Deny);
         let judged = registry.judge("write_file", &json!({"path": "a.txt", "content": "x"}), &context).unwrap();
         assert_eq!((judged.verdict, judged.why.as_str()), (Verdict::Ask, "writes `a.txt`"));

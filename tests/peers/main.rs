@@ -10,6 +10,7 @@
 mod aimock;
 mod judge;
 mod mcp;
+mod mcp_asks;
 mod mcp_real;
 #[expect(dead_code, reason = "the other tests use the rest of it")]
 #[path = "../it/support/mod.rs"]

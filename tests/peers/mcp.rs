@@ -24,7 +24,7 @@ fn named_in(program: Program, ways: &[&str]) -> Program {
     program
 }
 
-fn trusted(ways: &[&str]) -> Program {
+pub(super) fn trusted(ways: &[&str]) -> Program {
     let program = with_servers(ways);
     program.run(&["trust", "--all"]).code(0).says(&["trusted .mcp.json"]);
     program
@@ -37,7 +37,7 @@ fn with_model(server: &ChatServer, ways: &[&str]) -> Program {
     program
 }
 
-fn plan(program: &Program, nodes: &[(&str, &str)]) -> String {
+pub(super) fn plan(program: &Program, nodes: &[(&str, &str)]) -> String {
     let node = |(id, tool): &(&str, &str)| json!({"id": id, "title": id, "tool": tool, "args": {"text": "hello"}});
     let nodes: Vec<Value> = nodes.iter().map(node).collect();
     program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": nodes}).to_string())
@@ -47,7 +47,7 @@ fn starts(program: &Program) -> usize {
     std::fs::read_to_string(program.workspace().join("started")).unwrap_or_default().lines().count()
 }
 
-fn result(program: &Program, node: &str) -> Value {
+pub(super) fn result(program: &Program, node: &str) -> Value {
     let shown = program.json(&["show", "last", "--json"]);
     let node = shown["nodes"].as_array().unwrap().iter().find(|found| found["id"] == node).cloned().unwrap();
     node["result"].clone()

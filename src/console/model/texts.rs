@@ -11,7 +11,7 @@ use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, NodeState, 
 use crate::plan::dialect::{body_from_value, body_to_value, node_from_value, node_to_value};
 use crate::plan::validate::{Finding, Severity};
 use crate::plan::{
-    AgentNode, Approve, Catalog, DecisionNode, Edge, Field, FieldKind, Node, NodeKind, SubplanNode, ToolInput, ToolNode, Verdict, nest,
+    AgentNode, Approve, Catalog, DecisionNode, Edge, Field, Node, NodeKind, SubplanNode, ToolInput, ToolNode, Verdict, nest,
 };
 use crate::text::{Glyph, Plain};
 
@@ -331,13 +331,8 @@ pub fn impact_role(about: ImpactLine) -> Role {
 
 /// A field of a form: what it is called and what it takes.
 pub fn field(field: &Field) -> Plain {
-    let kind = match field.kind {
-        FieldKind::Text => "text",
-        FieldKind::Number => "a number",
-        FieldKind::Boolean => "yes or no",
-    };
     let name = field.label.as_deref().unwrap_or(&field.name);
-    Plain::summary(name).then(&Plain::line(&format!(" ({kind})")))
+    Plain::summary(name).then(&Plain::line(" (")).then(&Plain::summary(&field.takes())).then(&Plain::line(")"))
 }
 
 /// Gates around a node in words.

@@ -129,6 +129,7 @@ fn hostile_facts() -> Vec<WorkerFact> {
             options: vec![HOSTILE.into()],
             fields: Vec::new(),
             payload: json!({ "prompt": HOSTILE }),
+            within: None,
         },
     ]
 }

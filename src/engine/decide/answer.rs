@@ -60,13 +60,15 @@ impl Decider<'_> {
     }
 
     /// Answers that a worker waits for, all that are there. One that ends the node ends it for all of them. A tool node has nothing but
-    /// its call, so a rejection of that is one of the node, wherever it was asked about.
+    /// its call, so a rejection of that is one of the node, wherever it was asked about; a no to a question goes back to who asked it.
     pub(super) fn deliver_answers(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(worker) = &self.flows[ix].worker else { return Vec::new() };
         let mut events = Vec::new();
         for pending in worker.pending.iter().filter(|pending| pending.decided) {
             let Some((gate, decided)) = pending.gate().and_then(|gate| self.decided(gate)) else { continue };
-            let goes_back = matches!(decided.decision, GateReply::Reject { .. }) && self.doc(ix).and_then(tool_of).is_none();
+            let is_question = matches!(gate.kind, GateKind::Question { .. });
+            let goes_back =
+                matches!(decided.decision, GateReply::Reject { .. }) && (is_question || self.doc(ix).and_then(tool_of).is_none());
             if let Some(end) = self.ended_by(ix, decided).filter(|_| !goes_back) {
                 return end;
             }

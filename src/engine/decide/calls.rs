@@ -39,12 +39,21 @@ impl Decider<'_> {
 
     /// A question to a person. One of a node that is to stop is not asked any more.
     pub(super) fn decide_question(&self, ix: NodeIx, fact: &WorkerFact, now: Time) -> Vec<Event> {
-        let WorkerFact::QuestionAsked { call, text, options, fields, payload } = fact else { return Vec::new() };
+        let WorkerFact::QuestionAsked { call, text, options, fields, payload, within } = fact else { return Vec::new() };
         if let Some(refused) = self.refused_by_stop(ix, call) {
             return vec![refused];
         }
-        let kind = GateKind::Question { text: text.clone(), options: options.clone(), fields: fields.clone(), call: Some(call.clone()) };
+        let (options, fields, call) = (options.clone(), fields.clone(), Some(call.clone()));
+        let kind = GateKind::Question { text: text.clone(), options, fields, call, within: within.clone() };
         self.with_owed(ix, self.gate_event(ix, kind, payload.clone(), text.clone(), now))
+    }
+
+    /// A question that nobody waits for any more, unless its answer is on its way.
+    pub(super) fn decide_question_over(&self, ix: NodeIx, call: &str, why: &str) -> Vec<Event> {
+        let pending = self.flows[ix].worker.iter().flat_map(|worker| &worker.pending).find(|pending| pending.call == call);
+        let Some(gate) = pending.filter(|pending| !pending.decided).and_then(Pending::gate) else { return Vec::new() };
+        let refused = self.fact(ix, NodeFact::ToolRefused { call: call.to_string(), message: why.to_string() });
+        vec![refused, Event::GateVoided { gate, reason: why.to_string().into() }]
     }
 
     /// Holds a call where somebody wants to look at it first.
@@ -144,7 +153,7 @@ impl Decider<'_> {
         let Some(pending) = worker.pending.iter().find(|pending| pending.decided) else { return Vec::new() };
         let Pending { wait, call, .. } = pending;
         match wait {
-            Wait::Gate(gate) => {
+            Wait::Gate { gate, .. } => {
                 let void = || Event::GateVoided { gate: *gate, reason: Cause::NodeStopping };
                 let is_open = self.gate_run(*gate).is_some_and(|run| run.end == GateEnd::Open);
                 self.refused_by_stop(ix, call).into_iter().chain(is_open.then(void)).collect()

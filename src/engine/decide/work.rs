@@ -28,6 +28,7 @@ impl Decider<'_> {
                 vec![self.fact(ix, NodeFact::ToolFinished { call: call.clone(), report: report.clone() })]
             }
             WorkerFact::QuestionAsked { .. } => self.decide_question(ix, fact, now),
+            WorkerFact::QuestionOver { call, why } => self.decide_question_over(ix, call, why),
             WorkerFact::ModelCalled(call) => vec![self.fact(ix, NodeFact::ModelCalled { call: call.clone() })],
             WorkerFact::Message { role, content } => vec![self.fact(ix, NodeFact::Message { role: *role, content: content.clone() })],
             WorkerFact::Output(text) => vec![self.fact(ix, NodeFact::Output { text: text.clone() })],

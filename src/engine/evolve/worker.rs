@@ -27,8 +27,9 @@ impl RunState {
             GateKind::Permission { call, .. } | GateKind::Question { call: Some(call), .. } => {
                 // A call that was held before is not any more: it asks.
                 self.deliver(ix, call);
+                let inner = matches!(gate.kind, GateKind::Question { within: Some(_), .. });
                 if let Some(worker) = &mut self.flows[ix].worker {
-                    worker.pending.push(Pending { wait: Wait::Gate(gate.id), call: call.clone(), decided: false });
+                    worker.pending.push(Pending { wait: Wait::Gate { gate: gate.id, inner }, call: call.clone(), decided: false });
                 }
                 self.rest_slot(ix, at);
                 self.show_worker(ix);
@@ -82,7 +83,7 @@ impl RunState {
             }
             (GateKind::Question { call: Some(_), .. }, _) => {
                 self.settle_owed(ix, &gate);
-                self.call_decided(ix, id, decision);
+                self.question_decided(ix, id, decision);
             }
             (GateKind::Approval | GateKind::Review | GateKind::Question { call: None, .. } | GateKind::UnknownEffect { .. }, _) => {
                 self.enter(ix, Phase::Answered(id))
@@ -91,13 +92,13 @@ impl RunState {
     }
 
     fn call_decided(&mut self, ix: NodeIx, id: GateId, decision: &GateReply) {
-        let is_tool = self.doc(ix).and_then(tool_of).is_some();
-        let ends = match decision {
-            GateReply::Skip | GateReply::CancelBranch => true,
-            GateReply::Reject { .. } => is_tool,
-            GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => false,
-        };
-        self.pending_decided(ix, |pending| pending.gate() == Some(id), ends);
+        let is_rejected = matches!(decision, GateReply::Reject { .. }) && self.doc(ix).and_then(tool_of).is_some();
+        self.pending_decided(ix, |pending| pending.gate() == Some(id), is_rejected || ends_node(decision));
+    }
+
+    /// A no to a question goes back to who asked it.
+    fn question_decided(&mut self, ix: NodeIx, id: GateId, decision: &GateReply) {
+        self.pending_decided(ix, |pending| pending.gate() == Some(id), ends_node(decision));
     }
 
     /// Answers for a worker: delivered at once, unless its work goes on from here and its slot is gone.
@@ -127,6 +128,7 @@ impl RunState {
                 (GateKind::Permission { .. }, GateEnd::Decided(decided)) => {
                     matches!(decided.decision, GateReply::Approve | GateReply::Modify { .. })
                 }
+                (GateKind::Question { within, .. }, GateEnd::Decided(decided)) => within.is_some() && !ends_node(&decided.decision),
                 _ => false,
             })
         };
@@ -218,7 +220,7 @@ impl RunState {
         if !worker.pending.iter().any(|pending| pending.call == call) {
             return;
         }
-        if worker.pending.len() == 1 {
+        if worker.pending.len() == 1 || worker.pending.iter().any(|pending| pending.call == call && pending.is_inner()) {
             self.take_slot(ix, at);
         }
         self.deliver(ix, call);
@@ -312,5 +314,13 @@ impl RunState {
         for at in 0..self.graph.nodes[ix].locks.len() {
             self.queue.set_holder(self.graph.nodes[ix].locks[at], None);
         }
+    }
+}
+
+/// Whether a reply to a call's gate ends the node, whatever the gate is about.
+fn ends_node(reply: &GateReply) -> bool {
+    match reply {
+        GateReply::Skip | GateReply::CancelBranch => true,
+        GateReply::Reject { .. } | GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => false,
     }
 }

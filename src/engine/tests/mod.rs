@@ -2,6 +2,7 @@
 
 mod again;
 mod again_properties;
+mod asking;
 mod bodies;
 mod breaking;
 mod breaking_properties;

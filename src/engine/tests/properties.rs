@@ -262,6 +262,7 @@ impl Player {
                     options: vec![],
                     fields: vec![],
                     payload: json!({"seen": how}),
+                    within: None,
                 };
                 self.work(&node, attempt, fact);
             }

@@ -24,7 +24,7 @@ impl Fixture {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        let context = ToolContext { workspace: dir.path().to_path_buf(), model: None, watcher: None };
+        let context = ToolContext::of(dir.path().to_path_buf());
         Self { dir, context, registry: ToolRegistry::builtin(&config).unwrap() }
     }
 

@@ -204,7 +204,7 @@ mod tests {
     };
 
     fn context() -> ToolContext {
-        ToolContext { workspace: std::env::temp_dir(), model: None, watcher: None }
+        ToolContext::of(std::env::temp_dir())
     }
 
     fn tool(provider: SearchService, url: String) -> WebSearch {

@@ -1,9 +1,11 @@
-//! `McpConnection`: one live server, by the official SDK: the handshake of whichever generation it speaks, its tools page by page, calls
-//! with progress, silence limits and cancellation. Types of the SDK don't leave this folder.
+//! `McpConnection`: one live server, by the official SDK: the handshake of whichever generation it speaks, its tools page by page, and what
+//! it sends by itself. Types of the SDK don't leave this folder.
 
 #![expect(deprecated, reason = "servers of the generations before this one still send log messages")]
 
 use super::{
+    call::CallFault,
+    desk::CallDesk,
     entry::McpLaunch,
     error::McpError,
     listing::{ListedTool, ToolHints},
@@ -11,23 +13,23 @@ use super::{
     process::ServerProcess,
     progress::CallProgress,
 };
-use crate::{models::http, tools::sandbox::Watcher};
+use crate::models::http;
 use reqwest::{
     Url,
     header::{HeaderName, HeaderValue},
     redirect,
 };
 use rmcp::{
-    ClientHandler, ClientServiceExt as _, RoleClient,
+    ClientHandler, ClientServiceExt as _, ErrorData, RoleClient,
     model::{
-        CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotification, CancelledNotificationParam, ClientCapabilities,
-        ClientConfig, ClientRequest, Implementation, LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
-        ProgressToken, ProtocolVersion, RequestId, ServerResult, SubscriptionFilter, Tool,
+        ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
+        FormElicitationCapability, Implementation, LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
+        ProtocolVersion, SubscriptionFilter, Tool, UrlElicitationCapability,
     },
-    service::{ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RunningService, ServiceError},
+    service::{ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, RequestContext, RunningService, ServiceError},
     transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig},
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::{
     collections::{BTreeMap, HashMap},
     path::Path,
@@ -47,11 +49,12 @@ struct McpListener {
     heard: Arc<Heard>,
 }
 
-struct Heard {
+pub(super) struct Heard {
     log: Arc<ServerLog>,
     /// Its tools aren't what they were.
     is_stale: AtomicBool,
-    progress: CallProgress,
+    pub(super) progress: CallProgress,
+    pub(super) desk: CallDesk,
 }
 
 /// A live server. Dropping it ends its program.
@@ -61,19 +64,15 @@ pub(super) struct McpConnection {
     process: Option<ServerProcess>,
 }
 
-/// Why a call gave no result.
-pub(super) enum CallFault {
-    /// The server refused it before it did anything.
-    Refused(String),
-    Failed(String),
-    /// The connection broke, or the server said nothing for too long.
-    Lost(String),
-}
-
 impl McpConnection {
     /// Starts or reaches a server, and shakes hands.
     pub(super) async fn open(launch: &McpLaunch, folder: &Path, log: &Arc<ServerLog>, patience: Duration) -> Result<Self, McpError> {
-        let heard = Arc::new(Heard { log: log.clone(), is_stale: AtomicBool::new(false), progress: CallProgress::default() });
+        let heard = Arc::new(Heard {
+            log: log.clone(),
+            is_stale: AtomicBool::new(false),
+            progress: CallProgress::default(),
+            desk: CallDesk::default(),
+        });
         let listener = McpListener { heard: heard.clone() };
         log.begin();
         let lifecycle = ClientLifecycleMode::Auto {
@@ -153,51 +152,27 @@ impl McpConnection {
         Err(McpError::new(format!("its list of tools has more than {PAGES} pages")))
     }
 
-    /// Calls a tool. It may be silent for so long; dropping the future cancels the call at the server.
-    pub(super) async fn call(
-        &self,
-        tool: &str,
-        args: Map<String, Value>,
-        watcher: Option<Arc<Watcher>>,
-        silence: Duration,
-    ) -> Result<CallToolResult, CallFault> {
-        if let Some(process) = &self.process {
-            process.asked();
-        }
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let options = PeerRequestOptions::with_timeout(silence).reset_timeout_on_progress();
-        let sent = self.service.peer().send_request_with_option(request, options).await;
-        let handle = match sent {
-            Ok(handle) => handle,
-            Err(error) => return Err(self.fault(error, silence).await),
-        };
-        let mut call =
-            CallUnderWay { peer: self.service.peer().clone(), id: Some(handle.id.clone()), heard: self.heard.clone(), token: None };
-        if let Some(watcher) = watcher {
-            call.token = Some(handle.progress_token.clone());
-            self.heard.progress.begin(&handle.progress_token, watcher);
-        }
-        let answer = handle.await_response().await;
-        call.id = None;
-        match answer {
-            Ok(ServerResult::CallToolResult(result)) => Ok(result),
-            Ok(ServerResult::InputRequiredResult(_)) => {
-                Err(CallFault::Failed("the server asks for more input, which dagdeck can't give to this server yet".to_owned()))
-            }
-            Ok(_) => Err(CallFault::Failed("the server's answer is no result of a call".to_owned())),
-            Err(error) => Err(self.fault(error, silence).await),
-        }
+    pub(super) fn peer(&self) -> &Peer<RoleClient> {
+        self.service.peer()
     }
 
-    async fn fault(&self, error: ServiceError, silence: Duration) -> CallFault {
+    pub(super) fn heard(&self) -> &Heard {
+        &self.heard
+    }
+
+    /// Something was asked, so more may come.
+    pub(super) fn asked(&self) {
+        self.process.iter().for_each(ServerProcess::asked);
+    }
+
+    /// What an error of a call means.
+    pub(super) async fn fault(&self, error: ServiceError) -> CallFault {
         match error {
             // Of JSON-RPC: no such method, wrong parameters, not a request.
             ServiceError::McpError(error) if [-32601, -32602, -32600].contains(&error.code.0) => {
                 CallFault::Refused(error.message.into_owned())
             }
             ServiceError::McpError(error) => CallFault::Failed(error.message.into_owned()),
-            ServiceError::Timeout { .. } => CallFault::Lost(format!("the server said nothing for {} s", silence.as_secs())),
             ServiceError::TransportClosed => CallFault::Lost(self.broken().await),
             ServiceError::TransportSend(error) => CallFault::Lost(format!("the server can't be reached: {}", http::root_cause(&error))),
             other => CallFault::Failed(format!("the server's answer can't be used: {other}")),
@@ -223,32 +198,27 @@ impl McpConnection {
     }
 }
 
-/// A call until its answer is here: one that is dropped before is cancelled at the server.
-struct CallUnderWay {
-    peer: Peer<RoleClient>,
-    id: Option<RequestId>,
-    heard: Arc<Heard>,
-    token: Option<ProgressToken>,
-}
-
-impl Drop for CallUnderWay {
-    fn drop(&mut self) {
-        if let Some(token) = &self.token {
-            self.heard.progress.end(token);
-        }
-        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
-        let peer = self.peer.clone();
-        runtime.spawn(async move {
-            let params = CancelledNotificationParam::new(Some(id), Some("the call was cancelled".to_owned()));
-            // A server that has gone needs no word.
-            let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
-        });
-    }
-}
-
 impl ClientHandler for McpListener {
     fn get_info(&self) -> ClientConfig {
-        ClientConfig::new(ClientCapabilities::default(), Implementation::new("dagdeck", env!("CARGO_PKG_VERSION")))
+        let mut able = ClientCapabilities::default();
+        let form = FormElicitationCapability::new().with_schema_validation(true);
+        able.elicitation = Some(ElicitationCapability::new().with_form(form).with_url(UrlElicitationCapability::new()));
+        ClientConfig::new(able, Implementation::new("dagdeck", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let reply = tokio::select! {
+            reply = self.heard.desk.ask(request) => reply,
+            () = context.ct.cancelled() => None,
+        };
+        Ok(reply.unwrap_or_else(|| {
+            self.heard.log.line("dagdeck: a question was not answered, as no call that it is about is under way\n");
+            ElicitResult::new(ElicitationAction::Cancel)
+        }))
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

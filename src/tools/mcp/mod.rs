@@ -1,7 +1,10 @@
 //! MCP servers: programs and addresses of others whose tools plans and agents may use as `server:tool`. Nothing is started before it is
 //! needed, and nothing without trust. The SDK stays inside this folder.
 
+mod call;
 mod connection;
+mod desk;
+mod elicit;
 mod entry;
 mod error;
 mod listing;

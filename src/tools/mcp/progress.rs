@@ -7,6 +7,7 @@ use std::{
     collections::{HashMap, VecDeque},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+use tokio::sync::Notify;
 
 /// So many reports wait for their call; the oldest goes first.
 const WAITING: usize = 64;
@@ -18,31 +19,33 @@ pub(super) struct CallProgress {
 
 #[derive(Default)]
 struct ProgressState {
-    calls: HashMap<ProgressToken, Arc<Watcher>>,
+    calls: HashMap<ProgressToken, (Option<Arc<Watcher>>, Arc<Notify>)>,
     waiting: VecDeque<(ProgressToken, String)>,
 }
 
 impl CallProgress {
-    /// A call is under way: what was reported of it until now is shown at once.
-    pub(super) fn begin(&self, token: &ProgressToken, watcher: Arc<Watcher>) {
+    /// A call is under way: what was reported of it until now is shown at once. `sign` hears of each report.
+    pub(super) fn begin(&self, token: &ProgressToken, watcher: Option<Arc<Watcher>>, sign: Arc<Notify>) {
         let mut state = self.lock();
         let (own, others) = std::mem::take(&mut state.waiting).into_iter().partition(|(of, _)| of == token);
         state.waiting = others;
-        state.calls.insert(token.clone(), watcher.clone());
         // Inside the lock: a report that comes now is a later one.
-        VecDeque::<(ProgressToken, String)>::into_iter(own).for_each(|(_, line)| watcher(&line, false));
+        let show = |(_, line): (ProgressToken, String)| watcher.iter().for_each(|watcher| watcher(&line, false));
+        VecDeque::<(ProgressToken, String)>::into_iter(own).for_each(show);
+        state.calls.insert(token.clone(), (watcher, sign));
     }
 
     pub(super) fn report(&self, progress: &ProgressNotificationParam) {
         let (token, line) = (&progress.progress_token, progress_line(progress));
         let mut state = self.lock();
-        let Some(watcher) = state.calls.get(token) else {
+        let Some((watcher, sign)) = state.calls.get(token) else {
             if state.waiting.len() == WAITING {
                 state.waiting.pop_front();
             }
             return state.waiting.push_back((token.clone(), line));
         };
-        watcher(&line, false);
+        watcher.iter().for_each(|watcher| watcher(&line, false));
+        sign.notify_one();
     }
 
     pub(super) fn end(&self, token: &ProgressToken) {
@@ -72,7 +75,8 @@ mod tests {
         [(1, 1.0), (2, 7.0), (1, 2.0)].into_iter().for_each(|(number, step)| report(number, step));
         let seen = Arc::new(Mutex::new(Vec::new()));
         let into = seen.clone();
-        progress.begin(&token(1), Arc::new(move |line: &str, _| into.lock().unwrap().push(line.to_owned())));
+        let watcher: Arc<Watcher> = Arc::new(move |line: &str, _| into.lock().unwrap().push(line.to_owned()));
+        progress.begin(&token(1), Some(watcher), Arc::default());
         report(1, 3.0);
         progress.end(&token(1));
         report(1, 4.0);

@@ -1,7 +1,12 @@
 //! `McpTool`: a tool of a server, as the registry knows tools. It is what its server listed at one moment; when that changed since the call
 //! was judged, nothing is called.
 
-use super::{connection::CallFault, listing::ListedTool, outcome, server::McpServer};
+use super::{
+    call::{CallFault, CallScope},
+    listing::ListedTool,
+    outcome,
+    server::McpServer,
+};
 use crate::engine::{DataSource, Outgoing, Preview};
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
@@ -69,7 +74,8 @@ impl Tool for McpTool {
             self.server.accept(&self.listed);
         }
         let named: Map<String, Value> = args.as_object().cloned().unwrap_or_default();
-        let answer = connection.call(&self.listed.name, named, context.watcher.clone(), self.server.silence()).await;
+        let scope = CallScope::new(&self.server.name, &self.info.name, self.server.label.clone(), context);
+        let answer = connection.call(&self.listed.name, named, &scope, self.server.silence()).await;
         let result = answer.map_err(|fault| match fault {
             CallFault::Refused(message) => ToolError::refused(self.failure(&message)),
             CallFault::Failed(message) => ToolError::failed(self.failure(&message)),

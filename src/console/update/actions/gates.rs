@@ -289,13 +289,14 @@ fn form_lines(options: &[String], fields: &[Field], written: Option<&Value>) -> 
 /// A form as JSON to fill in: with what was written before, else with the presets.
 fn form_text(options: &[String], fields: &[Field], written: Option<&Value>) -> String {
     let option = form_has_option(options, fields).then(|| (OPTION.to_owned(), Value::from(options.join(" | "))));
-    let fields = fields.iter().map(|field| (field.name.clone(), field.default.clone().unwrap_or_else(|| blank(field.kind))));
+    let fields = fields.iter().map(|field| (field.name.clone(), field.default.clone().unwrap_or_else(|| blank(field))));
     texts::pretty(written.unwrap_or(&Value::Object(option.into_iter().chain(fields).collect())))
 }
 
-fn blank(kind: FieldKind) -> Value {
-    match kind {
-        FieldKind::Text => Value::String(String::new()),
+fn blank(field: &Field) -> Value {
+    match field.kind {
+        _ if field.optional => Value::Null,
+        FieldKind::Text => Value::from(field.options.join(" | ")),
         FieldKind::Number => Value::from(0),
         FieldKind::Boolean => Value::Bool(false),
     }
@@ -381,8 +382,14 @@ pub fn form_answer(form: &FormDialog) -> Result<Value, String> {
             }
             Asks::Field(field) => field,
         };
+        if text.is_empty() && field.optional {
+            continue;
+        }
         let label = field.label.as_deref().unwrap_or(&field.name);
         let value = match field.kind {
+            FieldKind::Text if !field.options.is_empty() => {
+                Value::String(option_meant(&field.options, text).map_err(|message| format!("`{label}`: {message}"))?)
+            }
             FieldKind::Text => Value::String(text.to_owned()),
             FieldKind::Number => {
                 serde_json::from_str::<serde_json::Number>(text).map(Value::Number).map_err(|_| format!("`{label}` must be a number"))?

@@ -20,7 +20,7 @@ fn server(runtime: &tokio::runtime::Runtime, at: &str, answer: ResponseTemplate)
 }
 
 fn judged(registry: &ToolRegistry, url: &str) -> Judgement {
-    let context = ToolContext { workspace: std::env::temp_dir(), model: None, watcher: None };
+    let context = ToolContext::of(std::env::temp_dir());
     registry.judge("fetch_url", &json!({"url": url}), &context).unwrap()
 }
 
