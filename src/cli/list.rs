@@ -93,6 +93,7 @@ fn list_tools(survey: &Survey, as_json: bool, io: &mut Io<'_>) -> Result<(), Cli
         let name = Plain::line(&tool.name).pad(width);
         io.row(&name.then(&Plain::line(&format!("  {risk:<7}  {verdict:<10}  "))), &Plain::summary(&tool.description), usize::MAX)?;
     }
+    survey.servers().status().iter().try_for_each(|server| list_offers(server, io))?;
     if catalog.tools.iter().any(|tool| !survey.has_tool(&tool.name)) {
         io.say("off: not set up, so it is offered to nobody; `dagdeck doctor` says what is missing");
     }
@@ -103,6 +104,33 @@ fn list_tools(survey: &Survey, as_json: bool, io: &mut Io<'_>) -> Result<(), Cli
             "not started yet, so their tools aren't known: {}; `dagdeck tools --start` starts and lists them",
             waiting.join(", ")
         ));
+    }
+    Ok(())
+}
+
+/// Most resources, and most prompts, of one server in the list.
+const MOST_OFFERS: usize = 50;
+
+/// What a server has beside tools: resources as objectives refer to them, and prompts.
+fn list_offers(server: &McpStatus, io: &mut Io<'_>) -> Result<(), CliError> {
+    let resources = server.offers.resources.iter().flatten().chain(&server.offers.templates);
+    let resources: Vec<(String, &str)> =
+        resources.map(|one| (format!("resource  @{}:{}", server.name, one.uri), one.description.as_str())).collect();
+    let prompts = server.offers.prompts.iter().map(|prompt| {
+        let arguments = prompt.arguments.iter().map(|one| format!(" {}{}", one.name, if one.is_required { "" } else { "?" }));
+        (format!("prompt  {}:{}{}", server.name, prompt.name, arguments.collect::<String>()), prompt.description.as_str())
+    });
+    for offers in [resources, prompts.collect()] {
+        for (what, description) in offers.iter().take(MOST_OFFERS) {
+            io.row(&Plain::summary(what).then(&Plain::line("  ")), &Plain::summary(description), usize::MAX)?;
+        }
+        if offers.len() > MOST_OFFERS {
+            io.say(&format!(
+                "{} more of `{}`: `dagdeck tools --servers --json` lists all",
+                offers.len() - MOST_OFFERS,
+                Plain::line(&server.name)
+            ));
+        }
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::{
 use crate::plan::{
     AgentNode, Dialect, NodeId, Path, expr,
     limits::{HYBRID_MODEL, LONGEST_IN_PLACE, MOST_ITERATIONS},
-    reference,
+    reference, resource_refs,
 };
 use serde_json::Value;
 
@@ -35,6 +35,7 @@ impl RunState {
             goal,
             objective,
             named,
+            resources: self.resources_in(work.objective.as_deref()),
             plan_goal: if policy.plan.goal.is_empty() { plan.goal.clone() } else { policy.plan.goal.clone() },
             inputs: self.named_inputs(ix)?,
             model: policy.get(|policy| policy.model.clone()).or(class).or_else(|| settings.and_then(|settings| settings.model.clone())),
@@ -51,6 +52,13 @@ impl RunState {
             guidance: self.flows[ix].guidance.texts.clone(),
             rejected: self.flows[ix].guidance.rejected.as_deref().cloned(),
         })
+    }
+
+    /// The resources of known servers that a text refers to: a text as somebody wrote it, never what a node gave.
+    pub(super) fn resources_in(&self, text: Option<&str>) -> Vec<String> {
+        let knows = |server: &str| self.settings().is_some_and(|settings| settings.catalog.servers.contains_key(server));
+        let found = resource_refs(text.unwrap_or_default()).into_iter().filter(|found| knows(found.server));
+        found.map(|found| found.text.to_string()).collect()
     }
 
     /// The words in the place of a long result that is among the material; its node is remembered.

@@ -246,6 +246,9 @@ pub struct AgentJob {
     /// Nodes whose results are too long for the texts that refer to them: they are named there, and are among the material.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<NodeId>,
+    /// Resources of servers that the objective refers to, as it does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<String>,
     pub plan_goal: String,
     /// Named extra context, references resolved.
     pub inputs: Map<String, Value>,

@@ -192,6 +192,7 @@ impl RunState {
             NodeKind::Tool(_) | NodeKind::Code(_) if rehearsed => Ok(Job::Inline { work: REHEARSAL.to_string() }),
             NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => {
                 let mut job = self.agent_job(ix, work)?;
+                let written = job.objective.clone();
                 match approved {
                     Some(Value::Object(shown)) => {
                         let text = |key| shown.get(key).and_then(Value::as_str).map(str::to_string);
@@ -200,6 +201,9 @@ impl RunState {
                     }
                     Some(payload) => job.objective = text_of(payload, "objective"),
                     None => {}
+                }
+                if job.objective != written {
+                    job.resources = self.resources_in(job.objective.as_deref());
                 }
                 Ok(Job::Agent(job))
             }

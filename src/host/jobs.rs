@@ -8,6 +8,7 @@ use super::{
     mcp::servers,
     models::Models,
     places::Folders,
+    resources,
     shown_previews::ShownPreviews,
     trust::Trust,
     worker_agent::AgentPort,
@@ -190,13 +191,14 @@ impl Jobs {
                 caller.port.report(WorkerFact::Log(format!("the tools of the MCP server `{server}` are not offered: {error}")));
             }
         }
+        let port = AgentPort { caller, prices: models.prices(), call };
+        let (job, deps) = resources::gathered(job, deps, &port).await?;
         let catalog = self.kit.catalog(None);
         let mut tools = card.narrow(&catalog, job.tools.as_deref());
         let registry = self.kit.toolbox.now();
         tools.retain(|tool| registry.is_configured(&tool.name));
-        let port = AgentPort { caller, prices: models.prices(), call };
         let execution = Execution { card, responder, tools, window, context_tokens: self.kit.context_tokens };
-        Ok(match agents::run(job, deps, &execution, &port).await? {
+        Ok(match agents::run(&job, &deps, &execution, &port).await? {
             AttemptEnd::Done(done) => WorkerFact::Done(done),
             AttemptEnd::Limit { error, handed_back } => WorkerFact::HandedBack { error, result: handed_back },
         })

@@ -33,6 +33,7 @@ mod planning;
 mod problem;
 mod provider;
 mod refusing;
+mod resources;
 mod run_task;
 mod save;
 mod session;

@@ -25,6 +25,7 @@ pub mod reference;
 #[cfg(test)]
 mod reference_tests;
 #[cfg(test)]
+mod resource_refs;
 mod samples;
 mod schema;
 mod shell;
@@ -46,6 +47,7 @@ pub use node::{
     AgentNode, ApprovalNode, Approve, CodeNode, ContextMode, DecisionNode, Field, FieldKind, Join, LoopNode, MapNode, MergeNode, Node,
     NodeKind, OnFailure, Policy, Retry, Route, SandboxLimits, SubplanNode, ToolInput, ToolNode, TransformNode,
 };
+pub use resource_refs::{ResourceRef, resource_refs};
 pub use schema::{schema, schema_faults};
 pub use texts::{
     NodeText, NodeTextMut, TextPlace, each_text_mut, inputs_read, node_texts, node_texts_mut, reads, takes_results, value_text,

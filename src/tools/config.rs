@@ -1,5 +1,6 @@
 //! `ToolsConfig`: settings of the built-in tools. Plain data; absent settings have working defaults, unknown ones are errors.
 
+use crate::plan::Verdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -107,10 +108,21 @@ pub struct McpConfig {
     pub start_timeout_s: u64,
     /// Seconds that a server may say nothing during a call.
     pub silence_s: u64,
+    /// Folders that servers learn of (their roots): `workspace`. Some servers take them as leave to work there.
+    pub roots: Vec<McpRoot>,
+    /// Whether a server may have your model answer it in the middle of a call: `ask`, `allow` or `deny`.
+    pub sampling: Verdict,
+}
+
+/// A folder that servers may learn of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum McpRoot {
+    Workspace,
 }
 
 impl Default for McpConfig {
     fn default() -> Self {
-        Self { start_timeout_s: 60, silence_s: 120 }
+        Self { start_timeout_s: 60, silence_s: 120, roots: Vec::new(), sampling: Verdict::Ask }
     }
 }

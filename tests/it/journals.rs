@@ -90,6 +90,16 @@ fn a_journal_of_version_4_opens_and_its_audit_begins_with_what_is_allowed_from_t
 }
 
 #[test]
+fn a_journal_of_version_5_opens_and_its_form_is_filled_in() {
+    let program = home_of(5);
+    let runs = program.json(&["ls", "--json"]);
+    let asks = run_with(&runs, "ask by a form", "waiting");
+    program.run(&["show", asks]).code(0).says(&["field guests: a number, preset 2"]);
+    program.run(&["answer", asks, "who", "-m", "{\"name\": 5}"]).says(&["`name` must be text"]);
+    program.run(&["answer", asks, "who", "-m", "{\"name\": \"Bea\"}"]).code(0).says(&["Bea and 2 more"]);
+}
+
+#[test]
 fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
     let program = home_of(1);
     let runs = program.json(&["ls", "--json"]);

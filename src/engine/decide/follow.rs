@@ -204,7 +204,8 @@ impl Decider<'_> {
         let text = value.as_str().unwrap_or(&ask.text).to_string();
         let shown = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
         let payload = serde_json::Value::Object(shown.collect());
-        let kind = GateKind::Question { text: text.clone(), options: ask.options.clone(), fields: ask.fields.clone(), call: None, within: None };
+        let kind =
+            GateKind::Question { text: text.clone(), options: ask.options.clone(), fields: ask.fields.clone(), call: None, within: None };
         vec![self.gate_event(ix, kind, payload, text, now)]
     }
 

@@ -321,6 +321,8 @@ impl RunState {
 fn ends_node(reply: &GateReply) -> bool {
     match reply {
         GateReply::Skip | GateReply::CancelBranch => true,
-        GateReply::Reject { .. } | GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => false,
+        GateReply::Reject { .. } | GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => {
+            false
+        }
     }
 }

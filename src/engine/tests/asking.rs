@@ -99,10 +99,15 @@ fn an_answer_to_a_form_takes_one_of_its_options_and_may_leave_out_what_is_option
         optional,
     };
     let number = Field { kind: FieldKind::Number, ..field("age", &[], true) };
-    let ask = ApprovalNode { text: "who?".into(), fields: vec![field("side", &["left", "right"], false), number], ..ApprovalNode::default() };
+    let ask =
+        ApprovalNode { text: "who?".into(), fields: vec![field("side", &["left", "right"], false), number], ..ApprovalNode::default() };
     let mut world = World::new(plan(vec![node("ask", NodeKind::Approval(ask), &[])]));
     let reply = |value: Value| GateReply::Answer { value };
-    for (value, why) in [(json!({}), "`side` must be one of: left, right"), (json!({"side": "up"}), "`side` must be one of"), (json!({"side": "left", "age": "x"}), "`age` must be a number")] {
+    for (value, why) in [
+        (json!({}), "`side` must be one of: left, right"),
+        (json!({"side": "up"}), "`side` must be one of"),
+        (json!({"side": "left", "age": "x"}), "`age` must be a number"),
+    ] {
         let events = world.decide(1, reply(value));
         assert!(matches!(&events[..], [Event::Refused { why: said, .. }] if said.contains(why)), "{events:?}");
     }

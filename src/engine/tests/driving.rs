@@ -223,7 +223,14 @@ fn a_stop_refuses_what_the_agent_waits_for() {
     world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
     world.act(Action::StepInto { node: "a".into() });
     world.ask("a", "t2", "read", json!({"path": "x"}), Verdict::Allow);
-    let fact = WorkerFact::QuestionAsked { call: "q".into(), text: "which?".into(), options: vec![], fields: vec![], payload: Value::Null, within: None };
+    let fact = WorkerFact::QuestionAsked {
+        call: "q".into(),
+        text: "which?".into(),
+        options: vec![],
+        fields: vec![],
+        payload: Value::Null,
+        within: None,
+    };
     world.fact("a", fact);
     assert_eq!((world.open(), world.state("b")), (vec![1, 2], "running"));
     world.act(Action::Stop { target: on("a") });

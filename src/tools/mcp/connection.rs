@@ -4,16 +4,14 @@
 #![expect(deprecated, reason = "servers of the generations before this one still send log messages")]
 
 use super::{
-    call::CallFault,
-    desk::CallDesk,
+    desk::{CallDesk, GivenInput, WantedInput},
     entry::McpLaunch,
-    error::McpError,
-    listing::{ListedTool, ToolHints},
+    error::{CallFault, McpError},
     log::ServerLog,
     process::ServerProcess,
     progress::CallProgress,
 };
-use crate::models::http;
+use crate::{models::http, tools::McpRoot};
 use reqwest::{
     Url,
     header::{HeaderName, HeaderValue},
@@ -22,14 +20,14 @@ use reqwest::{
 use rmcp::{
     ClientHandler, ClientServiceExt as _, ErrorData, RoleClient,
     model::{
-        ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
-        FormElicitationCapability, Implementation, LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
-        ProtocolVersion, SubscriptionFilter, Tool, UrlElicitationCapability,
+        ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
+        ElicitationAction, ElicitationCapability, ErrorCode, FormElicitationCapability, Implementation, JsonObject, ListRootsResult,
+        LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion, Root, RootsCapabilities,
+        SamplingCapability, SetLevelRequestParams, SubscriptionFilter, UrlElicitationCapability,
     },
     service::{ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, RequestContext, RunningService, ServiceError},
     transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig},
 };
-use serde_json::Value;
 use std::{
     collections::{BTreeMap, HashMap},
     path::Path,
@@ -39,22 +37,37 @@ use std::{
     },
     time::Duration,
 };
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
-/// Most pages of a list.
-const PAGES: usize = 100;
+/// The code of an answer that a person, or what they set, refuses.
+const REFUSED: ErrorCode = ErrorCode(-1);
+
+const NO_CALL: &str = "no call that it is about is under way";
 
 /// Takes what a server sends without being asked.
 #[derive(Clone)]
 struct McpListener {
     heard: Arc<Heard>,
+    /// Folders that it is told of; without any, it can't ask.
+    roots: Vec<Root>,
 }
 
 pub(super) struct Heard {
-    log: Arc<ServerLog>,
-    /// Its tools aren't what they were.
-    is_stale: AtomicBool,
+    pub(super) log: Arc<ServerLog>,
+    /// What it has isn't what it listed.
+    pub(super) is_stale: AtomicBool,
+    /// Wakes who lists it again.
+    pub(super) changed: Notify,
     pub(super) progress: CallProgress,
     pub(super) desk: CallDesk,
+}
+
+impl Heard {
+    fn has_changed(&self) {
+        self.is_stale.store(true, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
 }
 
 /// A live server. Dropping it ends its program.
@@ -62,18 +75,32 @@ pub(super) struct McpConnection {
     service: RunningService<RoleClient, McpListener>,
     heard: Arc<Heard>,
     process: Option<ServerProcess>,
+    /// Ends what attends to it.
+    attended: CancellationToken,
+}
+
+impl Drop for McpConnection {
+    fn drop(&mut self) {
+        self.attended.cancel();
+    }
 }
 
 impl McpConnection {
     /// Starts or reaches a server, and shakes hands.
-    pub(super) async fn open(launch: &McpLaunch, folder: &Path, log: &Arc<ServerLog>, patience: Duration) -> Result<Self, McpError> {
+    pub(super) async fn open(
+        launch: &McpLaunch,
+        (folder, roots): (&Path, &[McpRoot]),
+        log: &Arc<ServerLog>,
+        patience: Duration,
+    ) -> Result<Self, McpError> {
         let heard = Arc::new(Heard {
             log: log.clone(),
             is_stale: AtomicBool::new(false),
+            changed: Notify::new(),
             progress: CallProgress::default(),
             desk: CallDesk::default(),
         });
-        let listener = McpListener { heard: heard.clone() };
+        let listener = McpListener { heard: heard.clone(), roots: roots.iter().filter_map(|root| shown_root(*root, folder)).collect() };
         log.begin();
         let lifecycle = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::LATEST],
@@ -96,29 +123,49 @@ impl McpConnection {
             Ok(Err(error)) => return Err(start_error(&error, process.as_ref(), log).await),
             Err(_) => return Err(McpError::new(format!("it didn't answer within {} s{}", patience.as_secs(), said(log))).transient()),
         };
-        let connection = Self { service, heard, process };
+        let connection = Self { service, heard, process, attended: CancellationToken::new() };
         connection.subscribe();
+        connection.have_it_log();
         Ok(connection)
     }
 
     /// Servers of the newest generation report changes only to clients that subscribe.
     fn subscribe(&self) {
-        let info = self.service.peer_info();
-        let wants = info.is_some_and(|info| {
-            let changes = info.capabilities.tools.as_ref().and_then(|tools| tools.list_changed);
-            changes == Some(true) && !info.protocol_version.has_initialize()
-        });
-        if !wants {
+        let Some(info) = self.service.peer_info().filter(|info| !info.protocol_version.has_initialize()) else { return };
+        let able = &info.capabilities;
+        let mut filter = SubscriptionFilter::new();
+        filter.tools_list_changed = able.tools.as_ref().and_then(|tools| tools.list_changed);
+        filter.resources_list_changed = able.resources.as_ref().and_then(|resources| resources.list_changed);
+        filter.prompts_list_changed = able.prompts.as_ref().and_then(|prompts| prompts.list_changed);
+        if [filter.tools_list_changed, filter.resources_list_changed, filter.prompts_list_changed]
+            .iter()
+            .all(|wanted| *wanted != Some(true))
+        {
             return;
         }
         let (peer, heard) = (self.service.peer().clone(), self.heard.clone());
         tokio::spawn(async move {
-            let filter = SubscriptionFilter::builder().tools_list_changed().build();
             let Ok(mut news) = peer.listen(filter).await else { return };
             while let Ok(Some(_)) = news.next().await {
-                heard.is_stale.store(true, Ordering::Relaxed);
+                heard.has_changed();
             }
         });
+    }
+
+    /// Servers of earlier generations log from the level on that they are asked for.
+    fn have_it_log(&self) {
+        let info = self.service.peer_info();
+        if info.is_none_or(|info| info.capabilities.logging.is_none() || !info.protocol_version.has_initialize()) {
+            return;
+        }
+        let peer = self.service.peer().clone();
+        // One that can't is one that logs what it wants.
+        tokio::spawn(async move { peer.set_level(SetLevelRequestParams::new(LoggingLevel::Info)).await });
+    }
+
+    /// Cancelled when the connection ends.
+    pub(super) fn attended(&self) -> CancellationToken {
+        self.attended.clone()
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -130,33 +177,16 @@ impl McpConnection {
         self.heard.is_stale.load(Ordering::Relaxed)
     }
 
-    /// All tools, page by page.
-    pub(super) async fn list(&self, patience: Duration) -> Result<Vec<ListedTool>, McpError> {
-        self.heard.is_stale.store(false, Ordering::Relaxed);
-        let has_tools = self.service.peer_info().is_none_or(|info| info.capabilities.tools.is_some());
-        if !has_tools {
-            return Ok(Vec::new());
-        }
-        let (mut tools, mut cursor) = (Vec::new(), None);
-        for _ in 0..PAGES {
-            let params = cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-            let page = tokio::time::timeout(patience, self.service.peer().list_tools(params)).await;
-            let page = page.map_err(|_| McpError::new(format!("it didn't list its tools within {} s", patience.as_secs())).transient())?;
-            let page = page.map_err(|error| McpError::new(format!("it didn't list its tools: {error}")))?;
-            tools.extend(page.tools.into_iter().map(listed));
-            match page.next_cursor.filter(|next| !next.is_empty()) {
-                Some(next) => cursor = Some(next),
-                None => return Ok(tools),
-            }
-        }
-        Err(McpError::new(format!("its list of tools has more than {PAGES} pages")))
-    }
-
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
         self.service.peer()
     }
 
-    pub(super) fn heard(&self) -> &Heard {
+    /// The folders that the server is told of.
+    pub(super) fn roots(&self) -> &[Root] {
+        &self.service.service().roots
+    }
+
+    pub(super) fn heard(&self) -> &Arc<Heard> {
         &self.heard
     }
 
@@ -198,10 +228,28 @@ impl McpConnection {
     }
 }
 
+impl McpListener {
+    /// What the call under way gives the server; nothing where there is none, or the server stops waiting.
+    async fn wanted(&self, wanted: WantedInput, context: &RequestContext<RoleClient>) -> Option<GivenInput> {
+        let given = tokio::select! {
+            given = self.heard.desk.ask(wanted) => given,
+            () = context.ct.cancelled() => None,
+        };
+        if given.is_none() {
+            self.heard.log.line(&format!("dagdeck: a request of the server was not answered, as {NO_CALL}\n"));
+        }
+        given
+    }
+}
+
 impl ClientHandler for McpListener {
     fn get_info(&self) -> ClientConfig {
         let mut able = ClientCapabilities::default();
         let form = FormElicitationCapability::new().with_schema_validation(true);
+        able.roots = (!self.roots.is_empty()).then(RootsCapabilities::default);
+        let mut sampling = SamplingCapability::default();
+        sampling.tools = Some(JsonObject::new());
+        able.sampling = Some(sampling);
         able.elicitation = Some(ElicitationCapability::new().with_form(form).with_url(UrlElicitationCapability::new()));
         ClientConfig::new(able, Implementation::new("dagdeck", env!("CARGO_PKG_VERSION")))
     }
@@ -211,27 +259,55 @@ impl ClientHandler for McpListener {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let reply = tokio::select! {
-            reply = self.heard.desk.ask(request) => reply,
-            () = context.ct.cancelled() => None,
+        match self.wanted(WantedInput::Reply(Box::new(request)), &context).await {
+            Some(GivenInput::Reply(reply)) => Ok(reply),
+            Some(GivenInput::Answer(_) | GivenInput::Refused(_)) | None => Ok(ElicitResult::new(ElicitationAction::Cancel)),
+        }
+    }
+
+    async fn create_message(
+        &self,
+        request: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let why = match self.wanted(WantedInput::Answer(Box::new(request)), &context).await {
+            Some(GivenInput::Answer(answer)) => return Ok(*answer),
+            Some(GivenInput::Refused(why)) => why,
+            Some(GivenInput::Reply(_)) | None => NO_CALL.to_owned(),
         };
-        Ok(reply.unwrap_or_else(|| {
-            self.heard.log.line("dagdeck: a question was not answered, as no call that it is about is under way\n");
-            ElicitResult::new(ElicitationAction::Cancel)
-        }))
+        Err(ErrorData::new(REFUSED, why, None))
+    }
+
+    async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        Ok(ListRootsResult::new(self.roots.clone()))
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.heard.is_stale.store(true, Ordering::Relaxed);
+        self.heard.has_changed();
+    }
+
+    async fn on_resource_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.heard.has_changed();
+    }
+
+    async fn on_prompt_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.heard.has_changed();
     }
 
     async fn on_logging_message(&self, message: LoggingMessageNotificationParam, _context: NotificationContext<RoleClient>) {
         let text = message.data.as_str().map_or_else(|| message.data.to_string(), str::to_owned);
-        self.heard.log.line(&format!("{:?}: {text}\n", message.level));
+        let logger = message.logger.map(|logger| format!(" of {logger}")).unwrap_or_default();
+        self.heard.log.line(&format!("{:?}{logger}: {text}\n", message.level));
     }
 
     async fn on_progress(&self, progress: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
         self.heard.progress.report(&progress);
+    }
+}
+
+fn shown_root(root: McpRoot, workspace: &Path) -> Option<Root> {
+    match root {
+        McpRoot::Workspace => Some(Root::new(Url::from_directory_path(workspace).ok()?).with_name("workspace")),
     }
 }
 
@@ -277,23 +353,5 @@ async fn start_error(error: &ClientInitializeError, process: Option<&ServerProce
         (Some(end), _) => McpError::new(format!("{end} before it was ready{}", said(log))),
         (None, Some(_)) => McpError::new(format!("it doesn't speak the protocol: {error}{}", said(log))),
         (None, None) => McpError::new(format!("it can't be reached: {}", http::root_cause(error))).transient(),
-    }
-}
-
-fn listed(tool: Tool) -> ListedTool {
-    let hints = tool.annotations.as_ref();
-    let is = |hint: Option<bool>, said: bool| hint == Some(said);
-    let hints = ToolHints {
-        read_only: is(hints.and_then(|hints| hints.read_only_hint), true),
-        harmless: is(hints.and_then(|hints| hints.destructive_hint), false),
-        closed: is(hints.and_then(|hints| hints.open_world_hint), false),
-    };
-    let title = tool.title.or_else(|| tool.annotations.and_then(|hints| hints.title));
-    ListedTool {
-        name: tool.name.into_owned(),
-        description: tool.description.map(std::borrow::Cow::into_owned).or(title).unwrap_or_default(),
-        input_schema: Value::Object((*tool.input_schema).clone()),
-        output_schema: tool.output_schema.map(|schema| Value::Object((*schema).clone())),
-        hints,
     }
 }

@@ -1,14 +1,32 @@
 //! `CallDesk`: brings what a server asks to the call that it is about. Servers of earlier generations don't say which one that is: it is the
 //! newest under way, and nobody's where none is.
 
-use rmcp::model::{ElicitRequestParams, ElicitResult};
+#![expect(deprecated, reason = "servers of the generations before this one still ask for a model's answer")]
+
+use rmcp::model::{CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
+/// What a server wants in the middle of a call.
+pub(super) enum WantedInput {
+    /// A person's reply.
+    Reply(Box<ElicitRequestParams>),
+    /// A model's answer.
+    Answer(Box<CreateMessageRequestParams>),
+}
+
+/// What it gets.
+pub(super) enum GivenInput {
+    Reply(ElicitResult),
+    Answer(Box<CreateMessageResult>),
+    /// Nothing, and why.
+    Refused(String),
+}
+
 /// What a server asks in the middle of a call.
 pub(super) struct ServerAsk {
-    pub(super) request: ElicitRequestParams,
-    pub(super) reply: oneshot::Sender<ElicitResult>,
+    pub(super) wanted: WantedInput,
+    pub(super) reply: oneshot::Sender<GivenInput>,
     /// Other calls under way.
     pub(super) rivals: u32,
 }
@@ -38,14 +56,14 @@ impl CallDesk {
         self.lock().calls.retain(|(known, _)| *known != number);
     }
 
-    /// The reply, unless no call is under way or it ends before.
-    pub(super) async fn ask(&self, request: ElicitRequestParams) -> Option<ElicitResult> {
+    /// What the server gets, unless no call is under way or it ends before.
+    pub(super) async fn ask(&self, wanted: WantedInput) -> Option<GivenInput> {
         let (reply, answer) = oneshot::channel();
         {
             let desk = self.lock();
             let (_, to) = desk.calls.last()?;
             let rivals = u32::try_from(desk.calls.len() - 1).unwrap_or(u32::MAX);
-            to.send(ServerAsk { request, reply, rivals }).ok()?;
+            to.send(ServerAsk { wanted, reply, rivals }).ok()?;
         }
         answer.await.ok()
     }

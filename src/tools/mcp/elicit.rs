@@ -1,7 +1,7 @@
 //! What a server asks of people in the middle of a call, as a question with a form, and the reply as the server wants it. It gets only what
 //! a person sent, and only what fits the form that it asked for.
 
-use super::call::CallScope;
+use super::scope::CallScope;
 use crate::plan::{Field, FieldKind, schema_faults, value_text};
 use crate::tools::CallQuestion;
 use jsonschema::Validator;
@@ -15,13 +15,13 @@ const LABEL: usize = 300;
 const LIMITS: [&str; 7] = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "format"];
 
 /// A form as a server asks for it.
-struct Form {
-    lines: Vec<FormLine>,
+struct AskedForm {
+    lines: Vec<AskedField>,
     validator: Option<Validator>,
 }
 
 /// One property of the form.
-struct FormLine {
+struct AskedField {
     field: Field,
     /// What people choose from, each with the value that the server knows it by.
     choices: Vec<(String, String)>,
@@ -35,7 +35,7 @@ pub(super) async fn reply(request: ElicitRequestParams, scope: &CallScope<'_>) -
         ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
             let schema = json!(requested_schema);
             let order = requested_schema.property_order.unwrap_or_default();
-            fill_in(&message, Form::of(&schema, &order), scope).await
+            fill_in(&message, AskedForm::of(&schema, &order), scope).await
         }
         ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
             let text = format!("{message}\nIt wants you to open this address, which dagdeck doesn't do for you: {url}");
@@ -53,7 +53,7 @@ async fn choose(text: &str, options: [&str; 2], scope: &CallScope<'_>) -> Elicit
     ElicitResult::new(if is_yes { ElicitationAction::Accept } else { ElicitationAction::Decline })
 }
 
-async fn fill_in(message: &str, mut form: Form, scope: &CallScope<'_>) -> ElicitResult {
+async fn fill_in(message: &str, mut form: AskedForm, scope: &CallScope<'_>) -> ElicitResult {
     if form.lines.is_empty() {
         let chosen = choose(message, ["yes", "no"], scope).await;
         let is_yes = chosen.action == ElicitationAction::Accept;
@@ -80,14 +80,14 @@ fn question(text: &str, scope: &CallScope<'_>) -> CallQuestion {
     CallQuestion { text, payload, ..CallQuestion::default() }
 }
 
-impl Form {
+impl AskedForm {
     fn of(schema: &Value, order: &[String]) -> Self {
         let nothing = Map::new();
         let properties = schema["properties"].as_object().unwrap_or(&nothing);
         let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let place = |name: &String| order.iter().position(|other| other == name).unwrap_or(order.len());
-        let mut lines: Vec<FormLine> =
-            properties.iter().map(|(name, property)| FormLine::of(name, property, !required.contains(&name.as_str()))).collect();
+        let mut lines: Vec<AskedField> =
+            properties.iter().map(|(name, property)| AskedField::of(name, property, !required.contains(&name.as_str()))).collect();
         lines.sort_by_key(|line| place(&line.field.name));
         let validator = jsonschema::options().should_validate_formats(true).build(schema).ok();
         Self { lines, validator }
@@ -95,7 +95,7 @@ impl Form {
 
     /// The reply of a person as the server wants it; what was left out stays so.
     fn content(&self, answer: &Value) -> Value {
-        let given = |line: &FormLine| {
+        let given = |line: &AskedField| {
             let value = answer.get(&line.field.name).filter(|value| !value.is_null())?;
             Some((line.field.name.clone(), line.meant(value)))
         };
@@ -110,7 +110,7 @@ impl Form {
     }
 }
 
-impl FormLine {
+impl AskedField {
     fn of(name: &str, property: &Value, optional: bool) -> Self {
         let takes_several = property["type"] == "array";
         let choices = choices(if takes_several { &property["items"] } else { property });
@@ -176,7 +176,9 @@ fn choices(schema: &Value) -> Vec<(String, String)> {
     let texts = |key: &str| schema[key].as_array().map(|list| list.iter().map(value_text).collect::<Vec<String>>());
     let titled = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array());
     let found: Vec<(String, String)> = match (titled, texts("enum"), texts("enumNames")) {
-        (Some(list), ..) => list.iter().map(|one| (value_text(one.get("title").unwrap_or(&one["const"])), value_text(&one["const"]))).collect(),
+        (Some(list), ..) => {
+            list.iter().map(|one| (value_text(one.get("title").unwrap_or(&one["const"])), value_text(&one["const"]))).collect()
+        }
         (None, Some(values), Some(names)) if names.len() == values.len() => names.into_iter().zip(values).collect(),
         (None, Some(values), _) => values.into_iter().map(|value| (value.clone(), value)).collect(),
         (None, None, _) => Vec::new(),

@@ -1,4 +1,4 @@
-//! `McpError`: why a server, or a file that names some, can't be used.
+//! `McpError`: why a server, or a file that names some, can't be used. `CallFault`: why a call of one gave no result.
 
 use crate::tools::ToolError;
 
@@ -31,6 +31,27 @@ impl From<McpError> for ToolError {
             transient: error.transient,
             hint: error.hint,
             ..ToolError::refused(format!("the MCP server can't be used: {}", error.message))
+        }
+    }
+}
+
+/// Why a call gave no result.
+pub(super) enum CallFault {
+    /// The server refused it before it did anything.
+    Refused(String),
+    Failed(String),
+    /// The connection broke, or the server said nothing for too long.
+    Lost(String),
+}
+
+impl CallFault {
+    /// The same as an error of a tool.
+    pub(super) fn of_tool(self, tool: &str) -> ToolError {
+        let named = |message: String| format!("`{tool}`: {message}");
+        match self {
+            Self::Refused(message) => ToolError::refused(named(message)),
+            Self::Failed(message) => ToolError::failed(named(message)),
+            Self::Lost(message) => ToolError::failed(named(message)).transient(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `McpListing`: what a server listed last: its tools, and which definition of each may be called by the rules. It is kept in the state
 //! folder, so that plans are made and checked without starting anything.
 
+use super::offers::McpOffers;
 use crate::plan::{Risk, ToolInfo, ToolReach, Verdict};
 use crate::text::hex;
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,8 @@ pub(super) struct McpListing {
     /// By tool, the definition that the rules speak of: the first one, then those that a person said yes to.
     #[serde(default)]
     accepted: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) offers: McpOffers,
 }
 
 /// A tool as its server describes it.
@@ -103,7 +106,7 @@ impl McpListing {
 
     /// What a server lists now, after what it listed before; and what of it can't be used.
     pub(super) fn next(before: Option<&Self>, launch: &str, listed: Vec<ListedTool>) -> (Self, Vec<String>) {
-        let mut listing = Self { launch: launch.to_owned(), tools: Vec::new(), accepted: BTreeMap::new() };
+        let mut listing = Self { launch: launch.to_owned(), ..Self::default() };
         listing.accepted = before.map(|before| before.accepted.clone()).unwrap_or_default();
         let (mut names, mut problems) = (BTreeSet::new(), Vec::new());
         for mut tool in listed {

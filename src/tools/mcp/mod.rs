@@ -7,12 +7,17 @@ mod desk;
 mod elicit;
 mod entry;
 mod error;
+mod inventory;
 mod listing;
 mod log;
 mod named_files;
+mod offers;
 mod outcome;
 mod process;
 mod progress;
+mod resource_tool;
+mod sampling;
+mod scope;
 mod server;
 mod source;
 mod tool;
@@ -20,11 +25,14 @@ mod tool;
 pub use entry::{MCP_FILE, MCP_USER_FILE, McpEntry};
 pub use error::McpError;
 pub use named_files::NamedFiles;
+pub use offers::{McpOffers, McpPrompt, McpPromptArgument, McpResource};
+pub use resource_tool::READ_RESOURCE;
 pub use source::{McpSource, McpStatus, McpTrust};
 
 use super::{KnownSecrets, McpConfig, Tool, ToolError};
 use crate::plan::ToolServer;
 use futures::future::join_all;
+use resource_tool::McpResourceTool;
 use server::{McpServer, ServerHome};
 use std::{
     collections::BTreeMap,
@@ -77,7 +85,7 @@ impl McpServers {
             let message = format!("the MCP server `{}` of `{}` is not used: another file has one of that name", entry.name, source.label);
             return self.problems.push(message);
         }
-        let server = Arc::new(McpServer::new(entry, source, home));
+        let server = Arc::new_cyclic(|me| McpServer::new(entry, source, home, me.clone()));
         let known = before.and_then(|before| before.servers.get(&server.name)).filter(|known| known.is_same(&server));
         self.servers.insert(server.name.clone(), known.cloned().unwrap_or(server));
     }
@@ -95,9 +103,12 @@ impl McpServers {
     pub(super) fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let of = |server: &Arc<McpServer>| {
             let tools = server.tools().unwrap_or_default();
+            let names: Vec<String> = tools.iter().map(|(tool, _)| tool.name.clone()).collect();
             let tools =
                 tools.into_iter().map(|(tool, has_changed)| Arc::new(McpTool::new(server.clone(), tool, has_changed)) as Arc<dyn Tool>);
-            tools.collect::<Vec<_>>()
+            // The server's own tool of such a name goes before.
+            let readers = McpResourceTool::of(server).into_iter().filter(|reader| !names.iter().any(|name| *name == reader.name()));
+            tools.chain(readers.map(|reader| Arc::new(reader) as Arc<dyn Tool>)).collect::<Vec<_>>()
         };
         self.servers.values().filter(|server| server.why_off().is_none()).flat_map(of).collect()
     }

@@ -50,12 +50,24 @@ pub(super) fn output(
         }
         None => Value::from(text_of(&result.content, files)),
     };
+    Ok(ToolOutput { value: within_limit(value)?, ..ToolOutput::default() })
+}
+
+/// What was read of a resource: the text of a single one as it is.
+pub(super) fn resource(contents: &[ResourceContents], files: &Path) -> Result<Value, ToolError> {
+    within_limit(match contents {
+        [ResourceContents::TextResourceContents { text, .. }] => Value::from(text.as_str()),
+        several => Value::from(several.iter().map(|one| contained(one, files)).collect::<Vec<_>>().join("\n")),
+    })
+}
+
+fn within_limit(value: Value) -> Result<Value, ToolError> {
     let size = value.as_str().map_or_else(|| value.to_string().len(), str::len);
     if size > MOST {
         let message = format!("the result has {}; the limit is {}", bytes(size as u64), bytes(MOST as u64));
         return Err(ToolError::failed(message).hint("ask the tool for less"));
     }
-    Ok(ToolOutput { value, ..ToolOutput::default() })
+    Ok(value)
 }
 
 /// What is said beside a structured result. Servers repeat the result there, for programs that can't read it.
@@ -79,19 +91,23 @@ fn part(block: &ContentBlock, files: &Path) -> String {
         ContentBlock::Text(text) => text.text.clone(),
         ContentBlock::Image(image) => kept(&image.data, Some(&image.mime_type), files),
         ContentBlock::Audio(audio) => kept(&audio.data, Some(&audio.mime_type), files),
-        ContentBlock::Resource(embedded) => match &embedded.resource {
-            ResourceContents::TextResourceContents { uri, text, .. } => format!("[{uri}]\n{text}"),
-            ResourceContents::BlobResourceContents { uri, blob, mime_type, .. } => {
-                format!("[{uri}] {}", kept(blob, mime_type.as_deref(), files))
-            }
-            _ => "[a resource of an unknown kind]".to_owned(),
-        },
+        ContentBlock::Resource(embedded) => contained(&embedded.resource, files),
         ContentBlock::ResourceLink(link) => {
             let size = link.size.map(|size| format!(", {}", bytes(size))).unwrap_or_default();
             let kind = link.mime_type.as_ref().map(|kind| format!(", {kind}")).unwrap_or_default();
             format!("[resource {}: {}{kind}{size}]", link.name, link.uri)
         }
         _ => "[content of an unknown kind]".to_owned(),
+    }
+}
+
+fn contained(resource: &ResourceContents, files: &Path) -> String {
+    match resource {
+        ResourceContents::TextResourceContents { uri, text, .. } => format!("[{uri}]\n{text}"),
+        ResourceContents::BlobResourceContents { uri, blob, mime_type, .. } => {
+            format!("[{uri}] {}", kept(blob, mime_type.as_deref(), files))
+        }
+        _ => "[a resource of an unknown kind]".to_owned(),
     }
 }
 

@@ -5,9 +5,11 @@ use super::{
     connection::McpConnection,
     entry::{McpEntry, McpLaunch},
     error::McpError,
+    inventory::ServerInventory,
     listing::{ListedTool, McpListing},
     log::ServerLog,
     named_files::NamedFiles,
+    offers::McpOffers,
     source::{McpSource, McpStatus, McpTrust},
 };
 use crate::{
@@ -19,7 +21,7 @@ use sha2::{Digest, Sha256};
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc, PoisonError, RwLock,
+        Arc, PoisonError, RwLock, Weak,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -40,6 +42,7 @@ pub(super) struct McpServer {
     known: RwLock<KnownServer>,
     /// Counts changes of what servers list.
     revision: Arc<AtomicU64>,
+    me: Weak<Self>,
 }
 
 /// Where it works and where its things are kept.
@@ -71,7 +74,7 @@ pub(super) struct ServerHome<'a> {
 }
 
 impl McpServer {
-    pub(super) fn new(entry: McpEntry, source: &McpSource, home: &ServerHome<'_>) -> Self {
+    pub(super) fn new(entry: McpEntry, source: &McpSource, home: &ServerHome<'_>, me: Weak<Self>) -> Self {
         let McpEntry { name, launch, disabled } = entry;
         let label = launch.as_ref().map_or_else(|_| String::new(), McpLaunch::label);
         let fingerprint = hex(&Sha256::digest(json!(launch.as_ref().ok()).to_string()));
@@ -107,6 +110,7 @@ impl McpServer {
             live: Mutex::default(),
             known: RwLock::new(KnownServer { listing, ..KnownServer::default() }),
             revision: home.revision.clone(),
+            me,
         }
     }
 
@@ -133,7 +137,32 @@ impl McpServer {
         });
         let connection = Arc::new(started?);
         *live = Some(connection.clone());
+        self.attend(&connection);
         Ok(connection)
+    }
+
+    /// Lists it again whenever it says that it changed, as long as it is connected.
+    fn attend(&self, connection: &McpConnection) {
+        let (me, heard, ends) = (self.me.clone(), connection.heard().clone(), connection.attended());
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = ends.cancelled() => return,
+                    () = heard.changed.notified() => {}
+                }
+                let Some(server) = me.upgrade() else { return };
+                server.list_again().await;
+            }
+        });
+    }
+
+    async fn list_again(&self) {
+        let live = self.live.lock().await;
+        if let Some(connection) = live.as_ref().filter(|connection| connection.is_open() && connection.is_stale())
+            && let Ok(listed) = connection.list(self.patience()).await
+        {
+            self.learn(listed);
+        }
     }
 
     async fn start(&self, launch: &McpLaunch) -> Result<McpConnection, McpError> {
@@ -146,14 +175,15 @@ impl McpServer {
                     .hint(format!("look at it, then `dagdeck trust {}`", self.origin)));
             }
         }
-        let connection = McpConnection::open(launch, &self.place.workspace, &self.place.log, self.patience()).await?;
+        let connection = McpConnection::open(launch, (&self.place.workspace, &self.config.roots), &self.place.log, self.patience()).await?;
         self.learn(connection.list(self.patience()).await?);
         Ok(connection)
     }
 
-    fn learn(&self, listed: Vec<ListedTool>) {
+    fn learn(&self, listed: ServerInventory) {
         self.known(|known| {
-            let (next, problems) = McpListing::next(known.listing.as_ref(), &self.place.fingerprint, listed);
+            let (mut next, problems) = McpListing::next(known.listing.as_ref(), &self.place.fingerprint, listed.tools);
+            next.offers = listed.offers;
             if known.listing.as_ref() != Some(&next) {
                 next.keep(&self.place.listing);
             }
@@ -186,6 +216,11 @@ impl McpServer {
     pub(super) fn tools(&self) -> Option<Vec<(Arc<ListedTool>, bool)>> {
         let with_change = |listing: &McpListing| listing.tools.iter().map(|tool| (tool.clone(), listing.has_changed(tool))).collect();
         self.look(|known| known.listing.as_ref().map(with_change))
+    }
+
+    /// The resources and prompts that it listed last.
+    pub(super) fn offers(&self) -> McpOffers {
+        self.look(|known| known.listing.as_ref().map(|listing| listing.offers.clone())).unwrap_or_default()
     }
 
     /// Whether a tool is still what was judged.
@@ -224,6 +259,10 @@ impl McpServer {
         Duration::from_secs(self.config.silence_s.max(1))
     }
 
+    pub(super) fn config(&self) -> &McpConfig {
+        &self.config
+    }
+
     pub(super) fn why_off(&self) -> Option<&McpError> {
         self.launch.as_ref().err()
     }
@@ -248,6 +287,7 @@ impl McpServer {
             label: self.label.clone(),
             origin: self.origin.clone(),
             log: self.place.log.path().clone(),
+            offers: self.offers(),
             problems: problems.into_iter().chain(hint).collect(),
             is_fine: self.launch.is_ok() && error.is_none(),
         }

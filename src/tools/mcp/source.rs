@@ -1,6 +1,6 @@
 //! Where servers come from, and what people are told of them.
 
-use super::named_files::NamedFiles;
+use super::{named_files::NamedFiles, offers::McpOffers};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -35,6 +35,7 @@ pub struct McpStatus {
     pub label: String,
     pub origin: String,
     pub log: PathBuf,
+    pub offers: McpOffers,
     pub problems: Vec<String>,
     #[serde(skip)]
     pub is_fine: bool,

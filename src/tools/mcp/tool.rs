@@ -1,12 +1,7 @@
 //! `McpTool`: a tool of a server, as the registry knows tools. It is what its server listed at one moment; when that changed since the call
 //! was judged, nothing is called.
 
-use super::{
-    call::{CallFault, CallScope},
-    listing::ListedTool,
-    outcome,
-    server::McpServer,
-};
+use super::{listing::ListedTool, outcome, scope::CallScope, server::McpServer};
 use crate::engine::{DataSource, Outgoing, Preview};
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
@@ -32,10 +27,6 @@ impl McpTool {
             info.risk = info.risk.max(Risk::Network);
         }
         Self { server, listed, info, has_changed, output: OnceLock::new() }
-    }
-
-    fn failure(&self, message: &str) -> String {
-        format!("`{}`: {message}", self.info.name)
     }
 }
 
@@ -68,19 +59,16 @@ impl Tool for McpTool {
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let connection = self.server.ready().await?;
         if !self.server.still_has(&self.listed) {
-            return Err(ToolError::refused(self.failure("its description or schema changed since the call was decided")));
+            let name = &self.info.name;
+            return Err(ToolError::refused(format!("`{name}`: its description or schema changed since the call was decided")));
         }
         if self.has_changed {
             self.server.accept(&self.listed);
         }
         let named: Map<String, Value> = args.as_object().cloned().unwrap_or_default();
-        let scope = CallScope::new(&self.server.name, &self.info.name, self.server.label.clone(), context);
-        let answer = connection.call(&self.listed.name, named, &scope, self.server.silence()).await;
-        let result = answer.map_err(|fault| match fault {
-            CallFault::Refused(message) => ToolError::refused(self.failure(&message)),
-            CallFault::Failed(message) => ToolError::failed(self.failure(&message)),
-            CallFault::Lost(message) => ToolError::failed(self.failure(&message)).transient(),
-        })?;
+        let scope = CallScope::new(&self.server, &self.info.name, context);
+        let answer = connection.call(&self.listed.name, named, &scope).await;
+        let result = answer.map_err(|fault| fault.of_tool(&self.info.name))?;
         let schema =
             self.output.get_or_init(|| self.listed.output_schema.as_ref().and_then(|schema| jsonschema::validator_for(schema).ok()));
         let mut output = outcome::output(result, schema.as_ref(), self.server.files(), context.watcher.as_deref())?;

@@ -1,0 +1,2 @@
+-- Questions may come from a tool call under way, and fields of forms have options and may be left out; an agent's job names the resources
+-- that its objective refers to. The tables stay.
