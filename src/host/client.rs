@@ -10,7 +10,7 @@ pub use super::model_setup::{
 };
 pub use super::trust::{TrustItem, TrustState};
 use crate::engine::{Action, Command, GateId, ModelCall, Outcome, Record, RunId, RunStatus, Time};
-use crate::plan::{Catalog, Node, NodeId, Plan};
+use crate::plan::{Catalog, Field, Node, NodeId, Plan};
 
 /// Whoever can connect a console to runs.
 pub trait Client: Send {
@@ -80,6 +80,8 @@ pub enum Request {
     ListProviders,
     /// A step of setting up a model; answered by `SetUp` with the same number.
     SetUp { id: u64, step: SetupStep, setup: Box<ModelSetup> },
+    /// Have a server make the text of a prompt; answered by `PromptText` or `Problem`.
+    Prompt { server: String, name: String, arguments: Map<String, Value> },
     /// Files of the workspace that count only if they are trusted; answered by `Trust`.
     ListTrust,
     /// Trust a file as it was listed; answered by `Catalog` or `Problem`.
@@ -115,6 +117,16 @@ impl PlanWish {
     }
 }
 
+/// A prompt of an MCP server: a text that it makes for a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PromptOffer {
+    pub server: String,
+    pub name: String,
+    pub description: String,
+    /// What it wants to know.
+    pub fields: Vec<Field>,
+}
+
 /// A plan with how it was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MadePlan {
@@ -147,7 +159,11 @@ pub enum Notice {
     Catalog {
         catalog: Box<Catalog>,
         problems: Vec<Problem>,
+        /// Prompts of the servers that were listed by now.
+        prompts: Vec<PromptOffer>,
     },
+    /// The text that a server made of a prompt, for the request line.
+    PromptText(String),
     /// Which model is used now.
     Model(ModelStatus),
     /// Planning goes on: a status line.

@@ -10,7 +10,7 @@ use super::{
     local::{LocalHost, NewRun, Shared},
     looked::LastLook,
     mcp::servers,
-    planning,
+    planning, prompts,
     save::{self, Saved},
     session::{FirstCommands, Listener, Order, RunSession},
     trust::{TrustItem, TrustState},
@@ -139,7 +139,8 @@ impl ClientSession {
     }
 
     fn catalog(&self) -> Notice {
-        Notice::Catalog { catalog: Box::new(self.shared.catalog()), problems: self.shared.kit.card_problems() }
+        let prompts = prompts::offers(&self.shared.kit.toolbox.servers());
+        Notice::Catalog { catalog: Box::new(self.shared.catalog()), problems: self.shared.kit.card_problems(), prompts }
     }
 
     async fn handle(&mut self, request: Request) {
@@ -189,6 +190,7 @@ impl ClientSession {
             Request::ListModels => self.list_models(),
             Request::ListProviders => self.notify(Notice::Providers(self.shared.set_up().providers())),
             Request::SetUp { id, step, setup } => self.set_up(id, step, setup),
+            Request::Prompt { server, name, arguments } => self.prompt(server, name, arguments),
             Request::ListTrust => self.list_trust(),
             Request::Trust(item) => self.trust(&item),
             Request::AllowHost(host) => {
@@ -315,6 +317,14 @@ impl ClientSession {
                 // A client that has gone needs no picture.
                 let _ = listener.send(Notice::Preview { run, gate, preview });
             }
+        });
+    }
+
+    fn prompt(&mut self, server: String, name: String, arguments: serde_json::Map<String, Value>) {
+        let (servers, listener) = (self.shared.kit.toolbox.servers(), self.listener.clone());
+        self.tasks.spawn(async move {
+            // A client that has gone needs no text.
+            let _ = listener.send(prompts::text(&servers, &server, &name, arguments).await);
         });
     }
 

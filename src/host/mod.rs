@@ -31,6 +31,7 @@ mod past;
 mod places;
 mod planning;
 mod problem;
+mod prompts;
 mod provider;
 mod refusing;
 mod resources;

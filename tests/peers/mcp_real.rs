@@ -141,3 +141,23 @@ fn an_address_where_nothing_answers_fails_its_nodes_alone() {
     assert_eq!(ended.code, 4, "{ended}");
     assert!(results["a"].as_str().unwrap().contains("can't be reached") && results["b"].as_str().unwrap().contains('3'), "{results}");
 }
+
+#[test]
+#[ignore = "needs MCP servers: `.ci/peers`"]
+fn real_servers_let_their_resources_be_read_and_ask_by_a_form() {
+    let program = with_servers(&["everything", "http"]);
+    let read = |server: &str| format!("{server}:read_resource");
+    let uri = json!({"uri": "demo://resource/dynamic/text/7"});
+    let (ended, results) = calls(&program, &[("near", &read("everything"), uri.clone()), ("far", &read("http"), uri)]);
+    assert_eq!(ended.code, 0, "{ended}");
+    assert!(["near", "far"].iter().all(|node| results[node].as_str().unwrap().contains("Resource 7")), "{results}");
+    let listed = program.run(&["tools"]).code(0);
+    for line in ["resource  @everything:demo://resource/dynamic/text/{resourceId}", "prompt  everything:args-prompt city state?"] {
+        assert!(listed.out.contains(line), "{line}\n{listed}");
+    }
+    let (ended, _) = calls(&program, &[("ask", "everything:trigger-elicitation-request", json!({}))]);
+    assert_eq!(ended.code, 7, "{ended}");
+    let shown = program.run(&["show", "last"]).code(0);
+    let fields = ["one of: Superman, Green Lantern, Wonder Woman", "some of Tuna, Salmon, Trout", "minimum 1; maximum 100", "format email"];
+    assert!(fields.iter().all(|words| shown.out.contains(words)), "{shown}");
+}

@@ -3,6 +3,7 @@
 use super::field::{Lines, TextField};
 use super::{Confirm, Confirmed, GateKey, HelpDialog, KeyContext, Pick, PickItem, Proposal, SetupLine};
 use crate::engine::BreakId;
+use crate::host::client::PromptOffer;
 use crate::plan::{Edge, Field, Node, NodeId};
 use crate::text::Plain;
 
@@ -178,7 +179,17 @@ pub struct FormDialog {
     pub focus: usize,
     /// What was wrong with it.
     pub note: Option<Plain>,
-    pub gate: GateKey,
+    /// What the form is for.
+    pub then: FormThen,
+}
+
+/// What a form is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FormThen {
+    /// The reply to that gate.
+    Reply(GateKey),
+    /// The text of that prompt.
+    Prompt(Box<PromptOffer>),
 }
 
 /// What a line of a form asks for.

@@ -3,7 +3,7 @@
 use super::field::TextField;
 use super::{Branching, GateKey, Offer, SetupChoice, fuzzy};
 use crate::engine::{Action, RunId};
-use crate::host::client::TrustItem;
+use crate::host::client::{PromptOffer, TrustItem};
 use crate::plan::{Edge, NodeId, NodeKind};
 use crate::text::Plain;
 
@@ -93,6 +93,8 @@ pub enum PickThen {
     StartWith(&'static str, Vec<Action>),
     /// Show what that file would change, and ask.
     Trust(Box<TrustItem>),
+    /// Begin a request with that prompt of a server.
+    Prompt(Box<PromptOffer>),
     /// Answer the gate with that option.
     Answer(GateKey, String),
     /// Edits a part of what a gate asks about, or all of it.

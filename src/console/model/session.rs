@@ -1,7 +1,7 @@
 //! What the host says about itself: workspace, person, model, catalog.
 
 use crate::engine::{AUTO, ModelCall};
-use crate::host::client::{Hello, ModelStatus};
+use crate::host::client::{Hello, ModelStatus, PromptOffer};
 use crate::plan::Catalog;
 use crate::text::Plain;
 
@@ -19,6 +19,8 @@ pub struct HostStatus {
     pub knows_catalog: bool,
     /// The person's settings file; empty where there is no place for one.
     pub settings: Plain,
+    /// Prompts of servers, to begin a request with.
+    pub prompts: Vec<PromptOffer>,
 }
 
 impl HostStatus {
@@ -30,8 +32,8 @@ impl HostStatus {
     }
 
     /// Takes in what is on offer.
-    pub fn offer(&mut self, catalog: Catalog) {
-        self.catalog = catalog;
+    pub fn offer(&mut self, catalog: Catalog, prompts: Vec<PromptOffer>) {
+        (self.catalog, self.prompts) = (catalog, prompts);
         self.knows_catalog = true;
     }
 

@@ -16,6 +16,7 @@ mod newcomers;
 mod opening;
 mod origins;
 mod places;
+mod prompts;
 mod replay;
 mod reporting;
 mod runs;
@@ -103,7 +104,7 @@ impl Deck {
             is_first: false,
             settings: Some("/home/ada/.config/dagdeck/config.toml".into()),
         }));
-        self.notice(Notice::Catalog { catalog: Box::new(catalog()), problems: Vec::new() });
+        self.notice(Notice::Catalog { catalog: Box::new(catalog()), problems: Vec::new(), prompts: Vec::new() });
     }
 
     /// A console in which the plan was made.

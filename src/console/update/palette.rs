@@ -43,7 +43,7 @@ pub fn open(model: &mut Model) {
     let items = items
         .into_iter()
         .map(|(command, item)| (command.id, item))
-        .chain(actions::act::without_key(model).into_iter().map(|item| ("", item)));
+        .chain(actions::act::without_key(model).into_iter().chain(actions::prompts::items(model)).map(|item| ("", item)));
     model.dialogs.push(Dialog::pick("Commands", grouped(items.collect(), &first)));
 }
 

@@ -15,6 +15,7 @@ mod offers;
 mod outcome;
 mod process;
 mod progress;
+mod prompts;
 mod resource_tool;
 mod sampling;
 mod scope;
@@ -33,6 +34,7 @@ use super::{KnownSecrets, McpConfig, Tool, ToolError};
 use crate::plan::ToolServer;
 use futures::future::join_all;
 use resource_tool::McpResourceTool;
+use serde_json::{Map, Value};
 use server::{McpServer, ServerHome};
 use std::{
     collections::BTreeMap,
@@ -143,6 +145,15 @@ impl McpServers {
         let wanted = self.servers.values().filter(|server| catalog.get(&server.name).is_some_and(|state| wanted(&server.name, state)));
         let listed = wanted.map(|server| async move { Some((server.name.clone(), server.ready().await.err()?)) });
         join_all(listed).await.into_iter().flatten().collect()
+    }
+
+    /// The text that a server makes of a prompt.
+    ///
+    /// # Errors
+    /// When there is no such server, it can't be started, or it gives none.
+    pub async fn prompt(&self, server: &str, name: &str, arguments: Map<String, Value>) -> Result<String, McpError> {
+        let server = self.servers.get(server).ok_or_else(|| McpError::new("there is no such server any more"))?;
+        server.ready().await?.prompt(name, arguments, server.files(), server.silence()).await
     }
 
     /// Ends those that are started.

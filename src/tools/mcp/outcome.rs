@@ -86,7 +86,8 @@ fn text_of(content: &[ContentBlock], files: &Path) -> String {
     parts.join("\n")
 }
 
-fn part(block: &ContentBlock, files: &Path) -> String {
+/// One piece of content as text.
+pub(super) fn part(block: &ContentBlock, files: &Path) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
         ContentBlock::Image(image) => kept(&image.data, Some(&image.mime_type), files),

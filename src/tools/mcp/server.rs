@@ -289,6 +289,7 @@ impl McpServer {
             log: self.place.log.path().clone(),
             offers: self.offers(),
             problems: problems.into_iter().chain(hint).collect(),
+            is_usable: self.launch.is_ok(),
             is_fine: self.launch.is_ok() && error.is_none(),
         }
     }

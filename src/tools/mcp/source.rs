@@ -37,6 +37,9 @@ pub struct McpStatus {
     pub log: PathBuf,
     pub offers: McpOffers,
     pub problems: Vec<String>,
+    /// Whether it may be started.
+    #[serde(skip)]
+    pub is_usable: bool,
     #[serde(skip)]
     pub is_fine: bool,
 }

@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::super::{ConsoleEffect, NextCommand, TOO_FAST, UpdateTurn};
 use super::change::change;
-use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, request, run, save, setup, typing};
+use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, prompts, replay, request, run, save, setup, typing};
 use crate::console::model::{
-    Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, TextField, texts, turned,
+    Confirmed, Dialog, EditThen, EditorDialog, FormThen, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, TextField,
+    texts, turned,
 };
 use crate::engine::Action;
 use crate::host::client::{Request, There};
@@ -151,9 +152,12 @@ pub fn keep_form(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Form(form)) = model.dialogs.last_mut() else { return };
     match gates::form_answer(form) {
         Ok(answer) => {
-            let gate = form.gate.clone();
+            let then = form.then.clone();
             model.dialogs.pop();
-            gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(answer));
+            match then {
+                FormThen::Reply(gate) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(answer)),
+                FormThen::Prompt(prompt) => prompts::ask(model, turn, &prompt, answer),
+            }
         }
         Err(why) => form.note = Some(Plain::summary(&why)),
     }
@@ -208,6 +212,7 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::SetUp(choice) => setup::chosen(model, turn, choice),
         PickThen::StartWith(name, first) => run::start_with(model, turn, first, Some(name)),
         PickThen::Trust(item) => app::ask_trust(model, item),
+        PickThen::Prompt(prompt) => prompts::begin(model, turn, prompt),
         PickThen::EditPart(gate, part) => gates::edit_part(model, gate, part),
         PickThen::Answer(gate, option) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::from(option))),
     }

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::super::{ConsoleEffect, TOO_FAST, UpdateTurn, actions::inspector::copy_text};
 use crate::console::model::{
-    Asked, Asks, Dialog, EditThen, FormDialog, GATE_FRAME, GateKey, Intent, LineThen, Model, MoveBy, Pick, PickItem, PickThen, PlanScreen,
-    Reading, ReplyDraft, Screen, Status, TextField, docs, options_to_pick, texts,
+    Asked, Asks, Dialog, EditThen, FormDialog, FormThen, GATE_FRAME, GateKey, Intent, LineThen, Model, MoveBy, Pick, PickItem, PickThen,
+    PlanScreen, Reading, ReplyDraft, Screen, Status, TextField, docs, options_to_pick, texts,
 };
 use crate::engine::{Action, Command, Gate, GateKind, GateQuestion, GateReply, OPTION, Time, form_has_option};
 use crate::host::client::Request;
@@ -195,7 +195,7 @@ pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
     let dialog = match gate.kind.question() {
         Some(GateQuestion { text, options, fields }) if !fields.is_empty() => {
             let lines = form_lines(&options, fields, written(draft));
-            Dialog::Form(FormDialog { title: Plain::summary(text), fields: lines, focus: 0, note: None, gate: key })
+            Dialog::Form(FormDialog { title: Plain::summary(text), fields: lines, focus: 0, note: None, then: FormThen::Reply(key) })
         }
         Some(GateQuestion { text, options, .. }) if !options.is_empty() => {
             let items = options.iter().map(|option| PickItem::new(PickThen::Answer(key.clone(), option.clone()), option, "")).collect();
@@ -278,7 +278,7 @@ fn written(draft: Option<&ReplyDraft>) -> Option<&Value> {
 }
 
 /// The lines of a form, filled in with what was written before, else with the presets.
-fn form_lines(options: &[String], fields: &[Field], written: Option<&Value>) -> Vec<(Asks, TextField)> {
+pub fn form_lines(options: &[String], fields: &[Field], written: Option<&Value>) -> Vec<(Asks, TextField)> {
     let line = |value: Option<&Value>| TextField::line(&value.map(texts::result).unwrap_or_default());
     let before = |name: &str| written.and_then(|answer| answer.get(name));
     let option = form_has_option(options, fields).then(|| (Asks::Option(options.to_vec()), line(before(OPTION))));

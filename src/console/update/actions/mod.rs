@@ -17,6 +17,7 @@ pub mod moving;
 pub mod origins;
 pub mod past;
 pub mod plan;
+pub mod prompts;
 pub mod replay;
 pub mod request;
 pub mod run;
