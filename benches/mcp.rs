@@ -73,7 +73,7 @@ impl EchoTool {
         toolbox.set_servers(McpServers::new(&[source], &settings, None));
         let registry = runtime.block_on(toolbox.ready("bench:echo")).unwrap();
         let tool = registry.get("bench:echo").unwrap().clone();
-        let context = ToolContext { workspace: folder.path().to_owned(), model: None, watcher: None };
+        let context = ToolContext::of(folder.path().to_owned());
         Self { _folder: folder, _toolbox: toolbox, runtime, tool, context }
     }
 }

@@ -414,6 +414,9 @@ pub struct ToolsArgs {
     /// List the MCP servers in place of the tools
     #[arg(long)]
     pub servers: bool,
+    /// Sign in to an MCP server at an address, with your browser
+    #[arg(long, value_name = "SERVER", conflicts_with_all = ["start", "servers"])]
+    pub sign_in: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use crate::{
     host::{Survey, client::ModelStatus},
     plan::{AgentKind, ToolServer},
     text::Plain,
-    tools::mcp::{McpError, McpStatus},
+    tools::mcp::{McpError, McpServers, McpStatus},
 };
 use serde_json::json;
 
@@ -44,6 +44,9 @@ pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
 pub async fn tools(args: &ToolsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let survey = place.survey()?;
     let servers = survey.servers();
+    if let Some(server) = &args.sign_in {
+        return sign_in(&servers, server, io).await;
+    }
     let failed = if args.start { servers.list(|_, state| !matches!(state, ToolServer::Off { .. })).await } else { Vec::new() };
     for (server, error) in &failed {
         let hint = more(&servers.status(), server, error);
@@ -54,6 +57,35 @@ pub async fn tools(args: &ToolsArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     servers.stop().await;
     listed?;
     Ok(if failed.is_empty() { Exit::Success } else { Exit::Error })
+}
+
+/// Signs in to a server: by the browser of this computer, or with what a person pastes from another one's.
+async fn sign_in(servers: &McpServers, server: &str, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let wrong = |error: McpError| {
+        let message = format!("the MCP server `{}`: {}", Plain::line(server), Plain::line(&error.message));
+        CliError::new(message).hint(error.hint.unwrap_or_default())
+    };
+    let (under_way, file) = servers.sign_in(server).await.map_err(wrong)?;
+    io.say(&format!("sign in to `{}` at this address:", Plain::line(server)));
+    io.line(Plain::line(under_way.address()).as_str())?;
+    io.say("waiting for your browser to come back; if it can't, paste the address that it ends at, or the code in it");
+    under_way.finish(pasted_line()).await.map_err(wrong)?;
+    io.say(&format!("signed in; the tokens are in {}, for you alone", file.display()));
+    Ok(Exit::Success)
+}
+
+/// The first line of the standard input, if there is one. Whoever waits for it may leave: the thread ends with the process.
+async fn pasted_line() -> Option<String> {
+    let (to, line) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        let read = std::io::stdin().read_line(&mut text);
+        if read.is_ok_and(|length| length > 0) {
+            // Nobody waits any more once the browser came back.
+            let _ = to.send(text);
+        }
+    });
+    line.await.ok()
 }
 
 /// Where there is more to read about a server that didn't start.
@@ -115,10 +147,10 @@ const MOST_OFFERS: usize = 50;
 fn list_offers(server: &McpStatus, io: &mut Io<'_>) -> Result<(), CliError> {
     let resources = server.offers.resources.iter().flatten().chain(&server.offers.templates);
     let resources: Vec<(String, &str)> =
-        resources.map(|one| (format!("resource  @{}:{}", server.name, one.uri), one.description.as_str())).collect();
+        resources.map(|one| (format!("resource @{}:{}", server.name, one.uri), one.description.as_str())).collect();
     let prompts = server.offers.prompts.iter().map(|prompt| {
         let arguments = prompt.arguments.iter().map(|one| format!(" {}{}", one.name, if one.is_required { "" } else { "?" }));
-        (format!("prompt  {}:{}{}", server.name, prompt.name, arguments.collect::<String>()), prompt.description.as_str())
+        (format!("prompt {}:{}{}", server.name, prompt.name, arguments.collect::<String>()), prompt.description.as_str())
     });
     for offers in [resources, prompts.collect()] {
         for (what, description) in offers.iter().take(MOST_OFFERS) {

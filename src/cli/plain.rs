@@ -77,7 +77,7 @@ impl LineMode {
     pub(super) fn notice(&mut self, notice: Notice) {
         match notice {
             Notice::Hello(hello) => self.greet(&hello),
-            Notice::Catalog { catalog, problems, .. } => {
+            Notice::Catalog { catalog, problems } => {
                 self.catalog = *catalog;
                 problems.iter().for_each(|problem| self.problem(problem));
             }

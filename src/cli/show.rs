@@ -263,7 +263,10 @@ pub(super) fn payload_lines(gate: &Gate) -> Vec<Plain> {
 
 /// A field of a form by its key, with what it takes.
 fn field_line(field: &Field) -> Plain {
-    let label = field.label.as_ref().filter(|label| **label != field.name).map(|label| format!("{label}; ")).unwrap_or_default();
+    let label = field.label.as_deref().filter(|label| *label != field.name);
+    // A label that begins with the key says it once.
+    let label = label.map(|label| label.strip_prefix(&format!("{}: ", field.name)).unwrap_or(label));
+    let label = label.map(|label| format!("{label}; ")).unwrap_or_default();
     let preset = field.default.as_ref().map(|value| format!(", preset {}", value_text(value))).unwrap_or_default();
     Plain::summary(&format!("field {}: {label}{}{preset}", field.name, field.takes()))
 }

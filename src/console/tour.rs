@@ -101,7 +101,7 @@ impl Tour {
             settings: None,
         };
         tour.notice(Notice::Hello(hello), now);
-        tour.notice(Notice::Catalog { catalog: Box::new(catalog()), problems: Vec::new(), prompts: Vec::new() }, now);
+        tour.notice(Notice::Catalog { catalog: Box::new(catalog()), problems: Vec::new() }, now);
         Some(tour)
     }
 

@@ -152,6 +152,10 @@ pub enum There {
 /// What a client is told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Notice {
+    /// Prompts of the servers that were listed by now, beside what plans may name.
+    Prompts(Vec<PromptOffer>),
+    /// The text that a server made of a prompt, for the request line.
+    PromptText(String),
     /// The first notice: who and where the host is.
     Hello(Hello),
     /// What plans may name, at first and whenever it changes (an agent card was edited, another model was chosen). Problems are cards that
@@ -159,11 +163,7 @@ pub enum Notice {
     Catalog {
         catalog: Box<Catalog>,
         problems: Vec<Problem>,
-        /// Prompts of the servers that were listed by now.
-        prompts: Vec<PromptOffer>,
     },
-    /// The text that a server made of a prompt, for the request line.
-    PromptText(String),
     /// Which model is used now.
     Model(ModelStatus),
     /// Planning goes on: a status line.

@@ -89,9 +89,9 @@ impl ClientSession {
                 },
                 Ok(()) = model.changed() => {
                     self.notify(Notice::Model(self.shared.model()));
-                    self.notify(self.catalog());
+                    self.offer();
                 }
-                Ok(()) = cards.changed() => self.notify(self.catalog()),
+                Ok(()) = cards.changed() => self.offer(),
                 Some(_) = self.tasks.join_next() => {}
             }
         }
@@ -111,7 +111,7 @@ impl ClientSession {
             is_first: last.is_first,
             settings: self.settings_file().map(|file| file.display().to_string()),
         }));
-        self.notify(self.catalog());
+        self.offer();
         if let Some(error) = self.shared.store.refusal() {
             self.notify(Notice::Problem(error.into()));
         }
@@ -139,8 +139,16 @@ impl ClientSession {
     }
 
     fn catalog(&self) -> Notice {
+        Notice::Catalog { catalog: Box::new(self.shared.catalog()), problems: self.shared.kit.card_problems() }
+    }
+
+    /// What there is to plan and to begin with.
+    fn offer(&self) {
+        self.notify(self.catalog());
         let prompts = prompts::offers(&self.shared.kit.toolbox.servers());
-        Notice::Catalog { catalog: Box::new(self.shared.catalog()), problems: self.shared.kit.card_problems(), prompts }
+        if !prompts.is_empty() {
+            self.notify(Notice::Prompts(prompts));
+        }
     }
 
     async fn handle(&mut self, request: Request) {
@@ -342,7 +350,7 @@ impl ClientSession {
         self.shared.kit.lock_cards().reload();
         let (shared, toolbox) = (&self.shared, &self.shared.kit.toolbox);
         toolbox.set_servers(servers(&shared.places, &shared.mcp, &shared.kit.secrets, &*shared.env, Some(&toolbox.servers())));
-        self.notify(self.catalog());
+        self.offer();
     }
 
     fn list_models(&mut self) {

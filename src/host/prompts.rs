@@ -1,7 +1,7 @@
 //! Prompts of MCP servers, for clients: which ones were listed, and the text of one.
 
 use super::client::{Notice, Problem, PromptOffer};
-use crate::plan::{Field, FieldKind};
+use crate::plan::Field;
 use crate::tools::mcp::{McpPrompt, McpPromptArgument, McpServers};
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ pub(super) fn offers(servers: &McpServers) -> Vec<PromptOffer> {
 fn field(argument: McpPromptArgument) -> Field {
     let McpPromptArgument { name, description, is_required } = argument;
     let label = (!description.is_empty()).then(|| format!("{name}: {description}"));
-    Field { name, kind: FieldKind::Text, label, default: None, options: Vec::new(), optional: !is_required }
+    Field { name, label, optional: !is_required, ..Field::default() }
 }
 
 /// What becomes of asking for one.

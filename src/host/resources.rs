@@ -1,8 +1,7 @@
 //! Resources of MCP servers that an objective refers to: each is read by a call of its own, decided like any other, and is material of the
 //! agent from then on.
 
-use super::worker_agent::AgentPort;
-use crate::agents::{Port as _, ToolReply};
+use crate::agents::{Port, ToolReply};
 use crate::engine::{AgentJob, DataSource, Dep, NodeError, NodeState, Provenance, ToolCall};
 use crate::plan::{NodeId, resource_refs};
 use crate::tools::mcp::READ_RESOURCE;
@@ -16,7 +15,7 @@ use std::{borrow::Cow, sync::Arc};
 pub(super) async fn gathered<'a>(
     job: &'a AgentJob,
     deps: &'a [Dep],
-    port: &AgentPort<'_>,
+    port: &dyn Port,
 ) -> Result<(Cow<'a, AgentJob>, Cow<'a, [Dep]>), NodeError> {
     if job.rehearsed || job.resources.is_empty() {
         return Ok((Cow::Borrowed(job), Cow::Borrowed(deps)));

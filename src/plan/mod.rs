@@ -24,8 +24,8 @@ mod order_tests;
 pub mod reference;
 #[cfg(test)]
 mod reference_tests;
-#[cfg(test)]
 mod resource_refs;
+#[cfg(test)]
 mod samples;
 mod schema;
 mod shell;

@@ -271,7 +271,7 @@ pub struct ApprovalNode {
 }
 
 /// One field of a form.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
     /// Key in the reply.

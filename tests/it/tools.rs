@@ -35,7 +35,7 @@ impl Fixture {
     }
 
     fn context(&self) -> ToolContext {
-        ToolContext { workspace: self.dir.path().to_path_buf(), model: None, watcher: None }
+        ToolContext::of(self.dir.path().to_path_buf())
     }
 
     fn call(&self, tool: &str, args: Value) -> Result<ToolOutput, ToolError> {
@@ -181,7 +181,7 @@ fn questions_that_make_no_sense_to_a_repository_are_refused() {
     assert!(elsewhere.call("git", json!({"command": "log"})).unwrap_err().message.contains("outside the workspace"));
     git(&fixture, &["worktree", "add", "-q", "tree"]);
     let tree = Fixture::new();
-    let context = ToolContext { workspace: fixture.dir.path().join("tree"), model: None, watcher: None };
+    let context = ToolContext::of(fixture.dir.path().join("tree"));
     let call = tree.registry.get("git").unwrap().call(json!({"command": "status"}), &context);
     assert_eq!(tree.runtime.block_on(call).unwrap().value["branch"], "tree");
 }

@@ -12,6 +12,7 @@ mod judge;
 mod mcp;
 mod mcp_asks;
 mod mcp_real;
+mod mcp_sign_in;
 #[expect(dead_code, reason = "the other tests use the rest of it")]
 #[path = "../it/support/mod.rs"]
 mod support;

@@ -277,7 +277,7 @@ fn a_resource_is_read_by_a_tool_and_listed_with_the_prompts() {
     assert_eq!(result(&program, "all")[0]["uri"], "note://plan");
     let listed = program.run(&["tools"]).code(0);
     let wanted =
-        ["resource  @more:note://plan  plan: The plan for the summer", "resource  @more:note://{name}", "prompt  more:letter topic tone?"];
+        ["resource @more:note://plan  plan: The plan for the summer", "resource @more:note://{name}", "prompt more:letter topic tone?"];
     assert!(wanted.iter().all(|line| listed.out.contains(line)), "{listed}");
     assert!(!listed.out.contains("good:read_resource"), "{listed}");
 }

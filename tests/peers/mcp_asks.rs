@@ -11,11 +11,9 @@ fn a_server_that_asks_parks_the_run_and_gets_the_reply_that_fits_its_form() {
     let parked = program.run(&["run", &plan, "--yes"]).code(7);
     parked.says(&["the MCP server `good` asks in a call of `good:who`: Who are you?"]);
     let shown = program.run(&["show", "last"]).code(0);
-    for words in [
-        "field age: age: In years; minimum 18; a number",
-        "field side: one of: left, right, or nothing, preset left",
-        "some of mon, tue, wed",
-    ] {
+    for words in
+        ["field age: In years; minimum 18; a number", "field side: one of: left, right, or nothing, preset left", "some of mon, tue, wed"]
+    {
         assert!(shown.out.contains(words), "{words}\n{shown}");
     }
     let wrong = json!({"name": "Anna", "age": 7});

@@ -152,7 +152,7 @@ fn real_servers_let_their_resources_be_read_and_ask_by_a_form() {
     assert_eq!(ended.code, 0, "{ended}");
     assert!(["near", "far"].iter().all(|node| results[node].as_str().unwrap().contains("Resource 7")), "{results}");
     let listed = program.run(&["tools"]).code(0);
-    for line in ["resource  @everything:demo://resource/dynamic/text/{resourceId}", "prompt  everything:args-prompt city state?"] {
+    for line in ["resource @everything:demo://resource/dynamic/text/{resourceId}", "prompt everything:args-prompt city state?"] {
         assert!(listed.out.contains(line), "{line}\n{listed}");
     }
     let (ended, _) = calls(&program, &[("ask", "everything:trigger-elicitation-request", json!({}))]);

@@ -40,12 +40,12 @@ mod wanted;
 
 pub mod texts;
 
+pub use dialog::FormThen;
+
 pub use act::{Offer, Proposal};
 pub use confirm::{Confirm, Confirmed, NewPlan};
 pub use context::contexts;
-pub use dialog::{
-    Asks, Branching, Dialog, EditThen, EditorDialog, FormDialog, FormThen, LineDialog, LineThen, ListOf, ReaderDialog, Reading,
-};
+pub use dialog::{Asks, Branching, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, ListOf, ReaderDialog, Reading};
 pub use doc::{Doc, DocLine};
 pub use drawing::{FoldedGraph, address};
 pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, PlanOrigin, Review, Version};

@@ -32,8 +32,8 @@ impl HostStatus {
     }
 
     /// Takes in what is on offer.
-    pub fn offer(&mut self, catalog: Catalog, prompts: Vec<PromptOffer>) {
-        (self.catalog, self.prompts) = (catalog, prompts);
+    pub fn offer(&mut self, catalog: Catalog) {
+        self.catalog = catalog;
         self.knows_catalog = true;
     }
 

@@ -66,7 +66,7 @@ fn escapes_and_bidi_in_ids_titles_arguments_and_results_are_shown_escaped_never_
     catalog.agents[0].name = HOSTILE.into();
     catalog.agents[0].description = HOSTILE.into();
     let problem = Problem { message: HOSTILE.into(), hint: Some(HOSTILE.into()) };
-    deck.notice(Notice::Catalog { catalog: Box::new(catalog), problems: vec![problem.clone()], prompts: Vec::new() });
+    deck.notice(Notice::Catalog { catalog: Box::new(catalog), problems: vec![problem.clone()] });
     deck.notice(Notice::Model(ModelStatus::Connected { model: HOSTILE.into(), provider: HOSTILE.into() }));
     check(&mut deck, "the catalog");
     deck.plan = hostile_plan();

@@ -104,7 +104,7 @@ impl Deck {
             is_first: false,
             settings: Some("/home/ada/.config/dagdeck/config.toml".into()),
         }));
-        self.notice(Notice::Catalog { catalog: Box::new(catalog()), problems: Vec::new(), prompts: Vec::new() });
+        self.notice(Notice::Catalog { catalog: Box::new(catalog()), problems: Vec::new() });
     }
 
     /// A console in which the plan was made.

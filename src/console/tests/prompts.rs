@@ -3,7 +3,6 @@
 use super::Deck;
 use crate::console::update::ConsoleEffect;
 use crate::host::client::{Notice, PromptOffer, Request};
-use crate::plan::Catalog;
 use serde_json::json;
 
 #[test]
@@ -12,9 +11,10 @@ fn a_prompt_of_a_server_asks_by_a_form_and_fills_the_request_line() {
     let fields = json!([{"name": "topic", "label": "topic: what about"}, {"name": "tone", "optional": true}]);
     let letter: PromptOffer =
         serde_json::from_value(json!({"server": "notes", "name": "letter", "description": "A letter", "fields": fields})).unwrap();
-    deck.notice(Notice::Catalog { catalog: Box::new(Catalog::default()), problems: Vec::new(), prompts: vec![letter] });
+    deck.notice(Notice::Prompts(vec![letter]));
     deck.type_text("first");
-    deck.keys("ctrl-p");
+    deck.keys("esc");
+    deck.keys(":");
     deck.type_text("notes:letter");
     assert!(deck.sees("Begin with notes:letter") && deck.sees("A letter"), "{}", deck.screen());
     deck.keys("enter");

@@ -20,8 +20,8 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             model.session.greet(hello);
             turn.send(Request::ListRuns);
         }
-        Notice::Catalog { catalog, problems, prompts } => {
-            model.session.offer(*catalog, prompts);
+        Notice::Catalog { catalog, problems } => {
+            model.session.offer(*catalog);
             if let Some(problem) = problems.first() {
                 let more = problems.len() - 1;
                 let also = if more > 0 { format!("; {more} more") } else { String::new() };
@@ -67,6 +67,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::Models(list) => actions::app::models(model, &list),
         Notice::Providers(offers) => actions::setup::providers(model, offers),
         Notice::SetUp { id, news } => actions::setup::news(model, turn, id, news),
+        Notice::Prompts(prompts) => model.session.prompts = prompts,
         Notice::PromptText(text) => actions::prompts::came(model, turn, &text),
         Notice::Trust(items) => actions::app::untrusted(model, items),
         Notice::Problem(problem) => {

@@ -257,11 +257,11 @@ fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &
 
 fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
     let inside = boxed_rows(pen, form.fields.len() * 2 + 3, &form.title);
-    for (at, (asked, typed)) in form.fields.iter().enumerate() {
-        let y = u16::try_from(at * 2).unwrap_or(u16::MAX);
-        if y + 3 >= inside.height {
-            break;
-        }
+    // What doesn't fit is above or below the field that takes keys.
+    let rows = usize::from(inside.height.saturating_sub(2) / 2).max(1);
+    let first = form.focus.saturating_sub(rows - 1);
+    for (at, (asked, typed)) in form.fields.iter().enumerate().skip(first).take(rows) {
+        let y = u16::try_from((at - first) * 2).unwrap_or(u16::MAX);
         let label = match asked {
             Asks::Option(options) => Plain::summary(&format!("one of: {}", options.join(", "))),
             Asks::Field(field) => texts::field(field),

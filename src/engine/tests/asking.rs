@@ -92,11 +92,9 @@ fn a_call_that_works_beside_one_that_asks_keeps_the_clock_of_its_node_going() {
 fn an_answer_to_a_form_takes_one_of_its_options_and_may_leave_out_what_is_optional() {
     let field = |name: &str, options: &[&str], optional| Field {
         name: name.into(),
-        kind: FieldKind::Text,
-        label: None,
-        default: None,
         options: options.iter().map(|option| (*option).to_string()).collect(),
         optional,
+        ..Field::default()
     };
     let number = Field { kind: FieldKind::Number, ..field("age", &[], true) };
     let ask =

@@ -10,8 +10,10 @@ use super::{
     log::ServerLog,
     process::ServerProcess,
     progress::CallProgress,
+    sign_in,
+    tokens::TokenFile,
 };
-use crate::{models::http, tools::McpRoot};
+use crate::{models::http, tools::config::McpRoot};
 use reqwest::{
     Url,
     header::{HeaderName, HeaderValue},
@@ -70,6 +72,15 @@ impl Heard {
     }
 }
 
+/// Where a server works, and where its things are kept.
+pub(super) struct ServerSite<'a> {
+    pub(super) name: &'a str,
+    pub(super) folder: &'a Path,
+    pub(super) roots: &'a [McpRoot],
+    pub(super) log: &'a Arc<ServerLog>,
+    pub(super) tokens: &'a TokenFile,
+}
+
 /// A live server. Dropping it ends its program.
 pub(super) struct McpConnection {
     service: RunningService<RoleClient, McpListener>,
@@ -87,12 +98,8 @@ impl Drop for McpConnection {
 
 impl McpConnection {
     /// Starts or reaches a server, and shakes hands.
-    pub(super) async fn open(
-        launch: &McpLaunch,
-        (folder, roots): (&Path, &[McpRoot]),
-        log: &Arc<ServerLog>,
-        patience: Duration,
-    ) -> Result<Self, McpError> {
+    pub(super) async fn open(launch: &McpLaunch, site: &ServerSite<'_>, patience: Duration) -> Result<Self, McpError> {
+        let ServerSite { name, folder, roots, log, tokens } = *site;
         let heard = Arc::new(Heard {
             log: log.clone(),
             is_stale: AtomicBool::new(false),
@@ -114,13 +121,25 @@ impl McpConnection {
                 (Some(process), connected)
             }
             McpLaunch::Http { url, headers } => {
-                let transport = http_transport(url, headers)?;
-                (None, tokio::time::timeout(patience, listener.serve_with_lifecycle(transport, lifecycle)).await)
+                let (client, config) = http_client(url, headers)?;
+                let own_key = headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"));
+                let signed_in = if own_key { None } else { sign_in::client(url, tokens, &client).await? };
+                let connected = match signed_in {
+                    Some(client) => {
+                        let transport = StreamableHttpClientTransport::with_client(client, config);
+                        tokio::time::timeout(patience, listener.serve_with_lifecycle(transport, lifecycle)).await
+                    }
+                    None => {
+                        let transport = StreamableHttpClientTransport::with_client(client, config);
+                        tokio::time::timeout(patience, listener.serve_with_lifecycle(transport, lifecycle)).await
+                    }
+                };
+                (None, connected)
             }
         };
         let service = match connected {
             Ok(Ok(service)) => service,
-            Ok(Err(error)) => return Err(start_error(&error, process.as_ref(), log).await),
+            Ok(Err(error)) => return Err(start_error(&error, name, process.as_ref(), log).await),
             Err(_) => return Err(McpError::new(format!("it didn't answer within {} s{}", patience.as_secs(), said(log))).transient()),
         };
         let connection = Self { service, heard, process, attended: CancellationToken::new() };
@@ -311,7 +330,7 @@ fn shown_root(root: McpRoot, workspace: &Path) -> Option<Root> {
     }
 }
 
-fn http_transport(url: &str, headers: &BTreeMap<String, String>) -> Result<StreamableHttpClientTransport<reqwest::Client>, McpError> {
+fn http_client(url: &str, headers: &BTreeMap<String, String>) -> Result<(reqwest::Client, StreamableHttpClientTransportConfig), McpError> {
     let bad = |what: String| McpError::new(what);
     let parsed = Url::parse(url).map_err(|cause| bad(format!("its address can't be read: {cause}")))?;
     if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none() {
@@ -333,7 +352,7 @@ fn http_transport(url: &str, headers: &BTreeMap<String, String>) -> Result<Strea
         value.set_sensitive(true);
         custom.insert(name, value);
     }
-    Ok(StreamableHttpClientTransport::with_client(client, StreamableHttpClientTransportConfig::with_uri(url).custom_headers(custom)))
+    Ok((client, StreamableHttpClientTransportConfig::with_uri(url).custom_headers(custom)))
 }
 
 /// The end of a server's log, for an error.
@@ -341,9 +360,11 @@ fn said(log: &ServerLog) -> String {
     log.last().map(|line| format!("; it said: {line}")).unwrap_or_default()
 }
 
-async fn start_error(error: &ClientInitializeError, process: Option<&ServerProcess>, log: &ServerLog) -> McpError {
+async fn start_error(error: &ClientInitializeError, server: &str, process: Option<&ServerProcess>, log: &ServerLog) -> McpError {
     if error.is_authorization_required() || error.auth_challenge().is_some() {
-        return McpError::new("it wants a sign-in").hint("give it a token in `headers`, as in \"Authorization\": \"Bearer ${TOKEN}\"");
+        return McpError::new("it wants a sign-in").hint(format!(
+            "`dagdeck tools --sign-in {server}` signs in; or give it a token in `headers`, as in \"Authorization\": \"Bearer ${{TOKEN}}\""
+        ));
     }
     let end = match process {
         Some(process) => process.end().await,

@@ -105,7 +105,8 @@ impl AskedForm {
     /// Begins with what was written before.
     fn preset(&mut self, answer: &Value) {
         for line in &mut self.lines {
-            line.field.default = answer.get(&line.field.name).filter(|value| !value.is_null()).cloned();
+            let written = answer.get(&line.field.name).filter(|value| !value.is_null()).cloned();
+            line.field.default = written.or(line.field.default.take());
         }
     }
 }

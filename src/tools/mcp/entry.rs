@@ -144,6 +144,14 @@ impl McpLaunch {
         })
     }
 
+    /// The address, if it has one.
+    pub(super) fn url(&self) -> Option<&str> {
+        match self {
+            Self::Http { url, .. } => Some(url),
+            Self::Process { .. } => None,
+        }
+    }
+
     fn variables(&self) -> Vec<String> {
         match self {
             Self::Process { command, args, env } => {

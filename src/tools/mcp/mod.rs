@@ -20,7 +20,9 @@ mod resource_tool;
 mod sampling;
 mod scope;
 mod server;
+mod sign_in;
 mod source;
+mod tokens;
 mod tool;
 
 pub use entry::{MCP_FILE, MCP_USER_FILE, McpEntry};
@@ -28,6 +30,7 @@ pub use error::McpError;
 pub use named_files::NamedFiles;
 pub use offers::{McpOffers, McpPrompt, McpPromptArgument, McpResource};
 pub use resource_tool::READ_RESOURCE;
+pub use sign_in::SignIn;
 pub use source::{McpSource, McpStatus, McpTrust};
 
 use super::{KnownSecrets, McpConfig, Tool, ToolError};
@@ -38,7 +41,7 @@ use serde_json::{Map, Value};
 use server::{McpServer, ServerHome};
 use std::{
     collections::BTreeMap,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -154,6 +157,17 @@ impl McpServers {
     pub async fn prompt(&self, server: &str, name: &str, arguments: Map<String, Value>) -> Result<String, McpError> {
         let server = self.servers.get(server).ok_or_else(|| McpError::new("there is no such server any more"))?;
         server.ready().await?.prompt(name, arguments, server.files(), server.silence()).await
+    }
+
+    /// Begins a sign-in to a server at an address, and gives the file for its tokens too.
+    ///
+    /// # Errors
+    /// When there is no such server, it can't be reached, or it has no sign-in that dagdeck can do.
+    pub async fn sign_in(&self, server: &str) -> Result<(SignIn, PathBuf), McpError> {
+        let names = || self.servers.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let found = self.servers.get(server);
+        let server = found.ok_or_else(|| McpError::new("there is no such server").hint(format!("there are: {}", names())))?;
+        server.sign_in().await
     }
 
     /// Ends those that are started.

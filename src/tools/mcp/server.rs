@@ -2,7 +2,7 @@
 //! as it isn't started.
 
 use super::{
-    connection::McpConnection,
+    connection::{McpConnection, ServerSite},
     entry::{McpEntry, McpLaunch},
     error::McpError,
     inventory::ServerInventory,
@@ -10,7 +10,9 @@ use super::{
     log::ServerLog,
     named_files::NamedFiles,
     offers::McpOffers,
+    sign_in::SignIn,
     source::{McpSource, McpStatus, McpTrust},
+    tokens::TokenFile,
 };
 use crate::{
     text::{counted, hex},
@@ -51,6 +53,7 @@ struct ServerPlace {
     listing: PathBuf,
     files: PathBuf,
     log: Arc<ServerLog>,
+    tokens: TokenFile,
     fingerprint: String,
 }
 
@@ -90,11 +93,15 @@ impl McpServer {
         if let Ok(McpLaunch::Process { env: values, .. } | McpLaunch::Http { headers: values, .. }) = &launch {
             values.iter().for_each(|(name, value)| home.secrets.learn_of_server(name, value));
         }
+        let address = launch.as_ref().ok().and_then(McpLaunch::url).unwrap_or_default();
+        // Of this very address in the same file, wherever the workspace is.
+        let signed = hex(&Sha256::digest(json!([source.file, name, address]).to_string())[..12]);
         let folder = home.state.join("mcp");
         let place = ServerPlace {
             workspace: home.workspace.to_owned(),
             listing: folder.join(format!("{key}.json")),
             files: folder.join("files"),
+            tokens: TokenFile::new(folder.join(format!("{signed}.tokens.json")), home.secrets.clone()),
             log: Arc::new(ServerLog::new(folder.join(format!("{name}-{key}.log")), home.secrets.clone())),
             fingerprint,
         };
@@ -175,9 +182,23 @@ impl McpServer {
                     .hint(format!("look at it, then `dagdeck trust {}`", self.origin)));
             }
         }
-        let connection = McpConnection::open(launch, (&self.place.workspace, &self.config.roots), &self.place.log, self.patience()).await?;
+        let connection = McpConnection::open(launch, &self.site(), self.patience()).await?;
         self.learn(connection.list(self.patience()).await?);
         Ok(connection)
+    }
+
+    fn site(&self) -> ServerSite<'_> {
+        let ServerPlace { workspace, log, tokens, .. } = &self.place;
+        ServerSite { name: &self.name, folder: workspace, roots: &self.config.roots, log, tokens }
+    }
+
+    /// Begins a sign-in, and gives the file for its tokens too.
+    pub(super) async fn sign_in(&self) -> Result<(SignIn, PathBuf), McpError> {
+        let launch = self.launch.as_ref().map_err(Clone::clone)?;
+        let url = launch.url().ok_or_else(|| McpError::new("it is a program of this computer, so there is nothing to sign in to"))?;
+        let tokens = self.place.tokens.clone();
+        let file = tokens.path().to_owned();
+        Ok((SignIn::begin(url, tokens, self.patience()).await?, file))
     }
 
     fn learn(&self, listed: ServerInventory) {
@@ -230,10 +251,7 @@ impl McpServer {
 
     /// Where what it is given goes to, as people allow it: a host with its port, or the program.
     pub(super) fn destination(&self) -> String {
-        let url = match &self.launch {
-            Ok(McpLaunch::Http { url, .. }) => reqwest::Url::parse(url).ok(),
-            Ok(McpLaunch::Process { .. }) | Err(_) => None,
-        };
+        let url = self.launch.as_ref().ok().and_then(McpLaunch::url).and_then(|url| reqwest::Url::parse(url).ok());
         let place = |url: &reqwest::Url| format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or(443));
         url.as_ref().map_or_else(|| format!("mcp:{}", self.name), place)
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::{ConsoleEffect, NextCommand, TOO_FAST, UpdateTurn};
 use super::change::change;
-use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, prompts, replay, request, run, save, setup, typing};
+use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, request, run, save, setup, typing};
 use crate::console::model::{
     Confirmed, Dialog, EditThen, EditorDialog, FormThen, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, TextField,
     texts, turned,
@@ -156,7 +156,7 @@ pub fn keep_form(model: &mut Model, turn: &mut UpdateTurn) {
             model.dialogs.pop();
             match then {
                 FormThen::Reply(gate) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(answer)),
-                FormThen::Prompt(prompt) => prompts::ask(model, turn, &prompt, answer),
+                FormThen::Prompt(prompt) => super::prompts::ask(model, turn, &prompt, answer),
             }
         }
         Err(why) => form.note = Some(Plain::summary(&why)),
@@ -212,7 +212,7 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::SetUp(choice) => setup::chosen(model, turn, choice),
         PickThen::StartWith(name, first) => run::start_with(model, turn, first, Some(name)),
         PickThen::Trust(item) => app::ask_trust(model, item),
-        PickThen::Prompt(prompt) => prompts::begin(model, turn, prompt),
+        PickThen::Prompt(prompt) => super::prompts::begin(model, turn, prompt),
         PickThen::EditPart(gate, part) => gates::edit_part(model, gate, part),
         PickThen::Answer(gate, option) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::from(option))),
     }
