@@ -77,6 +77,9 @@ pub fn rename_new(from: impl AsFd, name: &Path, to: impl AsFd, new: &Path) -> st
 /// # Errors
 /// When the folder or the file can't be written.
 pub fn write(file: &Path, content: &[u8]) -> Result<()> {
+    // A link stays one.
+    let real = file.canonicalize();
+    let file = real.as_deref().unwrap_or(file);
     put(file, content, (true, OWN), |folder, name, new| renameat(folder, name, folder, new))
 }
 
@@ -154,5 +157,16 @@ mod tests {
         assert_eq!(fs::read(dir.path().join("plan.json")).unwrap(), b"{}");
         assert!(write_open(&dir.path().join("new.json"), b"[]").unwrap());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 7, "nothing is left beside");
+    }
+
+    #[test]
+    fn a_link_stays_one_and_what_it_leads_to_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let (real, link) = (dir.path().join("real.json"), dir.path().join("link.json"));
+        fs::write(&real, "old").unwrap();
+        symlink("real.json", &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read(&real).unwrap(), b"new");
     }
 }
