@@ -67,7 +67,8 @@ pub(super) fn announce(place: &CliContext, io: &mut Io<'_>) {
     let trust = Trust::of(&place.places.home, &place.places.workspace);
     if place.places.settings == place.places.workspace {
         for item in trust.items().iter().filter(|item| item.state != TrustState::Trusted) {
-            io.say(&format!("trusted for this run: {} ({})", Plain::line(&item.path), Plain::line(&item.changes.join("; "))));
+            let begin = if item.is_usable() { "trusted for this run" } else { "warning: not used" };
+            io.say(&format!("{begin}: {} ({})", Plain::line(&item.path), Plain::line(&item.changes.join("; "))));
         }
         return;
     }

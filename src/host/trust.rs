@@ -54,6 +54,13 @@ pub struct TrustItem {
     named: NamedFiles,
 }
 
+impl TrustItem {
+    /// Whether something in the workspace can count: what can't be read or used is left out, trusted or not.
+    pub fn is_usable(&self) -> bool {
+        self.text.is_some() || self.state == TrustState::Removed
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
@@ -284,6 +291,9 @@ fn faults(path: &str, text: &str) -> Vec<String> {
     if path == MCP_FILE {
         return McpEntry::read(text).err().iter().map(ToString::to_string).collect();
     }
+    if path.ends_with(".md") {
+        return Card::parse(text, path, "project").err().iter().map(ToString::to_string).collect();
+    }
     if !path.ends_with("config.toml") {
         return Vec::new();
     }
@@ -305,7 +315,8 @@ fn meaning(path: &str, text: &str) -> Vec<String> {
     if !path.ends_with(".md") {
         return vec!["plan template: requests may be planned with it".to_owned()];
     }
-    let Ok(card) = Card::parse(text, path, "project") else { return vec!["can't be read as an agent's card".to_owned()] };
+    // The fault says it.
+    let Ok(card) = Card::parse(text, path, "project") else { return Vec::new() };
     let shipped = AgentRegistry::shipped().cards();
     let tools = |card: &Card| if card.tools.is_empty() { "no tools".to_owned() } else { format!("the tools {}", card.tools.join(", ")) };
     vec![match shipped.get(&card.name) {

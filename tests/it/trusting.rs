@@ -125,10 +125,16 @@ fn what_can_not_be_read_or_used_is_not_trusted() {
     let listed = program.run(&["trust"]).code(0);
     assert!(listed.out.contains("a project can't set `permissions.allow`") && listed.out.contains("can't be read"), "{listed}");
     assert!(!listed.out.contains("writer.yaml"), "nothing reads it");
-    for file in [".dagdeck/config.toml", ".dagdeck/agents/zero.md"] {
+    program.file(".dagdeck/agents/writer.md", "---\nname: writer\ntools: 7\n---\nx");
+    assert!(program.run(&["trust"]).out.contains(".dagdeck/agents/writer.md:3: "), "a card's fault is said with its line");
+    for file in [".dagdeck/config.toml", ".dagdeck/agents/zero.md", ".dagdeck/agents/writer.md"] {
         program.run(&["trust", file]).code(1).says(&["can't be trusted"]);
     }
     program.run(&["tools"]).code(0);
+    std::fs::remove_file(program.workspace().join(".dagdeck/config.toml")).unwrap();
+    let plan = program.file("plan.json", r#"{"nodes": [{"id": "a", "agent": "writer", "objective": "x"}]}"#);
+    let ran = program.run(&["run", &plan, "--rehearse", "--trust"]).code(8);
+    ran.says(&["warning: not used: .dagdeck/agents/writer.md", "warning: not used: .dagdeck/agents/zero.md"]);
 }
 
 #[test]
