@@ -31,6 +31,16 @@ pub(super) fn check(check: &mut PlanCheck) {
             );
             check.find(Code::PrivateData, FindingPlace::Node(at), "", message, None);
         }
+        if reached.is_none()
+            && matches!(plan.nodes[at].kind, NodeKind::Loop(_))
+            && gives(check, &plan.nodes[at].kind)
+            && let Some(sender) = sends(check, plan, &plan.nodes[at])
+        {
+            let message = format!(
+                "what one iteration reads is private in the next, so that `{sender}` asks before it sends (`--allow-host HOST` allows it)"
+            );
+            check.find(Code::PrivateData, FindingPlace::Node(at), "", message, None);
+        }
         origins[at] = reached.or_else(|| gives(check, &plan.nodes[at].kind).then_some(at));
     }
 }

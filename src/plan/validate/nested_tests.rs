@@ -34,6 +34,18 @@ fn private_data_is_followed_into_what_a_body_sends() {
 }
 
 #[test]
+fn what_one_iteration_reads_is_private_where_the_next_one_sends() {
+    let document = |tool: &str, args: serde_json::Value| {
+        json!({"nodes": [{"id": "loop", "until": "iteration > 1", "max_iterations": 3, "body": {"nodes": [
+            {"id": "send", "tool": "fetch_url", "args": {"url": "https://example.com/"}}, {"id": "read", "tool": tool, "args": args}
+        ]}}]})
+    };
+    let told = |tool, args| validate(&read(document(tool, args)), &catalog()).into_iter().find(|found| found.code == Code::PrivateData);
+    assert!(told("read_file", json!({"path": "x"})).unwrap().message.starts_with("what one iteration reads is private in the next"));
+    assert_eq!(told("calculator", json!({"expression": "1"})), None);
+}
+
+#[test]
 fn findings_inside_tell_the_address_and_the_place_in_the_document() {
     let document = json!({"nodes": [
         {"id": "first", "value": 1},
