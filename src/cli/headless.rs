@@ -378,6 +378,12 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
         }
     } else if ended.state.outcome().is_some() {
         print_results(&ended.run.0, &output(&ended.state), ShownKeys::None, io)?;
+        // The output is made of these results.
+        for (id, node) in ended.state.nodes().filter(|(id, _)| !ended.state.is_final(id)) {
+            for note in node.result.iter().flat_map(|result| result_notes(result)) {
+                io.say(&format!("note: {}: {}", Plain::line(id), Plain::line(note)));
+            }
+        }
     }
     let is_over = ended.state.outcome().is_some();
     let elapsed = if is_over { format!(", {}", elapsed(ended.state.elapsed_ms(Time::default()))) } else { String::new() };

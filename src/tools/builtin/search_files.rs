@@ -1,14 +1,16 @@
 //! `search_files`: lines that match, by regular expression or literally, in files that version control would see.
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks::Lossy};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::io;
 
 use super::{AbandonFlag, FileTool, access, beginning, describe, list_directory};
 use crate::engine::DataSource;
 use crate::plan::{Risk, ToolReach};
+use crate::text::counted;
 use crate::tools::walk::{Seen, walk};
 use crate::tools::{Assessment, Tool, ToolError, ToolOutput, Workspace};
 
@@ -56,6 +58,9 @@ fn search(workspace: &Workspace, args: &SearchFilesArgs, stop: &AbandonFlag) -> 
     if !start.exists() {
         return Err(ToolError::refused(format!("`{}` does not exist", at.display())));
     }
+    if !start.is_file() && !start.is_dir() {
+        return Err(ToolError::refused(format!("`{}` is neither a file nor a directory", at.display())));
+    }
     let pattern = args.glob.as_deref().map(list_directory::Pattern::new).transpose()?;
     let mut hunt = Hunt {
         matcher: matcher(args)?,
@@ -64,9 +69,19 @@ fn search(workspace: &Workspace, args: &SearchFilesArgs, stop: &AbandonFlag) -> 
         limit: args.max_results.unwrap_or(200),
         found: Vec::new(),
         truncated: false,
+        searched: 0,
+        passed: Vec::new(),
+        binary: Vec::new(),
     };
-    for entry in walk(&start, Seen::of(false, args.ignored), None).flatten() {
+    for entry in walk(&start, Seen::of(false, args.ignored), None) {
         stop.check()?;
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                hunt.passed.push(error.to_string());
+                continue;
+            }
+        };
         let below = entry.path().strip_prefix(&start).unwrap_or(entry.path());
         let wanted = pattern.as_ref().is_none_or(|pattern| entry.depth() == 0 || pattern.matches(below));
         if wanted && entry.file_type().is_some_and(|kind| kind.is_file()) {
@@ -80,11 +95,26 @@ fn search(workspace: &Workspace, args: &SearchFilesArgs, stop: &AbandonFlag) -> 
     let mut seen: Vec<&str> = hunt.found.iter().filter_map(|found| found["path"].as_str()).collect();
     seen.dedup();
     files.extend(seen.iter().map(|path| access((*path).to_owned(), "read", None)));
+    let mut value = json!({"matches": hunt.found, "truncated": hunt.truncated});
+    let notes = [("could not be searched", &hunt.passed), ("of binary data, not searched to the end", &hunt.binary)];
+    let mut notes: Vec<String> = notes.into_iter().filter_map(|(what, paths)| passed_over(what, paths)).collect();
+    if hunt.searched == 0 {
+        notes.push("no file was searched".to_owned());
+    }
+    if !notes.is_empty() {
+        value["notes"] = json!(notes);
+    }
     Ok(ToolOutput {
         sources: vec![DataSource { kind: "file".into(), identifier: at.display(), query: Some(args.pattern.clone()) }],
-        value: json!({"matches": hunt.found, "truncated": hunt.truncated}),
+        value,
         files,
     })
+}
+
+/// How many files, with the first of them.
+fn passed_over(what: &str, files: &[String]) -> Option<String> {
+    let first = files.first()?;
+    Some(format!("{} {what}, such as {first}", counted(files.len(), "file")))
 }
 
 fn matcher(args: &SearchFilesArgs) -> Result<RegexMatcher, ToolError> {
@@ -104,22 +134,58 @@ struct Hunt {
     limit: usize,
     found: Vec<Value>,
     truncated: bool,
+    searched: usize,
+    /// Files that could not be searched, each with the reason.
+    passed: Vec<String>,
+    /// Files that are no text from some byte on.
+    binary: Vec<String>,
 }
 
 impl Hunt {
-    /// Adds the matches of one file. A file that can't be read is passed over.
+    /// Adds the matches of one file.
     fn file(&mut self, workspace: &Workspace, path: &str) {
-        let Ok(file) = workspace.locate(path).and_then(|at| workspace.open(&at)) else { return };
-        let (found, truncated, limit) = (&mut self.found, &mut self.truncated, self.limit);
-        let sink = Lossy(|line, text| {
-            *truncated = found.len() == limit;
-            if !*truncated {
-                let text = beginning(text.trim_end_matches(['\r', '\n']), LINE);
-                found.push(json!({"path": path, "line": line, "text": text}));
-            }
-            Ok(!*truncated)
-        });
-        let _ = self.searcher.search_file(&self.matcher, &file, sink);
+        let file = match workspace.locate(path).and_then(|at| workspace.open(&at)) {
+            Ok(file) => file,
+            Err(error) => return self.passed.push(error.message),
+        };
+        let mut matches = FileMatches { path, found: &mut self.found, limit: self.limit, truncated: false, is_binary: false };
+        let searched = self.searcher.search_file(&self.matcher, &file, &mut matches);
+        self.truncated = matches.truncated;
+        self.searched += 1;
+        if matches.is_binary {
+            self.binary.push(format!("`{path}`"));
+        }
+        if let Err(error) = searched {
+            self.passed.push(format!("`{path}`: {error}"));
+        }
+    }
+}
+
+/// The matches of one file, as they are found.
+struct FileMatches<'a> {
+    path: &'a str,
+    found: &'a mut Vec<Value>,
+    limit: usize,
+    truncated: bool,
+    is_binary: bool,
+}
+
+impl Sink for FileMatches<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
+        self.truncated = self.found.len() == self.limit;
+        if !self.truncated {
+            let text = String::from_utf8_lossy(found.bytes());
+            let text = beginning(text.trim_end_matches(['\r', '\n']), LINE);
+            self.found.push(json!({"path": self.path, "line": found.line_number(), "text": text}));
+        }
+        Ok(!self.truncated)
+    }
+
+    fn binary_data(&mut self, _: &Searcher, _: u64) -> io::Result<bool> {
+        self.is_binary = true;
+        Ok(true)
     }
 }
 
@@ -142,7 +208,7 @@ mod tests {
     fn matching_lines_come_with_path_and_number() {
         let output = fixture().call("search_files", json!({"pattern": "^fn \\w+"})).unwrap();
         let expected = json!([{"path": "src/a.rs", "line": 1, "text": "fn main() {}"}, {"path": "src/b.txt", "line": 1, "text": "fn x"}]);
-        assert_eq!(output.value, json!({"matches": expected, "truncated": false}));
+        assert_eq!([&output.value["matches"], &output.value["truncated"]], [&expected, &json!(false)]);
         assert_eq!(output.sources[0].query.as_deref(), Some("^fn \\w+"));
     }
 
@@ -162,6 +228,18 @@ mod tests {
         let search = |limit| fixture.call("search_files", json!({"pattern": "x", "max_results": limit})).unwrap().value;
         assert_eq!((search(9)["matches"].as_array().unwrap().len(), search(9)["truncated"] == true), (9, true));
         assert_eq!((search(10)["matches"].as_array().unwrap().len(), search(10)["truncated"] == true), (10, false));
+    }
+
+    #[test]
+    fn what_could_not_be_searched_is_said() {
+        let fixture = Fixture::new(&[("a", "fn a"), ("bin", "fn z\0"), ("long", &"a".repeat(20 << 20))]);
+        let value = fixture.call("search_files", json!({"pattern": "fn"})).unwrap().value;
+        assert_eq!(value["matches"], json!([{"path": "a", "line": 1, "text": "fn a"}]));
+        let notes: Vec<&str> = value["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap()).collect();
+        assert!(notes[0].starts_with("1 file could not be searched, such as `long`: "), "{notes:?}");
+        assert_eq!(notes[1], "1 file of binary data, not searched to the end, such as `bin`");
+        let none = fixture.call("search_files", json!({"pattern": "fn", "glob": "*.rs"})).unwrap().value;
+        assert_eq!(none["notes"], json!(["no file was searched"]));
     }
 
     #[test]

@@ -31,9 +31,10 @@ pub fn is_effect(result: &Value, tool: Option<&str>) -> bool {
     }
 }
 
-/// What has to be known about the answer of `query_data`.
+/// What has to be known about the answer of `query_data`, or of a search.
 pub fn result_notes(result: &Value) -> impl Iterator<Item = &str> {
-    let is_answer = result.get("columns").is_some() && result.get("rows").is_some();
+    let has = |name| result.get(name).is_some();
+    let is_answer = has("columns") && has("rows") || has("matches") && has("truncated");
     result.get("notes").filter(|_| is_answer).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
