@@ -86,6 +86,9 @@ pub fn answer(job: &QueryJob, limits: QueryLimits) -> Result<Value, QueryFault> 
         shown
     };
     let mut notes: Vec<String> = tables.iter().flat_map(|table| table.notes.clone()).collect();
+    let lossy = job.files.iter().filter(|file| file.text.contains(char::REPLACEMENT_CHARACTER));
+    notes
+        .extend(lossy.map(|file| format!("{} has characters that are no UTF-8: they are `\u{fffd}`, and texts may look alike", file.path)));
     if found.truncated {
         notes.push(format!("cut after {} rows, as `max_rows` says; there are more", found.rows.len()));
     }
@@ -309,6 +312,13 @@ mod tests {
 
     fn fault(sql: &str) -> QueryFault {
         answer(&job(sql, &[SALES]), SHORT).unwrap_err()
+    }
+
+    #[test]
+    fn texts_that_may_look_alike_are_told() {
+        let file = ("names.csv", "name\nM\u{fffd}ller\n");
+        let value = answer(&job("SELECT name FROM names", &[file]), SHORT).unwrap();
+        assert_eq!(value["notes"], json!(["names.csv has characters that are no UTF-8: they are `\u{fffd}`, and texts may look alike"]));
     }
 
     #[test]
