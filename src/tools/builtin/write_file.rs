@@ -28,17 +28,39 @@ pub(super) fn tool() -> impl Tool {
         info: describe::<WriteFileArgs>("write_file", description, Risk::Write, ToolReach::Private),
         assess: |args| Assessment::local(Risk::Write, format!("writes `{}`", args["path"].as_str().unwrap_or_default())),
         work: |workspace, args, _| write(workspace, args),
-        preview: Some(|context, args| preview(context, &args.path, |_| Ok(text(&args.content)))),
+        preview: Some(|context, args| {
+            preview(context, &args.path, |_| {
+                let workspace = Workspace::new(&context.workspace)?;
+                loses_nothing(&workspace, &workspace.locate_for_writing(&args.path)?, text(&args.content))
+            })
+        }),
     }
 }
 
 fn write(workspace: &Workspace, args: &WriteFileArgs) -> Result<ToolOutput, ToolError> {
     let at = workspace.locate_for_writing(&args.path)?;
-    let text = text(&args.content);
+    let text = loses_nothing(workspace, &at, text(&args.content))?;
     let created = !workspace.absolute(&at).exists();
     workspace.write(&at, text.as_bytes())?;
     let value = json!({"path": at.display(), "bytes": text.len(), "created": created});
     Ok(ToolOutput::of(value, vec![access(at.display(), "write", Some(&text))]))
+}
+
+/// Longest file that is compared with what was read of it.
+const COMPARED: u64 = 64 << 20;
+
+/// A text, unless it is what was read of a file that is no UTF-8: writing that back would lose characters which no difference shows.
+fn loses_nothing(workspace: &Workspace, at: &Located, text: String) -> Result<String, ToolError> {
+    let is_file = workspace.absolute(at).symlink_metadata().is_ok_and(|found| found.is_file());
+    if text.contains(char::REPLACEMENT_CHARACTER)
+        && is_file
+        && workspace.read(at, COMPARED)?.is_none_or(|bytes| std::str::from_utf8(&bytes).is_err())
+    {
+        let message =
+            format!("`{}` is not UTF-8 text: this would write `\u{fffd}` in place of characters that were read from it", at.display());
+        return Err(ToolError::refused(message).hint("convert the file first, such as with `iconv`, or write another file"));
+    }
+    Ok(text)
 }
 
 /// The text that a value is written as.
@@ -125,5 +147,19 @@ mod tests {
         let fixture = Fixture::new(&[]);
         let refused = preview(&fixture, json!({"path": "../x", "content": "x"}));
         assert_eq!(refused, Preview::Text("this would be refused: `../x` leads outside the workspace".into()));
+    }
+
+    #[test]
+    fn what_was_read_of_a_file_that_is_no_utf_8_is_not_written_over_it() {
+        let fixture = Fixture::new(&[("a", "")]);
+        std::fs::write(fixture.path().join("a"), b"M\xfcller\nx\n").unwrap();
+        let read = fixture.call("read_file", json!({"path": "a"})).unwrap().value;
+        let args = json!({"path": "a", "content": read.as_str().unwrap().replace('x', "y")});
+        let error = fixture.call("write_file", args.clone()).unwrap_err();
+        assert!(error.message.starts_with("`a` is not UTF-8 text"), "{error}");
+        assert!(matches!(preview(&fixture, args.clone()), Preview::Text(text) if text.contains("would be refused")));
+        assert_eq!(std::fs::read(fixture.path().join("a")).unwrap(), b"M\xfcller\nx\n");
+        fixture.call("write_file", json!({"path": "a", "content": "Miller"})).unwrap();
+        fixture.call("write_file", json!({"path": "b", "content": read})).unwrap();
     }
 }
