@@ -23,7 +23,7 @@ pub fn permissions(args: &PermissionsArgs, place: &CliContext, io: &mut Io<'_>) 
         return Ok(Exit::Success);
     }
     let config = place.config()?.permissions;
-    let rules = kept.list();
+    let rules = kept.list()?;
     if args.json {
         io.json(&json!({"configuration": config, "kept": rules, "file": kept.file()}))?;
         return Ok(Exit::Success);
@@ -88,7 +88,7 @@ impl RuleArgs {
             let pair = only.split_once('=').map(|(name, pattern)| (name.to_owned(), pattern.to_owned()));
             pair.ok_or_else(|| CliError::usage(format!("`--only {only}` is not NAME=PATTERN")))
         });
-        let call = RuledCall { run, node: &gate.node, tool, args };
+        let call = RuledCall { run, node: &gate.node, tool, args, workspace: &place.places.workspace };
         let rule = KeptRule::of(call, verdict, scope, only.collect::<Result<_, _>>()?, (user(), SystemClock.now()))?;
         let rules = Trust::of(&place.places.home, &place.places.workspace).rules();
         let rule = rules.add(rule)?;

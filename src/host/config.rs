@@ -10,7 +10,7 @@ use crate::plan::{
     limits::{AgentLimits, MOST_ITERATIONS, SLOTS},
     validate::nearest,
 };
-use crate::tools::{PermissionConfig, ToolsConfig};
+use crate::tools::{Permission, PermissionConfig, ToolsConfig};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -198,6 +198,10 @@ struct ConfigFile {
 impl ConfigFile {
     fn config(&self) -> Result<Config, ConfigError> {
         let config: Config = toml::from_str(&self.text).map_err(|error| self.fault(&error))?;
+        if let Err(error) = Permission::new(&config.permissions) {
+            let hint = "fix the list; docs/tools.md says what rules can be about".to_owned();
+            return Err(ConfigError { file: self.file.clone(), line: self.line_of("permissions"), message: error.to_string(), hint });
+        }
         let Some((setting, why)) = config.limits.fault() else { return Ok(config) };
         let line = self.text.lines().position(|line| line.trim_start().starts_with(setting)).map(|index| index + 1);
         let hint = "fix the line, or remove it to get the default".to_owned();

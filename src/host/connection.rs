@@ -248,7 +248,8 @@ impl ClientSession {
             return;
         }
         let by = (self.shared.user.clone(), self.shared.clock.now());
-        let call = RuledCall { run: &run, node: &gate.node, tool: &tool, args: &gate.payload };
+        let workspace = &self.shared.places.workspace;
+        let call = RuledCall { run: &run, node: &gate.node, tool: &tool, args: &gate.payload, workspace };
         let rule = KeptRule::of(call, Verdict::Allow, RuleScope::Project, BTreeMap::new(), by);
         match rule.and_then(|rule| self.shared.places.kept_trust().rules().add(rule)) {
             Ok(_) => self.command(run, command).await,

@@ -251,7 +251,8 @@ impl JobRunner for Jobs {
         let registry = self.kit.toolbox.now();
         let judgement = registry.judge(tool, args, &self.kit.context()).ok()?;
         let may_run = registry.get(tool)?.asks_because().is_none() && registry.check(tool, args).is_ok() && names_in(args).is_empty();
-        let (rules, call) = (self.kit.kept_trust.rules(), RuledCall { run, node: &gate.gate.node, tool, args });
+        let (rules, call) =
+            (self.kit.kept_trust.rules(), RuledCall { run, node: &gate.gate.node, tool, args, workspace: &self.kit.workspace });
         let (judgement, rule) = rules.judged(judgement, call);
         if !may_run || judgement.verdict != Verdict::Allow {
             return None;

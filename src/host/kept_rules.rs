@@ -5,10 +5,16 @@ use super::client::Problem;
 use crate::engine::{RunId, Time};
 use crate::files::{self, beside};
 use crate::plan::{NodeId, SHELL_TOOL, Verdict};
-use crate::tools::{CallRule, Judgement};
+use crate::tools::{CallArguments, CallRule, Judgement};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{collections::BTreeMap, fs::OpenOptions, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fmt::Display,
+    fs::OpenOptions,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
 
 /// The rules of one workspace.
 #[derive(Clone, Debug)]
@@ -66,6 +72,7 @@ pub struct RuledCall<'a> {
     pub node: &'a NodeId,
     pub tool: &'a str,
     pub args: &'a Value,
+    pub workspace: &'a Path,
 }
 
 impl KeptRules {
@@ -77,10 +84,20 @@ impl KeptRules {
         self.folder.join("rules.json")
     }
 
-    /// The rules, oldest first. A file that can't be read allows nothing.
-    pub fn list(&self) -> Vec<KeptRule> {
-        let text = files::read_text(&self.file(), files::DOCUMENT).unwrap_or_default();
-        serde_json::from_str(&text).unwrap_or_default()
+    /// The rules, oldest first.
+    ///
+    /// # Errors
+    /// When their file can't be read.
+    pub fn list(&self) -> Result<Vec<KeptRule>, Problem> {
+        let problem = |cause: &dyn Display| {
+            Problem::new(format!("the rules that replies made can't be read: `{}`: {cause}", self.file().display()))
+                .hint("fix the file; or remove it, and all of them end")
+        };
+        match files::read_text(&self.file(), files::DOCUMENT) {
+            Ok(text) => serde_json::from_str(&text).map_err(|error| problem(&error)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(problem(&error)),
+        }
     }
 
     /// Keeps a rule, and gives it as it is kept.
@@ -118,7 +135,14 @@ impl KeptRules {
             Verdict::Allow => judgement.verdict == Verdict::Ask,
             Verdict::Ask => false,
         };
-        let rules = self.list();
+        let rules = match self.list() {
+            Ok(rules) => rules,
+            // One of them may deny this call.
+            Err(problem) if judgement.verdict == Verdict::Allow => {
+                return (Judgement { verdict: Verdict::Ask, why: format!("{}; {}", problem.message, judgement.why), ..judgement }, None);
+            }
+            Err(_) => return (judgement, None),
+        };
         let found = rules.iter().filter(decides).filter(|rule| rule.covers(call)).max_by_key(|rule| rule.rule.verdict);
         let Some(rule) = found else { return (judgement, None) };
         let why = format!("rule {}: {}; {}", rule.id, rule.label(), judgement.why);
@@ -136,11 +160,14 @@ impl KeptRules {
             files::private_folder(&self.folder)?;
             let lock = OpenOptions::new().create(true).truncate(false).write(true).open(self.folder.join("rules.lock"))?;
             lock.lock()?;
-            let mut rules = self.list();
+            let mut rules = match self.list() {
+                Ok(rules) => rules,
+                Err(problem) => return Ok(Err(problem)),
+            };
             change(&mut rules);
-            beside::write_private(&self.file(), serde_json::to_string_pretty(&rules)?.as_bytes())
+            beside::write_private(&self.file(), serde_json::to_string_pretty(&rules)?.as_bytes()).map(Ok)
         };
-        write().map_err(|error: std::io::Error| Problem::new(format!("`{}` can't be written: {error}", self.file().display())))
+        write().unwrap_or_else(|error: std::io::Error| Err(Problem::new(format!("`{}` can't be written: {error}", self.file().display()))))
     }
 }
 
@@ -181,7 +208,7 @@ impl KeptRule {
         self.run.as_ref().is_none_or(|run| run == call.run)
             && self.node.as_ref().is_none_or(|node| node == call.node)
             && self.exact.as_ref().is_none_or(|args| args == call.args)
-            && self.rule.covers(call.tool, call.args)
+            && self.rule.covers(call.tool, CallArguments { values: call.args, workspace: call.workspace })
     }
 
     /// What it does, in words.
@@ -226,7 +253,7 @@ mod tests {
             let mut literal = base;
             for (scope, allows, of_tool, of_run, of_node, of_path) in made {
                 let verdict = if allows { Verdict::Allow } else { Verdict::Deny };
-                let call = RuledCall { run: &runs[of_run], node: &nodes[of_node], tool: tools[of_tool], args: &args[of_path] };
+                let call = RuledCall { run: &runs[of_run], node: &nodes[of_node], tool: tools[of_tool], args: &args[of_path], workspace: folder.path() };
                 rules.add(KeptRule::of(call, verdict, scopes[scope], BTreeMap::new(), ("tester".into(), Time(1))).unwrap()).unwrap();
                 let fits = of_tool == tool && match scope {
                     0 => of_run == run && of_path == path,
@@ -240,7 +267,7 @@ mod tests {
                     literal = Verdict::Allow;
                 }
             }
-            let call = RuledCall { run: &runs[run], node: &nodes[node], tool: tools[tool], args: &args[path] };
+            let call = RuledCall { run: &runs[run], node: &nodes[node], tool: tools[tool], args: &args[path], workspace: folder.path() };
             prop_assert_eq!(judge(&rules, base, call), literal);
         }
     }
@@ -250,7 +277,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let rules = KeptRules::new(folder.path().join("made/when/needed"));
         let (run, node, args) = (RunId("r".into()), NodeId::new("a"), json!({"command": "git log -n 3"}));
-        let call = RuledCall { run: &run, node: &node, tool: SHELL_TOOL, args: &args };
+        let call = RuledCall { run: &run, node: &node, tool: SHELL_TOOL, args: &args, workspace: folder.path() };
         let by = || ("tester".to_owned(), Time(1));
         let rule = KeptRule::of(call, Verdict::Allow, RuleScope::Project, BTreeMap::new(), by()).unwrap();
         let kept = rules.add(rule).unwrap();
@@ -259,12 +286,27 @@ mod tests {
         assert_eq!(judge(&rules, Verdict::Ask, RuledCall { args: &longer, ..call }), Verdict::Ask);
         assert_eq!(judge(&rules, Verdict::Ask, RuledCall { run: &other, ..call }), Verdict::Allow);
         rules.hit(kept.id);
-        assert_eq!(rules.list()[0].hits, 1);
+        assert_eq!(rules.list().unwrap()[0].hits, 1);
         let piped = json!({"command": "git log | sh"});
         let refused = KeptRule::of(RuledCall { args: &piped, ..call }, Verdict::Allow, RuleScope::Project, BTreeMap::new(), by());
         assert!(refused.unwrap_err().message.contains("not one plain command"));
         rules.revoke(kept.id).unwrap();
         assert_eq!(judge(&rules, Verdict::Ask, call), Verdict::Ask);
         assert!(rules.revoke(kept.id).is_err());
+    }
+
+    #[test]
+    fn rules_that_cant_be_read_let_nothing_run_unasked_and_are_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let rules = KeptRules::new(folder.path().to_owned());
+        let (run, node, args) = (RunId("r".into()), NodeId::new("a"), json!({"command": "ls"}));
+        let call = RuledCall { run: &run, node: &node, tool: SHELL_TOOL, args: &args, workspace: folder.path() };
+        std::fs::write(rules.file(), "[{").unwrap();
+        assert!(rules.list().unwrap_err().message.contains("rules.json"));
+        let verdicts = [Verdict::Allow, Verdict::Ask, Verdict::Deny].map(|verdict| judge(&rules, verdict, call));
+        assert_eq!(verdicts, [Verdict::Ask, Verdict::Ask, Verdict::Deny]);
+        let rule = KeptRule::of(call, Verdict::Deny, RuleScope::Run, BTreeMap::new(), ("tester".into(), Time(1))).unwrap();
+        assert!(rules.add(rule).is_err());
+        assert_eq!(std::fs::read_to_string(rules.file()).unwrap(), "[{");
     }
 }

@@ -124,7 +124,7 @@ impl ToolCaller<'_> {
     fn judge(&self, registry: &ToolRegistry, call: &ToolCall) -> Result<(Judgement, Option<u32>), ToolError> {
         let judgement = registry.judge(&call.tool, &call.args, self.context)?;
         let Assignment { run, origin, .. } = self.task;
-        let ruled = RuledCall { run, node: &origin.node, tool: &call.tool, args: &call.args };
+        let ruled = RuledCall { run, node: &origin.node, tool: &call.tool, args: &call.args, workspace: &self.context.workspace };
         let asks_itself = registry.get(&call.tool).is_some_and(|tool| tool.asks_because().is_some());
         let by_rules = self.trust.rules().judged(judgement.clone(), ruled);
         Ok(if asks_itself && by_rules.0.verdict == Verdict::Allow { (judgement, None) } else { by_rules })

@@ -1,12 +1,14 @@
 //! `CallRule`: what is done with calls of a tool whose arguments are as a person wrote.
 
-use super::{GlobError, Globs, plain_command};
+use super::{GlobError, Globs, Workspace, plain_command};
 use crate::plan::{SHELL_TOOL, Verdict};
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// A rule for calls of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -32,7 +34,7 @@ impl CallRule {
     }
 
     /// Whether a call is what it is about; a rule that can't be used is about none.
-    pub fn covers(&self, tool: &str, args: &Value) -> bool {
+    pub fn covers(&self, tool: &str, args: CallArguments<'_>) -> bool {
         ReadyRule::new(self).is_ok_and(|rule| rule.covers([tool].into_iter(), Some(args)))
     }
 
@@ -41,6 +43,13 @@ impl CallRule {
         let args: Vec<String> = self.args.iter().map(|(name, pattern)| format!(" {name}={pattern}")).collect();
         format!("{}{}", self.tool, args.concat())
     }
+}
+
+/// The arguments of a call, and the workspace that tells where a path in them leads.
+#[derive(Clone, Copy)]
+pub struct CallArguments<'a> {
+    pub values: &'a Value,
+    pub workspace: &'a Path,
 }
 
 /// A rule, ready to be compared with calls.
@@ -91,9 +100,11 @@ impl ReadyRule {
 
     /// Whether a tool of one of these names, called with these arguments, is what the rule is about. Without arguments: whether it is whatever
     /// they are.
-    pub(super) fn covers<'a>(&self, mut names: impl Iterator<Item = &'a str>, args: Option<&Value>) -> bool {
-        let fits =
-            |(name, pattern): &(String, ArgumentPattern)| args.and_then(|args| args.get(name)).is_some_and(|value| pattern.covers(value));
+    pub(super) fn covers<'a>(&self, mut names: impl Iterator<Item = &'a str>, args: Option<CallArguments<'_>>) -> bool {
+        let fits = |(name, pattern): &(String, ArgumentPattern)| {
+            let value = args.and_then(|args| Some((args.values.get(name)?, args.workspace)));
+            value.is_some_and(|(value, workspace)| pattern.covers(value, self.rule.verdict, workspace))
+        };
         names.any(|name| self.tool.find(name).is_some()) && self.args.iter().all(fits)
     }
 
@@ -119,27 +130,110 @@ impl Precision {
 }
 
 impl ArgumentPattern {
-    fn covers(&self, value: &Value) -> bool {
+    /// A rule that allows covers a value if all of it fits, by what is written and by where it leads. One that asks or denies covers it if any
+    /// of it may reach what is meant.
+    fn covers(&self, value: &Value, verdict: Verdict, workspace: &Path) -> bool {
         match (self, value) {
             (Self::Command(pattern), Value::String(command)) => plain_command::covers(pattern, command),
-            (Self::Text(pattern, glob), Value::String(text)) => match reqwest::Url::parse(text).ok().filter(|_| text.contains("://")) {
-                Some(url) if !pattern.contains('/') => is_host(glob, &url),
-                Some(_) => text == pattern,
-                None => path(text).is_some_and(|path| glob.is_match(path)),
-            },
             (Self::Text(pattern, _), Value::Bool(_) | Value::Number(_)) => {
                 let text = value.to_string();
                 text == *pattern
             }
-            (Self::Text(..), Value::Null | Value::Array(_) | Value::Object(_)) => false,
-            (Self::Command(_), _) => false,
+            (Self::Text(pattern, glob), Value::String(_) | Value::Array(_) | Value::Object(_)) => {
+                let texts = texts(value);
+                let target = PatternTarget { pattern, glob, workspace };
+                match verdict {
+                    Verdict::Allow => !texts.is_empty() && texts.iter().all(|text| target.is_kept_to(text)),
+                    Verdict::Ask | Verdict::Deny => texts.iter().any(|text| target.is_reached(text)),
+                }
+            }
+            (Self::Text(..), Value::Null) | (Self::Command(_), _) => false,
         }
     }
 }
 
-/// Whether a pattern means the host of an address, or its host with the port. An address with a name before an `@` is covered by nothing.
+/// The texts of a value, such as the paths of a list.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(list) => list.iter().flat_map(texts).collect(),
+        Value::Object(fields) => fields.values().flat_map(texts).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+/// What a pattern is about, in a workspace.
+struct PatternTarget<'a> {
+    pattern: &'a str,
+    glob: &'a GlobMatcher,
+    workspace: &'a Path,
+}
+
+/// At how many files it is looked whether one of them is meant; among more of them one may be.
+const MOST_FILES: usize = 10_000;
+
+impl PatternTarget<'_> {
+    /// Whether a text is and leads to nothing else than what is meant.
+    fn is_kept_to(&self, text: &str) -> bool {
+        match address(text) {
+            Some(url) if !self.pattern.contains('/') => is_host(self.glob, &url) && url.username().is_empty() && url.password().is_none(),
+            Some(_) => text == self.pattern,
+            None => {
+                let leads = self.leads(text).is_none_or(|(_, leads)| self.glob.is_match(leads));
+                path(text).is_some_and(|path| self.glob.is_match(path)) && leads
+            }
+        }
+    }
+
+    /// Whether a text may lead to what is meant: as a link, by `..`, as a folder or a pattern with it inside.
+    fn is_reached(&self, text: &str) -> bool {
+        if let Some(url) = address(text) {
+            return [text, url.as_str()].into_iter().any(|text| self.glob.is_match(text)) || is_host(self.glob, &url);
+        }
+        if self.glob.is_match(text) || path(text).is_some_and(|path| self.glob.is_match(path)) {
+            return true;
+        }
+        let written = text.contains(['*', '?', '[', '{']).then(|| GlobBuilder::new(text).literal_separator(true).build().ok()).flatten();
+        if let Some(written) = written.map(|glob| glob.compile_matcher()) {
+            return self.is_among(PathBuf::new(), |path| written.is_match(path));
+        }
+        let Some((workspace, leads)) = self.leads(text) else { return false };
+        self.glob.is_match(&leads) || workspace.root().join(&leads).is_dir() && self.is_among(leads, |_| true)
+    }
+
+    /// Where a path leads in the workspace.
+    fn leads(&self, text: &str) -> Option<(Workspace, PathBuf)> {
+        let workspace = Workspace::new(self.workspace).ok()?;
+        let at = workspace.locate(text).ok()?;
+        Some((workspace, at.path().to_owned()))
+    }
+
+    /// Whether what is meant is among the files below a folder of the workspace.
+    fn is_among(&self, folder: PathBuf, is_one: impl Fn(&Path) -> bool) -> bool {
+        let (mut folders, mut seen) = (vec![folder], 0);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(self.workspace.join(&folder)).into_iter().flatten().flatten() {
+                let path = folder.join(entry.file_name());
+                seen += 1;
+                if seen > MOST_FILES || self.glob.is_match(&path) && is_one(&path) {
+                    return true;
+                }
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(path);
+                }
+            }
+        }
+        false
+    }
+}
+
+fn address(text: &str) -> Option<reqwest::Url> {
+    reqwest::Url::parse(text).ok().filter(|_| text.contains("://"))
+}
+
+/// Whether a pattern means the host of an address, or its host with the port.
 fn is_host(glob: &GlobMatcher, url: &reqwest::Url) -> bool {
-    let Some(host) = url.host_str().filter(|_| url.username().is_empty() && url.password().is_none()) else { return false };
+    let Some(host) = url.host_str().map(|host| host.trim_end_matches('.')) else { return false };
     let port = url.port_or_known_default().map(|port| format!("{host}:{port}"));
     glob.is_match(host) || port.is_some_and(|place| glob.is_match(place))
 }
@@ -160,8 +254,67 @@ mod tests {
     use serde_json::json;
 
     fn covers(pattern: (&str, &str), args: Value) -> bool {
-        let rule = CallRule { tool: "t".into(), verdict: Verdict::Allow, args: [(pattern.0.to_owned(), pattern.1.to_owned())].into() };
-        ReadyRule::new(&rule).unwrap().covers(["t"].into_iter(), Some(&args))
+        covers_in(Path::new("/nowhere"), Verdict::Allow, pattern, &args)
+    }
+
+    fn covers_in(workspace: &Path, verdict: Verdict, pattern: (&str, &str), values: &Value) -> bool {
+        let rule = CallRule { tool: "t".into(), verdict, args: [(pattern.0.to_owned(), pattern.1.to_owned())].into() };
+        ReadyRule::new(&rule).unwrap().covers(["t"].into_iter(), Some(CallArguments { values, workspace }))
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_rule_that_allows_goes_by_where_a_path_leads_and_one_that_denies_by_all_that_may_lead_there() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        fs::create_dir_all(root.join("docs/deep")).unwrap();
+        fs::create_dir_all(root.join("kept/empty")).unwrap();
+        fs::write(root.join("kept/key"), "k").unwrap();
+        symlink("..", root.join("docs/up")).unwrap();
+        symlink("../kept/key", root.join("docs/link")).unwrap();
+        symlink("docs", root.join("papers")).unwrap();
+        let path = |value: Value| json!({ "path": value });
+        let allows = |value| covers_in(root, Verdict::Allow, ("path", "docs/**"), &path(value));
+        for inside in [json!("docs/a"), json!("docs/deep/a"), json!(["docs/a", {"path": "./docs/b"}])] {
+            assert!(allows(inside.clone()), "{inside}");
+        }
+        for outside in [json!("docs/up/a"), json!("docs/link"), json!("papers/a"), json!(["docs/a", "a"]), json!([]), json!({"path": null})]
+        {
+            assert!(!allows(outside.clone()), "{outside}");
+        }
+        let denies = |value| covers_in(root, Verdict::Deny, ("path", "kept/*"), &path(value));
+        let absolute = root.join("kept/key");
+        for reached in [
+            json!("kept/key"),
+            json!("docs/link"),
+            json!("docs/up/kept/key"),
+            json!("docs/../kept/key"),
+            json!("./kept//new"),
+            json!("."),
+            json!("kept"),
+            json!(["docs/a", "kept/key"]),
+            json!([{"path": "kept/key"}]),
+            json!(absolute),
+            json!("k*/k??"),
+            json!("**"),
+        ] {
+            assert!(denies(reached.clone()), "{reached}");
+        }
+        for other in [json!("docs/a"), json!("docs/deep"), json!("kept/empty/a"), json!("*.md"), json!("k"), json!([]), json!(7)] {
+            assert!(!denies(other.clone()), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_denied_in_each_of_its_spellings() {
+        let denies = |url: &str| covers_in(Path::new("/nowhere"), Verdict::Deny, ("url", "*.example.com"), &json!({ "url": url }));
+        for url in ["https://docs.example.com/", "https://a:b@docs.example.com/", "HTTPS://DOCS.Example.com./x"] {
+            assert!(denies(url), "{url}");
+        }
+        assert!(!denies("https://example.com.evil.net/"));
+        let pattern = ("url", "https://example.com/*");
+        assert!(covers_in(Path::new("/nowhere"), Verdict::Deny, pattern, &json!({"url": "https://EXAMPLE.com:443/a"})));
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod workspace;
 
 #[cfg(test)]
 pub(crate) use builtin::query_data::query;
-pub use call_rule::{CallRule, RuleError};
+pub use call_rule::{CallArguments, CallRule, RuleError};
 pub use config::{CommandConfig, FetchConfig, McpConfig, SearchConfig, SearchService, ToolsConfig};
 pub use globs::{GlobError, Globs};
 pub use known_secrets::{KnownSecrets, names_in, unknown_secrets, workspace_variables};

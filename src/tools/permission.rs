@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Assessment, Globs,
-    call_rule::{CallRule, Precision, ReadyRule, RuleError},
+    call_rule::{CallArguments, CallRule, Precision, ReadyRule, RuleError},
 };
 use crate::plan::{Risk, Verdict};
-use serde_json::Value;
 
 /// What tools may do. Lists and rules come before the kind of call. `deny` beats everything; between `ask` and `allow` the more exact one counts (a rule with arguments, the name of a tool, a pattern), and if both are as exact, it asks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,7 +77,7 @@ struct PermissionList {
 pub struct JudgedTool<'a> {
     pub name: &'a str,
     pub aliases: &'a [&'a str],
-    pub args: Option<&'a Value>,
+    pub args: Option<CallArguments<'a>>,
 }
 
 impl Permission {
@@ -187,7 +186,8 @@ mod tests {
         use super::*;
         use crate::plan::SHELL_TOOL;
         use proptest::prelude::*;
-        use serde_json::json;
+        use serde_json::{Value, json};
+        use std::path::Path;
 
         /// The rules one by one, as the documentation says them; slow and literal.
         fn literal(config: &PermissionConfig, tool: &str, args: &Value, risk: Risk) -> Verdict {
@@ -216,7 +216,8 @@ mod tests {
                             pattern.strip_suffix(" *").is_some_and(|start| text == start || text.starts_with(&format!("{start} ")));
                         plain && (same || begins) && !(begins && text.contains("--output"))
                     }
-                    Some(text) if text.contains("..") => false,
+                    // What is written is in `src`, and it leads to `b`.
+                    Some("src/../b") => rule.verdict != Verdict::Allow && ["b", "src/**"].contains(&pattern.as_str()),
                     Some(text) => {
                         pattern == text || pattern.strip_suffix("/**").is_some_and(|start| text.starts_with(&format!("{start}/")))
                     }
@@ -283,7 +284,8 @@ mod tests {
                 risk in prop::sample::select(vec![Risk::Read, Risk::Write, Risk::Execute]),
             ) {
                 let args = json!({"command": command, "path": path});
-                let call = JudgedTool { name: tool, aliases: &[], args: Some(&args) };
+                let workspace = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/themes"));
+                let call = JudgedTool { name: tool, aliases: &[], args: Some(CallArguments { values: &args, workspace }) };
                 let judged = Permission::new(&config).unwrap().verdict(&call, &Assessment::local(risk, "")).0;
                 prop_assert_eq!(judged, literal(&config, tool, &args, risk));
             }

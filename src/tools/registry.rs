@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{Assessment, JudgedTool, Permission, PermissionError, Tool, ToolContext, ToolError, ToolsConfig, builtin};
+use super::{Assessment, CallArguments, JudgedTool, Permission, PermissionError, Tool, ToolContext, ToolError, ToolsConfig, builtin};
 use crate::engine::Outgoing;
 use crate::plan::{ArgumentChecks, Risk, ToolInfo, Verdict};
 
@@ -94,7 +94,7 @@ impl ToolRegistry {
     }
 
     /// What the rules say of a call, and why. What they allow asks where the tool has a reason to.
-    fn verdict(&self, tool: &dyn Tool, assessment: &Assessment, args: Option<&Value>) -> (Verdict, String) {
+    fn verdict(&self, tool: &dyn Tool, assessment: &Assessment, args: Option<CallArguments<'_>>) -> (Verdict, String) {
         let name = &tool.info().name;
         let call = JudgedTool { name, aliases: &self.aliases_of(name), args };
         match (self.permission.verdict(&call, assessment), tool.asks_because()) {
@@ -168,6 +168,7 @@ impl ToolRegistry {
     pub fn judge(&self, name: &str, args: &Value, context: &ToolContext) -> Result<Judgement, ToolError> {
         let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
         let assessment = entry.tool.assess(args, context);
+        let args = CallArguments { values: args, workspace: &context.workspace };
         let (verdict, why) = self.verdict(&*entry.tool, &assessment, Some(args));
         Ok(Judgement { verdict, risk: assessment.risk, why, leaves: assessment.leaves })
     }

@@ -37,6 +37,11 @@ pub struct Located {
 }
 
 impl Located {
+    /// The path relative to the workspace, empty for the workspace itself.
+    pub fn path(&self) -> &Path {
+        &self.relative
+    }
+
     /// The path relative to the workspace, `.` for the workspace itself.
     pub fn display(&self) -> String {
         if self.relative.as_os_str().is_empty() { ".".into() } else { self.relative.to_string_lossy().into_owned() }

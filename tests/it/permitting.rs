@@ -50,6 +50,29 @@ fn a_plain_command_that_a_rule_covers_runs_and_any_other_asks() {
 }
 
 #[test]
+fn a_rule_for_paths_goes_by_where_they_lead() {
+    let program = Program::new();
+    let rule = |tool: &str, verdict: &str, path: &str| {
+        format!("[[permissions.rules]]\ntool = \"{tool}\"\nverdict = \"{verdict}\"\nargs = {{ path = \"{path}\" }}\n")
+    };
+    program.configure(&(rule("write_file", "allow", "docs/**") + &rule("delete_file", "deny", "kept/*")));
+    program.file("docs/a.txt", "a");
+    program.file("kept/key.txt", "k");
+    std::os::unix::fs::symlink("..", program.workspace().join("docs/up")).unwrap();
+    std::os::unix::fs::symlink("../kept/key.txt", program.workspace().join("docs/link.txt")).unwrap();
+    let write = |path: &str| plan(&program, &json!([{"id": "a", "tool": "write_file", "args": {"path": path, "content": "x"}}]));
+    program.run(&["run", &write("docs/b.txt")]).code(0);
+    for path in ["docs/up/c.txt", "docs/link.txt"] {
+        program.run(&["run", &write(path)]).code(7).says(&["gate at a (write_file)"]);
+    }
+    for path in [json!("kept/key.txt"), json!(["docs/a.txt", "kept/key.txt"]), json!("docs/up/kept/key.txt"), json!("kept")] {
+        let node = json!({"id": "a", "tool": "delete_file", "args": {"path": path, "recursive": true}});
+        program.run(&["run", &plan(&program, &json!([node])), "--yes"]).code(5).says(&["`permissions.rules` has"]);
+    }
+    assert_eq!([program.read("kept/key.txt"), program.read("docs/a.txt")], ["k", "a"]);
+}
+
+#[test]
 fn a_rule_takes_no_gate_away_that_the_plan_wants() {
     let program = with_rules(Program::new());
     let mut asks = command("a", "echo one");
@@ -104,7 +127,11 @@ fn a_denied_call_runs_by_no_route() {
 fn a_rule_that_can_be_evaded_is_refused_with_the_reason() {
     let program = Program::new();
     program.configure("[[permissions.rules]]\ntool = \"run_command\"\nverdict = \"deny\"\nargs = { command = \"rm *\" }\n");
-    program.run(&["tools"]).code(1).says(&["`permissions.rules`: a command can't be asked about or denied by its text"]);
+    for word in ["tools", "permissions"] {
+        program.run(&[word]).code(1).says(&["`permissions.rules`: a command can't be asked about or denied by its text"]);
+    }
+    let doctor = program.run(&["doctor"]);
+    assert!(doctor.out.contains("BROKEN  configuration"), "{doctor}");
 }
 
 #[test]
