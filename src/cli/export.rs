@@ -88,7 +88,8 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     }
     for loss in &written.lost {
         let (path, reason) = document.in_own_terms(&loss.path, &loss.reason);
-        io.say(&format!("  {}: {}", Plain::line(&path), Plain::line(&reason)));
+        let place = if path.is_empty() { String::new() } else { format!("{path}: ") };
+        io.say(&format!("  {}", Plain::line(&(place + &reason))));
     }
     Ok(Exit::Success)
 }

@@ -128,7 +128,7 @@ fn of_several_plans_in_a_text_none_is_removed_by_a_safe_fix() {
     let needs = json!({"nodes": [{"id": "a", "value": "A"}, {"id": "b", "value": "B", "needs": ["a"]}]});
     let text = format!("One:\n{}Two:\n{}", block(json!({"nodes": [{"id": "a", "value": "A"}]})), block(needs));
     program.file("two.md", &text);
-    let listed = program.run(&["validate", "two.md"]).code(0);
+    let listed = program.run(&["validate", "two.md"]).code(3);
     assert!(listed.out.contains("guess: keep this one, and remove the others"), "{listed}");
     program.run(&["validate", "two.md", "--fix"]).code(1).says(&["nothing is written: the text has 2 plans", "only that one is written"]);
     assert_eq!(program.read("two.md"), text);

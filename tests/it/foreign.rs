@@ -175,9 +175,9 @@ fn a_plan_between_other_words_is_read_and_what_is_left_out_is_said() {
             "the text around it is left out",
         ),
         (
-            "p.md",
-            format!("```json\n{{\"nodes\": [{{\"id\": \"z\", \"value\": 1}}]}}\n```\nBetter:\n```\n{plan}\n```\n"),
-            "the last one is read, from line 6",
+            "p.yaml",
+            "title: a plan\n---\nnodes:\n  - {id: a, value: 1}\n  - {id: b, value: 2, needs: a}\n".to_owned(),
+            "the others are left out",
         ),
         ("p.json", plan.replacen("\n", " // the plan\n", 1), "comments"),
         (
@@ -201,6 +201,25 @@ fn a_plan_between_other_words_is_read_and_what_is_left_out_is_said() {
     program.file("plan.yaml", "nodes:\n  - id: a\n    value: |\n      ```json\n      {\"nodes\": []}\n      ```\n");
     let told = program.run(&["export", "plan.yaml"]).code(0);
     assert!(told.out.contains("```json"), "{told}");
+}
+
+#[test]
+fn a_text_with_several_plans_runs_none_of_them() {
+    let program = Program::new();
+    let (one, two) = (r#"{"nodes": [{"id": "a", "value": 1}]}"#, r#"{"nodes": [{"id": "b", "value": 2}]}"#);
+    for (name, text, line) in [
+        ("p.md", format!("```json\n{one}\n```\nBetter:\n```\n{two}\n```\n"), 6),
+        ("p.txt", format!("First {one}\nThen {two}\nDone."), 2),
+        ("p.yaml", "nodes: [{id: a, value: 1}]\n---\nnodes: [{id: b, value: 2}]\n".to_owned(), 3),
+        ("p.json", format!("{one}\n{two}\n"), 2),
+    ] {
+        program.file(name, &text);
+        let ended = program.run(&["run", name]).code(3);
+        assert!(ended.err.contains(&format!("the text has 2 plans: the last one is read, from line {line}")), "{ended}");
+        program.run(&["validate", name, "--fix=guess"]).code(0);
+        let kept: Value = serde_json::from_str(&program.run(&["export", name]).code(0).out).unwrap();
+        assert_eq!(kept["nodes"], json!([{"id": "b", "value": 2}]), "{name}");
+    }
 }
 
 #[test]

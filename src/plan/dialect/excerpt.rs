@@ -5,6 +5,7 @@ use super::reading::ListForm;
 use super::source::SourceText;
 use super::{loose, yaml};
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 /// A part of a text.
 pub(super) struct Excerpt<'t> {
@@ -34,29 +35,31 @@ pub(super) fn excerpt<'t>(text: &'t str, origin: &str) -> Option<Excerpt<'t>> {
     if is_whole(text, bare, origin.to_ascii_lowercase().ends_with(".json")) {
         return None;
     }
-    let plans: Vec<&str> = blocks.iter().copied().filter(|block| holds_plan(block)).collect();
-    if let Some(last) = plans.last().copied() {
-        let lines_before = lines_before(last);
+    let of = |parts: Vec<&'t str>, message: &str| {
+        let plans: Vec<&str> = parts.into_iter().filter(|part| holds_plan(part)).collect();
+        let text = plans.last().copied()?;
+        let lines_before = lines_before(text);
         let left = match plans.len() {
-            1 => (ListForm::Surplus, "the plan is in a block of code: the text around it is left out".to_owned()),
-            count => {
-                let message = format!("the text has {count} plans in blocks of code: the last one is read, from line {}", lines_before + 1);
-                (ListForm::OtherPlans, message)
-            }
+            1 => (ListForm::Surplus, message.to_owned()),
+            count => (ListForm::OtherPlans, format!("the text has {count} plans: the last one is read, from line {}", lines_before + 1)),
         };
-        return Some(Excerpt { text: last, lines_before, left, has_words: true });
-    }
-    let value = bare_value(after_thought(text)).filter(|value| value.len() < bare.len())?;
-    let message = "the plan is between other words: those are left out".to_owned();
-    Some(Excerpt { text: value, lines_before: lines_before(value), left: (ListForm::Surplus, message), has_words: true })
+        Some(Excerpt { text, lines_before, left, has_words: true })
+    };
+    let between = || bare_values(after_thought(text)).into_iter().filter(|value| value.len() < bare.len()).collect();
+    of(blocks, "the plan is in a block of code: the text around it is left out")
+        .or_else(|| of(documents(text), "the plan is one of several documents: the others are left out"))
+        .or_else(|| of(between(), "the plan is between other words: those are left out"))
 }
 
 /// Whether a text is a document as it is, or has nothing of one between its words.
 fn is_whole(text: &str, bare: &str, is_json: bool) -> bool {
     if bare.starts_with(['{', '[']) {
-        return serde_json::from_str::<IgnoredAny>(text).is_ok() || loose::read(text).is_some();
+        let is_plan = |value: &Value| ["nodes", "dag"].iter().any(|list| value.get(*list).is_some());
+        let are_plans = |value: &Value| value.as_array().is_some_and(|list| list.iter().all(is_plan));
+        return serde_json::from_str::<IgnoredAny>(text).is_ok() || loose::read(text).is_some_and(|(value, ..)| !are_plans(&value));
     }
-    let says_more = ["```", "<think", "{\"", "[{", "{\n", "[\n"].iter().any(|mark| text.contains(mark));
+    let says_more = text.lines().skip(1).any(|line| line.trim_end() == "---")
+        || ["```", "<think", "{\"", "[{", "{\n", "[\n"].iter().any(|mark| text.contains(mark));
     !says_more || !is_json && yaml::read(text).is_ok_and(|(value, _)| value.is_object() || value.is_array())
 }
 
@@ -87,17 +90,32 @@ fn after_thought(text: &str) -> &str {
     close.map_or(text, |at| &text[at..])
 }
 
-/// The first value in a text that is a plan.
-fn bare_value(text: &str) -> Option<&str> {
-    let mut from = 0;
-    for _ in 0..MOST_PLACES {
-        let start = from + text.get(from..)?.find(['{', '['])?;
-        match balanced(&text[start..]) {
-            Some(value) if holds_plan(value) => return Some(value),
-            value => from = start + value.map_or(1, str::len),
+/// The documents of a text that has several by YAML's marks.
+fn documents(text: &str) -> Vec<&str> {
+    let (mut documents, mut start, mut at) = (Vec::new(), 0, 0);
+    for line in text.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            documents.push(&text[start..at]);
+            start = at + line.len();
         }
+        at += line.len();
     }
-    None
+    if start > 0 {
+        documents.push(&text[start..]);
+    }
+    documents
+}
+
+/// The values in a text that are plans.
+fn bare_values(text: &str) -> Vec<&str> {
+    let (mut from, mut plans) = (0, Vec::new());
+    for _ in 0..MOST_PLACES {
+        let Some(start) = text.get(from..).and_then(|rest| Some(from + rest.find(['{', '['])?)) else { break };
+        let value = balanced(&text[start..]);
+        plans.extend(value.filter(|value| holds_plan(value)));
+        from = start + value.map_or(1, str::len);
+    }
+    plans
 }
 
 /// From an opening bracket to the one that closes it.

@@ -81,7 +81,7 @@ fn find(check: &mut PlanCheck, place: FindingPlace, reading: FieldReading, edit:
         // No other form has such a field.
         (false, _) if is_gate && check.plan.dialect != Dialect::Native => (Code::ReadAs, None),
         (false, _) if reading.list == Some(ListForm::OtherPlans) => {
-            (Code::ReadAs, Some(Fix::guess("keep this one, and remove the others", edit)))
+            (Code::WrongShape, Some(Fix::guess("keep this one, and remove the others", edit)))
         }
         (false, _) if reading.list == Some(ListForm::Surplus) => (Code::ReadAs, Some(Fix::safe("remove them", edit))),
         (false, _) if reading.list == Some(ListForm::Spread) && reading.field == reading.name => {
