@@ -137,10 +137,11 @@ impl Reader<'_> {
         };
         let is_number = |text: &str| text.parse::<f64>().is_ok();
         let is_truth = |text: &str| ["true", "false", "yes", "no", "on", "off"].contains(&text);
-        if is_number(old) != is_number(new) || is_truth(old) != is_truth(new) {
+        if is_number(old) && !is_number(new) || is_truth(old) && !is_truth(new) {
             return Err(Trouble::Other(format!("{key} is {old} in {file}, and {} is of another kind", super::slots::quoted(new))));
         }
-        if new.is_empty() || new.contains([':', '#', '"', '\'', '[', ']', '{', '}', '&', '*', '!', '|', '>', '%', '@', '`', ' ']) {
+        let opens = |c: char| "\"'[]{}&*!|>%@`#:-?,".contains(c) && !is_number(new);
+        if new.is_empty() || new.starts_with(opens) || new.ends_with(':') || new.contains(": ") || new.contains('#') || new.contains(' ') {
             return Err(Trouble::Other(format!("{} can't stand in {file} without quotes", super::slots::quoted(new))));
         }
         Ok(())
@@ -162,7 +163,7 @@ impl Reader<'_> {
     fn is_short(&self, path: &str, slot: &SlotValue) -> bool {
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
         let is_set = matches!(slot, SlotValue::Paths(_)) && !self.request.contains(name);
-        !is_set && !self.request.contains(path) && !self.words.iter().any(|word| word.text.trim_end_matches('/') == folder)
+        !is_set && !self.request.contains(path) && !self.words.iter().any(|word| [folder, path].contains(&word.text.trim_end_matches('/')))
     }
 
     /// Text that is changed has to occur as it is said; of several files, those in which it does. A bare word that occurs only in another

@@ -12,7 +12,7 @@ use crate::planner::builtin::slots::{Relation, SlotValue};
 
 impl Reader<'_> {
     /// `if …, …, otherwise …`, and `… if …`.
-    pub(super) fn conditional(&self, from: usize, end: usize, before: &[Step], read: &mut Read) -> Option<Vec<Step>> {
+    pub(super) fn conditional(&self, from: usize, end: usize, read: &mut Read) -> Option<Vec<Step>> {
         let (from, end) = self.trim(from, end);
         let is = |at: usize, words: &[&str]| words.iter().any(|word| self.words[at].is(word));
         let opening = (from..end).find(|at| is(*at, &["if", "unless"]) || *at == from && is(*at, &["when"]))?;
@@ -32,13 +32,13 @@ impl Reader<'_> {
             let otherwise = match other {
                 Some(at) if self.is_idle(at + 1, end) => vec![Vec::new()],
                 Some(at) => {
-                    let found = self.inner(at + 1, end, before, read);
+                    let found = self.inner(at + 1, end, read);
                     if found.is_empty() { self.with_place(at + 1, end, then) } else { found }
                 }
                 None => vec![Vec::new()],
             };
             let conditions = self.condition(condition.0, condition.1, read);
-            for then in self.inner(then.0, then.1, before, read) {
+            for then in self.inner(then.0, then.1, read) {
                 for otherwise in &otherwise {
                     for condition in &conditions {
                         let condition = Condition { not: condition.not != unless, ..condition.clone() };
@@ -61,7 +61,7 @@ impl Reader<'_> {
                 }
             }
         } else if other.is_none() && self.is_there(opening + 1, end, unless) {
-            for then in self.inner(from, opening, before, read) {
+            for then in self.inner(from, opening, read) {
                 found.extend(missing_line(&then).map(|condition| Step::If { condition, then, otherwise: Vec::new() }));
             }
         } else {
@@ -69,6 +69,8 @@ impl Reader<'_> {
             if found.is_empty() {
                 return None;
             }
+            // `write a.txt and delete b.txt if …`: of both, or of the last.
+            found.retain(|step| matches!(step, Step::If { then, .. } if then.len() == 1));
         }
         Some(found)
     }
@@ -98,11 +100,10 @@ impl Reader<'_> {
         lists::has("idle", &said.join(" "))
     }
 
-    fn inner(&self, from: usize, end: usize, before: &[Step], read: &mut Read) -> Vec<Vec<Step>> {
+    /// What is to be done in a branch: nothing of it is joined to what came before the condition.
+    fn inner(&self, from: usize, end: usize, read: &mut Read) -> Vec<Vec<Step>> {
         let (from, end) = self.trim(from, end);
         let mut inner = Read::default();
-        // Inside a branch nothing is joined to what came before the condition.
-        let _ = before;
         self.steps(from, end, &mut Vec::new(), &mut inner, 0);
         read.troubles.append(&mut inner.troubles);
         inner.readings

@@ -35,7 +35,7 @@ use super::{PlanSink, Planned};
 use crate::plan::{Catalog, NodeKind, Plan, TransformNode, dialect, native};
 use lower::Lowering;
 use readings::{Read, Reader, Trouble};
-use tree::{Clause, FileSet, Operation, Query, Source, Step, Want, sentence};
+use tree::{Clause, FileSet, Operation, Query, Range, Source, Step, Want, sentence};
 use words::{Word, as_written};
 
 pub use facts::WorkspaceFacts;
@@ -141,6 +141,9 @@ pub fn plan(request: &str, facts: WorkspaceFacts, catalog: &Catalog, templates: 
         .collect();
     left_out.dedup();
     hidden.dedup();
+    if steps.iter().any(takes_equals) {
+        remarks.push("rows that are equal to the last of these are taken, too".to_owned());
+    }
     if !left_out.is_empty() {
         remarks.push(format!("left out, as git ignores them: {}", left_out.join(", ")));
     }
@@ -244,7 +247,11 @@ impl Compiler<'_> {
         if let Some(compiled) = self.reworded(words) {
             return compiled;
         }
-        let mut problems: Vec<String> = read.troubles.iter().map(Trouble::message).chain(self.missing(words)).collect();
+        // That it is another kind of file matters where nothing else is in the way.
+        let is_kind = |trouble: &&Trouble| matches!(trouble, Trouble::WrongKind { .. });
+        let only_kinds = read.troubles.iter().all(|trouble| is_kind(&trouble));
+        let troubles = read.troubles.iter().filter(|trouble| only_kinds || !is_kind(trouble));
+        let mut problems: Vec<String> = troubles.map(Trouble::message).chain(self.missing(words)).collect();
         problems.dedup();
         problems.truncate(3);
         if !problems.is_empty() {
@@ -334,6 +341,12 @@ impl Compiler<'_> {
         }
         Unread { words: said(words), nearest: rows::nearest(words).map(|title| format!("the nearest that is understood: {title}")) }
     }
+}
+
+/// Whether more rows can come than were asked for, as they are equal in what orders them.
+fn takes_equals(step: &Step) -> bool {
+    let Step::Do(Clause { operation: Operation::Query(query), .. }) = step else { return false };
+    matches!((&query.source, query.part), (Source::Table(_), Some(Range::Top(2..))))
 }
 
 /// The same with all columns of the rows that are listed.

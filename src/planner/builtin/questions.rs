@@ -8,7 +8,8 @@ use super::{
     lists,
     readings::{Phrases, Reader, question_before},
     rows::ROWS,
-    tree::{Operation, Step},
+    slots::SlotValue,
+    tree::{Clause, Operation, Query, Source, Step},
     words::Word,
 };
 
@@ -38,6 +39,10 @@ impl<'a> Reader<'a> {
                 let words = [head, &self.words[from..end], place].concat();
                 self.of(&words).covered(0, words.len(), before, implied)
             };
+            // `read a.txt and count the lines with e` counts nothing of other files.
+            let says_all = self.words[from..end].iter().any(|word| lists::has("everywhere", &word.lower));
+            let is_elsewhere = |operation: &Operation| !says_all && is_anywhere(operation) && before.iter().any(names_source);
+            let found: Vec<_> = found.into_iter().filter(|(operation, _)| !is_elsewhere(operation)).collect();
             if !found.is_empty() {
                 return found;
             }
@@ -226,6 +231,25 @@ impl Covers {
                 return;
             }
         }
+    }
+}
+
+/// Whether a text is sought in the whole workspace.
+fn is_anywhere(operation: &Operation) -> bool {
+    matches!(operation, Operation::Query(Query { source: Source::Matches { files, .. }, .. }) if files.place == "." && files.globs.is_empty())
+}
+
+/// Whether a step is about some files and not all.
+fn names_source(step: &Step) -> bool {
+    let Step::Do(Clause { operation, .. }) = step else { return false };
+    match operation {
+        Operation::Row { slots, .. } => slots.iter().any(|(_, slot)| matches!(slot, SlotValue::Path(_) | SlotValue::Paths(_))),
+        Operation::Query(query) | Operation::OnFiles { query, .. } => match &query.source {
+            Source::Lines(_) | Source::Table(_) => true,
+            Source::Files(files) | Source::Matches { files, .. } => files.place != "." || !files.globs.is_empty(),
+            Source::Commits { .. } => false,
+        },
+        Operation::Previous | Operation::Agent(_) => false,
     }
 }
 

@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         if !self.may_try() {
             return;
         }
-        if let Some(found) = self.conditional(from, end, before, read) {
+        if let Some(found) = self.conditional(from, end, read) {
             for step in found {
                 before.push(step);
                 read.readings.push(before.clone());
@@ -293,12 +293,7 @@ impl<'a> Reader<'a> {
                 if is_patch && matches!(&operation, Operation::Row { name, .. } if name == "git_status") {
                     continue;
                 }
-                // `read a.txt and count the lines with e` counts nothing of other files.
-                let is_elsewhere = is_anywhere(&operation)
-                    && before.iter().any(names_file)
-                    && !self.words[from..stop].iter().any(|word| lists::has("everywhere", &word.lower));
-                if is_elsewhere
-                    || is_adrift && matches!(operation, Operation::Query(_) | Operation::Previous)
+                if is_adrift && matches!(operation, Operation::Query(_) | Operation::Previous)
                     || asks_effect && matches!(operation, Operation::Query(_))
                     || target.is_some() && (has_effect || matches!(operation, Operation::OnFiles { .. }))
                     || matches!(operation, Operation::Previous) && before.is_empty()
@@ -422,8 +417,10 @@ impl<'a> Reader<'a> {
             return None;
         }
         let takes = lists::words("model_verbs").iter().any(|known| verb.is(known)) && end > from + 1;
-        let reports =
-            verb.is("tell") || verb.is("write") && self.words[from..end].iter().any(|word| words::path_text(word).is_some() || word.quoted);
+        // `write it back` is nothing for a model.
+        let points = self.words[from + 1..end].iter().all(|word| word.is("back") || lists::has("pointing", &word.lower));
+        let is_file = |word: &Word| words::path_text(word).is_some() || word.quoted;
+        let reports = verb.is("tell") || verb.is("write") && (points || self.words[from..end].iter().any(is_file));
         let text = as_written(&self.words[from..end], self.request).filter(|_| takes && !reports)?;
         Some(Clause { operation: Operation::Agent(text.to_owned()), target: None })
     }
@@ -438,21 +435,6 @@ pub(super) fn question_before(before: &[Step]) -> Option<&Query> {
     })
 }
 
-/// Whether a text is sought in the whole workspace.
-fn is_anywhere(operation: &Operation) -> bool {
-    matches!(operation, Operation::Query(Query { source: Source::Matches { files, .. }, .. }) if files.place == "." && files.globs.is_empty())
-}
-
-/// Whether a step is about one file.
-fn names_file(step: &Step) -> bool {
-    let Step::Do(Clause { operation, .. }) = step else { return false };
-    match operation {
-        Operation::Row { slots, .. } => slots.iter().any(|(_, slot)| matches!(slot, SlotValue::Path(_))),
-        Operation::Query(Query { source: Source::Lines(_) | Source::Table(_), .. }) => true,
-        Operation::Query(_) | Operation::OnFiles { .. } | Operation::Previous | Operation::Agent(_) => false,
-    }
-}
-
 /// Puts a clause behind the others: a question about the rows before takes their place, and a target goes to what it writes.
 fn join(steps: &mut Vec<Step>, clause: Clause, follows: bool) {
     if let (Operation::Previous, Some(Step::Do(last))) = (&clause.operation, steps.last_mut())
@@ -462,7 +444,9 @@ fn join(steps: &mut Vec<Step>, clause: Clause, follows: bool) {
         last.target = clause.target;
         return;
     }
-    if follows && matches!(steps.last(), Some(Step::Do(Clause { operation: Operation::Query(_), target: None }))) {
+    // A list that was asked for is shown, whatever happens to its files then.
+    let lists_on = !matches!(clause.operation, Operation::OnFiles { .. });
+    if follows && lists_on && matches!(steps.last(), Some(Step::Do(Clause { operation: Operation::Query(_), target: None }))) {
         steps.pop();
     }
     steps.push(Step::Do(clause));

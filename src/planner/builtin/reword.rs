@@ -119,8 +119,8 @@ impl<'a> Compiler<'a> {
     fn with_pronouns(&self, words: &[Word]) -> Reworded {
         let at = words.iter().position(|word| word.is("it"))?;
         // What is moved, renamed or deleted isn't there any more.
-        let leaves = |word: &Word| ["move", "mv", "rename", "delete", "remove", "rm"].iter().any(|verb| word.is(verb));
-        if words[..at].iter().any(leaves) {
+        let has = |known: &[&str]| words[..at].iter().any(|word| known.iter().any(|known| word.is(known)));
+        if has(&["move", "mv", "rename", "delete", "remove", "rm"]) && has(&["and", "then"]) && !has(&["if", "unless"]) {
             return None;
         }
         // After a question it is the answer.

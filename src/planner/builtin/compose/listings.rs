@@ -329,8 +329,7 @@ fn searched(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<(FileSet, bool, boo
 }
 
 /// Places of a text in files, and files that have it.
-pub(super) fn matches(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query>) -> Vec<Query> {
-    let _ = previous;
+pub(super) fn matches(mut bag: Bag, facts: &WorkspaceFacts) -> Vec<Query> {
     ask_matches(&mut bag, facts).filter(|_| bag.is_empty()).into_iter().collect()
 }
 

@@ -58,7 +58,7 @@ pub(super) fn file_filters(bag: &mut Bag, folders: bool) -> Option<Vec<RowFilter
         let (text, _) = piece.text("text")?;
         match piece.value {
             // `called notes` can be the whole name, or the name without its ending.
-            "is" if !folders && !text.contains('.') => return None,
+            "is" if text.contains('*') || !folders && !text.contains('.') => return None,
             "is" => add("name", Test::Compare(Relation::Equal, Literal::Text(text))),
             _ => add("name", Test::Contains(text, Match::EXACT)),
         }

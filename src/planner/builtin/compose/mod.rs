@@ -74,7 +74,7 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
     };
     add(commits::commits(bag.clone(), facts));
     add(listings::files(bag.clone(), facts, previous));
-    add(listings::matches(bag.clone(), facts, previous));
+    add(listings::matches(bag.clone(), facts));
     // "lines 3 to 5" are lines of the text, "rows 3 to 5" those of the table.
     let ranges = |value: &str| bag.0.iter().any(|piece| ["range", "nth", "from_line"].contains(&piece.piece) && piece.value == value);
     if !ranges("rows") {

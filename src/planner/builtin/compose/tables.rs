@@ -348,6 +348,10 @@ impl TableQuestion<'_> {
             let column = self.known(piece.column("column")?)?;
             // `stations by docks` is an order, `trips by members` a condition.
             let facts = self.table.column(&column)?;
+            // Lines of a log that name no component have no groups.
+            if self.table.is_log() && facts.values.is_empty() {
+                return None;
+            }
             if piece.value == "by" && (facts.is_unique && !counts || facts.truths.is_some() && piece.plural) {
                 return None;
             }

@@ -146,6 +146,8 @@ impl Sql<'_> {
         let value = match &query.want {
             Want::CountDistinct(field) => format!("count(DISTINCT {})", name(field)),
             Want::Total(Total::Median, field) => return self.median(field, &keys, &alias, from, only),
+            // The sum of nothing is none.
+            Want::Total(Total::Sum, field) if keys.is_empty() => self.rounded(format!("coalesce({}, 0)", function(Total::Sum, field))),
             Want::Total(total, field) => self.rounded(function(*total, field)),
             Want::Percent if !holds.is_empty() => self.share(&holds),
             Want::Percent => self.rounded(format!("100.0 * count(*) / (SELECT count(*) {from}{only})")),
