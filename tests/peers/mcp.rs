@@ -302,6 +302,17 @@ fn a_resource_that_an_objective_refers_to_reaches_the_agent_as_material_and_make
 
 #[test]
 #[ignore = "needs Python: `.ci/peers`"]
+fn what_an_agent_made_of_a_resource_leaves_only_by_a_yes_for_its_place() {
+    let server = ChatServer::start(vec![Reply::Text("the sea".into())]);
+    let program = with_model(&server, &["more"]);
+    let agent = json!({"id": "a", "role": "reader", "objective": "Where to? See @more:note://plan."});
+    let fetch = json!({"id": "f", "tool": "fetch_url", "args": {"url": "http://127.0.0.1:9/?q={{a}}"}, "depends_on": ["a"]});
+    let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "g", "nodes": [agent, fetch]}).to_string());
+    program.run(&["run", &plan, "--yes"]).code(7).says(&["it may send private data to 127.0.0.1:9"]);
+}
+
+#[test]
+#[ignore = "needs Python: `.ci/peers`"]
 fn a_server_has_a_model_answer_it_once_a_person_says_yes() {
     let call = Reply::Calls(vec![("weather".into(), json!({"town": "Rome"}))]);
     let server = ChatServer::start(vec![call, Reply::Text("It is sunny.".into())]);
