@@ -101,6 +101,32 @@ fn requests_that_change_something_do_so_once_approved() {
 }
 
 #[test]
+fn rows_that_are_saved_stay_as_they_are_written() {
+    let program = Program::new();
+    program.file("plants.csv", "code,name,price\n010,\"Fern, small\",12.50\n\n002,Rose,8.0\n007,\"two\nlines\",15\n");
+    program.run(&["run", "--yes", "sort plants.csv by price, largest first, and save it to sorted.csv"]).code(0);
+    assert_eq!(program.read("sorted.csv"), "code,name,price\n007,\"two\nlines\",15\n010,\"Fern, small\",12.50\n002,Rose,8.0\n");
+}
+
+#[test]
+fn of_files_that_come_first_together_none_is_deleted() {
+    let program = Program::new();
+    program.file("photos/a.jpg", "same");
+    program.file("photos/b.jpg", "same");
+    program.run(&["run", "--yes", "delete the largest file in photos"]).code(5).says(&["2 files come first together"]);
+    assert!(program.workspace().join("photos/a.jpg").exists() && program.workspace().join("photos/b.jpg").exists());
+}
+
+#[test]
+fn a_clause_that_names_no_files_seeks_in_those_before_or_nowhere() {
+    let program = data();
+    let out = program.run(&["run", "read b.txt and count the lines that contain \"one\""]).code(0).out;
+    assert!(out.ends_with("1\n"), "{out}");
+    program.run(&["run", "list the files in src and search for main"]).code(3).says(&["not understood"]);
+    program.run(&["run", "sort sales.csv by revenue and write it back"]).code(3).says(&["not understood: \"write it back\""]);
+}
+
+#[test]
 fn what_is_not_understood_is_reported_and_nothing_runs() {
     let program = data();
     for (request, says) in [

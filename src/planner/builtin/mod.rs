@@ -331,7 +331,8 @@ impl Compiler<'_> {
                 let part = said(part);
                 match &self.read(&rest).readings[..] {
                     [] => {}
-                    [only] => {
+                    // What changes something is not suggested by leaving words out.
+                    [only] if !only.iter().any(lower::has_effect) => {
                         let nearest = format!("without {} it would be: {}", slots::quoted(&part), sentence(only));
                         return Unread { words: part, nearest: Some(nearest) };
                     }

@@ -73,6 +73,10 @@ impl<'a> Lowering<'a> {
                 Step::Do(clause) => {
                     let given = match &clause.operation {
                         Operation::Row { name, slots } if clause.target.is_some() => self.named_row(name, slots, Say::Elsewhere),
+                        Operation::Query(query) => match clause.target.as_ref().filter(|target| self.stays_as_written(query, target)) {
+                            Some(target) => self.rows_as_written(query, target),
+                            None => Some(self.query(query)),
+                        },
                         operation => self.operation(operation),
                     };
                     match (&clause.target, given) {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Given, Lowering, ResultShape, literal, query::VALUE};
 use crate::planner::builtin::facts::TableFacts;
-use crate::planner::builtin::tree::{Direction, Figure, Query, Range, RowFilter, Test, Total, Want, figure_name};
+use crate::planner::builtin::tree::{Direction, Figure, Query, Range, RowFilter, Source, Target, Test, Total, Want, figure_name};
 
 impl Lowering<'_> {
     pub(super) fn table(&mut self, query: &Query, file: &str) -> Given {
@@ -26,6 +26,48 @@ impl Lowering<'_> {
         };
         let code = format!("return deps.{id}.output.{of_columns};");
         Given::new(self.add("columns", json!({ "title": query.to_string(), "code": code, "depends_on": [id] })), ResultShape::Value)
+    }
+}
+
+/// Picks the rows of a table's text by their places.
+const RECORDS: &str = r#"const records = [];
+let from = 0, quoted = false;
+for (let at = 0; at <= text.length; at++) {
+  if (text[at] === '"') quoted = !quoted;
+  if (at < text.length && (text[at] !== "\n" || quoted)) continue;
+  const record = text.slice(from, at).replace(/\r$/, "");
+  if (record !== "") records.push(record);
+  from = at + 1;
+}
+if (truncated || rows.some((row) => records[row.rowid] === undefined)) throw new Error("not every row is in the text of the file");
+const end = text.includes("\r\n") ? "\r\n" : "\n";
+return [records[0], ...rows.map((row) => records[row.rowid])].join(end) + end;"#;
+
+impl Lowering<'_> {
+    /// Whether whole rows of a table go to another of its kind: each stays as it is written, with its zeros and quotes.
+    pub(super) fn stays_as_written(&self, query: &Query, target: &Target) -> bool {
+        let Source::Table(file) = &query.source else { return false };
+        let ending = |path: &str| path.rsplit('.').next().unwrap_or_default().to_lowercase();
+        let is_same = ["csv", "tsv"].contains(&ending(file).as_str()) && ending(file) == ending(&target.path) && !target.append;
+        is_same
+            && query.want == Want::Rows(Vec::new())
+            && query.group.is_empty()
+            && self.facts.table(file).is_some_and(|table| table.column("rowid").is_none())
+    }
+
+    /// The text of a table with some of its rows.
+    pub(super) fn rows_as_written(&mut self, query: &Query, target: &Target) -> Option<Given> {
+        let Source::Table(file) = &query.source else { return None };
+        let found = self.table(&Query { want: Want::Rows(vec!["rowid".into()]), ..query.clone() }, file);
+        if let Some(node) = self.nodes.last_mut() {
+            node["title"] = json!(query.to_string());
+        }
+        let read =
+            self.add("read_file", json!({ "title": format!("read {file}"), "tool": "read_file", "args": { "path": literal(file) } }));
+        let code = format!("const text = deps.{read}.output, {{ rows, truncated }} = deps.{}.output;\n{RECORDS}", found.id);
+        let title = format!("make the text of {}", target.path);
+        let id = self.add("report", json!({ "title": title, "code": code, "depends_on": [found.id, read] }));
+        Some(Given::new(id, ResultShape::Text))
     }
 }
 
