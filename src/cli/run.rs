@@ -14,7 +14,7 @@ const WRONG_PLAN: &str = "wrong-plan.json";
 /// # Errors
 /// When there is no usable plan, or the journal can't be written.
 pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let mut inputs = inputs(&args.set)?;
+    let mut inputs = inputs(&args.set, io)?;
     let private_inputs = read_inputs(&args.set_file, &mut inputs, io)?;
     let flags = headless::flags(&args.gates)?;
     let host = if args.rehearse { place.rehearsing().host()? } else { place.host()? };
@@ -93,12 +93,17 @@ fn check_model(plan: &Plan, host: &LocalHost) -> Result<(), CliError> {
 }
 
 /// `name=value` pairs; a value is JSON if it parses, otherwise text.
-fn inputs(pairs: &[String]) -> Result<Map<String, Value>, CliError> {
-    let input = |pair: &String| {
-        let (name, value) = named_value("--set", "NAME=VALUE", pair)?;
-        Ok((name.to_string(), json_or_text(value)))
-    };
-    pairs.iter().map(input).collect()
+fn inputs(pairs: &[String], io: &mut Io<'_>) -> Result<Map<String, Value>, CliError> {
+    let mut inputs = Map::new();
+    for pair in pairs {
+        let (name, text) = named_value("--set", "NAME=VALUE", pair)?;
+        let value = input(name, text, io);
+        if value.is_number() && value.to_string() != text.trim() {
+            io.say(&Plain::line(&format!("note: `{name}` is the number {value}; `--set '{name}=\"{text}\"'` makes it text")).into_string());
+        }
+        inputs.insert(name.to_owned(), value);
+    }
+    Ok(inputs)
 }
 
 /// Adds the inputs of `name=file` pairs; gives their names.
@@ -106,7 +111,8 @@ fn read_inputs(pairs: &[String], inputs: &mut Map<String, Value>, io: &mut Io<'_
     let mut names = Vec::new();
     for pair in pairs {
         let (name, file) = named_value("--set-file", "NAME=FILE", pair)?;
-        inputs.insert(name.to_string(), json_or_text(&io.read(file)?));
+        let text = io.read(file)?;
+        inputs.insert(name.to_string(), input(name, &text, io));
         names.push(name.to_string());
     }
     Ok(names)
@@ -117,24 +123,81 @@ fn named_value<'a>(flag: &str, form: &str, pair: &'a str) -> Result<(&'a str, &'
     pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(usage)
 }
 
-fn json_or_text(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()))
+/// JSON if it parses, otherwise text. A number of more digits than are kept stays text; of one inside of other JSON that is said.
+fn input(name: &str, text: &str, io: &mut Io<'_>) -> Value {
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return Value::from(text) };
+    let Some(number) = cut_number(text) else { return value };
+    if value.is_number() {
+        io.say(&Plain::line(&format!("note: `{name}` is text: a number keeps fewer digits than {number} has")).into_string());
+        return Value::from(text.trim());
+    }
+    io.say(&Plain::line(&format!("warning: `{name}`: a number keeps fewer digits than {number} has; write it as text")).into_string());
+    value
 }
+
+/// The first number of a JSON text that would lose digits.
+fn cut_number(text: &str) -> Option<&str> {
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        let is_part = |c: char| c.is_ascii_alphanumeric() || ['+', '-', '.'].contains(&c);
+        let length = match rest.chars().next()? {
+            '"' => {
+                let mut escaped = false;
+                let end = rest[1..].find(|c: char| {
+                    let is_end = c == '"' && !escaped;
+                    escaped = c == '\\' && !escaped;
+                    is_end
+                });
+                end.map_or(rest.len(), |end| end + 2)
+            }
+            c if is_part(c) => rest.find(|c: char| !is_part(c)).unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        let token = &rest[..length];
+        let is_cut = |number: serde_json::Number| number.to_string() != token;
+        if token.bytes().filter(u8::is_ascii_digit).count() > KEPT_DIGITS && serde_json::from_str(token).is_ok_and(is_cut) {
+            return Some(token);
+        }
+        at += length;
+    }
+    None
+}
+
+/// So many digits of any number are kept.
+const KEPT_DIGITS: usize = 15;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::KnownSecrets;
     use serde_json::json;
+
+    fn set(pairs: &[&str]) -> Result<Map<String, Value>, CliError> {
+        let (mut out, mut err, mut stdin) = (Vec::new(), Vec::new(), std::io::empty());
+        let pairs: Vec<String> = pairs.iter().map(ToString::to_string).collect();
+        inputs(&pairs, &mut Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns: None, secrets: KnownSecrets::default() })
+    }
 
     #[test]
     fn inputs_are_json_where_they_parse_and_text_elsewhere() {
-        let set = ["n=3".to_string(), "name=Ada L".to_string(), "list=[1]".to_string(), "eq=a=b".to_string()];
-        let inputs = inputs(&set).unwrap();
-        assert_eq!(Value::Object(inputs), json!({"n": 3, "name": "Ada L", "list": [1], "eq": "a=b"}));
+        let inputs = set(&["n=3", "name=Ada L", "list=[1]", "eq=a=b", "account=12345678901234567890123"]).unwrap();
+        let account = "12345678901234567890123";
+        assert_eq!(Value::Object(inputs), json!({"n": 3, "name": "Ada L", "list": [1], "eq": "a=b", "account": account}));
+    }
+
+    #[test]
+    fn a_number_that_would_lose_digits_is_found_outside_of_texts() {
+        for whole in ["12", "9007199254740993", r#"{"a": "12345678901234567890123", "b\"": 1.5}"#, "0.1", "[1e5]"] {
+            assert_eq!(cut_number(whole), None, "{whole}");
+        }
+        for cut in ["12345678901234567890123", "[1, 0.12345678901234567890123]", r#"{"n": 12345678901234567890123}"#] {
+            assert!(cut_number(cut).is_some_and(|number| number.ends_with("0123")), "{cut}");
+        }
     }
 
     #[test]
     fn an_input_without_a_value_is_a_usage_error() {
-        assert_eq!(inputs(&["x".to_string()]).unwrap_err().exit, Exit::Usage);
+        assert_eq!(set(&["x"]).unwrap_err().exit, Exit::Usage);
     }
 }

@@ -42,6 +42,37 @@ fn a_node_that_failed_safe_is_not_called_failed() {
 }
 
 #[test]
+fn a_number_that_is_set_is_told_where_it_is_not_what_was_typed() {
+    let program = Program::new();
+    let nodes = json!({"inputs": {"v": ""}, "nodes": [{"id": "a", "value": "v is {{inputs.v}}"}]});
+    let file = program.file("plan.json", nodes.to_string());
+    let version = program.run(&["run", &file, "--set", "v=1.10"]).code(0);
+    version.says(&["note: `v` is the number 1.1; `--set 'v=\"1.10\"'` makes it text"]);
+    let text = program.run(&["run", &file, "--set", "v=\"1.10\""]).code(0);
+    assert_eq!(text.out.trim(), "v is 1.10");
+    let long = program.run(&["run", &file, "--set", "v=12345678901234567890123"]).code(0);
+    assert_eq!(long.out.trim(), "v is 12345678901234567890123");
+    long.says(&["note: `v` is text: a number keeps fewer digits than 12345678901234567890123 has"]);
+    program.file("data.json", "{\"id\": 12345678901234567890123}");
+    let inside = program.run(&["run", &file, "--set-file", "v=data.json"]).code(0);
+    inside.says(&["warning: `v`: a number keeps fewer digits than 12345678901234567890123 has"]);
+}
+
+#[test]
+fn what_has_to_be_known_of_a_result_is_said_also_where_another_node_reads_it() {
+    let program = Program::new();
+    program.file("a.txt", "hi");
+    program.file("b.bin", "hi\0");
+    let nodes = json!([
+        {"id": "find", "tool": "search_files", "args": {"pattern": "hi"}},
+        {"id": "first", "value": "{{find.matches.0.path}}", "depends_on": ["find"]}
+    ]);
+    let ran = program.run(&["run", &program.file("plan.json", json!({ "nodes": nodes }).to_string())]).code(0);
+    assert_eq!(ran.out.trim(), "a.txt");
+    ran.says(&["note: find: 1 file of binary data, not searched to the end, such as `b.bin`"]);
+}
+
+#[test]
 fn results_that_are_no_plain_ones_are_marked_where_they_are_printed() {
     let program = Program::new();
     let nodes = json!([
