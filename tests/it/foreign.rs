@@ -452,6 +452,18 @@ fn a_gate_with_a_slip_in_its_name_or_at_the_plan_for_some_nodes_runs_nothing_una
     refused(json!({"goal": "g", "interrupt_before": ["a"], "nodes": [node]}), &["`interrupt_before` names nodes", "`approve` at each"]);
     let task = json!({"id": "a", "tool": "calculator", "query": "1", "dependencies": [], "aproval": true});
     refused(json!({"dag": [task]}), &["`aproval`", "if it means `approval`, this would run without asking"]);
+    for (name, value) in [
+        ("metadata", json!({"approval_required_for": ["a"]})),
+        ("safety", json!({"nodes": {"needing_approval": ["a"]}})),
+        ("interrupt_after", json!("a")),
+        ("human_confirmations", json!([{"node": "a", "by": "Ann"}])),
+        ("review_of", json!({"a": "before"})),
+    ] {
+        refused(json!({"goal": "g", "nodes": [node], name: value}), &["names nodes", "run unasked: write `approve` at each"]);
+    }
+    for name in ["checkpoints", "pause_points", "breakpoints"] {
+        refused(json!({"goal": "g", "nodes": [node], name: ["a"]}), &["names nodes", "not halt there: write `breakpoint` at each"]);
+    }
     let dated = json!({"nodes": [{"id": "a", "value": 1, "date": "2024-01-01", "state": true}]});
     let file = program.file("plan.json", dated.to_string());
     program.run(&["validate", &file]).code(0);

@@ -34,6 +34,7 @@ mod reasons;
 mod refusals;
 mod rehearsing;
 mod requests;
+mod said_otherwise;
 mod sandbox;
 mod setting_up;
 mod silence;

@@ -383,6 +383,7 @@ fn whether_how_often_or_after_what_a_node_runs_is_never_passed_over_with_a_warni
             ("enabled", json!(false)),
             ("disabled", json!(true)),
             ("run_if", json!("a > 1")),
+            ("trigger_rule", json!("one_failed")),
             ("for_each", json!("a.items")),
             ("next", json!("a")),
             ("comes_before", json!(["a"])),

@@ -60,7 +60,11 @@ pub(in crate::plan) fn gate(name: &str, value: &Value, own: Option<&str>) -> Opt
         return None;
     }
     let is_known = own == Some(name) || NAMES.gate.names.iter().any(|gate| is_alike(gate, name));
-    let asked = asks(value).filter(|_| is_known || says_yes(value) && is_like_a_gate(name))?;
+    if denies(value) && NAMES.gate.denied.iter().any(|gate| is_alike(gate, name)) {
+        return Some("before");
+    }
+    let is_flag = || NAMES.gate.flags.iter().any(|flag| is_alike(flag, name));
+    let asked = asks(value).filter(|_| is_known || says_yes(value) && (is_flag() || is_like_a_gate(name)))?;
     Some(if asked == "before" && plain(name).ends_with("after") { "after" } else { asked })
 }
 
@@ -86,7 +90,7 @@ pub(in crate::plan) fn gate_within(name: &str, value: &Value, depth: usize) -> O
 }
 
 /// Whether a name speaks of asking a person, though nobody has listed it.
-fn is_like_a_gate(name: &str) -> bool {
+pub(in crate::plan) fn is_like_a_gate(name: &str) -> bool {
     let name = plain(name);
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
     has(&NAMES.gate.like) && !has(&NAMES.gate.unlike)
@@ -95,6 +99,11 @@ fn is_like_a_gate(name: &str) -> bool {
 /// Whether a value is a plain yes.
 fn says_yes(value: &Value) -> bool {
     value == &Value::Bool(true) || value.as_str().is_some_and(|text| NAMES.gate.yes.contains(&plain(text).as_str()))
+}
+
+/// Whether a value is a plain no.
+fn denies(value: &Value) -> bool {
+    value == &Value::Bool(false) || value.as_str().is_some_and(|text| ["false", "no", "never", "off"].contains(&plain(text).as_str()))
 }
 
 /// Whether a value of `approve` is none that the field has, and may still say when it asks.

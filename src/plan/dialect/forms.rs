@@ -3,12 +3,13 @@
 use super::aliases::work;
 use super::field_names::DocumentPart;
 use super::names::{NAMES, PartNames};
-use super::reading::{FieldReading, read_as};
+use super::reading::{FieldReading, read_as, replace};
 use super::spread::EndNames;
 use super::values::node_from_value;
 use super::{field_names, hybrid, orchestration, stages, tools, workflow};
 use crate::plan::native::{FORMAT, ShapeError, edge_from_value};
-use crate::plan::{Dialect, Edge, Node, SHELL_TOOL};
+use crate::plan::shell::quoted;
+use crate::plan::{Dialect, Edge, Node, SHELL_TOOL, value_text};
 use serde_json::{Map, Value, json};
 
 type Names = &'static [(&'static str, &'static str)];
@@ -125,6 +126,7 @@ impl DocumentShape {
     /// What a node says without the field for it.
     pub fn implied(&self, node: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
         if self.dialect == Dialect::Native && !self.is_literal {
+            called(node, notes);
             return command(node, notes);
         }
         if self.dialect != Dialect::Hybrid || node.get("type").is_some_and(|kind| !kind.is_null()) || node.contains_key("tool") {
@@ -142,15 +144,58 @@ impl DocumentShape {
     }
 }
 
-/// A line for the shell, where a node says nothing else: a call of the tool that runs it, which asks as any such call does.
+/// A call as an object of its name and its arguments.
+fn called(node: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
+    let Some(name) = ["tool", "function", "tool_call"].into_iter().find(|name| node.get(*name).is_some_and(Value::is_object)) else {
+        return;
+    };
+    let Some(call) = node[name].as_object() else { return };
+    let is_said = ["tool", "args"].iter().any(|field| *field != name && node.get(*field).is_some_and(|value| !value.is_null()));
+    let (Some(Value::String(tool)), false) = (call.get("name"), is_said) else { return };
+    let args = match call.iter().filter(|(field, _)| *field != "name").collect::<Vec<_>>()[..] {
+        [] => None,
+        [(field, Value::String(text))] if NAMES.node.args.contains(&field.as_str()) => {
+            serde_json::from_str(text).ok().filter(Value::is_object)
+        }
+        [(field, args @ Value::Object(_))] if NAMES.node.args.contains(&field.as_str()) => Some(args.clone()),
+        _ => return,
+    };
+    if args.is_none() && call.len() > 1 {
+        return;
+    }
+    let tool = tool.clone();
+    read_as(node, (name, "tool"), json!(tool), format!("`{name}` is read as a call of `{tool}`"), notes);
+    if let Some(args) = args {
+        node.insert("args".into(), args.clone());
+        notes.push(FieldReading::of("args", args, String::new()));
+    }
+}
+
+/// A line for the shell, where a node says nothing else: a call of the tool that runs it, which asks as any such call does. A list beside
+/// it has the words that follow.
 fn command(node: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
-    let kinds = ["agent", "role", "objective", "goal", "tool", "code", "decide", "merge", "value", "ask", "plan", "until", "over", "args"];
+    let kinds = ["agent", "role", "objective", "goal", "tool", "code", "decide", "merge", "value", "ask", "plan", "until", "over"];
     let Some(name) = NAMES.node.command.iter().copied().find(|name| node.get(*name).is_some_and(Value::is_string)) else { return };
+    let words = match node.get("args") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(words)) if words.iter().all(|word| word.is_string() || word.is_number()) => {
+            words.iter().map(value_text).collect()
+        }
+        Some(_) => return,
+    };
     if kinds.iter().any(|field| node.get(*field).is_some_and(|value| !value.is_null())) {
         return;
     }
-    let args = json!({ "command": node[name] });
-    read_as(node, (name, "args"), args, format!("`{name}` is read as a call of `run_command`"), notes);
-    node.insert("tool".into(), json!(SHELL_TOOL));
-    notes.push(FieldReading::of("tool", json!(SHELL_TOOL), String::new()));
+    let first = value_text(&node[name]);
+    let Some(line) = words.iter().try_fold(first, |line, word| Some(format!("{line} {}", quoted("", word).ok()?))) else { return };
+    let args = json!({ "command": line });
+    if words.is_empty() {
+        read_as(node, (name, "args"), args, format!("`{name}` is read as a call of `run_command`"), notes);
+        node.insert("tool".into(), json!(SHELL_TOOL));
+        notes.push(FieldReading::of("tool", json!(SHELL_TOOL), String::new()));
+    } else {
+        let message = format!("`{name}` and `args` are read as a call of `run_command` with the line `{line}`");
+        read_as(node, (name, "tool"), json!(SHELL_TOOL), message, notes);
+        replace(node, "args", args, String::new(), false, notes);
+    }
 }

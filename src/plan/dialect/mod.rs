@@ -41,7 +41,7 @@ mod workflow;
 mod write;
 mod yaml;
 
-pub(in crate::plan) use aliases::{asks, gate, gate_within, is_step, plain};
+pub(in crate::plan) use aliases::{asks, gate, gate_within, is_like_a_gate, is_step, plain};
 pub use draft::Loss;
 pub(in crate::plan) use field_names::{DocumentPart, fields as known_fields, is_field, is_kept};
 pub(in crate::plan) use forms::is_alias;

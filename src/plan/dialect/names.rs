@@ -19,6 +19,8 @@ pub(in crate::plan) struct WrittenNames {
     pub stage: StageNames,
     pub foreign: ForeignNames,
     pub unknown: UnknownNames,
+    pub said_order: OrderNames,
+    pub outcome: OutcomeNames,
     /// By kind of node, the words by which authors say that it is one.
     pub said_kind: BTreeMap<&'static str, List>,
     form: FormNames,
@@ -71,6 +73,12 @@ pub(in crate::plan) struct GateNames {
     pub yes: List,
     /// Values that say that nobody is asked.
     pub no: List,
+    /// Names that say that nobody is asked: a no to them asks.
+    pub denied: List,
+    /// Names that speak of a person where their value is a plain yes.
+    pub flags: List,
+    /// Parts of names that speak of nodes at which a run halts.
+    pub halts: List,
 }
 
 /// Fields of a stage; the first name of each is the one that is written.
@@ -129,6 +137,36 @@ pub(in crate::plan) struct UnknownNames {
     pub shapes: List,
     /// Native fields that messages name and that other forms have under other names.
     pub native: List,
+}
+
+/// An order of nodes in fields that order nothing.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct OrderNames {
+    /// Parts of names of lists of edges.
+    pub edges: List,
+    /// Parts of names of lists of nodes, or of groups of them, one after the other.
+    pub sequence: List,
+    /// Words for nodes that run one after the other.
+    pub in_turn: List,
+    /// Names of numbers of nodes that say their order.
+    pub numbers: List,
+    /// Names of links to other nodes, in either direction.
+    pub link: List,
+    /// Parts of such names.
+    pub link_parts: List,
+    /// Beginnings of names of those that come before.
+    pub needs: List,
+}
+
+/// Conditions of other systems for how the source ended.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct OutcomeNames {
+    pub success: List,
+    pub failure: List,
+    /// However it ended, or where none other holds.
+    pub always: List,
 }
 
 #[derive(Default, Deserialize)]

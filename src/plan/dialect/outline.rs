@@ -9,6 +9,7 @@ use super::reading::{self, FieldReading, ListForm, aside, rename_key, replace};
 use super::stages;
 use super::values::{plan_from_value, tell};
 use crate::plan::native::{FORMAT, ShapeError};
+use crate::plan::value_text;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
@@ -155,7 +156,7 @@ fn plain_tasks(map: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
     }
 }
 
-/// Nodes without ids that the others name by another field have that for an id.
+/// Nodes without ids that the others name by another field, or that are numbered, have that for an id.
 pub(super) fn ids_by_name(map: &mut Map<String, Value>, shape: &DocumentShape) {
     let Some(Value::Array(nodes)) = map.get(shape.nodes) else { return };
     let ids = ["id", "node_id", "task_id", "step_id", "stage_id"];
@@ -168,16 +169,20 @@ pub(super) fn ids_by_name(map: &mut Map<String, Value>, shape: &DocumentShape) {
     let sources = nodes.iter().flat_map(|node| NAMES.node.depends_on.iter().filter_map(|name| node.get(*name)));
     let named: HashSet<&str> = ends.chain(sources).flat_map(|value| value.as_str().into_iter().chain(texts(value))).collect();
     let fields = ["name", "task", "title", "tool", "tool_name", "action"];
-    let Some(field) = fields.into_iter().find(|field| {
+    let by_name = fields.into_iter().find(|field| {
         let names: Vec<&str> = nodes.iter().filter_map(|node| node.get(field)?.as_str()).collect();
         let different: HashSet<&str> = names.iter().copied().collect();
         different.len() == nodes.len() && !different.is_disjoint(&named)
-    }) else {
-        return;
+    });
+    let is_numbered = |field: &&str| {
+        let numbers: HashSet<u64> = nodes.iter().filter_map(|node| node.get(*field)?.as_u64()).collect();
+        numbers.len() == nodes.len()
     };
+    let Some(field) = by_name.or_else(|| ["step", "step_number", "number"].into_iter().find(is_numbered)) else { return };
     for node in map.get_mut(shape.nodes).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
-        let Some(id) = node.get(field).cloned() else { continue };
-        let message = format!("has no `id`: read as {id}, its `{field}`, by which others name it");
+        let Some(id) = node.get(field).map(|id| json!(value_text(id))) else { continue };
+        let by = if by_name.is_some() { ", by which others name it" } else { "" };
+        let message = format!("has no `id`: read as {id}, its `{field}`{by}");
         node.shift_insert(0, "id".to_owned(), id.clone());
         reading::note(node, vec![FieldReading::of("id", id, message)]);
     }

@@ -102,8 +102,10 @@ pub(in crate::plan) fn without(ext: &Map<String, Value>, at: usize) -> Map<Strin
     if let Some(Value::Array(list)) = ext.get_mut(AS_WRITTEN) {
         let gone = list.remove(at);
         // What was read with it stays with it.
-        if gone["name"].as_str().is_some_and(|name| NAMES.node.command.contains(&name)) {
-            list.retain(|other| other["field"] != "tool");
+        let is_call = |name: &str| NAMES.node.command.contains(&name) || ["tool", "function", "tool_call"].contains(&name);
+        if gone["name"].as_str().is_some_and(is_call) {
+            let is_told = |other: &Value| other["message"].as_str().is_some_and(|message| !message.is_empty());
+            list.retain(|other| is_told(other) || other["field"] != "tool" && other["field"] != "args");
         }
         if list.is_empty() {
             ext.shift_remove(AS_WRITTEN);

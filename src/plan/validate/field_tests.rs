@@ -38,7 +38,8 @@ fn an_unknown_field_is_a_warning_with_the_nearest_known_name() {
     let document = json!({"dagdeck": 1, "goal": "g", "input": {"a": 1}, "x_owner": "me", "nodes": [
         {"id": "a", "value": 1},
         {"id": "b", "value": 2, "depend_on": ["a"], "tags": ["x"], "args": {"a": 1}},
-    ], "edges": [{"from": "a", "to": "b", "lable": "a"}]});
+        {"id": "c", "value": 3},
+    ], "edges": [{"from": "b", "to": "c", "lable": "a"}]});
     assert_eq!(
         found(document.clone()),
         [

@@ -4,7 +4,8 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::Fix;
-use super::lost_meaning::{lost_meaning, says_nothing};
+use super::lost_meaning::{lost_meaning, says_nothing, waiting_nodes};
+use super::lost_order::order_said;
 use super::wording::{did_you_mean, legible};
 use crate::plan::dialect::names::NAMES;
 use crate::plan::dialect::{DocumentPart, gate_within, is_field, known_fields, node_from_value, node_to_value, plain};
@@ -17,6 +18,11 @@ use serde_json::{Map, Value};
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
     of_part(check, DocumentPart::Plan, FindingPlace::Plan, &plan.ext);
+    for (name, value) in &plan.metadata {
+        if let Some(message) = waiting_nodes(check, DocumentPart::Plan, (name, value), 1) {
+            check.find(Code::WrongShape, FindingPlace::Plan, &format!("metadata.{name}"), message, None);
+        }
+    }
     plan.nodes.iter().enumerate().for_each(|(at, node)| of_part(check, DocumentPart::Node, FindingPlace::Node(at), &node.ext));
     plan.edges.iter().enumerate().for_each(|(at, edge)| of_part(check, DocumentPart::Edge, FindingPlace::Edge(at), &edge.ext));
 }
@@ -35,6 +41,7 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
             };
             let fix = near.zip(at).and_then(|(near, at)| renamed(check.plan, at, name, near));
             let fix = fix.or_else(|| steps_said(check, at?, name, value));
+            let fix = fix.or_else(|| order_said(check, at, name, value).filter(|_| part != DocumentPart::Edge));
             check.find(Code::WrongShape, place, name, message, fix);
             continue;
         }

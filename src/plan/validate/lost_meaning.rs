@@ -3,14 +3,14 @@
 
 use super::check::PlanCheck;
 use super::fields::meant;
-use super::structure::position_in;
+use super::lost_order::{linked, lost_order, says_order};
 use super::wording::legible;
 use crate::plan::dialect::names::NAMES;
-use crate::plan::dialect::{DocumentPart, asks, gate, is_alias, is_field, is_kept, is_step, known_fields, plain};
+use crate::plan::dialect::{DocumentPart, asks, gate, is_alias, is_field, is_kept, is_like_a_gate, is_step, known_fields, plain};
 use crate::plan::fields::is_quiet;
 use crate::plan::native::node_fields;
 use crate::plan::{Dialect, NodeId, NodeKind};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// What an unknown field says that must not be passed over.
 pub(super) fn lost_meaning(check: &PlanCheck, part: DocumentPart, at: Option<usize>, name: &str, value: &Value) -> Option<String> {
@@ -18,7 +18,7 @@ pub(super) fn lost_meaning(check: &PlanCheck, part: DocumentPart, at: Option<usi
         return None;
     }
     if part != DocumentPart::Edge
-        && let Some(message) = lost_gate(check, name, value)
+        && let Some(message) = lost_gate(check, (part, at), name, value)
     {
         return Some(message);
     }
@@ -30,18 +30,43 @@ pub(super) fn lost_meaning(check: &PlanCheck, part: DocumentPart, at: Option<usi
 }
 
 /// In an unknown field that seems to ask a person: a slip of a gate's name that says yes, or nodes that are to wait.
-fn lost_gate(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
+fn lost_gate(check: &PlanCheck, (part, at): (DocumentPart, Option<usize>), name: &str, value: &Value) -> Option<String> {
     let shown = legible(name);
-    let is_node = |id: &Value| id.as_str().is_some_and(|id| check.graph.position(&NodeId::new(id)).is_some());
-    if gate(name, &Value::Bool(true), None).is_some() && value.as_array().is_some_and(|list| list.iter().any(is_node)) {
-        return Some(format!(
-            "`{shown}` names nodes, but nothing reads it here, so they would run unasked: write `approve` at each of them"
-        ));
+    // A node may name what it depends on as what it reviews.
+    let is_joined = at.is_some_and(|at| linked(check, at, value).is_empty());
+    if let Some(message) = waiting_nodes(check, part, (name, value), 2).filter(|_| !is_joined) {
+        return Some(message);
     }
     // A short name is one slip from many others.
     let names = NAMES.gate.names.iter().copied().filter(|gate| gate.len() >= LONG_NAME);
     let near = meant(name, names).filter(|near| plain(near) != plain(name) && *value == Value::Bool(true))?;
     Some(format!("nothing reads `{shown}`: if it means `{near}`, this would run without asking; write `approve`"))
+}
+
+/// Nodes that a field names which are to wait for a person, where nothing reads it; `depth` is how far inside of it they may be.
+pub(super) fn waiting_nodes(check: &PlanCheck, part: DocumentPart, (name, value): (&str, &Value), depth: usize) -> Option<String> {
+    let is_node = |id: &str| check.graph.position(&NodeId::new(id)).is_some();
+    let names_one = |entry: &Value| match entry {
+        Value::String(id) => is_node(id),
+        Value::Object(fields) => fields.values().filter_map(Value::as_str).any(is_node),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => false,
+    };
+    let (shown, word) = (legible(name), plain(name));
+    let asks = gate(name, &Value::Bool(true), None).is_some() || is_like_a_gate(name);
+    let halts = NAMES.gate.halts.iter().any(|part| word.contains(part));
+    if (asks || halts)
+        && match value {
+            Value::Array(list) => list.iter().any(names_one),
+            Value::Object(fields) => names_one(value) || fields.keys().any(|id| is_node(id)),
+            Value::String(id) => part == DocumentPart::Plan && is_node(id),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    {
+        let (lost, field) = if asks { ("run unasked", "approve") } else { ("not halt there", "breakpoint") };
+        return Some(format!("`{shown}` names nodes, but nothing reads it here, so they would {lost}: write `{field}` at each of them"));
+    }
+    let fields = value.as_object().filter(|_| depth > 0)?;
+    fields.iter().find_map(|(inner, value)| waiting_nodes(check, part, (inner, value), depth - 1))
 }
 
 /// From how many letters on a name that is almost a gate's is taken for a slip of it.
@@ -61,7 +86,8 @@ pub(super) fn says_nothing(dialect: Dialect, part: DocumentPart, name: &str, val
 /// In an unknown field of the plan: nodes and their order.
 fn of_plan(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
     let (shown, dialect) = (legible(name), check.plan.dialect);
-    if is_kept(dialect, DocumentPart::Plan, name, value) {
+    let is_order = *value == Value::Bool(false) && says_order(check, name, value);
+    if is_kept(dialect, DocumentPart::Plan, name, value) && !is_order {
         return None;
     }
     let listed = || value.as_array().into_iter().flatten();
@@ -80,27 +106,8 @@ fn of_plan(check: &PlanCheck, name: &str, value: &Value) -> Option<String> {
     if let Some(message) = lost_limit(&word, value) {
         return Some(format!("`{shown}` {message}"));
     }
-    let is_node = |value: &Value| value.as_str().is_some_and(|id| check.graph.position(&NodeId::new(id)).is_some());
-    let is_number = |value: &Value| value.is_number() && check.graph.position(&NodeId::new(value.to_string())).is_some();
-    let is_end = |value: &Value| is_node(value) || is_number(value);
-    let is_pair = |value: &Value| match value {
-        Value::Array(ends) => ends.len() == 2 && ends.iter().all(is_end),
-        Value::Object(fields) => {
-            fields.values().filter(|value| is_node(value)).count() > 1 || fields.len() == 2 && fields.values().all(is_end)
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    };
-    let of_nodes = |(id, sources): (&String, &Value)| {
-        let mut all = sources.as_array().into_iter().flatten();
-        is_node(&Value::from(id.as_str())) && (is_node(sources) || sources.is_array() && all.all(is_node))
-    };
-    let is_sequence =
-        ["order", "sequence", "chain"].iter().any(|part| word.contains(part)) && value.as_array().is_some_and(|list| list.len() > 1);
-    let says_order = listed().any(is_pair)
-        || is_sequence && listed().all(is_end)
-        || value.as_object().is_some_and(|map| !map.is_empty() && map.iter().all(of_nodes));
-    says_order
-        .then(|| format!("`{shown}` names nodes in an order, but orders nothing here: write it as each node's `depends_on`, or as edges"))
+    says_order(check, name, value)
+        .then(|| format!("`{shown}` says an order, but orders nothing here: write it as each node's `depends_on`, or as edges"))
 }
 
 /// Whether an entry says something in words alone, such as what a node that is written elsewhere does.
@@ -223,57 +230,4 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
         (None, _) => "write the order as each node's `depends_on`",
     };
     lost_order(check, at, name, value).map(|message| format!("`{shown}` {message}: {right}"))
-}
-
-/// What a field says of the order, by its name or by the nodes that it names.
-fn lost_order(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<String> {
-    let word = plain(name);
-    let is = |words: &[&str]| words.contains(&word.as_str());
-    let listed = value.as_array().into_iter().flatten().chain(value.as_object().into_iter().flat_map(Map::values));
-    let id = |value: &Value| match value {
-        Value::String(text) => Some(text.trim().to_owned()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-    };
-    let ids: Vec<String> = id(value).into_iter().chain(listed.filter_map(id)).collect();
-    let is_order = is(&NAMES.unknown.order);
-    let own = check.graph.id(at).as_str();
-    let is_perhaps = is(&NAMES.unknown.perhaps_order);
-    // The plan says the same by its edges.
-    let beside = |id: &String| {
-        let comes_before = is_perhaps && check.graph.predecessors(at).any(|before| check.graph.id(before).as_str() == id);
-        comes_before || check.graph.successors(at).any(|next| check.graph.id(next).as_str() == id)
-    };
-    if (is_order || is_perhaps) && !ids.is_empty() && ids.iter().all(beside) {
-        return None;
-    }
-    if is_order && let Some(lost) = ids.iter().find(|id| !NAMES.unknown.nowhere.contains(&id.to_lowercase().as_str())) {
-        let is_known = check.has_alike(lost) || position_in(lost).is_some();
-        let unknown = if is_known { String::new() } else { format!(", and there is no node `{}`", legible(lost)) };
-        return Some(format!("says what comes after this, but orders nothing here{unknown}"));
-    }
-    let is_whole = value.as_array().map(Vec::len).or(value.as_object().map(Map::len)).is_none_or(|count| count == ids.len());
-    let is_node = |id: &String| id != own && check.has_alike(id);
-    let are_nodes = is_whole && !ids.is_empty() && ids.iter().all(is_node);
-    // A slip of another field's name is told as that.
-    let is_slip = || meant(name, node_fields()).is_some_and(|near| near != "depends_on");
-    let says = are_nodes && (is_perhaps || value.is_array() && !is_slip()) || leads_inside(check, own, value);
-    says.then(|| "names other nodes, but orders nothing here".to_owned())
-}
-
-/// Whether a field inside of a value says that it leads to another node.
-fn leads_inside(check: &PlanCheck, own: &str, value: &Value) -> bool {
-    let is_way = |name: &str| {
-        let words = [&NAMES.unknown.order, &NAMES.unknown.perhaps_order, &NAMES.unknown.way];
-        words.iter().any(|words| words.contains(&plain(name).as_str()))
-    };
-    let is_node = |id: &Value| id.as_str().is_some_and(|id| id != own && check.graph.position(id).is_some());
-    match value {
-        Value::Object(fields) => fields.iter().any(|(name, inner)| {
-            is_way(name) && (is_node(inner) || inner.as_array().is_some_and(|list| list.iter().any(is_node)))
-                || leads_inside(check, own, inner)
-        }),
-        Value::Array(list) => list.iter().any(|inner| leads_inside(check, own, inner)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    }
 }

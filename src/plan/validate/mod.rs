@@ -18,10 +18,12 @@ mod joins_tests;
 mod keys;
 mod leaving;
 mod lost_meaning;
+mod lost_order;
 mod names;
 mod nested;
 #[cfg(test)]
 mod nested_tests;
+mod outcomes;
 mod outer;
 mod own_state;
 mod policy;

@@ -5,7 +5,7 @@ use super::codes::Code;
 use super::finding::{Fix, FixKind};
 use super::wording::did_you_mean;
 use super::wording::legible;
-use super::{outer, own_state, structure};
+use super::{outcomes, outer, own_state, structure};
 use crate::plan::edit::{Edit, with_name};
 use crate::plan::expr;
 use crate::plan::reference::{references, references_in_text};
@@ -200,7 +200,8 @@ fn mention(
             }
         }
         (Root::Node(id) | Root::Entry(id) | Root::Unknown(id), _) => {
-            if !outer::report(check, place, field, id) {
+            let is_outcome = field == "when" && kind == TextKind::Condition && !check.around.is_open && outcomes::report(check, place, id);
+            if !is_outcome && !outer::report(check, place, field, id) {
                 unknown(check, place, field, (path, id), kind, reader);
             }
         }

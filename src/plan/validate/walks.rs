@@ -130,7 +130,10 @@ fn no_exit(check: &mut PlanCheck, rule: &str) {
     let names: Vec<String> = ends.iter().take(4).map(|&at| format!("`{}`", check.graph.id(at))).collect();
     let more = if ends.len() > names.len() { " and more" } else { "" };
     let edits = ends.iter().map(|&at| check.changed(at, |node| node.exit = true));
-    let fix = (!ends.is_empty()).then(|| Fix::safe(format!("mark as final: {}{more}", names.join(", ")), Edit::batch(edits)));
+    // Where nodes have no connection at all, these may have been lost.
+    let is_lone = |at: usize| check.graph.outgoing(at).next().is_none() && check.graph.predecessors(at).next().is_none();
+    let kind = if ends.len() > 1 && ends.iter().any(|&at| is_lone(at)) { FixKind::Guess } else { FixKind::Safe };
+    let fix = (!ends.is_empty()).then(|| Fix::new(kind, format!("mark as final: {}{more}", names.join(", ")), Edit::batch(edits)));
     check.find(Code::MissingExit, FindingPlace::Plan, "nodes", format!("{rule}, but no node is marked as one"), fix);
 }
 
