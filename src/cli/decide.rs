@@ -7,7 +7,7 @@ use super::{
     named,
 };
 use crate::{
-    engine::{Command, Gate, GateId, GateKind, GateReply, Run},
+    engine::{Command, Gate, GateId, GateKind, GateReply, Run, WrittenValue},
     plan::NodeId,
     store::SHORTEST_NAME,
 };
@@ -43,7 +43,7 @@ pub async fn reject(args: &RejectArgs, place: &CliContext, io: &mut Io<'_>) -> R
 /// # Errors
 /// When there is no such open question, the answer doesn't fit, or the run can't continue.
 pub async fn answer(args: &AnswerArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let value = serde_json::from_str(&args.message).unwrap_or_else(|_| Value::String(args.message.clone()));
+    let value = WrittenValue::read(&args.message).map_or_else(|_| Value::String(args.message.clone()), WrittenValue::value);
     reply_to((&args.decide, None), GateReply::Answer { value }, place, io).await
 }
 

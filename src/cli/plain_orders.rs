@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     console::runtime::Opened,
-    engine::{Action, ActionTarget, Command, Gate, GateId, GateReply, RerunReach},
+    engine::{Action, ActionTarget, Command, Gate, GateId, GateReply, RerunReach, WrittenValue},
     host::client::{PlanWish, PlanningId, Request, There},
     plan::NodeId,
 };
@@ -282,7 +282,7 @@ fn reply_of(gate: &Gate, words: &str) -> Result<GateReply, String> {
         }
         ("answer", text) if gate.kind.question().is_some() && !text.is_empty() => {
             let is_option = gate.kind.question().is_some_and(|question| question.options.iter().any(|option| option == text));
-            let read = || serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+            let read = || WrittenValue::read(text).map_or_else(|_| Value::from(text), WrittenValue::value);
             Ok(GateReply::Answer { value: if is_option { Value::from(text) } else { read() } })
         }
         ("reject", why) => Ok(GateReply::Reject { message: why.to_owned() }),

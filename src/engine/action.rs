@@ -148,12 +148,14 @@ pub enum WrittenValue {
 pub struct WrittenValueError(serde_json::Error);
 
 impl WrittenValue {
-    /// Reads a value. What begins as JSON does is meant as JSON, and a mistake in it is not taken for text.
+    /// Reads a value. What begins as JSON does is meant as JSON, and a mistake in it is not taken for text. A number that would be written
+    /// otherwise, such as `1.10`, is taken as it is.
     ///
     /// # Errors
     /// Where the mistake is.
     pub fn read(text: &str) -> Result<Self, WrittenValueError> {
         match serde_json::from_str(text) {
+            Ok(Value::Number(number)) if number.to_string() != text.trim() => Ok(Self::Text(text.to_owned())),
             Ok(value) => Ok(Self::Json(value)),
             Err(error) if text.trim_start().starts_with(['{', '[', '"']) => Err(WrittenValueError(error)),
             Err(_) => Ok(Self::Text(text.to_owned())),
@@ -236,6 +238,21 @@ impl Action {
             Self::Unbreak { point } => format!("remove breakpoint {}", point.0),
             Self::Rebreak { point, with } if with.disabled => format!("disable breakpoint {}", point.0),
             Self::Rebreak { point, with } => format!("set breakpoint {} to halt {}", point.0, with.label()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_person_writes_keeps_its_digits() {
+        let value = |text: &str| WrittenValue::read(text).unwrap().value();
+        assert_eq!([value("3"), value("0.5"), value("true"), value("[1.10]")], [json!(3), json!(0.5), json!(true), json!([1.1])]);
+        for text in ["1.10", "007", "12345678901234567890123", "1e3", "two"] {
+            assert_eq!(value(text), json!(text));
         }
     }
 }
