@@ -220,6 +220,8 @@ fn a_text_with_several_plans_runs_none_of_them() {
         let kept: Value = serde_json::from_str(&program.run(&["export", name]).code(0).out).unwrap();
         assert_eq!(kept["nodes"], json!([{"id": "b", "value": 2}]), "{name}");
     }
+    program.file("p.md", format!("```json\n{one}\n```\nOnce more:\n```\n{one}\n```\n"));
+    program.run(&["run", "p.md"]).code(0);
 }
 
 #[test]

@@ -39,7 +39,8 @@ pub(super) fn excerpt<'t>(text: &'t str, origin: &str) -> Option<Excerpt<'t>> {
         let plans: Vec<&str> = parts.into_iter().filter(|part| holds_plan(part)).collect();
         let text = plans.last().copied()?;
         let lines_before = lines_before(text);
-        let left = match plans.len() {
+        // The same one twice is one.
+        let left = match 1 + plans.iter().filter(|plan| plan.trim() != text.trim()).count() {
             1 => (ListForm::Surplus, message.to_owned()),
             count => (ListForm::OtherPlans, format!("the text has {count} plans: the last one is read, from line {}", lines_before + 1)),
         };
