@@ -239,6 +239,10 @@ impl Filters<'_> {
             }
             let column = self.known(column.clone())?;
             let facts = self.table.column(&column)?;
+            // `what did Ann order`: where each name is once, rows are people and not what they did.
+            if piece.value == "does" && facts.is_unique {
+                return None;
+            }
             // A flag is raised or not; a value has to be there.
             let (value, not) = match (flag, facts.truths) {
                 (true, Some([yes, no])) => (if not { no } else { yes }.to_owned(), false),

@@ -351,8 +351,8 @@ impl Said {
         if !says || !shown {
             return Vec::new();
         }
-        // `discontinued products` are those that are.
-        if self.noun && self.which == Which::Not && columns.len() == 1 && is_flag(table.column(&columns[0])) {
+        // `discontinued products` are those that are, and so are `which are in stock and discontinued`.
+        if self.noun && (self.which == Which::Not || filtered) && columns.len() == 1 && is_flag(table.column(&columns[0])) {
             return Vec::new();
         }
         // `trips started before noon`: the column is a part of the condition.
