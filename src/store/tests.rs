@@ -410,3 +410,58 @@ async fn the_audit_is_whole_until_one_byte_of_it_is_another() {
     db.execute("DELETE FROM audit WHERE number = 2", []).unwrap();
     assert_eq!(store.audit().unwrap().rows.len(), 1);
 }
+
+/// Numbers that look random and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % end
+    }
+}
+
+#[tokio::test]
+async fn the_audit_of_a_thousand_random_runs_verifies_until_any_byte_of_it_is_another() {
+    let home = TempDir::new().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let mut dice = Dice(7);
+    let by = |who: usize| Actor { who: format!("person {who}"), via: "cli".into() };
+    for run in 0..1_000 {
+        let mut events = vec![created("/w", &format!("goal {}", dice.below(9)))];
+        for number in 1..=u32::try_from(dice.below(4)).unwrap() {
+            events.push(gate(number, ["a", "b", "ü"][dice.below(3)]));
+            let decision = match dice.below(4) {
+                0 => GateReply::Approve,
+                1 => GateReply::Modify { payload: json!({"n": dice.below(100)}) },
+                2 => GateReply::Reject { message: "no, \"never\"".into() },
+                _ => continue,
+            };
+            events.push(Event::GateDecided { gate: GateId(number), decision, by: by(dice.below(5)) });
+            events.push(output("not in the audit"));
+        }
+        append(&store, &format!("run {run}"), &records(1, events)).await.unwrap();
+    }
+    let audit = store.audit().unwrap();
+    assert!(audit.all > 1_500 && audit.rows.len() == audit.all, "{} of {}", audit.rows.len(), audit.all);
+    store.delete(&[RunId("run 5".into())], &by(1), Time(9)).unwrap();
+    let all = store.audit().unwrap().all;
+    assert_eq!((store.audit().unwrap().rows.len(), all), (audit.all + 1, audit.all + 1), "what was pruned stays");
+
+    let db = rusqlite::Connection::open(store.path()).unwrap();
+    for _ in 0..60 {
+        let number = i64::try_from(1 + dice.below(all)).unwrap();
+        let column = ["json", "hash"][dice.below(2)];
+        let text: String = db.query_row(&format!("SELECT {column} FROM audit WHERE number = ?1"), [number], |row| row.get(0)).unwrap();
+        let letters: Vec<(usize, char)> = text.char_indices().collect();
+        let (at, letter) = letters[dice.below(letters.len())];
+        let other = if letter == '0' { '1' } else { '0' };
+        let changed = format!("{}{other}{}", &text[..at], &text[at + letter.len_utf8()..]);
+        let put = format!("UPDATE audit SET {column} = ?1 WHERE number = ?2");
+        db.execute(&put, rusqlite::params![changed, number]).unwrap();
+        let whole = store.audit().unwrap().rows.len();
+        assert_eq!(i64::try_from(whole).unwrap(), number - 1, "{column} of {number}, letter {at}");
+        db.execute(&put, rusqlite::params![text, number]).unwrap();
+    }
+    assert_eq!(store.audit().unwrap().rows.len(), all);
+}
