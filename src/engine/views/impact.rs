@@ -114,6 +114,9 @@ impl RunState {
                 self.weigh_loss(ix, now, &mut impact);
             }
         }
+        let is_new = |ix: &NodeIx| self.graph.nodes.slot(*ix).is_none() && after.owners(*ix).next().is_none();
+        let starts = |ix: &NodeIx| matches!(after.nodes[*ix].state, NodeState::Ready | NodeState::Running);
+        after.all_nodes().filter(is_new).filter(starts).for_each(|ix| impact.add(NodeImpact::Starts, after.id_of(ix)));
         voided.into_iter().for_each(|node| impact.add(NodeImpact::Void, node));
         if let Action::Stop { target } = action {
             let finishes = |ix: &NodeIx| self.is_at_work(*ix) && after.is_at_work(*ix) && !after.is_wrapping_up(*ix);

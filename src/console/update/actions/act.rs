@@ -23,7 +23,7 @@ pub fn propose(model: &mut Model, turn: &mut UpdateTurn, action: Action) -> Resu
     }
     let id = view.id.clone();
     let proposal = Proposal::new(id, view.newest(), action, turn.now);
-    if asks(&proposal) && !asks_itself(model, &proposal) {
+    if asks(&proposal, run.outcome().is_some()) && !asks_itself(model, &proposal) {
         model.dialogs.push(Dialog::Act(Box::new(proposal)));
         return Ok(Proposed::Asked);
     }
@@ -40,8 +40,9 @@ pub enum Proposed {
     Asked,
 }
 
-/// Whether an action is shown before it is done: where it ends, skips or repeats work, and where it does harm.
-fn asks(proposal: &Proposal) -> bool {
+/// Whether an action is shown before it is done: where it ends, skips, starts or repeats work, where it does harm, and where it would change
+/// a run that is over.
+fn asks(proposal: &Proposal, is_over: bool) -> bool {
     let is_broad = match proposal.action {
         Action::Cancel { .. }
         | Action::Stop { .. }
@@ -50,9 +51,9 @@ fn asks(proposal: &Proposal) -> bool {
         | Action::Skip { .. }
         | Action::Override { .. }
         | Action::Rewind { .. } => true,
+        Action::Edit { .. } => is_over || !proposal.impact.nodes(NodeImpact::Starts).is_empty(),
         Action::Hold { .. }
         | Action::Release { .. }
-        | Action::Edit { .. }
         | Action::Guide { .. }
         | Action::Pause
         | Action::Resume
