@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::drawing::{BoxBody, GraphDrawing, Window};
+use crate::plan::drawing::{BoxBody, BoxText, GraphDrawing, Window};
 use crate::plan::{NodeId, Plan, nest};
 
 /// Rows and columns that are kept in sight around the selected box, so that its lines show.
@@ -36,7 +36,7 @@ impl FoldedGraph {
     pub fn refresh(&mut self, plan: &Plan) {
         if self.chart.is_none() {
             let folded = &self.folded;
-            self.chart = Some(Box::new(GraphDrawing::new(plan, &|id| !folded.contains(id))));
+            self.chart = Some(Box::new(GraphDrawing::new(plan, BoxText::Titles, &|id| !folded.contains(id))));
         }
     }
 

@@ -1,15 +1,18 @@
 //! The graph: the boxes and lines that a window shows, with states, the taken way, and the selected box.
 
-use std::{cell::RefCell, collections::BTreeMap};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use ratatui::layout::Rect;
 
-use super::{empty, pen::Pen, row::took};
+use super::{empty, pen::Pen, row};
 use crate::console::model::{Focus, Model, RunView, Turns, texts};
-use crate::console::theme::{Role, of_node};
-use crate::engine::{EdgeId, EdgeState, NodeRun, RunStatus, StateGroup, Time};
-use crate::plan::NodeId;
+use crate::console::theme::Role;
+use crate::engine::{EdgeId, EdgeState, Time};
 use crate::plan::drawing::{ArrowLabel, BoxBody, EdgeStroke, GraphDrawing, Pane, VisibleBox, Window};
+use crate::plan::{NodeId, nest};
 use crate::text::{Glyph, GlyphSet, Plain};
 
 /// Draws the graph below its title.
@@ -19,14 +22,16 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     }
     let focused = model.place.focus == Focus::Tree && model.dialogs.is_empty();
     let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
-    title(model, pen, area, focused);
     let drawing = &model.tree().drawing;
-    let Some(chart) = drawing.chart().filter(|_| !model.plan().nodes.is_empty()) else { return empty::draw(model, now, pen, inside) };
+    let Some(chart) = drawing.chart().filter(|_| !model.plan().nodes.is_empty()) else {
+        title(model, pen, area, focused, String::new());
+        return empty::draw(model, now, pen, inside);
+    };
     let size = chart.size();
     let blank = inside.width.saturating_sub(u16::try_from(size.width).unwrap_or(u16::MAX)) / 2;
     let pane = Rect { x: inside.x + blank, width: inside.width - blank, ..inside };
     let window = drawing.window(u32::from(pane.width), u32::from(pane.height));
-    let states = States { model, chart, turns: RefCell::default(), ways: RefCell::default() };
+    let states = States::new(model, chart);
     let sight = chart.view(window, &|pane, edge| states.line(pane, edge));
     let glyphs = pen.theme.glyphs();
     let selected = model.selected_id().and_then(|id| drawing.place(id)).map(|place| &chart.nodes()[place].id);
@@ -38,22 +43,35 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
         });
     }
     for ArrowLabel { x, y, text, line } in &sight.notes {
-        sheet.put(*x, *y, text, if *line == EdgeStroke::Dead { Role::Dim } else { Role::Accent });
+        sheet.put(*x, *y, text, if *line == EdgeStroke::Dead { Role::Dim } else { Role::Text });
     }
     let shown: Vec<&VisibleBox<'_>> = sight.boxes.iter().filter(|seen| is_whole(seen, window)).collect();
-    let hidden = chart.nodes().len() - shown.len();
-    for seen in shown {
+    for seen in &shown {
         let edge: String = (seen.area.x + 1..seen.area.x + seen.area.width - 1)
             .map(|x| sight.stroke(x, seen.area.y + seen.area.height - 1).on_edge().symbol(glyphs))
             .collect();
         let is_selected = selected == Some(&seen.node.id);
         NodeBox { model, now, states: &states, seen }.draw(&mut sheet, &edge, is_selected, focused);
     }
-    if hidden > 0 {
-        let words = Plain::line(&format!("{hidden} more out of sight"));
-        let place = Rect { x: area.x + 22, width: area.width.saturating_sub(22), height: 1, ..area };
-        pen.text(place.x, place.y, place.width, &words, Role::Dim);
+    let hidden = out_of_sight(chart, window, &shown.iter().map(|seen| &seen.node.id).collect());
+    title(model, sheet.pen, area, focused, hidden);
+}
+
+/// How many boxes are not in sight, and where they are.
+fn out_of_sight(chart: &GraphDrawing, window: Window, shown: &BTreeSet<&NodeId>) -> String {
+    let (mut above, mut below, mut beside) = (0, 0, 0);
+    for (place, node) in chart.nodes().iter().enumerate() {
+        let area = chart.area(place);
+        match () {
+            () if shown.contains(&node.id) => {}
+            () if area.y < window.y => above += 1,
+            () if area.y + area.height > window.y + window.height => below += 1,
+            () => beside += 1,
+        }
     }
+    let some = [(above, "above"), (below, "below"), (beside, "beside")].into_iter().filter(|(count, _)| *count > 0);
+    let said: Vec<String> = some.map(|(count, word)| format!("{count} {word}")).collect();
+    if said.is_empty() { String::new() } else { format!("    out of sight: {}", said.join(", ")) }
 }
 
 /// Whether a box is in the window with all that it says. One that is larger than the window, or has others in it, is shown as far as it fits.
@@ -64,7 +82,10 @@ fn is_whole(seen: &VisibleBox<'_>, window: Window) -> bool {
     inside || !fits || matches!(seen.node.body, BoxBody::Open(_))
 }
 
-fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool) {
+/// From this width on the legend has room for the critical path.
+const WIDE: u16 = 100;
+
+fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, hidden: String) {
     let role = if focused { Role::Title } else { Role::Dim };
     let what = if model.shown_run().is_some() { "graph of the run" } else { "graph of the plan" };
     let mut pieces = vec![(Plain::line(what), role)];
@@ -72,16 +93,21 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool) {
     if undrawn > 0 {
         pieces.push((Plain::line(&format!("  {undrawn} edges without a line")), Role::Warning));
     }
+    pieces.push((Plain::line(&hidden), Role::Dim));
     pen.title(area, &pieces);
-    if model.shown_run().is_some() && area.width >= 60 {
+    if model.shown_run().is_some() {
         let [taken, waiting, dead] = match pen.theme.glyphs() {
             GlyphSet::Unicode => [" ━▼ ", " ─▽ ", " ┄× "],
             GlyphSet::Ascii => [" =V ", " -v ", " .x "],
         };
-        let legend = [(taken, Role::Succeeded), ("taken", Role::Dim), (waiting, Role::Border), ("waits", Role::Dim), (dead, Role::Dim)];
-        let legend: Vec<_> =
-            legend.into_iter().chain([("not taken ", Role::Dim)]).map(|(words, role)| (Plain::line(words), role)).collect();
-        pen.pieces_right(Rect { width: area.width - 1, height: 1, ..area }, &legend);
+        let lines = [(taken, "taken"), (waiting, "waits"), (dead, "not taken ")];
+        let path = (area.width >= WIDE).then_some(("critical path ", Role::Title));
+        let legend = path.into_iter().chain(lines.into_iter().flat_map(|(line, words)| [(line, Role::Text), (words, Role::Dim)]));
+        let legend: Vec<_> = legend.map(|(words, role)| (Plain::line(words), role)).collect();
+        let width = |pieces: &[(Plain, Role)]| pieces.iter().map(|(text, _)| text.width()).sum::<usize>();
+        if width(&pieces) + width(&legend) + 4 <= usize::from(area.width) {
+            pen.pieces_right(Rect { width: area.width - 1, height: 1, ..area }, &legend);
+        }
     }
 }
 
@@ -92,9 +118,25 @@ struct States<'a> {
     turns: RefCell<BTreeMap<NodeId, Option<Turns>>>,
     /// By the id of the source: what became of its ways out, in order.
     ways: RefCell<BTreeMap<NodeId, Vec<EdgeState>>>,
+    /// Each node of the critical path with the one before it.
+    path: BTreeMap<&'a NodeId, Option<&'a NodeId>>,
 }
 
-impl States<'_> {
+impl<'a> States<'a> {
+    fn new(model: &'a Model, chart: &'a GraphDrawing) -> Self {
+        let critical = model.shown_run().and_then(RunView::chart).map(|timeline| timeline.critical.as_slice()).unwrap_or_default();
+        let before = std::iter::once(None).chain(critical.iter().map(Some));
+        Self { model, chart, turns: RefCell::default(), ways: RefCell::default(), path: critical.iter().zip(before).collect() }
+    }
+
+    /// Whether an edge leads along the critical path.
+    fn is_critical(&self, pane: &Pane, edge: usize) -> bool {
+        let prefix = self.chart.owner(pane).map_or(Some(String::new()), |owner| self.turns(owner).map(|turns| turns.prefix));
+        let Some((prefix, (from, to))) = prefix.zip(pane.ends(edge)) else { return false };
+        let [from, to] = [from, to].map(|id| NodeId::new(format!("{prefix}{id}")));
+        self.path.get(&to).is_some_and(|before| *before == Some(&from))
+    }
+
     fn turns(&self, owner: &NodeId) -> Option<Turns> {
         if let Some(known) = self.turns.borrow().get(owner) {
             return known.clone();
@@ -111,6 +153,7 @@ impl States<'_> {
             Some(owner) => self.turns(owner).and_then(|turns| self.way(view, pane, edge, &turns)),
         };
         match state {
+            Some(EdgeState::Taken) if self.is_critical(pane, edge) => EdgeStroke::Critical,
             Some(EdgeState::Taken) => EdgeStroke::Taken,
             Some(EdgeState::Dead) => EdgeStroke::Dead,
             Some(EdgeState::Undecided) | None => EdgeStroke::Waiting,
@@ -185,9 +228,9 @@ impl Sheet<'_, '_> {
 
 fn line_role(line: EdgeStroke) -> Role {
     match line {
-        EdgeStroke::Taken => Role::Succeeded,
+        EdgeStroke::Critical => Role::Text,
         EdgeStroke::Plain | EdgeStroke::Waiting => Role::Border,
-        EdgeStroke::Dead => Role::Dim,
+        EdgeStroke::Taken | EdgeStroke::Dead => Role::Dim,
     }
 }
 
@@ -212,13 +255,13 @@ impl NodeBox<'_> {
         }
         sheet.put(area.x, last, &Plain::line(&format!("└{edge}┘")), border);
         let id = match self.seen_owner() {
-            Some(turns) => NodeId::new(format!("{}{}", turns.prefix, node.title.as_str())),
+            Some(turns) => NodeId::new(format!("{}{}", turns.prefix, nest::name(&node.id))),
             None => node.id.clone(),
         };
-        let head = self.head(sheet, &id);
+        let mark = self.mark(&id);
         match node.body {
-            BoxBody::Open(_) => self.frame(sheet, head, is_selected, focused),
-            BoxBody::None | BoxBody::Folded(_) => self.inside(sheet, &id, is_selected, focused),
+            BoxBody::Open(_) => self.frame(sheet, mark, is_selected, focused),
+            BoxBody::None | BoxBody::Folded(_) => self.inside(sheet, (&id, mark), is_selected, focused),
         }
     }
 
@@ -227,71 +270,60 @@ impl NodeBox<'_> {
         crate::plan::nest::owner(&self.seen.node.id).and_then(|owner| self.states.turns(&NodeId::new(owner)))
     }
 
-    /// What the upper edge says first: the state in the run, or what validation says of the plan. Gives the columns used.
-    fn head(&self, sheet: &mut Sheet<'_, '_>, id: &NodeId) -> u32 {
-        let area = self.seen.area;
-        let mark = match self.model.shown_run() {
-            Some(view) => view.seen().run.node(id).map(|node| self.state(sheet, node, view.seen_status())),
-            None => self.model.editor.review.of_node(id).next().map(|finding| {
-                let (word, glyph, role) = texts::severity(finding.severity);
-                (format!(" {} {word} ", sheet.pen.theme.glyph(glyph)), role)
-            }),
-        };
-        let Some((words, role)) = mark else { return self.gate(sheet, id) };
-        let words = Plain::line(&words).truncate(area.width as usize - 2);
-        sheet.put(area.x + 1, area.y, &words, role);
-        u32::try_from(words.width()).unwrap_or(0)
-    }
-
-    /// A stale result is named as such; of a node that has none the state counts more.
-    fn state(&self, sheet: &Sheet<'_, '_>, node: &NodeRun, run: RunStatus) -> (String, Role) {
-        let theme = sheet.pen.theme;
-        if node.stale.is_some() && node.state.group() == StateGroup::Done {
-            return (format!(" {} stale ", theme.glyph(Glyph::Stale)), Role::Stale);
+    /// How the node is in the run; in a plan what validation says of it, or that it asks.
+    fn mark(&self, id: &NodeId) -> Option<(Glyph, Role)> {
+        if let Some(view) = self.model.shown_run() {
+            return row::state_mark(view, id);
         }
-        let (glyph, role) = of_node(&node.state, run);
-        (format!(" {} {} ", theme.glyph(glyph), node.state.label(run)), role)
+        let finding = self.model.editor.review.of_node(id).next().map(|finding| {
+            let (_, glyph, role) = texts::severity(finding.severity);
+            (glyph, role)
+        });
+        let node = self.model.editor.addressed().node(id);
+        let asks = node.is_some_and(|node| texts::gated(node, &self.model.session.catalog));
+        finding.or(asks.then_some((Glyph::Gate, Role::Gate)))
     }
 
-    /// Says that the node asks.
-    fn gate(&self, sheet: &mut Sheet<'_, '_>, id: &NodeId) -> u32 {
-        let asks = self.model.shown_run().is_none()
-            && self.model.editor.addressed().node(id).is_some_and(|node| texts::gated(node, &self.model.session.catalog));
-        if asks {
-            let words = Plain::line(&format!(" {} asks ", sheet.pen.theme.glyph(Glyph::Gate)));
-            sheet.put(self.seen.area.x + 1, self.seen.area.y, &words, Role::Gate);
-            return u32::try_from(words.width()).unwrap_or(0);
-        }
-        0
-    }
-
-    /// What is in a box without an open body.
-    fn inside(&self, sheet: &mut Sheet<'_, '_>, id: &NodeId, is_selected: bool, focused: bool) {
+    /// What is in a box without an open body: its mark and title, and on the last row who does it and how long it took.
+    fn inside(&self, sheet: &mut Sheet<'_, '_>, (id, mark): (&NodeId, Option<(Glyph, Role)>), is_selected: bool, focused: bool) {
         let (node, area) = (self.seen.node, self.seen.area);
         let (x, room) = (area.x + 2, area.width as usize - 4);
-        let title = match node.body {
-            BoxBody::Folded(_) => Plain::line(&format!("{} ", sheet.pen.theme.glyph(Glyph::Folded))).then(&node.title),
-            BoxBody::None | BoxBody::Open(_) => node.title.clone(),
-        };
-        sheet.put(x, area.y + 1, &title.truncate(room), Role::Text);
-        let took = self.model.shown_run().and_then(|view| view.seen().run.node(id)).map(|node| took(node, self.now)).unwrap_or_default();
+        if let Some((glyph, role)) = mark {
+            sheet.put(x, area.y + 1, &Plain::line(sheet.pen.theme.glyph(glyph)), role);
+        }
+        let before = self.states.chart.mark(node);
+        let at = |columns: usize| x + u32::try_from(columns).unwrap_or(0);
+        if matches!(node.body, BoxBody::Folded(_)) {
+            sheet.put(at(before - 2), area.y + 1, &Plain::line(sheet.pen.theme.glyph(Glyph::Folded)), Role::Text);
+        }
+        let role = if self.states.path.contains_key(id) { Role::Title } else { Role::Text };
+        for (y, words) in (area.y + 1..).zip(&node.rows) {
+            sheet.put(at(before), y, &words.truncate(room.saturating_sub(before)), role);
+        }
+        let last = area.y + area.height - 2;
+        let run = self.model.shown_run().and_then(|view| view.seen().run.node(id));
+        let took = run.map(|node| row::took(node, self.now)).unwrap_or_default();
         let caption = node.caption.truncate(room);
         let gap = room.saturating_sub(caption.width() + took.width());
-        sheet.put(x, area.y + 2, &caption, Role::Dim);
+        sheet.put(x, last, &caption, Role::Dim);
         if gap > 0 && !took.is_empty() {
-            let at = x + u32::try_from(caption.width() + gap).unwrap_or(0);
-            sheet.put(at, area.y + 2, &took, Role::Dim);
+            sheet.put(at(caption.width() + gap), last, &took, Role::Dim);
         }
         if is_selected {
-            let [first, second] = [1, 2].map(|row| sheet.row(area.x + 1, area.y + row, area.width - 2));
-            sheet.pen.select(first, focused);
-            sheet.pen.mark(second, focused);
+            let rows: Vec<Rect> = (area.y + 1..=last).map(|y| sheet.row(area.x + 1, y, area.width - 2)).collect();
+            for (at, row) in rows.into_iter().enumerate() {
+                if at == 0 { sheet.pen.select(row, focused) } else { sheet.pen.mark(row, focused) }
+            }
         }
     }
 
     /// The upper edge of an open body: whose it is, and which turn is shown.
-    fn frame(&self, sheet: &mut Sheet<'_, '_>, head: u32, is_selected: bool, focused: bool) {
+    fn frame(&self, sheet: &mut Sheet<'_, '_>, mark: Option<(Glyph, Role)>, is_selected: bool, focused: bool) {
         let (node, area) = (self.seen.node, self.seen.area);
+        let head = mark.map_or(0, |(glyph, role)| {
+            sheet.put(area.x + 1, area.y, &Plain::line(&format!(" {}", sheet.pen.theme.glyph(glyph))), role);
+            2
+        });
         let turn = match self.states.turns(&node.id).and_then(|turns| turns.of) {
             Some((at, count)) => format!("[{at}] of {count}"),
             None => String::new(),

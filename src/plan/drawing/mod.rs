@@ -20,14 +20,27 @@ use super::{Edge, NodeId, NodeKind, Plan, SubplanNode};
 use crate::text::Plain;
 use std::collections::HashMap;
 
-/// The least columns inside a box: room for a state in its upper edge.
+/// The least columns inside a box.
 const NARROWEST: usize = 11;
 /// The most columns inside a box.
 const WIDEST: usize = 26;
+/// Columns up to which the name of a box is on one row, and rows that it has at most.
+const ON_A_ROW: usize = 20;
+const ROWS: usize = 2;
 /// Columns of a frame's upper edge for the state and the turn of what is in it.
 const FRAME: usize = 14;
 /// The most columns of an edge's label.
 const LABEL: usize = 32;
+
+/// What boxes say of their nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BoxText {
+    /// Their ids; what is folded behind a mark.
+    #[default]
+    Ids,
+    /// Their titles, each behind a mark.
+    Titles,
+}
 
 /// The drawing of a plan.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +49,7 @@ pub struct GraphDrawing {
     panes: Vec<Pane>,
     /// Those of a pane are together, in document order.
     nodes: Vec<Box>,
+    text: BoxText,
     /// Boxes by their addresses; of those with the same address the first.
     places: HashMap<NodeId, usize>,
 }
@@ -62,8 +76,9 @@ pub struct Box {
     pub pane: usize,
     /// The node's position in the plan of its pane.
     pub at: usize,
-    /// The node's own id.
+    /// What the node is called, and the same on the rows of its box.
     pub title: Plain,
+    pub rows: Vec<Plain>,
     /// Who does it, or what sort of work it is; on a frame, what happens to the plan in it.
     pub caption: Plain,
     /// What is inside, where the node has a plan of its own.
@@ -83,8 +98,8 @@ pub enum BoxBody {
 
 impl GraphDrawing {
     /// The drawing of a plan. `is_open` says of the address of a node with a plan of its own whether that is shown.
-    pub fn new(plan: &Plan, is_open: &dyn Fn(&NodeId) -> bool) -> Self {
-        let mut drawing = Self::default();
+    pub fn new(plan: &Plan, text: BoxText, is_open: &dyn Fn(&NodeId) -> bool) -> Self {
+        let mut drawing = Self { text, ..Self::default() };
         drawing.pane(plan, None, is_open);
         // Outer panes come before the inner ones, so that origins add up.
         for pane in 1..drawing.panes.len() {
@@ -114,7 +129,12 @@ impl GraphDrawing {
             if let BoxBody::Folded(nodes) = body {
                 caption = caption.then(&Plain::line(&format!(", {nodes} {}", if nodes == 1 { "node" } else { "nodes" })));
             }
-            self.nodes.push(Box { id, pane, at, title: Plain::summary(&node.id), caption, body });
+            let title = match self.text {
+                BoxText::Ids => Plain::summary(&node.id),
+                BoxText::Titles => node.title_or_id(),
+            };
+            let rows = rows(&title);
+            self.nodes.push(Box { id, pane, at, title, rows, caption, body });
         }
         for (at, node) in plan.nodes.iter().enumerate() {
             let inner = node.kind.body().filter(|inner| !inner.nodes.is_empty() && is_open(&self.nodes[first + at].id));
@@ -123,7 +143,11 @@ impl GraphDrawing {
                 self.nodes[first + at].caption = rule(&node.kind);
             }
         }
-        let boxes = (first..first + plan.nodes.len()).map(|place| self.size_of(place)).collect();
+        let within = first..first + plan.nodes.len();
+        let columns_of = |place: usize| self.inside(&self.nodes[place]);
+        let widest = within.clone().map(columns_of).max().unwrap_or(0).clamp(NARROWEST, WIDEST);
+        let highest = within.clone().map(|place| self.nodes[place].rows.len()).max().unwrap_or(1);
+        let boxes = within.map(|place| self.size_of(place, (widest, highest))).collect();
         let graph = &self.panes[pane].graph;
         let joined = graph.links().iter().enumerate().filter_map(|(number, link)| Some((number, link.from?, link.to?, link.place)));
         let (mut edges, mut ties) = (Vec::new(), Vec::new());
@@ -137,13 +161,24 @@ impl GraphDrawing {
         pane
     }
 
-    fn size_of(&self, place: usize) -> Size {
+    /// Columns of the marks before a box's name.
+    pub fn mark(&self, node: &Box) -> usize {
+        let state = if self.text == BoxText::Titles { 2 } else { 0 };
+        state + if node.body == BoxBody::None { 0 } else { 2 }
+    }
+
+    /// Columns that are needed inside of a box; none inside of a frame, which is as wide as what it holds.
+    fn inside(&self, node: &Box) -> usize {
+        let rows = node.rows.iter().map(Plain::width).max().unwrap_or(0);
+        if matches!(node.body, BoxBody::Open(_)) { 0 } else { (rows + self.mark(node)).max(node.caption.width()) }
+    }
+
+    /// The boxes of one plan are as wide and as high as the largest of them.
+    fn size_of(&self, place: usize, (inside, rows): (usize, usize)) -> Size {
         let node = &self.nodes[place];
-        let mark = if node.body == BoxBody::None { 0 } else { 2 };
-        let inside = (node.title.width() + mark).max(node.caption.width()).clamp(NARROWEST, WIDEST);
         let odd = |width: u32| width | 1;
         match node.body {
-            BoxBody::None | BoxBody::Folded(_) => Size { width: odd(columns(inside) + 4), height: 4 },
+            BoxBody::None | BoxBody::Folded(_) => Size { width: odd(columns(inside) + 4), height: columns(rows) + 3 },
             BoxBody::Open(pane) => {
                 let inner = self.panes[pane].layers.size;
                 let title = columns((node.title.width() + node.caption.width() + FRAME).min(2 * WIDEST));
@@ -199,6 +234,12 @@ impl GraphDrawing {
 }
 
 impl Pane {
+    /// The own ids of the nodes that an edge joins.
+    pub fn ends(&self, edge: usize) -> Option<(&NodeId, &NodeId)> {
+        let link = self.graph.links().get(edge)?;
+        Some((self.graph.id(link.from?), self.graph.id(link.to?)))
+    }
+
     /// The own id of the node that an edge leaves, and the edge's place among the ways out of it.
     pub fn way_out(&self, edge: usize) -> Option<(&NodeId, usize)> {
         let source = self.graph.links().get(edge)?.from?;
@@ -214,6 +255,17 @@ fn columns(width: usize) -> u32 {
 fn caption(edge: &Edge) -> Option<Plain> {
     let label = edge.label.as_deref().or(edge.when.as_deref()).or(edge.default.then_some("else"))?;
     Some(Plain::summary(label).truncate(LABEL))
+}
+
+/// A name on as many rows as it takes, and no more than it may have.
+fn rows(name: &Plain) -> Vec<Plain> {
+    let mut rows = name.wrap(ON_A_ROW);
+    if rows.len() > ROWS {
+        rows.truncate(ROWS);
+        let last = rows.pop().unwrap_or_default();
+        rows.push(last.cut(ON_A_ROW - 1).then(&Plain::line("…")));
+    }
+    rows
 }
 
 /// Who does the work, or its sort; of a plan of its own the file.

@@ -14,6 +14,8 @@ pub enum EdgeStroke {
     Waiting,
     /// It was taken: heavy.
     Taken,
+    /// It was taken, and is on the critical path: heavy.
+    Critical,
 }
 
 /// Arms of a cell: up, right, down, left.
@@ -88,7 +90,7 @@ fn arrow(line: EdgeStroke, glyphs: GlyphSet) -> &'static str {
         EdgeStroke::Dead => ("×", "x"),
         EdgeStroke::Plain => ("▼", "v"),
         EdgeStroke::Waiting => ("▽", "v"),
-        EdgeStroke::Taken => ("▼", "V"),
+        EdgeStroke::Taken | EdgeStroke::Critical => ("▼", "V"),
     };
     match glyphs {
         GlyphSet::Unicode => unicode,
@@ -108,7 +110,7 @@ fn unicode(arms: [Option<EdgeStroke>; 4]) -> &'static str {
     let weight = |arm: Option<EdgeStroke>| match arm {
         None => 0,
         Some(EdgeStroke::Dead | EdgeStroke::Plain | EdgeStroke::Waiting) => 1,
-        Some(EdgeStroke::Taken) => 2,
+        Some(EdgeStroke::Taken | EdgeStroke::Critical) => 2,
     };
     let at = arms.into_iter().fold(0, |at, arm| at * 3 + weight(arm));
     // Every character but the first takes three bytes.
@@ -121,14 +123,14 @@ fn ascii(arms: [Option<EdgeStroke>; 4]) -> &'static str {
         (None, None) => " ",
         (Some(EdgeStroke::Dead), None) => ".",
         (Some(EdgeStroke::Plain | EdgeStroke::Waiting), None) => "-",
-        (Some(EdgeStroke::Taken), None) => "=",
+        (Some(EdgeStroke::Taken | EdgeStroke::Critical), None) => "=",
         (None, Some(EdgeStroke::Dead)) => ":",
         (None, Some(EdgeStroke::Plain | EdgeStroke::Waiting)) => "|",
-        (None, Some(EdgeStroke::Taken)) => "#",
+        (None, Some(EdgeStroke::Taken | EdgeStroke::Critical)) => "#",
         (Some(across), Some(down)) => match across.max(down) {
             EdgeStroke::Dead => ".",
             EdgeStroke::Plain | EdgeStroke::Waiting => "+",
-            EdgeStroke::Taken => "#",
+            EdgeStroke::Taken | EdgeStroke::Critical => "#",
         },
     }
 }

@@ -53,7 +53,7 @@ fn lines(drawing: &GraphDrawing, window: Window, glyphs: GlyphSet) -> Vec<String
 
 #[test]
 fn taken_dead_and_waiting_edges_are_told_apart_without_colour() {
-    let drawing = GraphDrawing::new(&sample(), &|_| true);
+    let drawing = GraphDrawing::new(&sample(), BoxText::Ids, &|_| true);
     let size = drawing.size();
     let whole = Window { x: 0, y: 0, width: size.width, height: size.height };
     insta::assert_snapshot!("lines", lines(&drawing, whole, GlyphSet::Unicode).join("\n"));
@@ -62,7 +62,7 @@ fn taken_dead_and_waiting_edges_are_told_apart_without_colour() {
 
 #[test]
 fn a_window_shows_its_part_of_the_whole_drawing() {
-    let drawing = GraphDrawing::new(&sample(), &|_| true);
+    let drawing = GraphDrawing::new(&sample(), BoxText::Ids, &|_| true);
     let size = drawing.size();
     let whole = lines(&drawing, Window { x: 0, y: 0, width: size.width, height: size.height }, GlyphSet::Unicode);
     for (x, y, width, height) in [(3, 2, 20, 10), (30, 9, 25, 1), (41, 5, 1, 30), (0, 20, 60, 12)] {
@@ -78,10 +78,10 @@ fn a_window_shows_its_part_of_the_whole_drawing() {
 #[test]
 fn a_folded_sub_plan_is_one_box_with_a_count() {
     let text = |drawing: &GraphDrawing| drawing.nodes().iter().map(|node| format!("{} {}", node.id, node.caption)).collect::<Vec<_>>();
-    let folded = GraphDrawing::new(&sample(), &|_| false);
+    let folded = GraphDrawing::new(&sample(), BoxText::Ids, &|_| false);
     assert!(text(&folded).contains(&"refine loop, 4 nodes".to_owned()), "{:?}", text(&folded));
     assert!(folded.place("refine/judge").is_none());
-    let open = GraphDrawing::new(&sample(), &|_| true);
+    let open = GraphDrawing::new(&sample(), BoxText::Ids, &|_| true);
     assert!(text(&open).contains(&"refine/judge critic".to_owned()), "{:?}", text(&open));
     let (frame, inner) = (open.area(open.place("refine").unwrap()), open.area(open.place("refine/judge").unwrap()));
     assert!(frame.x < inner.x && inner.x + inner.width < frame.x + frame.width && inner.y + inner.height < frame.y + frame.height);
@@ -89,7 +89,7 @@ fn a_folded_sub_plan_is_one_box_with_a_count() {
 
 #[test]
 fn steps_lead_along_edges_between_siblings_and_through_bodies() {
-    let drawing = GraphDrawing::new(&sample(), &|_| true);
+    let drawing = GraphDrawing::new(&sample(), BoxText::Ids, &|_| true);
     let walk = |from: &str, steps: &[GraphMove]| {
         let mut here = NodeId::new(from);
         for step in steps {

@@ -1,12 +1,12 @@
 //! A drawing as lines of text.
 
-use super::{BoxBody, EdgeStroke, GraphDrawing, GraphView, VisibleBox, Window};
+use super::{BoxBody, BoxText, EdgeStroke, GraphDrawing, GraphView, VisibleBox, Window};
 use crate::plan::Plan;
 use crate::text::{GlyphSet, Plain, ascii_of};
 
 /// A plan drawn with boxes and lines, all sub-plans open, under its goal. Edges without a line are listed below.
 pub fn text(plan: &Plan, glyphs: GlyphSet) -> String {
-    let drawing = GraphDrawing::new(plan, &|_| true);
+    let drawing = GraphDrawing::new(plan, BoxText::Ids, &|_| true);
     let mut text = String::new();
     if !plan.goal.is_empty() {
         text.push_str(&format!("{}\n\n", Plain::summary(&plan.goal)));
@@ -64,6 +64,16 @@ struct TextSpan {
     text: Plain,
 }
 
+/// A row of the name of a box; the mark of what is folded is before the first.
+fn name(node: &super::Box, row: usize) -> Plain {
+    let text = node.rows.get(row).cloned().unwrap_or_default();
+    match (node.body, row) {
+        (BoxBody::None | BoxBody::Open(_), _) => text,
+        (BoxBody::Folded(_), 0) => Plain::line("▸ ").then(&text),
+        (BoxBody::Folded(_), _) => Plain::blank(2).then(&text),
+    }
+}
+
 /// Everything in view that is no line.
 fn spans(view: &GraphView<'_>, window: Window) -> Vec<TextSpan> {
     let mut spans: Vec<TextSpan> = view.notes.iter().map(|note| TextSpan { x: note.x, y: note.y, text: note.text.clone() }).collect();
@@ -71,8 +81,7 @@ fn spans(view: &GraphView<'_>, window: Window) -> Vec<TextSpan> {
         let inside = area.width as usize - 2;
         let (last, right) = (area.y + area.height - 1, area.x + area.width - 1);
         let title = match node.body {
-            BoxBody::None => node.title.clone(),
-            BoxBody::Folded(_) => Plain::line("▸ ").then(&node.title),
+            BoxBody::None | BoxBody::Folded(_) => Plain::default(),
             BoxBody::Open(_) => Plain::line(" ▾ ").then(&node.title).then(&Plain::line(": ")).then(&node.caption).then(&Plain::blank(1)),
         };
         for y in area.y.max(window.y)..=last.min(window.y + window.height - 1) {
@@ -93,9 +102,8 @@ fn spans(view: &GraphView<'_>, window: Window) -> Vec<TextSpan> {
                     spans.push(TextSpan { x: right, y, text: Plain::line("│") });
                     Plain::line("│")
                 }
-                1 => framed(&title),
-                2 => framed(&node.caption),
-                _ => framed(&Plain::default()),
+                _ if y + 1 == last => framed(&node.caption),
+                row => framed(&name(node, row as usize - 1)),
             };
             spans.push(TextSpan { x: area.x, y, text });
         }

@@ -140,7 +140,7 @@ impl GraphDrawing {
             let mut strongest = EdgeStroke::Dead;
             for tie in pane.layers.carried(piece) {
                 strongest = strongest.max(line(pane, pane.edges[tie].0));
-                if strongest == EdgeStroke::Taken {
+                if strongest == EdgeStroke::Critical {
                     break;
                 }
             }
