@@ -47,7 +47,8 @@ struct DrawnColumn {
 }
 
 impl DrawnLine {
-    fn of(pieces: Pieces, hang: usize) -> Self {
+    /// A line of pieces; its later rows are indented by so many columns.
+    pub fn of(pieces: Pieces, hang: usize) -> Self {
         Self { text: joined(&pieces), pieces, hang, cells: None }
     }
 

@@ -62,6 +62,10 @@ pub enum Role {
     DiffAdd,
     /// A removed line.
     DiffDel,
+    /// What an added line has that the removed one before it has not.
+    DiffAddWord,
+    /// What a removed line has that the added one behind it has not.
+    DiffDelWord,
     /// State pending.
     Pending,
     /// State ready.

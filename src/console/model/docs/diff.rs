@@ -1,8 +1,8 @@
 //! Differences line by line, for every pane that shows some.
 
-use similar::ChangeTag;
+use similar::{ChangeTag, DiffOp, TextDiff};
 
-use crate::console::model::{Doc, lines};
+use crate::console::model::{Doc, DrawnLine, lines};
 use crate::console::theme::Role;
 use crate::plan::diff::{DifferenceMark, DifferenceText};
 use crate::text::Plain;
@@ -32,18 +32,34 @@ pub fn mark_role(mark: DifferenceMark) -> Role {
     }
 }
 
-/// A changed line of two texts, in as many pieces as it takes.
-pub fn changed_line(tag: ChangeTag, line: &str, doc: &mut Doc<'static>) {
-    let (glyph, role) = match tag {
-        ChangeTag::Delete => ("- ", Role::DiffDel),
-        ChangeTag::Insert => ("+ ", Role::DiffAdd),
-        ChangeTag::Equal => ("  ", Role::Text),
-    };
-    let pieces = lines(line.strip_suffix('\n').unwrap_or(line));
-    if pieces.is_empty() {
-        doc.line(role, Plain::line(glyph));
-    }
-    for piece in pieces {
-        doc.line(role, Plain::line(glyph).then(&piece));
+/// The lines of one piece of a comparison: those that are equal, or that were removed and added, with the words marked in which they differ.
+pub fn changed_lines(changes: &TextDiff<'_, '_, str>, piece: &DiffOp, doc: &mut Doc<'static>) {
+    for change in changes.iter_inline_changes_deadline(piece, None) {
+        let (glyph, role, word) = match change.tag() {
+            ChangeTag::Delete => ("- ", Role::DiffDel, Role::DiffDelWord),
+            ChangeTag::Insert => ("+ ", Role::DiffAdd, Role::DiffAddWord),
+            ChangeTag::Equal => ("  ", Role::Text, Role::Text),
+        };
+        let line: String = change.values().iter().map(|(_, text)| *text).collect();
+        let shown = lines(line.strip_suffix('\n').unwrap_or(&line));
+        let differs = change.values().iter().any(|(differs, _)| *differs);
+        match shown.as_slice() {
+            [] => doc.line(role, Plain::line(glyph)),
+            [whole] if differs => {
+                let words = change.values().iter().map(|(differs, text)| {
+                    let text = Plain::line(text.strip_suffix('\n').unwrap_or(text));
+                    (text, if *differs { word } else { role })
+                });
+                let pieces: Vec<(Plain, Role)> = std::iter::once((Plain::line(glyph), role)).chain(words).collect();
+                let drawn = DrawnLine::of(pieces, GLYPH);
+                let whole = Plain::line(glyph).then(whole);
+                // What is marked word by word says exactly what the line says, or it isn't marked.
+                if *drawn.text() == whole { doc.drawn_line(drawn) } else { doc.line(role, whole) }
+            }
+            shown => shown.iter().for_each(|line| doc.line(role, Plain::line(glyph).then(line))),
+        }
     }
 }
+
+/// Columns of what a line begins with.
+const GLYPH: usize = 2;
