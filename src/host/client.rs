@@ -57,6 +57,8 @@ pub enum Request {
     OpenRun(RunId),
     /// Keep a theme in the person's settings; answered by `ThemeKept`.
     KeepTheme(String),
+    /// Keep the keys of a command in the person's settings; answered by `KeysKept`.
+    KeepKeys { command: String, keys: Vec<String> },
     /// A run in a few words; answered by `RunPeeked`.
     PeekRun(RunId),
     /// The newest runs that have these words, in their goal, name, state, time or results; answered by `RunsFound`, or by `Problem`.
@@ -160,125 +162,63 @@ pub enum Notice {
     Hello(Hello),
     /// What plans may name, at first and whenever it changes (an agent card was edited, another model was chosen). Problems are cards that
     /// could not be read: file, line and words. The last good card stays.
-    Catalog {
-        catalog: Box<Catalog>,
-        problems: Vec<Problem>,
-    },
+    Catalog { catalog: Box<Catalog>, problems: Vec<Problem> },
     /// Which model is used now.
     Model(ModelStatus),
     /// Planning goes on: a status line.
-    PlanProgress {
-        id: PlanningId,
-        text: String,
-    },
+    PlanProgress { id: PlanningId, text: String },
     /// A node was generated (or generated again: replace it by id).
-    PlanNode {
-        id: PlanningId,
-        node: Box<Node>,
-    },
+    PlanNode { id: PlanningId, node: Box<Node> },
     /// The plan is there. It may have findings: open it in the editor.
-    PlanReady {
-        id: PlanningId,
-        made: Box<MadePlan>,
-    },
+    PlanReady { id: PlanningId, made: Box<MadePlan> },
     /// No plan could be made.
-    PlanFailed {
-        id: PlanningId,
-        problem: Problem,
-    },
+    PlanFailed { id: PlanningId, problem: Problem },
     /// A run was opened: its events so far, and who drives it on.
-    RunOpened {
-        run: RunId,
-        records: Vec<Record>,
-        driver: Driver,
-    },
+    RunOpened { run: RunId, records: Vec<Record>, driver: Driver },
     /// What happened in a live run, after it is in the journal.
-    Events {
-        run: RunId,
-        records: Vec<Record>,
-    },
+    Events { run: RunId, records: Vec<Record> },
     /// Somebody else drives the run now, or nobody does any more.
-    Driver {
-        run: RunId,
-        driver: Driver,
-    },
+    Driver { run: RunId, driver: Driver },
     /// The list of runs, newest first.
     Runs(Vec<RunSummary>),
-    /// A run in a few words.
     /// The theme is in that file from now on.
-    ThemeKept {
-        theme: String,
-        file: String,
-    },
-    RunPeeked {
-        run: RunId,
-        peek: Box<crate::engine::RunPeek>,
-    },
+    ThemeKept { theme: String, file: String },
+    /// The keys of that command are in that file from now on.
+    KeysKept { command: String, file: String },
+    /// A run in a few words.
+    RunPeeked { run: RunId, peek: Box<crate::engine::RunPeek> },
     /// The runs that have these words, as they were asked for, newest first.
-    RunsFound {
-        words: String,
-        found: Vec<FoundSummary>,
-    },
+    RunsFound { words: String, found: Vec<FoundSummary> },
     /// About how many bytes of the journal a run takes.
-    RunWeighed {
-        run: RunId,
-        bytes: u64,
-    },
+    RunWeighed { run: RunId, bytes: u64 },
     /// A run was deleted; this many bytes of the journal are free for others.
-    RunDeleted {
-        run: RunId,
-        bytes: u64,
-    },
+    RunDeleted { run: RunId, bytes: u64 },
     /// The plan of a file, with those that it names by file. The path is the one that was asked for.
-    PlanRead {
-        path: String,
-        plan: Box<Plan>,
-    },
+    PlanRead { path: String, plan: Box<Plan> },
     /// A plan was written to this path, as it was asked for.
-    PlanSaved {
-        path: String,
-        plan: Box<Plan>,
-    },
+    PlanSaved { path: String, plan: Box<Plan> },
     /// There is a file already, perhaps with comments, which no writer keeps; this plan was not written.
-    PlanThere {
-        path: String,
-        plan: Box<Plan>,
-        form: crate::plan::Dialect,
-        has_comments: bool,
-    },
+    PlanThere { path: String, plan: Box<Plan>, form: crate::plan::Dialect, has_comments: bool },
     /// A text was written to that path, as it was asked for.
     TextSaved(String),
     /// There is a file already, and nothing was written.
-    TextThere {
-        path: String,
-        text: String,
-    },
+    TextThere { path: String, text: String },
     /// The run that something was asked of is no more: somebody deleted it.
     RunGone(RunId),
     /// A picture of what a gate's payload would do.
-    Preview {
-        run: RunId,
-        gate: GateId,
-        preview: crate::engine::Preview,
-    },
+    Preview { run: RunId, gate: GateId, preview: crate::engine::Preview },
     /// The models on offer.
     Models(ModelList),
     /// What a model can be set up of.
     Providers(Vec<ProviderOffer>),
     /// What came of a step of setting up a model.
-    SetUp {
-        id: u64,
-        news: SetupNews,
-    },
+    SetUp { id: u64, news: SetupNews },
     /// Files that are not trusted as they are.
     Trust(Vec<TrustItem>),
     /// Something that was asked for could not be done.
     Problem(Problem),
     /// The journal can't be written: the run is frozen in memory.
-    Frozen {
-        run: RunId,
-        problem: Problem,
-    },
+    Frozen { run: RunId, problem: Problem },
 }
 
 /// Who drives a run on.

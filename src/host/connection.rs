@@ -123,12 +123,24 @@ impl ClientSession {
 
     /// The theme that consoles have from now on.
     fn keep_theme(&self, theme: String) -> Result<Notice, Problem> {
-        let file =
-            self.settings_file().ok_or_else(|| Problem::new("the system names no folder for your settings, so the theme isn't kept"))?;
+        let file = self.keep(&["console", "theme"], theme.as_str().into())?;
+        Ok(Notice::ThemeKept { theme, file })
+    }
+
+    /// The keys that a command has in consoles from now on.
+    fn keep_keys(&self, command: String, keys: &[String]) -> Result<Notice, Problem> {
+        let keys: toml_edit::Array = keys.iter().map(String::as_str).collect();
+        let file = self.keep(&["console", "keys", &command], keys.into())?;
+        Ok(Notice::KeysKept { command, file })
+    }
+
+    /// Keeps a value in the person's settings; says in which file.
+    fn keep(&self, path: &[&str], value: toml_edit::Value) -> Result<String, Problem> {
+        let file = self.settings_file().ok_or_else(|| Problem::new("the system names no folder for your settings, so it isn't kept"))?;
         let mut config = ConfigText::open(&file)?;
-        config.put(&["console", "theme"], Some(theme.as_str().into()));
+        config.put(path, Some(value));
         config.save()?;
-        Ok(Notice::ThemeKept { theme, file: file.display().to_string() })
+        Ok(file.display().to_string())
     }
 
     /// What was asked for here before, oldest first.
@@ -171,6 +183,7 @@ impl ClientSession {
             Request::ListRuns => self.notify_with(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
             Request::KeepTheme(theme) => self.notify_with(self.keep_theme(theme)),
+            Request::KeepKeys { command, keys } => self.notify_with(self.keep_keys(command, &keys)),
             Request::PeekRun(run) => {
                 let shared = self.shared.clone();
                 self.aside(move || Notice::RunPeeked { peek: Box::new(shared.peek(&run)), run });

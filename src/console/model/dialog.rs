@@ -73,6 +73,8 @@ pub enum LineThen {
     FindEvent,
     /// Why an action is asked for.
     Why,
+    /// The keys of that command.
+    Keys(&'static str),
     /// A breakpoint, in place of that one.
     Break(Option<BreakId>),
     /// Words to reject a gate with.

@@ -242,6 +242,11 @@ impl Keymap {
         self.keys.get(id).map_or(&[], Vec::as_slice)
     }
 
+    /// Gives a command these keys in place of its own.
+    pub fn set(&mut self, id: &'static str, keys: Vec<Key>) {
+        self.keys.insert(id, keys);
+    }
+
     /// The key to show for a command.
     pub fn hint(&self, id: &str) -> Option<String> {
         self.keys_of(id).first().map(ToString::to_string)

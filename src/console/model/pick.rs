@@ -82,6 +82,8 @@ pub enum PickThen {
     /// Reject the result of the first node, so that the second one works again.
     Rewind(NodeId, NodeId),
     Theme(String),
+    /// Type the keys of that command.
+    Keys(&'static str),
     /// Take that plan of several.
     Rival(usize),
     Model(String),

@@ -173,24 +173,6 @@ pub fn theme(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.push(pick);
 }
 
-/// Says in which file the keys are, and how they are written there.
-pub fn keys(model: &mut Model, _: &mut UpdateTurn) {
-    let file = &model.session.settings;
-    let place = if file.is_empty() { Plain::line("your settings file (the system names no folder for it)") } else { file.clone() };
-    let lines = vec![
-        Plain::line("Keys are kept in ").then(&place).then(&Plain::line(", as in:")),
-        Plain::default(),
-        Plain::line("[console.keys]"),
-        Plain::line("\"plan.add\" = [\"insert\", \"ctrl-a\"]"),
-        Plain::line("\"plan.delete\" = []"),
-        Plain::default(),
-        Plain::line(
-            "A command has these keys in place of its own; none takes them away. `dagdeck doctor` checks the file. The names of all commands are in docs/keys.md.",
-        ),
-    ];
-    model.dialogs.push(Dialog::reader(crate::console::model::Reading::Words { title: Plain::line("Change keys"), lines }, 0));
-}
-
 /// The theme that was picked is kept, where it can be had.
 pub fn themed(model: &mut Model, turn: &mut UpdateTurn, name: String, theme: Result<Theme, String>) {
     match theme {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::{ConsoleEffect, NextCommand, TOO_FAST, UpdateTurn};
 use super::change::change;
-use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, request, run, save, setup, typing};
+use super::{act, app, branch, breaks, compare, deps, gates, inspector, own_keys, plan, replay, request, run, save, setup, typing};
 use crate::console::model::{
     Confirmed, Dialog, EditThen, EditorDialog, FormThen, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, TextField,
     texts, turned,
@@ -38,6 +38,7 @@ fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &s
         LineThen::Goal => return plan::keep_goal(model, turn, text),
         LineThen::SaveForm(path) => return save::in_form(model, turn, path, text),
         LineThen::SetUp(line) => return setup::typed(model, turn, *line, text),
+        LineThen::Keys(id) => return own_keys::keep(model, turn, *id, text),
         LineThen::Break(id) => return breaks::keep(model, turn, *id, text),
         LineThen::Condition(edge) => {
             return change(model, turn, |plan| Ok(plan.set_condition(edge, (!text.is_empty()).then_some(text)))).map(drop);
@@ -203,6 +204,7 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::CompareRun(run) => branch::compare_picked(model, turn, run),
         PickThen::Rewind(node, to) => act::ask_feedback(model, node, to),
         PickThen::Rival(number) => request::take_rival(model, number),
+        PickThen::Keys(id) => own_keys::ask_keys(model, id),
         PickThen::Theme(name) => turn.effects.push(ConsoleEffect::UseTheme(name)),
         PickThen::Model(name) => {
             setup::leave(model);

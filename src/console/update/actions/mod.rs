@@ -15,6 +15,7 @@ pub mod inspector;
 pub mod log;
 pub mod moving;
 pub mod origins;
+pub mod own_keys;
 pub mod past;
 pub mod plan;
 pub mod prompts;
