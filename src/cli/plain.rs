@@ -28,8 +28,8 @@ pub(super) struct LineMode {
     pub(super) run: Option<RunView>,
     /// What waits for a yes.
     pub(super) pending: Option<(Request, String)>,
-    /// The runs as they were listed last.
-    pub(super) runs: Vec<RunSummary>,
+    /// The runs that were listed or opened.
+    pub(super) runs: Vec<RunId>,
     /// What is to be printed.
     pub(super) said: Vec<Plain>,
     /// What is to be asked of the host.
@@ -166,6 +166,9 @@ impl LineMode {
         let (before, new) = records.split_at(known.min(records.len()));
         view.apply(before);
         self.run = Some(view);
+        if !self.runs.contains(&id) {
+            self.runs.push(id.clone());
+        }
         if goes_on {
             self.say(&format!("run {}", short(&id.0)));
             let open: Vec<Gate> = self.run.iter().flat_map(|view| view.newest().run.open_gates()).cloned().collect();
@@ -264,12 +267,12 @@ impl LineMode {
 
     fn list(&mut self, runs: Vec<RunSummary>) {
         self.awaits = None;
-        self.runs = runs;
-        if self.runs.is_empty() {
+        self.runs = runs.iter().map(|run| run.run.clone()).collect();
+        if runs.is_empty() {
             return self.say("no runs yet");
         }
         let lines: Vec<String> =
-            self.runs.iter().take(LISTED).map(|run| format!("{} {}: {}", short(&run.run.0), run.status.word(), run.goal)).collect();
+            runs.iter().take(LISTED).map(|run| format!("{} {}: {}", short(&run.run.0), run.status.word(), run.goal)).collect();
         lines.iter().for_each(|line| self.say(line));
         if self.runs.len() > LISTED {
             self.say(&format!("{} more: `dagdeck ls -n {}` lists them all", self.runs.len() - LISTED, self.runs.len()));

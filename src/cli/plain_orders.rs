@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     console::runtime::Opened,
-    engine::{Action, ActionTarget, Command, Gate, GateId, GateReply, RerunReach, WrittenValue},
+    engine::{Action, ActionTarget, Command, Gate, GateId, GateReply, RerunReach, RunId, WrittenValue},
     host::client::{PlanWish, PlanningId, Request, There},
     plan::NodeId,
 };
@@ -124,7 +124,8 @@ impl LineMode {
                 self.ask(Request::ListRuns);
             }
             ("quit" | "exit" | "q", "") => self.quits = true,
-            ("save", file) if !file.is_empty() && !file.contains(' ') && self.run.is_some() => self.save(file),
+            ("save", file) if !file.is_empty() && !file.contains(' ') => self.save(file),
+            ("yes" | "no", "") => self.say("nothing waits for a yes"),
             ("open", name) => return self.open(name),
             (word @ ("result" | "why" | "retry" | "rerun"), node) => return self.about(word, node),
             (_, _) => return false,
@@ -132,17 +133,34 @@ impl LineMode {
         true
     }
 
-    /// What is said about a node of the run; a name that no node has makes the line a request.
+    /// What is said about a node of the run; several words that no node is called make the line a request.
     fn about(&mut self, word: &str, name: &str) -> bool {
         let node = NodeId::new(name);
-        let Some(run) = self.run.as_ref().map(|view| &view.newest().run).filter(|run| run.node(&node).is_some()) else { return false };
+        let Some(view) = &self.run else {
+            // One word is the name of a node; more of them are a request.
+            let is_name = !name.is_empty() && !name.contains(' ');
+            if is_name {
+                self.say("no run is open: `runs` lists them");
+            }
+            return is_name;
+        };
+        let run = &view.newest().run;
+        if run.node(&node).is_none() {
+            let is_name = !name.is_empty() && !name.contains(' ');
+            if is_name {
+                self.say(&format!("the run has no node {name}: `state` names them"));
+            }
+            return is_name;
+        }
         match word {
             "result" => self.output(Some(&node)),
             "why" => {
                 let reason = run.reason(&node);
                 let lines: Vec<String> =
                     run.why(&node).into_iter().map(|link| format!("{}{}", "  ".repeat(link.depth), link.sentence)).collect();
-                self.say(&format!("{node}: {reason}"));
+                if !reason.is_empty() {
+                    self.say(&format!("{node}: {}", reason.replace('`', "")));
+                }
                 lines.iter().for_each(|line| self.say(&line.replace('`', "")));
             }
             "retry" => self.act(Action::Retry { node }),
@@ -179,6 +197,9 @@ impl LineMode {
     }
 
     fn save(&mut self, file: &str) {
+        if self.run.is_none() {
+            return self.say("no run is open, so there is nothing to save: `runs` lists them");
+        }
         let results: Vec<ReadOut> = self.run.iter().flat_map(|view| outputs(&view.newest().run)).collect();
         if results.is_empty() {
             return self.say("there is no result yet");
@@ -202,11 +223,11 @@ impl LineMode {
 
     /// Opens a run by letters of its name; a name that none has makes the line a request.
     fn open(&mut self, name: &str) -> bool {
-        let fits = |run: &&crate::host::client::RunSummary| !name.is_empty() && (run.run.0 == name || short(&run.run.0).starts_with(name));
-        let found: Vec<_> = self.runs.iter().filter(fits).map(|run| run.run.clone()).collect();
+        let fits = |run: &&RunId| !name.is_empty() && (run.0 == name || short(&run.0).starts_with(name));
+        let found: Vec<_> = self.runs.iter().filter(fits).cloned().collect();
         match found.as_slice() {
             [] if name.len() >= 4 && name.chars().all(|c| c.is_ascii_hexdigit()) => {
-                self.say("no run that was listed begins so: `runs` lists them");
+                self.say("no run that was listed or opened begins so: `runs` lists them");
             }
             [] => return false,
             [run] => {

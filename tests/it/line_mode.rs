@@ -46,6 +46,21 @@ fn a_request_that_is_not_understood_runs_nothing() {
 }
 
 #[test]
+fn words_that_mean_something_elsewhere_are_no_request_and_leave_the_run_open() {
+    let program = Program::new();
+    program.file("staff.csv", STAFF);
+    let lines = "Sort staff.csv by start\nyes\nsave out.txt\nwhy sort\nrun\nyes\nwhy nobody\nsave out.txt\nquit\n";
+    let out = program.feed(&["--plain"], lines).code(0).out;
+    assert_eq!(out.matches("planning: ").count(), 1, "{out}");
+    for words in ["nothing waits for a yes", "nothing to save", "the run has no node nobody", "saved to out.txt"] {
+        assert!(out.contains(words), "`{words}` is not in\n{out}");
+    }
+    let id = out.lines().find_map(|line| line.strip_prefix("run ")).expect("the run is named").to_owned();
+    let lines = format!("Sort staff.csv by start\nrun\nopen {id}\nquit\n");
+    assert!(!program.feed(&["--plain"], lines).out.contains("planning: open"), "{id}");
+}
+
+#[test]
 fn a_result_is_shown_as_it_was_printed_and_alone_for_a_file() {
     let program = Program::new();
     program.file("staff.csv", STAFF);
