@@ -1,6 +1,6 @@
 //! `PeekedRun`: what was read of runs of the list, so that it can be said of them without opening them.
 
-use super::{Doc, RunView};
+use super::{Doc, RunView, markdown::drawn_table};
 use crate::console::theme::Role;
 use crate::engine::{PeekedText, RunId, RunPeek, Time};
 use crate::host::client::RunSummary;
@@ -73,13 +73,16 @@ pub fn preview(summary: &RunSummary, peek: Option<&RunPeek>) -> Doc<'static> {
     }
     if !peek.gates.is_empty() {
         doc.heading(&counted(peek.gates.len(), "open gate"));
-        for PeekedText { node, text, .. } in &peek.gates {
-            doc.line(Role::Waiting, Plain::summary(&format!("{node}: {text}")));
+        for PeekedText { title, text, .. } in &peek.gates {
+            doc.line(Role::Waiting, Plain::summary(&format!("{title}: {text}")));
         }
     }
-    for PeekedText { node, text, is_cut } in &peek.results {
-        doc.heading(&format!("output of {node}"));
-        doc.text(Role::Text, text);
+    for PeekedText { title, text, is_cut } in &peek.results {
+        doc.heading(&format!("output of {title}"));
+        match drawn_table(text) {
+            Some(rows) => rows.into_iter().for_each(|row| doc.drawn_line(row)),
+            None => doc.text(Role::Text, text),
+        }
         if *is_cut {
             doc.line(Role::Dim, Plain::line("…"));
         }

@@ -28,6 +28,8 @@ pub struct Runs {
     pub awaited: Option<(RunId, RunId)>,
     /// When a console of this workspace was last left.
     pub looked: Option<Time>,
+    /// A run was asked for that is not open yet: one press starts one run.
+    pub is_starting: bool,
     /// What comes first in a run of the plan that was asked for before its agents and tools were known: it starts once they are.
     pub asked: Option<Vec<Action>>,
 }

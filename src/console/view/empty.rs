@@ -11,10 +11,10 @@ use crate::host::client::RunSummary;
 use crate::text::{Glyph, Plain, ago};
 
 /// Columns of how long ago, and of a row's own key.
-const AGO: usize = 12;
+const AGO: usize = 9;
 const KEY: usize = 5;
 /// Most columns of a goal, as a part of the row: the rest says what it waits for, or what came out.
-const GOAL: (u16, u16) = (2, 5);
+const GOAL: (u16, u16) = (1, 2);
 
 /// Lists the runs that wait for somebody, and those that ended last or since the last look. Gives the rows that it takes.
 fn runs(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) -> u16 {
@@ -27,7 +27,7 @@ fn runs(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) -> u16 {
     let is_marked = is_free || model.request.field.is_empty();
     let ended = if latest.is_news { "since you last looked" } else { "ended last" };
     let (mut y, mut nth) = (area.y, 0);
-    for (title, (places, all)) in [("not over", &latest.open), (ended, &latest.ended)] {
+    for (title, (places, all)) in [("under way, or needs you", &latest.open), (ended, &latest.ended)] {
         if places.is_empty() {
             continue;
         }
@@ -61,7 +61,7 @@ fn entry(model: &Model, (nth, run): (usize, &RunSummary), now: Time, pen: &mut P
     };
     let note = peek.map(|peek| peek.note.as_str()).filter(|note| !note.is_empty()).unwrap_or_else(|| run.status.word());
     let key = model.hint(&format!("start.row_{}", nth + 1));
-    let end = ago(now.since(run.finished.unwrap_or(run.last))).pad_start(AGO);
+    let end = Plain::line(ago(now.since(run.finished.unwrap_or(run.last))).as_str().trim_end_matches(" ago")).pad_start(AGO);
     let end = pen.pieces_right(row, &[(end, Role::Dim), (Plain::line(&key).pad_start(KEY), Role::Key)]);
     let most = usize::from(row.width * GOAL.0 / GOAL.1);
     let goal = Plain::summary(&run.goal).truncate(most.saturating_sub(4)).pad(most.saturating_sub(2));

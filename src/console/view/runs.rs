@@ -28,19 +28,14 @@ fn status(model: &Model, run: &RunSummary) -> RunStatus {
     model.runs.get(&run.run).filter(|view| view.driver.is_here()).map_or(run.status, RunView::status)
 }
 
-/// Columns of a state, of an age, of when it began, of a name, and of a number of gates.
+/// Columns of a state, of an age, and of a number of gates.
 const STATE: usize = 14;
-const AGE: usize = 12;
-const BEGAN: usize = 14;
-const NAME: usize = 10;
+const AGE: usize = 13;
 const GATES: usize = 5;
 /// Levels of branches that are drawn.
 const DEEPEST: usize = 6;
-/// From these widths on, the name and the age have room.
-const NAMED: u16 = 60;
-const WIDE: u16 = 90;
 
-/// The goal has all the room that the figures leave; those are at the right edge, and tell runs of the same goal apart.
+/// The goal has all the room that the figures leave. Its name and when it began are on the card.
 fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), is_alone: bool, pen: &mut Pen<'_>, line: Rect) {
     let status = status(model, run);
     let role = texts::status_role(status);
@@ -48,16 +43,12 @@ fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), is_alone: bo
     let open = model.runs.get(&run.run);
     let gates = open.map_or(run.waiting.len(), |view| view.newest().run.open_gates().count());
     let gates = if gates > 0 { Plain::line(&format!("{} {gates}", pen.theme.glyph(Glyph::Gate))) } else { Plain::default() };
-    let name = Plain::line(texts::run_name(&run.run)).pad_start(NAME);
     let figures = [
         // A theme may give what waits a ground of its own: only the gates have it.
-        (Plain::blank(GATES.saturating_sub(gates.width())), Role::Dim, true),
-        (gates, Role::Waiting, true),
-        (name, Role::Dim, text.width >= NAMED),
-        (began(run.created.0, now.0).pad_start(BEGAN), Role::Dim, true),
-        (ago(now.since(run.created)).pad_start(AGE), Role::Dim, text.width >= WIDE),
+        (Plain::blank(GATES.saturating_sub(gates.width())), Role::Dim),
+        (gates, Role::Waiting),
+        (ago(now.since(run.created)).pad_start(AGE), Role::Dim),
     ];
-    let figures: Vec<_> = figures.into_iter().filter(|(_, _, fits)| *fits).map(|(figure, role, _)| (figure, role)).collect();
     let end = pen.pieces_right(text, &figures);
     let shown = if model.place.shown == PlanScreen::Run(run.run.clone()) { "shown: " } else { "" };
     let rails = model.runs.rails(at);

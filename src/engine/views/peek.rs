@@ -1,8 +1,8 @@
 //! `RunPeek`: what there is to know of a run before it is opened: how far it is, why it is as it is, what it asks, how its results begin.
 
-use super::describe::RunStatus;
+use super::describe::{RunStatus, result_line};
 use crate::engine::{NodeRun, Outcome, RunState};
-use crate::plan::NodeId;
+use crate::plan::{Node, NodeId};
 use serde::{Deserialize, Serialize};
 
 /// Lines of a result, and bytes of one of them.
@@ -30,27 +30,43 @@ pub struct RunPeek {
     pub more: usize,
 }
 
-/// What a node asks or gave.
+/// What a node asks or gave, and what the node is called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeekedText {
-    pub node: NodeId,
+    pub title: String,
     pub text: String,
     /// Whether there is more of it.
     pub is_cut: bool,
 }
 
 impl RunState {
+    /// A sentence with other names in place of the ids of nodes, which are in backticks.
+    pub fn named(&self, sentence: &str, name: impl Fn(&NodeId) -> String) -> String {
+        let mut parts = sentence.split('`');
+        let mut said = parts.next().unwrap_or_default().to_owned();
+        for (at, part) in parts.enumerate() {
+            let is_inside = at % 2 == 0;
+            let node = is_inside.then(|| NodeId::from(part)).filter(|id| self.node(id).is_some());
+            said.push('`');
+            said.push_str(&node.map_or_else(|| part.to_owned(), |id| name(&id)));
+        }
+        said
+    }
+
+    fn title(&self, id: &NodeId) -> String {
+        self.node_doc(id).map_or_else(|| id.to_string(), |node: &Node| node.title_or_id().into_string())
+    }
+
     /// What it waits for, else what came out of it, on one line.
     fn note(&self, reason: &str, result: Option<String>) -> String {
-        let title = |id: &NodeId| self.node_doc(id).map_or_else(|| id.to_string(), |node| node.title_or_id().into_string());
         let halted = || {
             self.nodes_in_order().into_iter().map(|(id, _)| id).find(|id| self.kept(id).is_some() || self.held_calls(id).next().is_some())
         };
         if let Some(gate) = self.open_gates().next() {
-            return format!("{}: {}", title(&gate.node), gate.asks());
+            return format!("{}: {}", self.title(&gate.node), gate.asks());
         }
         match self.outcome() {
-            None => halted().map(|id| format!("halted: {}", title(id))).unwrap_or_else(|| reason.to_owned()),
+            None => halted().map(|id| format!("halted: {}", self.title(id))).unwrap_or_else(|| reason.to_owned()),
             Some((Outcome::Succeeded | Outcome::Rehearsed, _)) => {
                 let wrote = self.changes().files_label();
                 if wrote.is_empty() { result.unwrap_or_default() } else { wrote.into_string() }
@@ -62,28 +78,29 @@ impl RunState {
     /// The run in a few words, by what it is now.
     pub fn peek(&self, status: RunStatus) -> RunPeek {
         let reason = match self.outcome() {
-            Some((_, cause)) => cause.message(),
+            Some((_, cause)) => self.named(&cause.message(), |id| self.title(id)),
             None if status == RunStatus::Interrupted => status.label(self.interrupted_by()),
             None => String::new(),
         };
         let finals = self.nodes_in_order().into_iter().filter(|(id, _)| self.is_final(id));
         let is_there = |node: &NodeRun| node.result.as_deref().is_some_and(|result| !result.is_null());
-        let results: Vec<(&NodeId, String)> =
-            finals.filter(|(_, node)| is_there(node)).filter_map(|(id, node)| Some((id, node.result_text()?))).collect();
+        let ended: Vec<(&NodeId, &NodeRun)> = finals.filter(|(_, node)| is_there(node)).collect();
+        let first = ended.first().and_then(|(_, node)| node.result.as_deref().map(|result| result_line(result, node.reporter(result))));
+        let results: Vec<(&NodeId, String)> = ended.iter().filter_map(|(id, node)| Some((*id, node.result_text()?))).collect();
         RunPeek {
             events: self.last_seq(),
             counts: self.counts(status).label().into_string(),
-            note: self.note(&reason, results.first().and_then(|(_, text)| text.lines().next().map(str::to_owned))),
+            note: self.note(&reason, first.map(|line| line.trim_start_matches(['#', ' ']).to_owned())),
             reason,
-            gates: self.open_gates().map(|gate| PeekedText { node: gate.node.clone(), text: gate.asks(), is_cut: false }).collect(),
-            results: results.iter().take(RESULTS).map(|(id, text)| beginning(id, text)).collect(),
+            gates: self.open_gates().map(|gate| PeekedText { title: self.title(&gate.node), text: gate.asks(), is_cut: false }).collect(),
+            results: results.iter().take(RESULTS).map(|(id, text)| beginning(self.title(id), text)).collect(),
             more: results.len().saturating_sub(RESULTS),
         }
     }
 }
 
-fn beginning(node: &NodeId, text: &str) -> PeekedText {
+fn beginning(title: String, text: &str) -> PeekedText {
     let lines: Vec<&str> = text.lines().take(LINES).map(|line| &line[..line.floor_char_boundary(LONGEST)]).collect();
     let is_cut = text.lines().count() > LINES;
-    PeekedText { node: node.clone(), text: lines.join("\n"), is_cut }
+    PeekedText { title, text: lines.join("\n"), is_cut }
 }

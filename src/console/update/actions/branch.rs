@@ -43,7 +43,7 @@ pub fn edit(model: &mut Model, what: Branching) {
     let Some(node) = model.selected_node().cloned() else { return };
     let id = node.id.clone();
     let (text, title) = match what {
-        Branching::Text => (texts::text(&node), texts::text_title(&node)),
+        Branching::Text => (texts::to_edit(&node), texts::text_title(&node)),
         Branching::Node => (texts::node_json(&node), format!("node `{id}`")),
         Branching::Value => {
             let result = model.shown_run().and_then(|view| view.seen().run.node(&id)?.result.clone());
@@ -87,7 +87,8 @@ pub fn confirm(model: &mut Model, actions: Vec<Action>) {
     }
     let kept = Run::replay(records.iter().take_while(|record| record.seq <= seq));
     lines.push(Plain::line(&format!("The new run keeps everything up to there{}. This run stays as it is.", goes_on(&kept, &actions))));
-    lines.extend(actions.iter().map(|action| Plain::summary(&format!("First: {}.", action.label()))));
+    let first = actions.iter().filter(|action| **action != Action::Pause);
+    lines.extend(first.map(|action| Plain::summary(&format!("First: {}.", action.label()))));
     let then = Confirmed::Branch { run: view.id.clone(), seq, actions };
     model.dialogs.push(Dialog::confirm(lines, then));
 }
@@ -161,18 +162,18 @@ pub fn ask_delete(model: &mut Model, turn: &UpdateTurn, run: &RunId, size: u64) 
 }
 
 /// Picks the run to compare the shown one with.
-pub fn ask_other(model: &mut Model, _: &mut UpdateTurn) {
+pub fn ask_other(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(shown) = model.shown_run().map(|view| view.id.clone()) else { return };
     let parent = parent_of(model, &shown).map(|parent| parent.run.clone());
-    let item = |run: &RunId, label: &str, word: &str, goal: &str| {
+    let item = |run: &RunId, which: &str, word: &str, goal: &str| {
         let from = parent_of(model, run).map(|parent| format!(", from event {} of {}", parent.seq, texts::run_name(&parent.run)));
-        let detail = format!("{word}, {}{}, {goal}", texts::run_name(run), from.unwrap_or_default());
-        PickItem::new(PickThen::CompareRun(run.clone()), label, &detail)
+        let detail = format!("{word}, {which}, {}{}", texts::run_name(run), from.unwrap_or_default());
+        PickItem::new(PickThen::CompareRun(run.clone()), goal, &detail)
     };
     let open = model.runs.open.iter().enumerate().filter(|(_, view)| view.id != shown);
     let open = open.map(|(at, view)| item(&view.id, &format!("run {}", at + 1), view.status().word(), view.goal().as_str()));
     let others = model.runs.listing.iter().filter(|summary| summary.run != shown && model.runs.get(&summary.run).is_none());
-    let others = others.map(|other| item(&other.run, timestamp(other.created.0).as_str(), other.status.word(), &other.goal));
+    let others = others.map(|other| item(&other.run, ago(turn.now.since(other.created)).as_str(), other.status.word(), &other.goal));
     let mut items: Vec<PickItem> = open.chain(others).collect();
     // The run that it branched off is what people mean most.
     items.sort_by_key(|item| !matches!(&item.then, PickThen::CompareRun(run) if Some(run) == parent.as_ref()));

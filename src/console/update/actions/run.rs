@@ -23,6 +23,9 @@ pub fn start_asked(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Starts the plan, with these actions before its nodes may start; asks first where a run of it goes on.
 pub fn ask_start(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
+    if model.runs.is_starting {
+        return model.status = Some(Status::note("starting"));
+    }
     let same = |run: &&RunView| run.newest().run.plan().is_some_and(|plan| plan.nodes == model.editor.plan().nodes);
     let Some(status) = model.runs.going_on().find(same).map(RunView::status) else { return start(model, turn, first) };
     let to = model.hint("stage.next");
@@ -63,6 +66,7 @@ pub fn start_with(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>, 
     let planning = model.editor.take_planning();
     turn.send(Request::Start { plan: Box::new(plan), inputs: Map::new(), first, model: by.map(str::to_owned), planning });
     model.status = Some(Status::note("starting"));
+    model.runs.is_starting = true;
 }
 
 /// Opens the inbox at the selected node's gate. A gate as it was is only read.
