@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::console::model::{Confirm, Confirmed, Dialog, Model, PlanScreen, RunView, Screen};
-use crate::engine::{Action, Command};
+use crate::engine::{Action, Command, StateGroup};
 use crate::host::client::Driver;
 use crate::plan::{DecisionNode, NodeKind};
 use crate::text::counted;
@@ -273,7 +273,14 @@ pub fn node_of_open_run(model: &Model) -> Result<(), DisabledReason> {
 pub fn can_take_back(model: &Model) -> Result<(), DisabledReason> {
     run_present(model)?;
     let undoable = model.shown_run().and_then(|run| run.newest().run.undoable());
-    undoable.map(|_| ()).ok_or(Cow::Borrowed("there is nothing to undo"))
+    let state = model.shown_run().zip(model.selected_id()).and_then(|(run, node)| run.newest().state(node));
+    undoable.map(|_| ()).ok_or_else(|| match state {
+        // A reply at a gate is no action that is undone.
+        Some(state) if state.group() == StateGroup::NotRun => {
+            format!("there is nothing to undo; {} runs this node after all", model.hint("act.again")).into()
+        }
+        Some(_) | None => "there is nothing to undo".into(),
+    })
 }
 
 /// Leaving is asked about while runs go on.

@@ -71,6 +71,9 @@ impl DocPart<'_> {
     }
 }
 
+/// Columns of the name of a value.
+pub const LABEL: usize = 8;
+
 impl<'a> Doc<'a> {
     /// Appends lines that stand elsewhere.
     pub fn lines(&mut self, role: Role, lines: &'a [Plain]) {
@@ -82,6 +85,15 @@ impl<'a> Doc<'a> {
     pub fn drawn(&mut self, lines: &'a [DrawnLine]) {
         self.len += lines.len();
         self.parts.push(DocPart::Drawn(Cow::Borrowed(lines)));
+    }
+
+    /// Appends a line in pieces.
+    pub fn drawn_line(&mut self, line: DrawnLine) {
+        self.len += 1;
+        match self.parts.last_mut() {
+            Some(DocPart::Drawn(Cow::Owned(lines))) => lines.push(line),
+            _ => self.parts.push(DocPart::Drawn(Cow::Owned(vec![line]))),
+        }
     }
 
     /// Appends one line.
@@ -102,7 +114,7 @@ impl<'a> Doc<'a> {
 
     /// Appends a name with its value.
     pub fn field(&mut self, name: &str, value: &Plain) {
-        self.line(Role::Text, Plain::line(&format!("{name:<12} ")).then(value));
+        self.line(Role::Text, Plain::line(&format!("{name:<width$} ", width = LABEL)).then(value));
     }
 
     /// Appends a heading, with an empty line before it where something is above.

@@ -46,7 +46,7 @@ pub use act::{Offer, Proposal};
 pub use confirm::{Confirm, Confirmed, NewPlan};
 pub use context::contexts;
 pub use dialog::{Asks, Branching, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, ListOf, ReaderDialog, Reading};
-pub use doc::{Doc, DocLine};
+pub use doc::{Doc, DocLine, LABEL};
 pub use drawing::{FoldedGraph, address};
 pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, PlanOrigin, Review, Version};
 pub use field::{Lines, TextField};
@@ -429,6 +429,12 @@ impl Model {
             Some(_) => true,
         };
         !over && !self.types() && self.safety.in_sight(key, doc.revision)
+    }
+
+    /// Lines of the selected gate that were never in sight.
+    pub fn unseen_lines(&self) -> usize {
+        let doc = self.selected_gate().and_then(|(key, _)| Some((key, self.inbox.doc(key)?)));
+        doc.map_or(0, |(key, doc)| self.safety.unseen(key, doc.revision))
     }
 
     /// Whether the request has its place: while it is written or worked on, and where there is nothing else to begin with.

@@ -278,15 +278,20 @@ impl Location {
             Screen::Inbox => (3, (body.height / 2).clamp(3, 12)),
             Screen::Graph => (body.height / 2, body.height / 2),
             Screen::Compare => (3, body.height / 2),
-            Screen::Versus => (4, body.height / 2),
+            Screen::Versus => (5, body.height / 2),
             Screen::Log | Screen::Trace => (body.height * 3 / 5, body.height * 3 / 5),
             Screen::Timeline => (6, body.height * 7 / 10),
             Screen::Plan if matches!(card, CardRoom::Output { is_read: true, .. }) => (2, 2),
             Screen::Plan if card == CardRoom::Gate => (5, (body.height / 2).min(body.height - GATE)),
-            Screen::Plan | Screen::Runs => (6, body.height * 11 / 20),
+            Screen::Plan => (6, body.height * 11 / 20),
+            Screen::Runs => (3, body.height * 11 / 20),
         };
-        // A timeline has rows of its own above and below the bars.
-        let around = if self.screen == Screen::Timeline { 4 } else { 2 };
+        // A timeline and a comparison have rows of their own around the list.
+        let around = match self.screen {
+            Screen::Timeline => 5,
+            Screen::Versus => 4,
+            _ => 2,
+        };
         above(u16::try_from(entries + around).unwrap_or(u16::MAX).clamp(least, most))
     }
 }

@@ -94,6 +94,12 @@ impl Safety {
         seen.map_or(0, |seen| seen.lines.iter().filter(|line| !**line).count())
     }
 
+    /// Whether a line from that one on was never in sight.
+    pub fn unseen_from(&self, key: &GateKey, revision: u64, from: usize) -> bool {
+        let seen = self.seen.get(key).filter(|seen| seen.revision == revision);
+        seen.is_some_and(|seen| seen.lines.iter().skip(from).any(|line| !line))
+    }
+
     /// Whether all of the gate was drawn in this state.
     pub fn whole(&self, key: &GateKey, revision: u64) -> bool {
         self.seen.get(key).is_some_and(|seen| seen.revision == revision && seen.lines.iter().all(|line| *line))

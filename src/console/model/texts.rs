@@ -93,11 +93,32 @@ pub fn text(node: &Node) -> String {
     }
 }
 
+/// The only argument of a call, where it is a text: a command, a path, a question.
+fn only_text(args: &Map<String, Value>) -> Option<(&str, &str)> {
+    let mut args = args.iter();
+    let (name, value) = args.next()?;
+    value.as_str().map(|text| (name.as_str(), text)).filter(|_| args.next().is_none())
+}
+
+fn argument(work: &ToolNode) -> Option<(&str, &str)> {
+    match &work.input {
+        ToolInput::Args(args) => only_text(args),
+        ToolInput::Query(_) => None,
+    }
+}
+
+/// The text of a node as it is edited: a single argument is edited itself, without the JSON around it.
+pub fn to_edit(node: &Node) -> String {
+    node.kind.tool().and_then(argument).map_or_else(|| text(node), |(_, text)| text.to_owned())
+}
+
 /// What the text of a node is called, and the end of a file name that tells an editor what it is.
 fn sort_of_text(work: &NodeKind) -> (&'static str, &'static str) {
     match work {
         NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_)) => ("objective", ".md"),
-        NodeKind::Tool(ToolNode { input: ToolInput::Args(_), .. }) => ("arguments", ".json"),
+        NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) => {
+            ("arguments", if only_text(args).is_some() { ".txt" } else { ".json" })
+        }
         NodeKind::Tool(ToolNode { input: ToolInput::Query(_), .. }) => ("query", ".txt"),
         NodeKind::Code(_) => ("code", ".js"),
         NodeKind::Decision(DecisionNode::Expression(_)) => ("expression", ".md"),
@@ -126,7 +147,7 @@ pub fn text_title(node: &Node) -> String {
     match &node.kind {
         NodeKind::Loop(_) => format!("`{}` repeats until", node.id),
         NodeKind::Map(_) => format!("`{}` runs once for each of", node.id),
-        kind => format!("{} of `{}`", text_name(kind), node.id),
+        kind => format!("{} of `{}`", kind.tool().and_then(argument).map_or(text_name(kind), |(name, _)| name), node.id),
     }
 }
 
@@ -141,6 +162,11 @@ pub fn with_text(work: &NodeKind, text: &str) -> Result<NodeKind, String> {
             agent.objective = (!text.trim().is_empty()).then(|| text.to_owned())
         }
         NodeKind::Tool(tool) => match &mut tool.input {
+            ToolInput::Args(args) if only_text(args).is_some() => args.values_mut().for_each(|value| {
+                // The editor's last line has an end; a command or a path has none.
+                let is_line = value.as_str().is_some_and(|before| !before.contains('\n'));
+                *value = Value::from(if is_line { text.trim_end_matches('\n') } else { text });
+            }),
             ToolInput::Args(args) => match parse(text)? {
                 Value::Object(given) => *args = given,
                 _ => return Err("arguments must be a JSON object".into()),

@@ -144,8 +144,13 @@ fn compare(story: &Story, driver: Driver, home: &tempfile::TempDir) {
     let needs = if counts.waiting == 1 { "needs" } else { "need" };
     let states = [status.word().to_owned(), format!("{} {needs} you", counts.waiting)];
     let parts = |left_out: &str| parts.iter().filter(|part| !part.ends_with(left_out)).cloned().collect::<Vec<_>>().join(" ");
+    let halts = view.stops().iter().filter(|stop| stop.kind == crate::console::model::StopKind::Halt).count();
+    let halted = crate::text::counted(halts, "halt");
+    let paused = parts("-").replace(&format!("{} waiting", counts.waiting), &states[1]);
     assert!(
         (header.contains(&format!("{} {}", states[0], parts("-")))
+            || header.contains(&format!("{} {paused}", states[0]))
+            || halts > 0 && status == RunStatus::Running && header.contains(&format!("{halted} {}", parts("-")))
             || matches!(status, RunStatus::Running | RunStatus::Waiting)
                 && header.contains(&format!("{} {}", states[1], parts(" waiting"))))
             && (header.contains(elapsed)

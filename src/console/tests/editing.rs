@@ -87,7 +87,7 @@ fn a_rename_takes_references_with_it() {
 #[test]
 fn arguments_that_are_no_json_stay_in_the_editor_with_the_reason() {
     let mut deck = Deck::planned(80, 24);
-    deck.select("list");
+    deck.select("write");
     deck.keys("e home");
     deck.type_text("oops");
     deck.keys("ctrl-s");

@@ -2,6 +2,7 @@
 
 mod actions;
 mod agree;
+mod asking;
 mod attention;
 mod cases;
 mod compare;

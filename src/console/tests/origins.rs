@@ -23,11 +23,9 @@ fn bars_show_what_nodes_waited_for_and_the_critical_path() {
     deck.select("write");
     deck.keys("6");
     let screen = deck.screen();
-    let row =
-        |id: &str| screen.lines().find(|line| line.contains(id) && (line.contains('█') || line.contains('◆'))).unwrap_or("").to_owned();
-    assert!(row("write").contains('◆') && row("write").contains('█'), "{screen}");
-    assert!(row("write").contains('→'), "the node that ended last is on the critical path: {screen}");
-    assert!(screen.contains("critical path"), "{screen}");
+    let row = |id: &str| screen.lines().find(|line| line.contains(id) && line.contains('━')).unwrap_or("").to_owned();
+    assert!(row("write").contains('┄') && row("write").contains('✓'), "{screen}");
+    assert!(screen.contains("on the critical path"), "the node that ended last is on it: {screen}");
     assert!(screen.contains("waits at a gate"), "what the selected one did is shown: {screen}");
     assert_eq!(next_wake(&deck.model, deck.now), None);
 }
@@ -68,12 +66,12 @@ fn a_trace_goes_down_to_calls_files_and_answers_and_leads_there() {
     deck.select("write");
     deck.keys("7");
     let screen = deck.screen();
-    for words in ["approved by ada", "call read_file", "count", "scan", "as a dependency"] {
+    for words in ["approved by ada", "call   read_file", "count", "find what is left to do", "as a dependency"] {
         assert!(screen.contains(words), "{words}: {screen}");
     }
     let lines = screen.lines().map(str::to_owned).collect::<Vec<_>>();
     let at = |words: &str| lines.iter().position(|line| line.contains(words)).unwrap() - 3;
-    let (gate, call) = (at("approved by ada"), at("call read_file"));
+    let (gate, call) = (at("approved by ada"), at("call   read_file"));
     deck.keys(&vec!["j"; gate].join(" "));
     deck.keys("enter");
     assert_eq!(deck.model.place.screen, Screen::Log);

@@ -114,7 +114,7 @@ fn hints_begin_with_what_the_state_calls_for() {
 fn a_run_that_only_breakpoints_keep_says_so_in_the_header() {
     let mut deck = broken_at(Moment::After);
     deck.done("scan", json!(1));
-    assert!(deck.sees("   running  "), "others are at work");
+    assert!(deck.sees("   1 halt  ") && deck.sees("1 running"), "others are at work: {}", deck.screen());
     deck.done("list", json!("a.rs"));
     deck.done("count", json!("1"));
     assert!(deck.sees("   held  "), "{}", deck.screen());

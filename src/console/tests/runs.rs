@@ -193,7 +193,7 @@ fn a_gate_of_a_run_that_nobody_drives_is_open_and_says_what_makes_it_take_replie
     deck.notice(Notice::RunOpened { run: RunId("run-9".into()), records, driver: Driver::Nobody });
     deck.select("write");
     deck.keys("i");
-    assert!(deck.sees("1 open gate; 1 run elsewhere has an open gate (3)"), "{}", deck.screen());
+    assert!(deck.sees("1 open gate; 1 run elsewhere has an open gate: 3 lists it"), "{}", deck.screen());
     assert!(deck.sees("open, but no dagdeck process is") && deck.sees("! resume"), "{}", deck.screen());
     deck.keys("!");
     assert!(deck.sees("Resume this run?"), "{}", deck.screen());
@@ -255,7 +255,7 @@ fn two_runs_are_shown_side_by_side_with_plans_and_results() {
     assert_eq!(deck.model.place.screen, Screen::Versus);
     assert!(deck.model.place.shown == crate::console::model::PlanScreen::Run(RunId("run-1".into())), "the shown run stays");
     let screen = deck.screen();
-    assert!(screen.contains("another goal") && screen.contains("succeeded src/main.rs"), "{screen}");
+    assert!(screen.contains("another goal") && screen.contains("✓ src/main.rs"), "{screen}");
     deck.keys("G");
     assert!(deck.sees("+ other"), "{}", deck.screen());
     deck.keys("enter");
@@ -280,7 +280,7 @@ fn two_runs_side_by_side_go_on_as_the_runs_do_and_the_selection_stays_on_its_row
     let before = selected(&deck);
     deck.command(&RunId("run-1".into()), Command::act(Action::Skip { node: "write".into() }));
     assert_eq!(selected(&deck), before, "an event by itself compares nothing");
-    assert!(deck.sees("skipped                                         waiting"), "{}", deck.screen());
+    assert!(deck.sees("- skipped") && deck.sees("◆ waiting"), "{}", deck.screen());
     assert_eq!(selected(&deck), (before.0, before.1 + 1));
     assert!(deck.sees("+ other"), "the row that was selected still is: {}", deck.screen());
     let [left, right] = ["run-1", "run-9"].map(|id| deck.model.runs.get(&RunId(id.into())).unwrap().clone());
@@ -345,8 +345,8 @@ fn listed(width: u16, height: u16, listing: Vec<RunSummary>) -> Deck {
 }
 
 fn peeked(run: &str, text: &str) -> Notice {
-    let results = vec![PeekedText { node: "report".into(), text: text.into(), is_cut: true }];
-    let gates = vec![PeekedText { node: "lint".into(), text: "may it run this command?".into(), is_cut: false }];
+    let results = vec![PeekedText { title: "report".into(), text: text.into(), is_cut: true }];
+    let gates = vec![PeekedText { title: "lint".into(), text: "may it run this command?".into(), is_cut: false }];
     let peek =
         RunPeek { events: 9, counts: "3/4 done  1 waiting".into(), reason: String::new(), note: String::new(), gates, results, more: 2 };
     Notice::RunPeeked { run: RunId(run.into()), peek: Box::new(peek) }
@@ -392,7 +392,7 @@ fn a_listed_run_that_is_open_is_shown_as_it_is_now_and_not_read_again() {
 }
 
 #[test]
-fn runs_of_one_goal_are_told_apart_by_name_time_and_gates() {
+fn runs_of_one_goal_are_told_apart_by_age_and_gates_and_by_name_on_the_card() {
     let one = |name: &str, minutes: u64, gates: usize| RunSummary {
         goal: "make the weekly report".into(),
         created: crate::engine::Time(1_750_000_000_000 - minutes * 60_000),
@@ -402,12 +402,12 @@ fn runs_of_one_goal_are_told_apart_by_name_time_and_gates() {
     let mut deck =
         listed(80, 24, vec![one("20250615-aaaa1111", 5, 2), one("20250615-bbbb2222", 95, 0), one("20250612-cccc3333", 4_000, 1)]);
     let screen = deck.screen();
-    let rows: Vec<&str> = screen.lines().filter(|line| line.contains("make the weekly report") && line.contains('Z')).collect();
+    let rows: Vec<&str> = screen.lines().filter(|line| line.contains("make the weekly report") && line.contains(" ago")).collect();
     assert_eq!(rows.len(), 3, "{screen}");
-    for (row, words) in rows.iter().zip([["aaaa1111", "15:01Z", "◆ 2"], ["bbbb2222", "13:31Z", "  "], ["cccc3333", "Jun 12 20:26Z", "◆ 1"]])
-    {
+    for (row, words) in rows.iter().zip([["5 min ago", "◆ 2"], ["1 h ago", "  "], ["2 days ago", "◆ 1"]]) {
         assert!(words.iter().all(|word| row.contains(word)), "{words:?} in {row}");
     }
+    assert!(screen.contains("aaaa1111 · began 15:01Z"), "{screen}");
 }
 
 #[test]

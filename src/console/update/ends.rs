@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::console::model::{Focus, Model, RunView, Screen, Scroll, Status, Tab};
-use crate::engine::{NodeRun, NodeState, Outcome, RunId};
+use crate::engine::{Action, Event, NodeRun, NodeState, Outcome, RunId};
 use crate::plan::NodeId;
 
 /// Goes to what came out of a run, or to its failure, unless the person reads something else of it just now. An output that is selected
@@ -41,6 +41,16 @@ pub fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
             model.place.focus = Focus::Inspector;
         }
     }
+}
+
+/// Whether the newest action was a step of that node.
+pub fn is_last_step(model: &Model, id: &RunId, node: &NodeId) -> bool {
+    let records = model.runs.get(id).map(|view| view.journal().records()).unwrap_or_default();
+    let acted = records.iter().rev().find_map(|record| {
+        let Event::Acted { action, nodes, .. } = &record.event else { return None };
+        matches!(**action, Action::Step { .. }).then_some(nodes.as_slice())
+    });
+    acted.is_some_and(|nodes| nodes.contains(node))
 }
 
 /// Whether a result has nothing to read.

@@ -5,6 +5,7 @@ use super::{NextCommand, UpdateTurn, palette};
 use crate::console::commands;
 use crate::console::commands::{CommandRun, ConsoleCommand};
 use crate::console::model::{Dialog, Key, KeyContext, Model, MoveBy, Status, contexts};
+use crate::text::counted;
 
 pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
     model.safety.key(turn.now);
@@ -19,7 +20,8 @@ pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
         }
         Some(command) => {
             let is_free = model.dialogs.is_empty() && !model.types();
-            if is_free {
+            // The key to the next gate goes to the one that opened here, and not past it.
+            if is_free && command.id != "tree.attention" {
                 model.select_card_gate();
             }
             run(model, turn, command);
@@ -33,6 +35,9 @@ pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
     }
 }
 
+/// Places that are named where a key means nothing.
+const NAMED: usize = 2;
+
 /// Where a key works that means nothing here.
 fn elsewhere(model: &Model, key: Key) -> Option<String> {
     let mut places: Vec<String> = Vec::new();
@@ -43,7 +48,9 @@ fn elsewhere(model: &Model, key: Key) -> Option<String> {
             places.push(words);
         }
     }
-    (!places.is_empty()).then(|| format!("not here: {key} works {}", places.join(", ")))
+    let more = if places.len() > NAMED { format!(" and {} more", counted(places.len() - NAMED, "place")) } else { String::new() };
+    places.truncate(NAMED);
+    (!places.is_empty()).then(|| format!("not here: {key} works {}{more}", places.join(", ")))
 }
 
 /// Runs a command, or says why it can't be run now.

@@ -74,9 +74,10 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
         Msg::Notice(notice) => notices::notice(model, &mut turn, *notice),
         Msg::HostGone => model.status = Some(Status::bad("the host has ended: the screen shows the last known state")),
         Msg::FrameFlushed(shown) => {
-            let faced = model.gate_is_faced();
+            // A frame says what was seen before it.
+            let said = (model.gate_is_faced(), model.unseen_lines());
             model.safety.flushed(shown);
-            frame = faced != model.gate_is_faced();
+            frame = said != (model.gate_is_faced(), model.unseen_lines());
         }
         Msg::Tick => actions::replay::tick(model, now),
         Msg::Edited { then, before, text } => actions::dialogs::edited(model, &mut turn, &then, &before, text),
@@ -102,7 +103,7 @@ pub fn prepare(model: &mut Model, now: Time) {
         if model.place.screen == Screen::Trace {
             run.refresh_trace();
         }
-        if model.place.screen == Screen::Timeline {
+        if matches!(model.place.screen, Screen::Timeline | Screen::Graph) {
             run.refresh_chart(now);
         }
     }
@@ -147,10 +148,10 @@ fn settle(model: &mut Model) {
         && let Some(chart) = model.shown_run().and_then(RunView::chart)
     {
         let at = model.selected_id().and_then(|id| chart.bars.iter().position(|bar| bar.node == *id)).unwrap_or(0);
-        model.place.first_bar = scrolled(model.place.first_bar, at, chart.bars.len(), rows.saturating_sub(2));
+        model.place.first_bar = scrolled(model.place.first_bar, at, chart.bars.len(), rows.saturating_sub(3));
     }
-    // Above the rows of two runs is what each took.
-    let rows_of_list = rows.saturating_sub(usize::from(model.place.screen == Screen::Versus));
+    // Above the rows of two runs is which they are.
+    let rows_of_list = rows.saturating_sub(if model.place.screen == Screen::Versus { 2 } else { 0 });
     if let Some((place, len)) = model.list_mut() {
         place.settle(len, rows_of_list);
     }

@@ -1,11 +1,12 @@
 //! What the host says: how each notice changes the model.
 
-use super::ends::{ended, show_end};
+use super::ends::{ended, is_last_step, show_end};
 use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{
     Focus, GateKey, Model, PlanOrigin, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, Tab, TreeView, TypedLine, Version, docs,
     stops, texts,
 };
+use crate::console::theme::Role;
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, NodeId};
@@ -49,6 +50,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::Events { run, records } => events(model, turn, &run, &records),
         Notice::Runs(listing) => model.runs.list(listing),
         Notice::ThemeKept { theme, file } => model.status = Some(Status::good(&format!("theme {theme}, kept in {file}"))),
+        Notice::KeysKept { command, file } => actions::own_keys::kept(model, &command, &file),
         past @ (Notice::RunPeeked { .. } | Notice::RunsFound { .. }) => actions::past::heard(model, past),
         Notice::RunWeighed { run, bytes } => actions::branch::ask_delete(model, turn, &run, bytes),
         Notice::RunDeleted { run, bytes } => forget(model, turn, &run, bytes),
@@ -72,7 +74,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::Trust(items) => actions::app::untrusted(model, items),
         Notice::Problem(problem) => {
             // It may say that the run which is awaited can't be opened.
-            (model.runs.awaited, model.runs.searching) = (None, None);
+            (model.runs.awaited, model.runs.searching, model.runs.is_starting) = (None, None, false);
             model.status = Some(bad(&problem));
         }
         Notice::Driver { run, driver } => {
@@ -197,6 +199,7 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
     view.apply(records);
     view.grow();
     let is_new = model.runs.get(&id).is_none();
+    model.runs.is_starting &= !(is_new && live);
     let known = match model.runs.get_mut(&id) {
         Some(known) => {
             view.tree = std::mem::take(&mut known.tree);
@@ -308,7 +311,8 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         // The card of what failed says so, with the ways on.
         let is_at_failure = shown && model.selected_id().and_then(|node| view.newest().state(node)).is_some_and(NodeState::has_failed);
         if is_at_failure && model.place.screen == Screen::Plan && model.tab() == Tab::Output && !model.layout().detail.is_empty() {
-            return model.status = None;
+            // What the person just did stays said: the selection has gone to the failure.
+            return drop(model.status.take_if(|status| status.role != Role::Success));
         }
         status
     } else if let Event::Acted { action, nodes, .. } = event {
@@ -328,7 +332,10 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         && stepped(model, id)
     {
         let state = model.runs.get(id).and_then(|view| view.newest().state(node_id));
-        Status::good(&format!("ran `{node_id}` ({})", state.map_or("", NodeState::word)))
+        let word = state.map_or("", NodeState::word);
+        // Beside the node that was stepped others end that were under way.
+        let said = if is_last_step(model, id, node_id) { format!("ran `{node_id}` ({word})") } else { format!("`{node_id}`: {word}") };
+        Status::good(&said)
     } else if let Event::Node { node_id, fact: NodeFact::BreakHit { reason, .. }, .. } = event {
         let go = key("act.pause").map(|go| format!("; press {go} to resume")).unwrap_or_default();
         Status::warn(&format!("`{node_id}` halted: {reason}{go}"))

@@ -74,7 +74,7 @@ pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
             0 => "  not hit yet".to_owned(),
             hits => format!("  hit {}", counted(hits as usize, "time")),
         };
-        let said = sentence::row(&Plain::summary(&point.label()), Role::Text);
+        let said = sentence::row(&Plain::summary(&view.titled(&point.label())), Role::Text);
         [(mark, Role::Held)].into_iter().chain(said).chain([(Plain::line(&hits), Role::Dim)]).collect()
     };
     let (seen, run) = (view.seen(), &view.seen().run);
@@ -92,10 +92,10 @@ pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     boxed_list(model, pen, &Plain::line("breakpoints of this run"), rows, (empty, selected), &hints);
 }
 
-/// Rows for the whole of a row that is cut.
+/// Rows of the selected row, where it is longer than the list is wide.
 const WHOLE: usize = 3;
 
-/// A list over the screen, with its keys below; or why it has no rows.
+/// A list over the screen, with its keys below; or why it has no rows. The selected row is whole.
 fn boxed_list(
     model: &Model,
     pen: &mut Pen<'_>,
@@ -105,24 +105,40 @@ fn boxed_list(
     hints: &[(&str, &str)],
 ) {
     let selected = selected.min(rows.len().saturating_sub(1));
-    // What a row of the list cuts is whole below it.
-    let whole = |row: &Vec<(Plain, Role)>| {
-        let text = row.iter().fold(Plain::default(), |line, (text, _)| line.then(text));
-        Plain::line(text.as_str().trim()).wrap(columns(pen))
-    };
-    let lines = if rows.iter().map(whole).any(|lines| lines.len() > 1) { WHOLE } else { 0 };
-    let shown: Vec<Vec<(Plain, Role)>> =
-        rows.get(selected).filter(|_| lines > 0).map(whole).unwrap_or_default().into_iter().map(|line| vec![(line, Role::Text)]).collect();
-    let inside = boxed_rows(pen, rows.len().max(1) + 2 + lines, title);
-    let lines = u16::try_from(lines).unwrap_or(0).min(inside.height.saturating_sub(3));
-    let list = Rect { height: inside.height.saturating_sub(2 + lines), ..inside };
-    pen.lines(Rect { y: list.bottom(), height: lines, ..inside }, &shown);
+    let room = columns(pen).saturating_sub(2);
+    let whole = |row: &Vec<(Plain, Role)>| row.iter().fold(Plain::default(), |line, (text, _)| line.then(text)).wrap_hanging(room);
+    let longest = rows.iter().map(|row| whole(row).len().min(WHOLE)).max().unwrap_or(1);
+    let inside = boxed_rows(pen, rows.len().max(1) + 1 + longest, title);
+    let list = Rect { height: inside.height.saturating_sub(2), ..inside };
     if rows.is_empty() {
         pen.words(list.x, list.y, list.width, empty, Role::Dim);
     }
-    let top = scrolled(0, selected, rows.len(), usize::from(list.height));
-    pen.list(list, (top, rows.len()), Some(selected), true, |pen, at, line| {
-        pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &rows[at]);
-    });
+    let top = scrolled(0, selected, rows.len(), usize::from(list.height).saturating_sub(longest - 1));
+    let mut y = list.y;
+    for (at, row) in rows.iter().enumerate().skip(top) {
+        let lines = if at == selected { whole(row) } else { Vec::new() };
+        let area = |y: u16| Rect { x: list.x + 2, y, width: list.width.saturating_sub(2), height: 1 };
+        if y >= list.bottom() {
+            break;
+        }
+        // Its first row keeps its looks.
+        let first = lines.first().map_or(usize::MAX, Plain::width);
+        let cut = row.iter().scan(first, |left, (text, role)| {
+            let text = if lines.len() > 1 { text.cut(*left) } else { text.clone() };
+            *left = left.saturating_sub(text.width());
+            Some((text, *role))
+        });
+        pen.pieces(area(y), &cut.collect::<Vec<_>>());
+        if at == selected {
+            pen.select(Rect { x: list.x, y, width: list.width, height: 1 }, true);
+        }
+        y += 1;
+        for line in lines.into_iter().skip(1).take(WHOLE - 1) {
+            if y < list.bottom() {
+                pen.text(list.x + 2, y, list.width.saturating_sub(2), &line, Role::Text);
+                y += 1;
+            }
+        }
+    }
     keys(model, pen, last_row(inside), hints);
 }

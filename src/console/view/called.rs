@@ -39,6 +39,10 @@ fn first(model: &Model) -> &'static [&'static str] {
         };
     }
     if let Some(key) = model.card_gate() {
+        // What has no room beside the tree is read before it is replied to.
+        if model.layout().detail.is_empty() {
+            return &["graph.open", "tree.open", "tree.attention"];
+        }
         return match (model.inbox.drafts.get(&key), awaits_answer(model, &key)) {
             (Some(ReplyDraft::Words(_)), _) => &["gate.reject", "gate.drop", "gate.skip", "tree.attention"],
             (Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)), false) => &["gate.approve", "gate.edit", "gate.drop", "tree.attention"],
@@ -53,6 +57,7 @@ fn first(model: &Model) -> &'static [&'static str] {
         return &["act.step", "act.into", "act.hold", "act.pause", "act.undo", "act.menu"];
     }
     match run.pace() {
+        Pace::Pausing | Pace::Paused if !view.stops().is_empty() => &["tree.attention", "act.pause", "act.step", "act.undo", "act.menu"],
         Pace::Pausing | Pace::Paused => &["act.pause", "act.step", "act.undo", "act.menu"],
         Pace::Going if failed(model) => &["act.again", "plan.edit", "act.why", "tree.attention"],
         Pace::Going if !view.stops().is_empty() => &["tree.attention"],
@@ -134,6 +139,7 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
         "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "release"),
         "act.why" => did_not_run(model).then_some("why it did not run"),
         "request.submit" if model.request.field.is_empty() && model.at_start() => Some("open the marked run"),
+        "request.leave" if model.at_start() => Some(if model.runs.latest.count() > 0 { "to the runs" } else { "to the keys" }),
         "app.back" if model.reads_output() => Some("tree"),
         "app.back" if model.tree().searches() => Some("end search"),
         "act.again" => node().and_then(|(view, node)| again(&view.newest().run, node)),

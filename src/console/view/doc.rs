@@ -72,6 +72,28 @@ pub fn headed(
     (rest, Rect { y: head.y + used, height: (below.bottom()).saturating_sub(head.y + used), ..below })
 }
 
+/// What a card says above its doc.
+pub struct CardHead {
+    pub mark: Option<(Plain, Role)>,
+    pub title: Plain,
+    /// Which, who and when.
+    pub about: Plain,
+}
+
+/// Draws a doc as a card, from a line on: a title, what it is about, and the doc.
+pub fn card(pen: &mut Pen<'_>, area: Rect, bar: Role, head: &CardHead, (doc, scroll): (&Doc<'_>, usize)) {
+    let Some((first, below)) = pane(pen, area, bar) else { return };
+    let (_, below) = headed(pen, (first, below), head.mark.clone(), (&head.title, Role::Title), 2);
+    let gap = if below.height > LOW { 2 } else { 1 };
+    let inside = Rect { y: below.y + gap, height: below.height.saturating_sub(gap), ..below };
+    let seen = draw(pen, inside, doc, scroll.min(doc.len().saturating_sub(1)));
+    pen.pieces(Rect { height: 1, ..below }, &[(head.about.clone(), Role::Dim), seen.label()]);
+    pen.end_bar(below);
+}
+
+/// Rows below which a card has no empty one.
+const LOW: u16 = 6;
+
 /// Draws a doc as a card beside a list, from a line on.
 pub fn beside(pen: &mut Pen<'_>, area: Rect, title: &str, doc: &Doc<'_>, scroll: usize) {
     let Some((head, inside)) = pane(pen, area, Role::Border) else { return };

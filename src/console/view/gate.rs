@@ -98,9 +98,16 @@ fn shortened(model: &Model, key: &GateKey, (words, role): (Plain, Role), width: 
         return (words, role);
     }
     let unseen = model.inbox.doc(key).map_or(0, |doc| model.safety.unseen(key, doc.revision));
-    let rest = if unseen > 0 { format!(" {unseen} unseen ({})", model.hint("move.detail_down")) } else { String::new() };
+    let rest = if unseen > 0 { format!(" {unseen} unseen ({})", to_unseen(model, key)) } else { String::new() };
     let asked = if model.inbox.asked.is_some() { " again?" } else { &rest };
     (Plain::line(&format!("{}{asked}", pen.theme.glyph(Glyph::Active))), role)
+}
+
+/// The key that leads to lines of a gate that were never in sight: down while there are some below, else up.
+fn to_unseen(model: &Model, key: &GateKey) -> String {
+    let revision = model.inbox.doc(key).map_or(0, |doc| doc.revision);
+    let is_below = model.safety.unseen_from(key, revision, model.inbox.gate_scroll(key));
+    model.hint(if is_below { "move.detail_down" } else { "move.detail_up" })
 }
 
 fn width_of(pieces: &[(Plain, Role)]) -> usize {
@@ -157,7 +164,7 @@ fn state(model: &Model, now: Time, key: &GateKey, pen: &Pen<'_>) -> ((Plain, Rol
     let words = match (model.inbox.asked.is_some(), unseen) {
         (true, _) => "press again to confirm, any other key to cancel".to_owned(),
         (false, 0) => "keys active".to_owned(),
-        (false, _) => format!("keys active, {} not seen ({})", counted(unseen, "line"), model.hint("move.detail_down")),
+        (false, _) => format!("keys active, {} not seen ({})", counted(unseen, "line"), to_unseen(model, key)),
     };
     ((Plain::line(&format!("{} {words}", pen.theme.glyph(Glyph::Active))), Role::Key), true)
 }

@@ -209,15 +209,24 @@ fn run((view, goes_on): (&RunView, bool), now: Time, pen: &Pen<'_>) -> Header {
             header.state.extend([(at, Role::Badge), (Plain::blank(1).then(&Plain::line(status.word())).then(&Plain::blank(2)), role)]);
         }
         None => {
-            let word = if needs { StopKind::Gate(GateId(0)).counted(gates) } else { status.word().to_owned() };
+            let word = match status {
+                _ if needs => StopKind::Gate(GateId(0)).counted(gates),
+                RunStatus::Running if halts > 0 => counted(halts, "halt"),
+                status => status.word().to_owned(),
+            };
             header.state.push(state(&word, loud));
             header.bar = bar(counts, loud, pen);
         }
     }
+    // A run that is paused says so, and who is waited for beside it.
+    let waits = goes_on && gates > 0 && !needs && status.is_timed() && view.replay().is_none();
     let is_told = |what: CountedNodes| what == CountedNodes::Waiting && needs && view.replay().is_none();
     let counts = counts.parts().into_iter().filter(|(what, _)| !is_told(*what));
-    header.counts.extend(counts.map(|(what, count)| (Plain::blank(GAP).then(&count), texts::count_role(what))));
-    if halts > 0 {
+    header.counts.extend(counts.map(|(what, count)| match what {
+        CountedNodes::Waiting if waits => (Plain::blank(GAP).then(&Plain::line(&StopKind::Gate(GateId(0)).counted(gates))), Role::Gate),
+        what => (Plain::blank(GAP).then(&count), texts::count_role(what)),
+    }));
+    if halts > 0 && (needs || status != RunStatus::Running || view.replay().is_some()) {
         header.counts.push((Plain::blank(GAP).then(&Plain::line(&counted(halts, "halt"))), Role::Held));
     }
     if view.replay().is_none() && view.newest().run.outcome().is_some() {

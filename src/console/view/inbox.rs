@@ -9,7 +9,7 @@ use crate::console::model::{GateKey, Model, ScreenLayout, docs};
 use crate::console::theme::Role;
 use crate::engine::{Decided, Time};
 use crate::host::client::Driver;
-use crate::text::{Glyph, Plain, ago, clock};
+use crate::text::{Glyph, Plain, ago};
 
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &ScreenLayout, shown: &mut Shown) {
     list(model, now, pen, layout.list);
@@ -56,18 +56,22 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
     if let Some(key) = model.card_gate() {
         return gate::draw(model, now, pen, area, &key, shown);
     }
-    let Some((_, inside)) = doc::pane(pen, area, Role::Gate) else { return };
-    closed(model, pen, inside);
+    let Some((head, inside)) = doc::pane(pen, area, Role::Border) else { return };
+    closed(model, now, pen, Rect { height: 1 + inside.height, ..head });
     pen.end_bar(inside);
 }
 
 /// What became of the selected gate, or how to select one.
-fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+fn closed(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let view = model.inbox.selected.as_ref().and_then(|key| model.runs.get(&key.run));
     let gate = view.and_then(|view| view.newest().run.gate(model.inbox.selected.as_ref()?.gate));
     let title = |gate| view.map(|view| docs::gate_title(view, gate)).unwrap_or_default();
     let words = match gate {
-        Some((gate, Some(decided))) => title(gate).then(&Plain::blank(2)).then(&outcome(decided)),
+        Some((gate, Some(decided))) => {
+            let next = format!(". {} goes to the next gate", model.hint("move.down"));
+            let next = if model.inbox.gates.is_empty() { String::new() } else { next };
+            title(gate).then(&Plain::blank(2)).then(&outcome(decided, now)).then(&Plain::line(&next))
+        }
         Some((gate, None)) => title(gate).then(&Plain::line(&open_elsewhere(model))),
         None if model.inbox.gates.is_empty() => {
             let back = model.hint("app.back");
@@ -100,12 +104,13 @@ fn others(model: &Model) -> Option<String> {
     let key = model.hint("app.runs");
     match model.runs.latest.wait_elsewhere {
         0 => None,
-        1 => Some(format!("1 run elsewhere has an open gate ({key})")),
-        many => Some(format!("{many} runs elsewhere have open gates ({key})")),
+        1 => Some(format!("1 run elsewhere has an open gate: {key} lists it")),
+        many => Some(format!("{many} runs elsewhere have open gates: {key} lists them")),
     }
 }
 
-fn outcome(decided: &Decided) -> Plain {
+fn outcome(decided: &Decided, now: Time) -> Plain {
     let what = decided.decision.label();
-    Plain::line(&format!("{what} by ")).then(&Plain::summary(&decided.by.who)).then(&Plain::line(" at ")).then(&clock(decided.at.0))
+    let when = ago(now.since(decided.at));
+    Plain::line(&format!("{what} by ")).then(&Plain::summary(&decided.by.who)).then(&Plain::blank(1)).then(&when)
 }

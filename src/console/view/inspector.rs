@@ -30,7 +30,8 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
     }
     let Some(node) = model.selected_node() else { return };
     let named = || (model.title_of(node).unwrap_or_else(|| node.title_or_id()), Role::Title);
-    let (title, role) = docs::failure_title(model).map_or_else(named, |words| (words, Role::Error));
+    let halted = || docs::halt_title(model).map_or_else(named, |words| (words, Role::Title));
+    let (title, role) = docs::failure_title(model).map_or_else(halted, |words| (words, Role::Error));
     let mark = state.map(|(glyph, role)| (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role));
     // A low card says who on the row of the title, so that the thing itself has room.
     let low = below.height < LOW;
@@ -63,7 +64,7 @@ const LOW: u16 = 9;
 const TITLE_ROWS: u16 = 5;
 
 /// The node's id, who does its work, and whether it asks a person; of one at work, since when it is as it is.
-fn about(model: &Model, node: &Node, now: Time) -> Plain {
+pub fn about(model: &Model, node: &Node, now: Time) -> Plain {
     let state = model.shown_run().and_then(|view| Some(view.seen().run.node(&node.id)?.state.label(view.seen_status())));
     let asks = if state.is_none() && texts::gated(node, &model.session.catalog) { Some("asks you") } else { None };
     let parts = [Some(Plain::summary(&node.id)), Some(texts::worker(node)), state.or(asks).map(Plain::line)];

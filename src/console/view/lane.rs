@@ -29,8 +29,13 @@ impl Scale {
         Self { start: run.began(), now, ms: if run.outcome().is_some() { elapsed } else { doubled() } }
     }
 
+    /// When it begins, and how long it is.
+    pub fn span(self) -> (Time, u64) {
+        (self.start, self.ms)
+    }
+
     /// The columns between two moments, of so many; one at least.
-    fn columns(self, from: Time, to: Time, width: u16) -> std::ops::Range<u16> {
+    pub fn columns(self, from: Time, to: Time, width: u16) -> std::ops::Range<u16> {
         let column = |at: Time| u16::try_from(at.since(self.start).saturating_mul(u64::from(width)) / self.ms).unwrap_or(u16::MAX);
         let from = column(from).min(width.saturating_sub(1));
         from..column(to).clamp(from + 1, width.max(from + 1))
@@ -45,23 +50,27 @@ pub struct Lane<'a> {
     pub role: Role,
 }
 
+/// How a while of doing something looks in a lane; nothing while its sources are not there.
+pub fn looks(doing: Doing, work: Role) -> Option<(Glyph, Role)> {
+    match doing {
+        Doing::Inputs => None,
+        Doing::Slot | Doing::Resting | Doing::Model => Some((Glyph::Pending, Role::Dim)),
+        Doing::Held => Some((Glyph::LineWaits, Role::Held)),
+        Doing::Gate | Doing::Unknown => Some((Glyph::LineWaits, Role::Waiting)),
+        Doing::Working => Some((Glyph::LineHeavy, work)),
+    }
+}
+
 impl Lane<'_> {
     /// Draws it; later stretches over earlier ones, work over all.
     pub fn draw(&self, pen: &mut Pen<'_>, area: Rect) {
-        let looks = |doing: Doing| match doing {
-            Doing::Inputs => None,
-            Doing::Slot | Doing::Resting | Doing::Model => Some((Glyph::Pending, Role::Dim)),
-            Doing::Held => Some((Glyph::LineWaits, Role::Held)),
-            Doing::Gate | Doing::Unknown => Some((Glyph::LineWaits, Role::Waiting)),
-            Doing::Working => Some((Glyph::LineHeavy, self.role)),
-        };
         // What waits for a person now is seen, however little time went by since.
         let asks = |stretch: &&Stretch| stretch.to.is_none() && matches!(stretch.doing, Doing::Gate | Doing::Unknown);
         let asks: Vec<&Stretch> = self.stretches.iter().filter(asks).collect();
         let (work, waits): (Vec<&Stretch>, Vec<&Stretch>) = self.stretches.iter().partition(|stretch| stretch.doing == Doing::Working);
         let mut worked = 0;
         for stretch in waits.into_iter().chain(work).chain(asks) {
-            let Some((glyph, role)) = looks(stretch.doing) else { continue };
+            let Some((glyph, role)) = looks(stretch.doing, self.role) else { continue };
             let mut columns = self.scale.columns(stretch.from, stretch.to.unwrap_or(self.scale.now), area.width);
             if stretch.doing == Doing::Working {
                 worked = columns.end;

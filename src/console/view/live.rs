@@ -3,10 +3,9 @@
 use ratatui::layout::Rect;
 
 use super::pen::Pen;
-use super::row::took;
 use crate::console::model::{Model, RunView, Tab, TreeRow};
 use crate::console::theme::Role;
-use crate::engine::{NodeRun, Time, arguments};
+use crate::engine::{NodeRun, arguments};
 use crate::plan::Node;
 use crate::text::{Glyph, Plain};
 
@@ -50,8 +49,8 @@ fn tail(line: &Plain, columns: usize) -> Plain {
     }
 }
 
-/// The nodes at work one below the other, each with the end of what it said.
-pub fn pane(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
+/// The nodes at work one below the other, each with the end of what it said. Since when they work is on their rows of the tree.
+pub fn pane(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let Some(view) = model.shown_run().filter(|_| area.width > 4 && area.height > 1) else { return };
     let run = &view.seen().run;
     let at_work: Vec<(&Node, &NodeRun)> = model
@@ -69,8 +68,7 @@ pub fn pane(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
         }
         let row = Rect { y, height: 1, ..inside };
         let mark = Plain::line(pen.theme.glyph(Glyph::Running)).then(&Plain::blank(1));
-        let end = pen.pieces_right(row, &[(took(node, now), Role::Dim)]);
-        pen.pieces(Rect { width: end.saturating_sub(row.x + 1), ..row }, &[(mark, Role::Running), (view.title_of(&of.id), Role::Text)]);
+        pen.pieces(row, &[(mark, Role::Running), (view.title_of(&of.id), Role::Text)]);
         let lines = ending(view, of, node, usize::from(inside.width.saturating_sub(2)), each);
         let (newest, older) = lines.split_last().map_or((None, &[][..]), |(newest, older)| (Some(newest), older));
         y += 1;

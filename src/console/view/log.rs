@@ -7,6 +7,7 @@ use super::{doc, request, sentence};
 use crate::console::model::log::LogRow;
 use crate::console::model::{Focus, Model, Replay, RunView, ScreenLayout, docs, texts};
 use crate::console::theme::Role;
+use crate::engine::{EventTone, StateGroup};
 use crate::text::{Plain, clock, counted};
 
 /// Draws the events and the selected one.
@@ -23,7 +24,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout, shown: &mut
 fn title(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     let open = model.dialogs.is_empty();
     let typing = model.place.focus == Focus::Filter;
-    let only = view.log.only_node().map(|node| (Plain::line(" of ").then(&Plain::summary(node)), Role::Accent));
+    let only = view.log.only_node().map(|node| (Plain::line(" of ").then(&view.title_of(node)), Role::Text));
     let filters = typing || !view.log.filter.is_empty();
     let words = if filters { Plain::line("filter: ").then(&Plain::blank(36)) } else { Plain::line("log") };
     pen.title(area, &[(words, Role::Title)].into_iter().chain(only).collect::<Vec<_>>());
@@ -44,37 +45,53 @@ fn title(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect, shown: &m
     pen.pieces_right(Rect { width: area.width.saturating_sub(1), height: 1, ..area }, &[(Plain::line(&said), Role::Dim)]);
 }
 
-/// Columns of a node's id at most.
-const NODE: usize = 18;
+/// Columns of a node's title, and on a wide terminal.
+const NODE: usize = 16;
+const WIDER_NODE: usize = 30;
+/// Columns of a time of day.
+const CLOCK: usize = 10;
 
 fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
     if view.log.is_empty() {
-        return pen.no_rows(area, "no event matches");
+        return pen.no_rows(area, "No event matches.");
     }
     // What was not yet at the event that a replay looks at is dim.
     let now = view.replay().map_or(usize::MAX, Replay::at);
-    let node_width = if area.width < 90 { NODE - 4 } else { NODE };
+    let node_width = if area.width < 100 { NODE } else { WIDER_NODE };
     let focused = model.dialogs.is_empty() && model.place.focus != Focus::Filter;
     let place = view.log.place;
+    let mut last = Plain::default();
     pen.list(area, (place.top, view.log.len()), Some(place.selected), focused, |pen, line, row| {
         let tells = &view.log.rows()[line];
         let at = tells.first();
         let Some(record) = view.journal().records().get(at) else { return };
         let event = record.event.describe(&view.newest().run);
         let ahead = |role: Role| if at < now { role } else { Role::Dim };
-        let node = event.node.as_ref().map(|node| Plain::summary(node)).unwrap_or_default();
-        let who = if event.who.is_empty() { Plain::default() } else { Plain::line(" ").then(&event.who).then(&Plain::blank(1)) };
+        let node = event.node.as_ref().map(|node| view.title_of(node)).unwrap_or_default();
+        let who = if event.who.is_empty() { Plain::default() } else { Plain::line(" ").then(&event.who) };
         let right = pen.pieces_right(Rect { width: row.width.saturating_sub(1), ..row }, &[(who.truncate(22), Role::Dim)]);
-        let pieces = [
-            (clock(record.at.0).then(&Plain::blank(1)), Role::Dim),
-            (Plain::line(event.kind.word()).pad(8), Role::Dim),
-            (node.pad(node_width).then(&Plain::blank(1)), ahead(Role::Accent)),
-        ];
+        // A time says something where it is another one than above.
+        let time = clock(record.at.0);
+        let shown = if time == last { Plain::default() } else { time.clone() };
+        last = time;
+        let pieces = [(shown.pad(CLOCK), Role::Dim), (node.truncate(node_width).pad(node_width).then(&Plain::blank(2)), ahead(Role::Dim))];
         let x = pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);
         let width = right.saturating_sub(x);
-        let said = sentence::row(&what(tells, event.what(), width), ahead(texts::event_role(event.tone)));
+        let text = Plain::summary(&view.titled(event.what().as_str()));
+        let said = sentence::row(&what(tells, text, width), ahead(role(event.tone)));
         pen.pieces(Rect { x, width, ..row }, &said);
     });
+}
+
+/// How the line of an event looks: a failure and a gate stand out, all else is plain.
+fn role(tone: EventTone) -> Role {
+    match tone {
+        EventTone::Text | EventTone::Accent | EventTone::Code => Role::Text,
+        EventTone::State(state) if !matches!(state.group(), StateGroup::Failed | StateGroup::Waiting) => Role::Text,
+        EventTone::Dim | EventTone::Warning | EventTone::Error | EventTone::Gate | EventTone::State(_) | EventTone::Run(_) => {
+            texts::event_role(tone)
+        }
+    }
 }
 
 /// What a line tells in so many columns: of what is streamed the end, since that is what grows.

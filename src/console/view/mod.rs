@@ -79,7 +79,7 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Plan => {
             tree::draw(model, now, pen, layout.list, shown);
             inspector::draw(model, now, pen, layout.detail, shown);
-            live::pane(model, now, pen, layout.live);
+            live::pane(model, pen, layout.live);
             request::draw(model, pen, layout.request, shown);
         }
         Screen::Graph => {
@@ -90,8 +90,8 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Compare => compare::draw(model, pen, &layout),
         Screen::Runs => runs::draw(model, now, pen, &layout),
         Screen::Log => log::draw(model, pen, &layout, shown),
-        Screen::Timeline => timeline::draw(model, pen, &layout),
-        Screen::Trace => trace::draw(model, pen, &layout),
+        Screen::Timeline => timeline::draw(model, now, pen, &layout),
+        Screen::Trace => trace::draw(model, now, pen, &layout),
         Screen::Versus => versus::draw(model, pen, &layout),
     }
     scrub::draw(model, pen, layout.scrub);

@@ -287,13 +287,15 @@ impl RowDrawing<'_> {
     fn run_columns(&self, view: &RunView, pen: &mut Pen<'_>, area: Rect) -> u16 {
         let Some(node) = view.seen().run.node(&self.node.id) else { return area.right() };
         let time = area.right().saturating_sub(TIME);
-        pen.text(time, area.y, TIME, &took(node, self.now).pad_start(usize::from(TIME)), Role::Dim);
         let x = time.saturating_sub(self.columns.lane + 1);
         let lane = Rect { x, width: self.columns.lane, ..area };
         if let Some((fate, may)) = self.model.proposal().and_then(|proposal| proposal.fate(&self.node.id)) {
             let word = Plain::line(&format!("{} {}{}", pen.theme.glyph(Glyph::ArrowRight), if may { "perhaps " } else { "" }, fate.word()));
             pen.text(x, area.y, area.right().saturating_sub(x), &word, texts::impact_role(ImpactLine::Nodes(fate)));
-        } else if let Some(scale) = self.columns.scale.filter(|_| lane.width > 0) {
+            return x.saturating_sub(1);
+        }
+        pen.text(time, area.y, TIME, &took(node, self.now).pad_start(usize::from(TIME)), Role::Dim);
+        if let Some(scale) = self.columns.scale.filter(|_| lane.width > 0) {
             Lane { stretches: &view.seen().timeline.stretches(&self.node.id), scale, role: texts::lane_role(&node.state) }.draw(pen, lane);
         }
         x.saturating_sub(1)

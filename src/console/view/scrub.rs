@@ -28,8 +28,8 @@ fn bar(view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
     let pace = match replay.plays() {
         true => format!(" plays x{} ", replay.speed()),
         false if replay.at() >= view.journal().len() => " at the end ".to_owned(),
-        false if replay.speed() > 1 => format!(" paused x{} ", replay.speed()),
-        false => " paused ".to_owned(),
+        false if replay.speed() > 1 => format!(" stopped x{} ", replay.speed()),
+        false => " stopped ".to_owned(),
     };
     let left = row.x + pen.words(row.x, row.y, row.width, &pace, if replay.plays() { Role::Running } else { Role::Dim });
     let line = Rect { x: left, width: row.right().saturating_sub(left + 1), ..row };

@@ -1,90 +1,67 @@
-//! The timeline: a bar a node against time, with what it waited for, what it did, and the critical path.
+//! The timeline: the rows of the tree with a lane as wide as the screen, on one scale with an axis. The critical path is bold.
 
 use ratatui::layout::Rect;
 
-use super::doc;
+use super::lane::{Lane, Scale, looks};
 use super::pen::{Pen, below};
-use crate::console::model::{Model, ScreenLayout, docs};
+use super::row::state_mark;
+use super::{doc, inspector};
+use crate::console::model::{Model, RunView, ScreenLayout, docs, texts};
 use crate::console::theme::Role;
-use crate::engine::{Bar, Doing, Run, Time, TimelineChart};
-use crate::plan::NodeId;
-use crate::text::{Glyph, Plain, duration};
+use crate::engine::{Bar, Doing, Time, TimelineChart};
+use crate::text::{Plain, duration};
+
+/// Rows around the bars: title and axis above, the legend and one that is empty below.
+const AROUND: u16 = 4;
 
 /// Draws the bars and what the selected node did.
-pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let area = layout.list;
     let Some(view) = model.shown_run() else {
         pen.title(area, &[(Plain::line("timeline"), Role::Title)]);
         return pen.no_rows(below(area), "No run is shown.");
     };
     let Some(chart) = view.chart() else { return };
-    let fold = view.seen();
-    let open = model.dialogs.is_empty();
     let wide = chart.bars.iter().map(|bar| view.title_of(&bar.node).width()).max().unwrap_or(0);
     let name = u16::try_from(wide).unwrap_or(u16::MAX).clamp(6, area.width / 3);
-    let scale = ChartScale::new(chart, area, name);
-    axis(&scale, pen, Rect { y: area.y + 1, height: 1, ..area });
-    let selected = model.selected_id();
-    let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(3), ..area };
+    let x = area.x + name + 5;
+    let lane = Rect { x, width: area.right().saturating_sub(x + TOOK).max(1), ..area };
+    let scale = Scale::of(view, now);
+    axis(scale, pen, Rect { y: area.y + 1, height: 1, ..lane });
+    let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(AROUND), ..area };
     let end = pen.out_of_sight(area, model.place.first_bar, chart.bars.len(), rows.height);
     let title = Rect { width: end.saturating_sub(area.x + 1), ..area };
     pen.title(title, &[(Plain::line("timeline  "), Role::Title), (chart.label(), Role::Text)]);
-    pen.list(rows, (model.place.first_bar, chart.bars.len()), None, open, |pen, at, line| {
-        let bar = &chart.bars[at];
-        draw_bar(&scale, chart, (bar, &view.title_of(&bar.node)), name, pen, line);
-        if is_stale(&fold.run, &bar.node) {
-            pen.glyph(line.x + 1, line.y, 1, Glyph::Stale, Role::Stale);
-        }
-        if selected == Some(&bar.node) {
-            pen.select(Rect { width: name + 4, ..line }, open);
-        }
+    let selected = model.selected_id().and_then(|id| chart.bars.iter().position(|bar| bar.node == *id));
+    pen.list(rows, (model.place.first_bar, chart.bars.len()), selected, model.dialogs.is_empty(), |pen, at, line| {
+        draw_bar(view, (&chart.bars[at], chart.end), scale, pen, (line, name, lane));
     });
-    legend(chart, &fold.run, pen, Rect { y: area.bottom().saturating_sub(1), height: 1, ..area });
-    let said = selected.map(|node| docs::stretches(&fold.run, chart, node)).unwrap_or_default();
-    doc::beside(pen, layout.detail, "when it waited and worked", &said, 0);
-}
-
-fn is_stale(run: &Run, node: &NodeId) -> bool {
-    run.node(node).is_some_and(|node| node.stale.is_some())
-}
-
-/// Time on columns.
-struct ChartScale {
-    start: Time,
-    ms: u64,
-    x: u16,
-    width: u16,
+    legend(chart, pen, Rect { y: rows.bottom(), height: 1, ..area });
+    let Some((id, node)) = model.selected_id().zip(model.selected_node()) else { return };
+    let mark = state_mark(view, id);
+    let card = doc::CardHead {
+        mark: mark.map(|(glyph, role)| (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role)),
+        title: view.title_of(id),
+        about: inspector::about(model, node, now),
+    };
+    doc::card(pen, layout.detail, mark.map_or(Role::Border, |(_, role)| role), &card, (&docs::stretches(view, chart, id), 0));
 }
 
 /// Columns of the working time behind a bar.
 const TOOK: u16 = 8;
-
-impl ChartScale {
-    fn new(chart: &TimelineChart, area: Rect, name: u16) -> Self {
-        let x = area.x + name + 5;
-        let width = area.right().saturating_sub(x + TOOK).max(1);
-        Self { start: chart.start.unwrap_or(chart.end), ms: chart.makespan_ms.max(1), x, width }
-    }
-
-    /// Columns between two moments; one at least.
-    fn columns(&self, from: Time, to: Time) -> std::ops::Range<u16> {
-        let column = |at: Time| u16::try_from(at.since(self.start).saturating_mul(u64::from(self.width)) / self.ms).unwrap_or(u16::MAX);
-        let from = column(from).min(self.width - 1);
-        from..column(to).clamp(from + 1, self.width)
-    }
-}
 
 /// Seconds between two ticks from ten on; below, 1, 2 and 5 of each unit.
 const TICKS: [u64; 16] = [10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 604800];
 /// Columns between two ticks at least.
 const APART: u64 = 12;
 
-fn axis(scale: &ChartScale, pen: &mut Pen<'_>, row: Rect) {
+fn axis(scale: Scale, pen: &mut Pen<'_>, row: Rect) {
+    let (start, length) = scale.span();
     let round = (0..4).flat_map(|power| [1, 2, 5].map(|first| first * 10_u64.pow(power)));
     let mut ticks = round.chain(TICKS.map(|seconds| seconds * 1_000));
     // The fewest that leave them apart.
-    let tick = ticks.find(|tick| tick.saturating_mul(u64::from(scale.width)) / scale.ms >= APART).unwrap_or(scale.ms);
-    for ms in (0..=scale.ms / tick.max(1)).map(|at| at * tick) {
+    let tick = ticks.find(|tick| tick.saturating_mul(u64::from(row.width)) / length >= APART).unwrap_or(length);
+    for ms in (0..=length / tick.max(1)).map(|at| at * tick) {
         let words = match ms {
             0 => Plain::line("0"),
             // A round number of seconds is written as one.
@@ -92,71 +69,46 @@ fn axis(scale: &ChartScale, pen: &mut Pen<'_>, row: Rect) {
             ms => duration(ms),
         };
         let wide = u16::try_from(words.width()).unwrap_or(0);
-        let moment = scale.start.plus(ms);
-        let at = scale.columns(moment, moment).start.min(scale.width.saturating_sub(wide));
-        pen.text(scale.x + at, row.y, row.right().saturating_sub(scale.x + at), &words, Role::Dim);
+        let moment = start.plus(ms);
+        let at = scale.columns(moment, moment, row.width).start.min(row.width.saturating_sub(wide));
+        pen.text(row.x + at, row.y, row.width.saturating_sub(at), &words, Role::Dim);
     }
 }
 
-/// What is drawn over what, the last on top.
-const ORDER: [Doing; 8] =
-    [Doing::Inputs, Doing::Slot, Doing::Resting, Doing::Held, Doing::Gate, Doing::Unknown, Doing::Model, Doing::Working];
-
-fn draw_bar(scale: &ChartScale, chart: &TimelineChart, (bar, title): (&Bar, &Plain), name: u16, pen: &mut Pen<'_>, line: Rect) {
-    let role = if bar.critical { Role::Accent } else { Role::Text };
-    if bar.critical {
-        pen.glyph(line.x + 2, line.y, 1, Glyph::ArrowRight, Role::Accent);
+fn draw_bar(view: &RunView, (bar, end): (&Bar, Time), scale: Scale, pen: &mut Pen<'_>, (line, name, lane): (Rect, u16, Rect)) {
+    if let Some((glyph, role)) = state_mark(view, &bar.node) {
+        pen.glyph(line.x + 1, line.y, 1, glyph, role);
     }
-    pen.text(line.x + 4, line.y, name, title, role);
-    for doing in ORDER {
-        for stretch in bar.stretches.iter().filter(|stretch| stretch.doing == doing) {
-            let columns = scale.columns(stretch.from, stretch.to.unwrap_or(chart.end));
-            let looks = match doing {
-                Doing::Working if bar.critical => Role::Accent,
-                doing => docs::doing_role(doing),
-            };
-            for column in columns {
-                pen.glyph(scale.x + column, line.y, 1, doing.glyph(), looks);
-            }
-        }
-    }
-    let worked = bar.worked(chart.end);
+    let role = if bar.critical { Role::Title } else { Role::Text };
+    pen.text(line.x + 3, line.y, name, &view.title_of(&bar.node), role);
+    let work = view.seen().run.node(&bar.node).map_or(Role::Dim, |node| texts::lane_role(&node.state));
+    Lane { stretches: &bar.stretches, scale, role: work }.draw(pen, Rect { y: line.y, height: 1, ..lane });
+    let worked = bar.worked(end);
     if worked > 0 {
-        let took = duration(worked);
-        pen.pieces_right(Rect { width: line.width.saturating_sub(1), ..line }, &[(took, Role::Dim)]);
+        pen.pieces_right(Rect { width: line.width.saturating_sub(1), ..line }, &[(duration(worked), Role::Dim)]);
     }
 }
 
 /// What the marks mean that there are.
-fn legend(chart: &TimelineChart, run: &Run, pen: &mut Pen<'_>, row: Rect) {
-    let all = [
-        (Doing::Working, Glyph::BarFull, "works"),
-        (Doing::Inputs, Glyph::Pending, "waits for nodes"),
-        (Doing::Slot, Glyph::Ready, "waits for a slot"),
-        (Doing::Gate, Glyph::Gate, "gate"),
-        (Doing::Held, Glyph::Held, "held"),
-        (Doing::Resting, Glyph::Retrying, "retry"),
-        (Doing::Model, Glyph::BarEmpty, "model"),
-        (Doing::Unknown, Glyph::Unknown, "unknown"),
+fn legend(chart: &TimelineChart, pen: &mut Pen<'_>, row: Rect) {
+    let all: [(&[Doing], &str); 6] = [
+        (&[Doing::Working], "works"),
+        (&[Doing::Gate, Doing::Unknown], "waits for you"),
+        (&[Doing::Held], "held"),
+        (&[Doing::Slot], "waits for a slot"),
+        (&[Doing::Model], "waits for its model"),
+        (&[Doing::Resting], "rests until its next attempt"),
     ];
-    let occurs = |doing: Doing| chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == doing);
-    let there = all.into_iter().filter(|(doing, ..)| occurs(*doing));
-    let mut words: Vec<_> = there.map(|(doing, glyph, word)| (glyph, docs::doing_role(doing), word)).collect();
-    if chart.bars.iter().any(|bar| bar.critical) {
-        words.push((Glyph::ArrowRight, Role::Accent, "critical path"));
-    }
-    if chart.bars.iter().any(|bar| is_stale(run, &bar.node)) {
-        words.push((Glyph::Stale, Role::Stale, "stale"));
-    }
-    let wide: usize = words.iter().map(|(_, _, word)| word.len() + 4).sum();
-    let gap = if wide <= usize::from(row.width) { 2 } else { 1 };
-    let mut x = row.x + 1;
-    for (glyph, role, word) in words {
-        let pieces = [(Plain::line(pen.theme.glyph(glyph)), role), (Plain::line(&format!(" {word}")), Role::Dim)];
-        let width = u16::try_from(pieces.iter().map(|(text, _)| text.width()).sum::<usize>()).unwrap_or(u16::MAX);
-        // What has no room is left out whole.
-        if x.saturating_add(width) <= row.right() {
-            x = pen.pieces(Rect { x, ..row }, &pieces) + gap;
+    let occurs = |doing: &Doing| chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == *doing);
+    let mut pieces: Vec<(Plain, Role)> = Vec::new();
+    for (doings, words) in all {
+        if let Some((glyph, role)) = doings.iter().find(|doing| occurs(doing)).and_then(|doing| looks(*doing, Role::Dim)) {
+            pieces.push((Plain::line(pen.theme.glyph(glyph)), role));
+            pieces.push((Plain::line(&format!(" {words}  ")), Role::Dim));
         }
     }
+    if chart.bars.iter().any(|bar| bar.critical) {
+        pieces.push((Plain::line("critical path"), Role::Title));
+    }
+    pen.pieces(Rect { x: row.x + 3, width: row.width.saturating_sub(4), ..row }, &pieces);
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use similar::TextDiff;
 
-use super::diff::changed_line;
+use super::diff::changed_lines;
 use crate::console::model::{Doc, ReplyDraft, RunView, is_question, texts};
 use crate::console::theme::Role;
 use crate::engine::{Gate, GateKind, GateQuestion, Preview};
@@ -171,9 +171,7 @@ fn diff(path: &str, before: Option<&str>, after: &str, doc: &mut Doc<'static>) {
             doc.line(Role::Dim, Plain::line("  ..."));
         }
         any = true;
-        for change in group.iter().flat_map(|op| changes.iter_changes(op)) {
-            changed_line(change.tag(), change.value(), doc);
-        }
+        group.iter().for_each(|op| changed_lines(&changes, op, doc));
     }
     if !any {
         doc.line(Role::Dim, Plain::line("nothing would change: the file has this text already"));
@@ -189,6 +187,11 @@ fn exact(value: &Value, shown: Option<&str>, depth: usize, doc: &mut Doc<'static
             for (name, value) in map {
                 if let Some(command) = value.as_str().filter(|_| depth == 0 && name == "command") {
                     typed(command, doc);
+                    continue;
+                }
+                // Code alone is read as it is written.
+                if let Some(code) = value.as_str().filter(|_| depth == 0 && name == "code" && map.len() == 1) {
+                    block(code, &Plain::default(), doc);
                     continue;
                 }
                 let name = Plain::line(&Value::String(name.clone()).to_string());

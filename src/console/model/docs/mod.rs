@@ -16,9 +16,9 @@ pub use compare::compare;
 pub use diff::mark_role;
 pub use event::{event, json as event_json, streamed};
 pub use gate::{asks, gate_doc, gate_title};
-pub use run::failure_title;
-pub use trace::{doing_role, stretches, trace_line, traced};
-pub use versus::{side, totals, versus};
+pub use run::{failure_title, halt_title};
+pub use trace::{stretches, trace_line, traced};
+pub use versus::{totals, versus};
 
 use super::{Doc, Model, RunView, Tab, log::LogRow};
 use crate::console::theme::Role;

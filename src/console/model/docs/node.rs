@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::console::model::{Doc, Model, inputs, texts};
+use crate::console::model::{Doc, LABEL, Model, inputs, texts};
 use crate::console::theme::Role;
 use crate::engine::inside_ended;
-use crate::plan::{Approve, DecisionNode, Edge, MapNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode, nest, order::EdgePlace};
+use crate::plan::{Approve, Edge, MapNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode, ToolInput, ToolNode, nest, order::EdgePlace};
 use crate::text::Plain;
 
 /// What a node is to do, and what is wrong with it.
@@ -14,29 +14,44 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
     if model.shown_run().is_none() {
         findings(model, node, &mut doc);
     }
-    doc.field("node", &Plain::summary(&node.id));
-    match &node.kind {
-        NodeKind::Decision(DecisionNode::Agent(work)) => doc.field("decision by", &texts::agent(work)),
-        NodeKind::Agent(_) | NodeKind::Tool(_) => doc.field(node.kind.name(), &texts::worker(node)),
-        _ => doc.field("kind", &texts::worker(node)),
-    }
-    description(model, node, &mut doc);
-    if texts::gated(node, &model.session.catalog) {
-        doc.field("asks", &Plain::line(if node.policy.approve == Some(Approve::After) { "after it ran" } else { "before it starts" }));
-    }
-    turns(model, node, &mut doc);
-    dependencies(model, node, &mut doc);
-    inputs(model, node, &mut doc);
-    doc.heading(texts::text_name(&node.kind));
-    doc.text(Role::Code, &texts::text(node));
-    given(model, node, &mut doc);
+    does(node, &mut doc);
     if let NodeKind::Approval(ask) = &node.kind {
         for option in &ask.options {
             doc.line(Role::Text, Plain::line("  or: ").then(&Plain::summary(option)));
         }
     }
+    given(model, node, &mut doc);
+    if !doc.is_empty() {
+        doc.line(Role::Text, Plain::default());
+    }
+    turns(model, node, &mut doc);
+    dependencies(model, node, &mut doc);
+    if texts::gated(node, &model.session.catalog) {
+        doc.field("asks", &Plain::line(if node.policy.approve == Some(Approve::After) { "after it ran" } else { "before it starts" }));
+    }
+    inputs(model, node, &mut doc);
+    description(model, node, &mut doc);
     policy(&node.policy, &mut doc);
     doc
+}
+
+/// What it does, as it is written: the command, the code, the words for the agent.
+pub fn does(node: &Node, doc: &mut Doc<'_>) {
+    let NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) = &node.kind else {
+        return doc.text(Role::Code, &texts::text(node));
+    };
+    for (name, value) in args {
+        let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        for (at, line) in crate::console::model::lines(&written).into_iter().enumerate() {
+            let head = match (name.as_str(), at) {
+                ("command", 0) => "$ ".to_owned(),
+                ("command", _) => "  ".to_owned(),
+                (name, 0) => format!("{name:<LABEL$} "),
+                (_, _) => " ".repeat(LABEL + 1),
+            };
+            doc.line(Role::Text, Plain::line(&head).then(&line));
+        }
+    }
 }
 
 /// A node as JSON.
@@ -70,7 +85,9 @@ fn description(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     if let Some(words) = card.map(|card| &card.description).or(tool.map(|tool| &tool.description)) {
         // The rest of a tool's manual is for models; what this node does with it follows.
         let first = words.split_once(". ").map_or(words.as_str(), |(first, _)| first);
-        doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(first)));
+        let name = node.kind.worker().unwrap_or(node.kind.name());
+        let name = if name.len() > LABEL { Plain::blank(LABEL + 1) } else { Plain::line(name).pad(LABEL + 1) };
+        doc.line(Role::Dim, name.then(&Plain::summary(first)));
     }
 }
 
@@ -94,7 +111,7 @@ fn inputs(model: &Model, node: &Node, doc: &mut Doc<'static>) {
         None => model.look.keymap.hint("plan.inputs").map(|key| format!("press {key} to change them")),
     };
     if let Some(hint) = hint {
-        doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(&hint)));
+        doc.line(Role::Dim, Plain::blank(LABEL + 1).then(&Plain::summary(&hint)));
     }
 }
 
@@ -117,13 +134,16 @@ const NAMED: usize = 40;
 /// What the selected node needs and what it feeds, found by its own edges.
 fn dependencies(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let (graph, Some(row)) = (model.tree().graph(), model.tree().row()) else { return };
-    listed("needs", node.depends_on.iter().map(NodeId::as_str), doc);
+    let title = |id: &NodeId| {
+        model.addressed().node(id).map_or_else(|| Plain::summary(id), |node| model.title_of(node).unwrap_or_else(|| node.title_or_id()))
+    };
+    listed("needs", node.depends_on.iter().map(|id| title(id).into_string()), doc);
     if row.index >= graph.len() {
         return;
     }
     for edge in graph.incoming(row.index).filter_map(|link| written(model, graph.links()[link].place)).take(NAMED) {
         let when = edge.when.as_deref().map(|when| format!(" when {when}")).unwrap_or_default();
-        doc.field("needs", &Plain::summary(&format!("{}{when}", edge.from)));
+        doc.field("needs", &title(&edge.from).then(&Plain::line(&when)));
     }
     ways_out(model, node, row.index, doc);
 }
@@ -143,11 +163,13 @@ fn ways_out(model: &Model, node: &Node, at: usize, doc: &mut Doc<'static>) {
         .outgoing(at)
         .filter_map(|link| {
             let link = graph.links()[link];
-            Some((graph.id(link.to?).to_string(), written(model, link.place)))
+            let to = graph.id(link.to?);
+            let title = model.addressed().node(to).and_then(|node| model.title_of(node));
+            Some((title.map_or_else(|| to.to_string(), Plain::into_string), written(model, link.place)))
         })
         .collect();
     if ways.iter().all(|(_, edge)| edge.is_none_or(|edge| edge.when.is_none() && !edge.default)) {
-        return listed("feeds", ways.iter().map(|(to, _)| to.as_str()), doc);
+        return listed("feeds", ways.iter().map(|(to, _)| to.clone()), doc);
     }
     let ends = model.shown_run().map(|view| view.seen().run.ways_out(&node.id)).unwrap_or_default();
     for (number, (to, edge)) in ways.iter().enumerate().take(NAMED) {
@@ -210,8 +232,8 @@ fn passed(owner: &Node, name: &str) -> Option<Plain> {
     turn.map(|words| Plain::summary(&words)).or_else(given).or_else(own)
 }
 
-fn listed<'a>(name: &str, ids: impl Iterator<Item = &'a str>, doc: &mut Doc<'static>) {
-    let ids: Vec<&str> = ids.collect();
+fn listed(name: &str, names: impl Iterator<Item = String>, doc: &mut Doc<'static>) {
+    let ids: Vec<String> = names.collect();
     if ids.is_empty() {
         return;
     }

@@ -4,7 +4,7 @@
 use super::super::{Doc, Inspector, RunView, Tab};
 use crate::console::model::{Model, inputs};
 use crate::console::theme::Role;
-use crate::engine::{NodeRun, is_effect};
+use crate::engine::{NodeRun, is_effect, result_line};
 use crate::plan::{Node, NodeId, NodeKind, nest};
 use crate::text::Plain;
 
@@ -41,6 +41,14 @@ impl RunView {
         shown.filter_map(|id| Some(self.seen().transcript(id)?.widest)).max().unwrap_or(0)
     }
 
+    /// What a node gave on one line, or why it failed; nothing where it has neither.
+    pub fn result_line(&self, id: &NodeId) -> Option<Plain> {
+        let node = self.seen().run.node(id)?;
+        let result = node.result.as_deref().filter(|result| !result.is_null());
+        let failure = || node.error.as_ref().map(|error| error.message.lines().next().unwrap_or_default().to_owned());
+        result.map(|result| result_line(result, node.reporter(result))).or_else(failure).map(|line| Plain::summary(&line))
+    }
+
     /// What a node is called: its title; of one of many entries with which it is.
     pub fn title_of(&self, id: &NodeId) -> Plain {
         let name = nest::name(id);
@@ -58,15 +66,7 @@ impl RunView {
 
     /// A sentence with the titles of its nodes in place of their ids.
     pub fn titled(&self, sentence: &str) -> String {
-        let mut parts = sentence.split('`');
-        let mut said = parts.next().unwrap_or_default().to_owned();
-        for (at, part) in parts.enumerate() {
-            let is_inside = at % 2 == 0;
-            let node = is_inside.then(|| NodeId::from(part)).filter(|id| self.seen().run.node(id).is_some());
-            said.push('`');
-            said.push_str(&node.map_or_else(|| part.to_owned(), |id| self.title_of(&id).into_string()));
-        }
-        said
+        self.seen().run.named(sentence, |id| self.title_of(id).into_string())
     }
 }
 

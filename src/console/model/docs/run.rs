@@ -42,6 +42,10 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         doc.text(role, &mark_description(mark, done, run.seen().run.rehearsed_because(id)));
     }
     if let Some(kept) = run.seen().run.kept(id) {
+        if matches!(kept, HeldAt::Start) {
+            ahead(run, id, &mut doc);
+            doc.line(Role::Text, Plain::default());
+        }
         tell_kept((kept, run.seen().run.node(id)), go_on, &mut doc);
     }
     if let Some(transcript) = run.seen().transcript(id) {
@@ -97,7 +101,10 @@ pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     let mut calls = run.seen().run.held_calls(id);
     let Some(call) = calls.next() else { return };
     let behind: Vec<String> = calls.map(|call| call.next.label()).collect();
-    doc.heading(&format!("held before it calls {}{}", call.next.label(), texts::first_of(1 + behind.len())));
+    // The title of its card says which.
+    if !doc.is_empty() {
+        doc.line(Role::Text, Plain::default());
+    }
     if let NextCall::Tool { args, .. } = &call.next {
         doc.text(Role::Text, &texts::pretty(args));
     }
@@ -141,6 +148,38 @@ pub fn failure_title(model: &Model) -> Option<Plain> {
     let node = view.seen().run.node(id).filter(|node| node.state.has_failed() && model.tab() == Tab::Output)?;
     let first = Plain::summary(node.error.as_ref()?.message.lines().next()?.trim_end_matches(':'));
     (!first.is_empty() && first.width() <= 2 * usize::from(model.layout().detail.width.saturating_sub(TITLE_FRAME))).then_some(first)
+}
+
+/// What the card of a node is called that a breakpoint keeps, or whose next call is held.
+pub fn halt_title(model: &Model) -> Option<Plain> {
+    let (view, id) = model.shown_run().zip(model.selected_id()).filter(|_| model.tab() == Tab::Output)?;
+    let run = &view.seen().run;
+    let call = || {
+        let calls: Vec<_> = run.held_calls(id).collect();
+        let next = calls.first()?.next.label();
+        Some(Plain::summary(&format!("held before it calls {next}{}", texts::first_of(calls.len())).replace('`', "")))
+    };
+    let kept = run.kept(id).map(|kept| match kept {
+        HeldAt::Start => "halted before it starts",
+        HeldAt::Result { .. } => "halted with its result, which nothing uses yet",
+        HeldAt::Failure { .. } => "halted after it failed",
+    });
+    kept.map(Plain::line).or_else(call)
+}
+
+/// What a node that is halted before its start would do, and with what.
+fn ahead(run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
+    let Some(node) = run.seen().run.node_doc(id) else { return };
+    super::node::does(node, doc);
+    let graph = run.tree.graph();
+    let sources = graph.position(id).into_iter().flat_map(|at| graph.predecessors(at).collect::<Vec<_>>());
+    let gets: Vec<(Plain, Plain)> = sources.filter_map(|at| Some((run.title_of(graph.id(at)), run.result_line(graph.id(at))?))).collect();
+    if !gets.is_empty() {
+        doc.line(Role::Text, Plain::default());
+    }
+    for (title, result) in gets.into_iter().take(KEPT) {
+        doc.field("gets", &title.then(&Plain::line(": ")).then(&result));
+    }
 }
 
 /// Which nodes a failure keeps from running, by their titles.
@@ -192,8 +231,9 @@ fn tell_kept((kept, node): (&HeldAt, Option<&NodeRun>), go_on: &str, doc: &mut D
     let result = match kept {
         HeldAt::Start => None,
         HeldAt::Result { result, mark } => {
-            let mark = mark.as_ref().map(|mark| format!(", {}", mark.label())).unwrap_or_default();
-            doc.text(Role::Held, &format!("it has its result{mark}; nothing uses it yet"));
+            if let Some(mark) = mark {
+                doc.text(Role::Held, &mark.label());
+            }
             Some(result)
         }
         HeldAt::Failure { error, result } => {

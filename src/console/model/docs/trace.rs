@@ -1,62 +1,71 @@
 //! A trace and a timeline in words: the line of a trace, what is behind it, and what a node waited for and did.
 
-use crate::console::model::{Doc, TraceLine, TraceView, Traced, texts};
+use crate::console::model::{Doc, LABEL, RunView, TraceLine, TraceView, Traced, texts};
 use crate::console::theme::Role;
-use crate::engine::{Doing, Run, TimelineChart, TraceStep, arguments};
+use crate::engine::{Doing, How, Mark, TimelineChart, TraceStep, arguments};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, duration};
 
-/// A line of a trace: pieces with their looks.
-pub fn trace_line(view: &TraceView, line: TraceLine) -> Vec<(Plain, Role)> {
+/// A line of a trace: pieces with their looks. A node's state is a mark before it.
+pub fn trace_line(view: &TraceView, run: &RunView, line: TraceLine) -> Vec<(Plain, Role)> {
     let Some(step) = view.trace().steps.get(line.step) else { return Vec::new() };
-    let say = |head: &str, role: Role, what: &str| vec![(Plain::line(&format!("{head} ")), Role::Dim), (Plain::summary(what), role)];
+    let say = |head: &str, role: Role, what: &str| vec![(Plain::line(head).pad(WORD), Role::Dim), (Plain::summary(what), role)];
     let said = match line.what {
-        Traced::Result(row) => Some(result(view, step, row)),
-        Traced::Input(at) => step.inputs.get(at).map(|input| say("input", Role::Text, input)),
-        Traced::Approval(at) => {
-            step.approvals.get(at).map(|approval| say("gate", Role::Gate, &format!("{} ({})", approval.label(), approval.about)))
-        }
-        Traced::Call(at) => step.calls.get(at).map(|call| {
-            let role = if call.ok == Some(false) { Role::Error } else { Role::Code };
-            say("call", role, &format!("{} {}", call.tool, arguments(&call.args).as_str()))
+        Traced::Result(row) => Some(result(view, run, step, row)),
+        Traced::Input(at) => step.inputs.get(at).map(|input| say("input", Role::Dim, input)),
+        Traced::Approval(at) => step.approvals.get(at).map(|approval| {
+            let about = match approval.about.as_str() {
+                "before" => String::new(),
+                "after" => ", after it ran".to_owned(),
+                about => format!(", {about}"),
+            };
+            let role = if approval.decision.is_none() && approval.voided.is_none() { Role::Waiting } else { Role::Dim };
+            say("gate", role, &format!("{}{about}", approval.label()))
         }),
-        Traced::File(at) => step.files.get(at).map(|file| say(&file.operation, Role::Code, &file.path)),
-        Traced::Source(at) => step.sources.get(at).map(|source| say(&source.kind, Role::Code, &source.identifier)),
+        Traced::Call(at) => step.calls.get(at).map(|call| {
+            let role = if call.ok == Some(false) { Role::Failed } else { Role::Dim };
+            say("call", role, &format!("{}  {}", call.tool, arguments(&call.args).as_str()))
+        }),
+        Traced::File(at) => step.files.get(at).map(|file| say(&file.operation, Role::Dim, &file.path)),
+        Traced::Source(at) => step.sources.get(at).map(|source| say(&source.kind, Role::Dim, &source.identifier)),
     };
     said.unwrap_or_default()
 }
 
-fn result(view: &TraceView, step: &TraceStep, row: usize) -> Vec<(Plain, Role)> {
+/// Columns of the word before what a node used or did.
+const WORD: usize = 7;
+
+fn result(view: &TraceView, run: &RunView, step: &TraceStep, row: usize) -> Vec<(Plain, Role)> {
     let row = view.trace().rows.get(row);
-    let how = row.and_then(|row| row.came.as_ref()).map(|came| {
-        let through = came.through.as_ref().map(|through| format!(" through {through}")).unwrap_or_default();
-        format!("{}{through}", came.how.label())
-    });
-    let mut pieces = vec![(Plain::summary(&step.node), Role::Accent), (Plain::blank(2).then(&Plain::summary(&step.made.by)), Role::Dim)];
-    if let Some(how) = how {
-        pieces.push((Plain::line(", ").then(&Plain::summary(&how)), Role::Dim));
+    let mut pieces = vec![(run.title_of(&step.node), Role::Text)];
+    // What went in by its edge is the usual.
+    if let Some(came) = row.and_then(|row| row.came.as_ref()) {
+        let how = if came.how == How::Edge { "" } else { came.how.label() };
+        let through = came.through.as_ref().map(|through| format!(" through {}", run.title_of(through).as_str())).unwrap_or_default();
+        let how = format!("{how}{through}");
+        if !how.is_empty() {
+            pieces.push((Plain::line(", ").then(&Plain::summary(how.trim())), Role::Dim));
+        }
     }
     if row.is_some_and(|row| row.again) {
         pieces.push((Plain::line("  shown above"), Role::Dim));
         return pieces;
     }
-    let mark = step.mark.as_ref().map(|mark| format!(", {}", mark.as_str())).unwrap_or_default();
-    pieces.push((Plain::blank(2).then(&Plain::summary(&format!("{}{mark}", step.state))), Role::Text));
-    if step.made.stale.is_some() {
-        pieces.push((Plain::line(", stale"), Role::Stale));
+    if let Some(mark) = step.mark.as_ref().filter(|mark| **mark != Mark::Rehearsal) {
+        pieces.push((Plain::line(", ").then(&Plain::summary(&mark.label())), Role::Warning));
     }
-    if let Some(result) = &step.result {
-        pieces.push((Plain::line("  ").then(&Plain::summary(result)), Role::Dim));
+    if let Some(result) = run.result_line(&step.node) {
+        pieces.push((Plain::blank(2).then(&result), Role::Dim));
     }
     pieces
 }
 
 /// What is behind the selected line of a trace.
-pub fn traced(view: &TraceView) -> Doc<'static> {
+pub fn traced<'a>(view: &TraceView, run: &'a RunView) -> Doc<'a> {
     let mut doc = Doc::default();
     let Some((line, step)) = view.line().and_then(|line| Some((line, view.trace().steps.get(line.step)?))) else { return doc };
     match line.what {
-        Traced::Result(_) | Traced::Input(_) => of_step(step, &mut doc),
+        Traced::Result(_) | Traced::Input(_) => of_step(step, run, &mut doc),
         Traced::Call(at) => {
             let Some(call) = step.calls.get(at) else { return doc };
             doc.line(Role::Heading, Plain::summary(&call.tool));
@@ -96,13 +105,10 @@ pub fn traced(view: &TraceView) -> Doc<'static> {
     doc
 }
 
-fn of_step(step: &TraceStep, doc: &mut Doc<'static>) {
-    doc.field("node", &Plain::summary(&step.node));
-    doc.field("state", &Plain::line(step.state));
+fn of_step<'a>(step: &TraceStep, run: &'a RunView, doc: &mut Doc<'a>) {
     if let Some(why) = &step.made.stale {
-        doc.line(Role::Stale, Plain::line(&format!("{:<12} ", "stale")).then(&Plain::summary(why)));
+        doc.line(Role::Stale, Plain::line(&format!("{:<LABEL$} ", "stale")).then(&Plain::summary(why)));
     }
-    doc.field("made by", &Plain::summary(&step.made.by));
     for model in &step.made.models {
         doc.field("model", &Plain::summary(model));
     }
@@ -110,27 +116,39 @@ fn of_step(step: &TraceStep, doc: &mut Doc<'static>) {
         doc.field("took", &step.made.took().label());
     }
     for came in &step.came {
-        doc.field("used", &Plain::summary(&format!("{} {}", came.node, came.how.label())));
+        doc.field("used", &run.title_of(&came.node).then(&Plain::line(", ")).then(&Plain::summary(came.how.label())));
     }
     for input in &step.inputs {
         doc.field("input", &Plain::summary(input));
     }
-    if let Some(result) = &step.result {
-        doc.heading("its result begins");
-        doc.text(Role::Text, result);
+    let result = run.seen().transcript(&step.node).map(|transcript| transcript.result.as_slice()).unwrap_or_default();
+    match (result, &step.result) {
+        ([], None) => {}
+        ([], Some(error)) => {
+            doc.heading("result");
+            doc.text(Role::Text, error);
+        }
+        (result, _) => {
+            doc.heading("result");
+            doc.lines(Role::Text, result);
+        }
     }
 }
 
 /// What a node waited for and did, in a run as it is seen.
-pub fn stretches(run: &Run, chart: &TimelineChart, node: &NodeId) -> Doc<'static> {
+pub fn stretches(view: &RunView, chart: &TimelineChart, node: &NodeId) -> Doc<'static> {
     let mut doc = Doc::default();
     let Some(bar) = chart.bars.iter().find(|bar| bar.node == *node) else { return doc };
-    doc.field("node", &Plain::summary(node).then(&Plain::line(if bar.critical { "  on the critical path" } else { "" })));
-    if let Some(why) = run.node(node).and_then(|node| node.stale.as_ref()) {
-        doc.line(Role::Stale, Plain::line(&format!("{:<12} ", "stale")).then(&Plain::summary(&why.message())));
+    if let Some(why) = view.seen().run.node(node).and_then(|node| node.stale.as_ref()) {
+        doc.line(Role::Stale, Plain::line(&format!("{:<LABEL$} ", "stale")).then(&Plain::summary(&why.message())));
     }
     if let Some(after) = &bar.after {
-        doc.field("after", &Plain::summary(&after.label()));
+        let label = after.label();
+        let how = label.strip_prefix(after.node.as_str()).unwrap_or_default();
+        doc.field("after", &view.title_of(&after.node).then(&Plain::summary(how)));
+    }
+    if bar.critical {
+        doc.field("path", &Plain::line("on the critical path"));
     }
     for stretch in &bar.stretches {
         let begun = Plain::line("+").then(&duration(stretch.from.since(chart.start.unwrap_or_default()))).pad(8);
@@ -144,7 +162,7 @@ pub fn stretches(run: &Run, chart: &TimelineChart, node: &NodeId) -> Doc<'static
 }
 
 /// How a while of doing something looks.
-pub fn doing_role(doing: Doing) -> Role {
+fn doing_role(doing: Doing) -> Role {
     match doing {
         Doing::Inputs => Role::Pending,
         Doing::Slot => Role::Ready,

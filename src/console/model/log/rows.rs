@@ -122,13 +122,18 @@ impl Filter<'_> {
         if self.only.is_some_and(|only| record.event.about(&fold.run).as_ref() != Some(only)) {
             return false;
         }
-        if self.wanted.is_empty() { !record.event.has(EventTrait::Unlisted) } else { self.wanted.lets(record, fold) }
+        if self.wanted.is_empty() { !is_internal(&record.event) } else { self.wanted.lets(record, fold) }
     }
 
     fn lets_stream(&self, stream: &StreamedText, record: &Record, fold: &RunAt) -> bool {
         let is_its = self.only.is_none_or(|only| record.event.node() == Some(only));
         is_its && (self.wanted.is_empty() || self.wanted.fits(&stream.describe(&record.event, &fold.run)))
     }
+}
+
+/// Whether an event says only how the engine goes on: listed where it is asked for.
+fn is_internal(event: &Event) -> bool {
+    event.has(EventTrait::Unlisted) || matches!(event, Event::Node { fact: NodeFact::Routed { dead, .. }, .. } if dead.is_empty())
 }
 
 impl Rows {

@@ -29,6 +29,16 @@ impl StopKind {
         matches!((self, other), (Self::Gate(_), Self::Gate(_))) || self == other
     }
 
+    /// One of them.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Gate(_) => "gate",
+            Self::Halt => "halt",
+            Self::Failure => "failure",
+            Self::Stale => "stale result",
+        }
+    }
+
     /// So many of them, as the header counts them.
     pub fn counted(self, count: usize) -> String {
         match self {

@@ -13,13 +13,15 @@ use crate::plan::{Field, FieldKind, NodeId, SHELL_TOOL};
 use crate::text::{Plain, counted};
 
 /// Replies to the selected gate. A rejection without words asks for them first. The key of another reply than the one that waits
-/// to be confirmed cancels that one, and does nothing else.
+/// to be confirmed cancels that one, and decides nothing: it asks for the words of a rejection, so that no word becomes a key.
 pub(in crate::console::update) fn reply(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
-    if model.inbox.asked.take_if(|asked| asked.intent != intent).is_some() {
+    let is_written = matches!(model.selected_draft(), Some(ReplyDraft::Words(_)));
+    let asks_words = intent == Intent::Reject && !is_written;
+    if model.inbox.asked.take_if(|asked| asked.intent != intent).is_some() && !asks_words {
         return model.status = Some(Status::note("cancelled: nothing was sent. The keys reply again"));
     }
     let Some((key, gate)) = model.selected_gate() else { return };
-    if intent != Intent::Reject || matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Words(_))) {
+    if !asks_words {
         return decide(model, turn, intent);
     }
     if let Some(why) = kept_first(model, "gate.reject") {
@@ -238,7 +240,9 @@ pub fn edit_part(model: &mut Model, key: GateKey, part: Option<String>) {
     let payload = ReplyDraft::payload(model.inbox.drafts.get(&key), gate);
     let text = part_text(payload, part.as_deref());
     let what = part.as_deref().unwrap_or("what it asks about");
-    let dialog = Dialog::editor(&format!("{what}, of {}; nothing is sent yet", gate.node), &text, EditThen::Payload(key, part));
+    let (title, then) = (format!("{what}, of {}; nothing is sent yet", gate.node), EditThen::Payload(key, part));
+    // A name is gone on with, a text is read from its start.
+    let dialog = if text.contains('\n') { Dialog::editor(&title, &text, then) } else { Dialog::editor_at_end(&title, &text, then) };
     model.dialogs.push(dialog);
 }
 

@@ -22,7 +22,7 @@ pub fn detail(model: &mut Model, steps: isize) {
         Screen::Runs => model.runs.selected().map_or(0, |run| preview(run, model.runs.peeked.of(&run.run)).len()),
         Screen::Compare => docs::compare(model).len(),
         Screen::Log => docs::selected_event(model).len(),
-        Screen::Trace => model.trace().map_or(0, |trace| docs::traced(trace).len()),
+        Screen::Trace => model.trace().zip(model.shown_run()).map_or(0, |(trace, run)| docs::traced(trace, run).len()),
         Screen::Versus => model.runs.versus.as_mut().map_or(0, |versus| versus.look(docs::versus).len()),
     };
     let last = len.saturating_sub(model.layout().detail_rows() / 2).max(1);

@@ -89,7 +89,7 @@ pub fn add_node(model: &mut Model, turn: &mut UpdateTurn, name: &str, work: Node
     node.policy.max_iterations = matches!(node.kind, NodeKind::Loop(_)).then_some(5);
     if matches!(model.place.shown, PlanScreen::Run(_)) {
         // It may start as soon as it is there: its text is written first.
-        let (title, text) = (texts::text_title(&node), texts::text(&node));
+        let (title, text) = (texts::text_title(&node), texts::to_edit(&node));
         return model.dialogs.push(Dialog::editor_at_end(&title, &text, EditThen::NewNode(Box::new(node))));
     }
     let done = change(model, turn, |plan| Ok(Some(plan.append(&node))));
@@ -158,7 +158,7 @@ fn select(model: &mut Model, id: &NodeId) {
 /// Edits the selected node's text in a dialog.
 pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
-    let editor = Dialog::editor(&texts::text_title(node), &texts::text(node), EditThen::NodeText(node.id.clone()));
+    let editor = Dialog::editor(&texts::text_title(node), &texts::to_edit(node), EditThen::NodeText(node.id.clone()));
     model.dialogs.push(editor);
 }
 
@@ -184,7 +184,7 @@ pub fn keep_node(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &s
 /// Edits the selected node's text outside.
 pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
-    let (text, suffix, then) = (texts::text(node), texts::text_suffix(&node.kind), EditThen::NodeText(node.id.clone()));
+    let (text, suffix, then) = (texts::to_edit(node), texts::text_suffix(&node.kind), EditThen::NodeText(node.id.clone()));
     turn.effects.push(ConsoleEffect::OpenEditor { text, suffix, then });
 }
 

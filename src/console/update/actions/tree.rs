@@ -71,8 +71,7 @@ pub fn attention(model: &mut Model, _: &mut UpdateTurn) {
     let Some(view) = model.shown_run_mut() else { return finding(model) };
     view.grow();
     let (id, stops) = (view.id.clone(), view.stops().to_vec());
-    let here = stops.iter().position(|stop| is_here(model, stop));
-    let at = here.map_or(0, |at| (at + 1) % stops.len());
+    let at = after(model, &stops);
     let Some(stop) = stops.get(at) else { return model.status = Some(Status::good("nothing here needs you")) };
     if !matches!(model.place.screen, Screen::Plan | Screen::Graph) {
         model.go(Screen::Plan);
@@ -100,7 +99,7 @@ fn which_stop(stops: &[Stop], at: usize) -> String {
     let kind = stops[at].kind;
     let like = |of: StopKind| stops.iter().filter(move |stop| stop.kind.is_like(of));
     let (place, all) = (1 + stops[..at].iter().filter(|stop| stop.kind.is_like(kind)).count(), like(kind).count());
-    let which = if all == 1 { kind.counted(1) } else { format!("{place} of {}", kind.counted(all)) };
+    let which = if all == 1 { kind.counted(1) } else { format!("{} {place} of {all}", kind.word()) };
     let mut others: Vec<String> = Vec::new();
     for stop in stops.iter().filter(|stop| !stop.kind.is_like(kind)) {
         let words = stop.kind.counted(like(stop.kind).count());
@@ -114,8 +113,16 @@ fn which_stop(stops: &[Stop], at: usize) -> String {
 /// How many presses of the key lead to a gate of the shown run from where the person is.
 pub fn presses_to(model: &Model, stops: &[Stop], gate: GateId) -> Option<usize> {
     let to = stops.iter().position(|stop| stop.kind == StopKind::Gate(gate))?;
-    let here = stops.iter().position(|stop| is_here(model, stop));
-    Some(here.map_or(to + 1, |here| (to + stops.len() - here - 1) % stops.len() + 1))
+    Some((to + stops.len() - after(model, stops)) % stops.len() + 1)
+}
+
+/// Where the next press leads: behind the place that is selected, else to a gate that opened at the selected row, else to the oldest.
+fn after(model: &Model, stops: &[Stop]) -> usize {
+    let opened = |stop: &Stop| matches!(stop.kind, StopKind::Gate(_)) && model.selected_id() == Some(&stop.node);
+    match stops.iter().position(|stop| is_here(model, stop)) {
+        Some(here) => (here + 1) % stops.len(),
+        None => stops.iter().position(opened).unwrap_or(0),
+    }
 }
 
 /// Whether this is the place that is selected.

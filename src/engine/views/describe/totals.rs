@@ -50,14 +50,13 @@ pub fn calls_label(calls: &[ModelCall]) -> Plain {
 }
 
 impl TimelineChart {
-    /// `critical path 45ms of work, 4.1s of waiting`: how long the nodes on it worked, and the rest of the run's time.
+    /// `critical path 45ms of work in 4.1s`: how long the nodes on it worked, and how long the run took.
     pub fn label(&self) -> Plain {
         if self.start.is_none() {
             return Plain::line("not started");
         }
-        let waits = self.makespan_ms.saturating_sub(self.critical_work_ms());
-        let waits = if waits > 0 { Plain::line(", ").then(&duration(waits)).then(&Plain::line(" of waiting")) } else { Plain::default() };
-        Plain::line("critical path ").then(&duration(self.critical_work_ms())).then(&Plain::line(" of work")).then(&waits)
+        let all = Plain::line(" in ").then(&duration(self.makespan_ms));
+        Plain::line("critical path ").then(&duration(self.critical_work_ms())).then(&Plain::line(" of work")).then(&all)
     }
 }
 
