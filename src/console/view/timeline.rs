@@ -97,7 +97,7 @@ fn legend(chart: &TimelineChart, pen: &mut Pen<'_>, row: Rect) {
         (&[Doing::Held], "held"),
         (&[Doing::Slot], "waits for a slot"),
         (&[Doing::Model], "waits for its model"),
-        (&[Doing::Resting], "rests until its next attempt"),
+        (&[Doing::Resting], "waits for its next attempt"),
     ];
     let occurs = |doing: &Doing| chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == *doing);
     let mut pieces: Vec<(Plain, Role)> = Vec::new();

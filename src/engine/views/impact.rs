@@ -115,7 +115,10 @@ impl RunState {
             }
         }
         let is_new = |ix: &NodeIx| self.graph.nodes.slot(*ix).is_none() && after.owners(*ix).next().is_none();
-        let starts = |ix: &NodeIx| matches!(after.nodes[*ix].state, NodeState::Ready | NodeState::Running);
+        let starts = |ix: &NodeIx| {
+            let state = &after.nodes[*ix].state;
+            *state == NodeState::Ready || state.group() == StateGroup::Working
+        };
         after.all_nodes().filter(is_new).filter(starts).for_each(|ix| impact.add(NodeImpact::Starts, after.id_of(ix)));
         voided.into_iter().for_each(|node| impact.add(NodeImpact::Void, node));
         if let Action::Stop { target } = action {
