@@ -80,7 +80,7 @@ const APP: &[ConsoleCommand] = &[
     row("app.trust", &[], Global, ("Trust workspace files", "", "cards and settings it brings; shows what each changes"), when::always, actions::app::trust),
     row("app.theme", &["T"], Global, ("Theme", "", "change the colours"), when::always, actions::app::theme),
     row("app.tour", &[], Global, ("Tour", "", "the program shown by itself, in ten seconds"), when::always, |_, turn| turn.effects.push(ConsoleEffect::Tour)),
-    row("app.keys", &[], Global, ("Change keys", "", "your own keys for a command; kept in your settings file"), when::always, actions::own_keys::ask),
+    row("app.keys", &[], Global, ("Change keys", "", "your own keys for a command; kept in your settings file"), when::always, |_, turn| turn.next = Some(NextCommand::Keys)),
     row("app.quit", &["q"], Global, ("Quit", "quit", "asks first while runs are under way"), when::always, actions::app::quit),
     row("app.interrupt", &["ctrl-c"], Always, ("Quit", "quit", "asks first while runs are under way"), when::always, actions::app::quit),
     row("app.suspend", &["ctrl-z"], Always, ("Suspend", "", "back to the shell; `fg` brings the console back"), when::always, |_, turn| turn.effects.push(ConsoleEffect::Suspend)),

@@ -160,7 +160,7 @@ fn a_command_gets_other_keys_which_hold_at_once_and_are_kept() {
     deck.keys("enter");
     deck.type_text("plan.run");
     deck.keys("enter");
-    assert!(deck.sees("keys of Run (plan.run)"), "{}", deck.screen());
+    assert!(deck.sees("keys of plan.run"), "{}", deck.screen());
     deck.model.dialogs.last_mut().unwrap().field().unwrap().set("s");
     deck.keys("enter");
     assert!(deck.sees("means both"), "{}", deck.screen());
@@ -170,7 +170,7 @@ fn a_command_gets_other_keys_which_hold_at_once_and_are_kept() {
     assert_eq!(deck.asked.pop(), Some(ConsoleEffect::Send(kept)));
     assert_eq!(deck.model.look.keymap.hint("plan.run").as_deref(), Some("f9"));
     deck.notice(Notice::KeysKept { command: "plan.run".into(), file: "/home/ada/config.toml".into() });
-    assert!(deck.sees("keys of Run, kept in /home/ada/config.toml"), "{}", deck.screen());
+    assert!(deck.sees("keys of plan.run, kept in /home/ada/config.toml"), "{}", deck.screen());
 }
 
 #[test]

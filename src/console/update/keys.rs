@@ -64,6 +64,7 @@ pub fn run(model: &mut Model, turn: &mut UpdateTurn, command: &ConsoleCommand) {
         Err(reason) => model.status = Some(Status::warn(&format!("{}: {reason}", command.title))),
     }
     match turn.next.take() {
+        Some(NextCommand::Keys) => palette::keys(model),
         Some(NextCommand::Palette) => palette::open(model),
         Some(NextCommand::Menu) => palette::menu(model),
         Some(NextCommand::Run(id)) => {

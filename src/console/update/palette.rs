@@ -47,6 +47,20 @@ pub fn open(model: &mut Model) {
     model.dialogs.push(Dialog::pick("Commands", grouped(items.collect(), &first)));
 }
 
+/// Asks for the command that is to have other keys.
+pub fn keys(model: &mut Model) {
+    let item = |command: &'static ConsoleCommand| {
+        let keys = actions::own_keys::named(model, command.id);
+        let gap = if keys.is_empty() { "" } else { "  " };
+        PickItem::new(PickThen::Keys(command.id), command.title, &format!("{keys}{gap}{}", command.id))
+    };
+    let items = commands::all().map(item).collect();
+    let file = model.session.settings.as_str();
+    let place = if file.is_empty() { "your settings file, for which the system names no folder" } else { file };
+    let note = format!("They are kept in {place}");
+    model.dialogs.push(Dialog::noted_pick("change keys: of which command?", &note, items));
+}
+
 /// Everything that can be done with the selected node and its run: what helps most first, what can't be done now last, with the reason.
 pub fn menu(model: &mut Model) {
     let mut items = actions::act::items(model);

@@ -79,6 +79,8 @@ pub enum NextCommand {
     Palette,
     /// Show what can be done with the selected node and its run.
     Menu,
+    /// Ask for the command that is to have other keys.
+    Keys,
     /// Run the command of that id.
     Run(&'static str),
 }
