@@ -25,9 +25,6 @@ const LINE: &str = "let x = 1;\n";
 const ESC: &str = "\x1b";
 const ENTER: &str = "\r";
 const TAKE: &str = "\x13";
-const UP_TO_END_OF_LINE: &str = "\x1b[A\x1b[F";
-const DOWN: &str = "\x1b[B";
-const LEFT: &str = "\x1b[D";
 const BACKSPACE: &str = "\x7f";
 
 /// A fresh machine with a workspace that holds more than what is asked for.
@@ -97,7 +94,7 @@ fn a_request_becomes_a_plan(deck: &mut Terminal) {
 fn arguments_are_changed(deck: &mut Terminal) {
     deck.goes_to("list_files").send("e").sees("arguments of list_files").send("\"").send(TAKE).sees("not valid JSON");
     deck.send(BACKSPACE).sees("\"path\": \"src\"");
-    deck.send(TAKE).loses("ctrl-s").send("JJ").sees("\"path\": \"src\"");
+    deck.send(TAKE).loses("ctrl-s").sees("path     src");
 }
 
 fn a_node_is_added_and_its_findings_are_fixed(deck: &mut Terminal) {
@@ -106,7 +103,7 @@ fn a_node_is_added_and_its_findings_are_fixed(deck: &mut Terminal) {
     deck.sees("1 error").sees("✗ └ Tell in one sentence").sees("depend on it (unordered-reference)");
     deck.send("r").sees("Run: ");
     deck.send("F").sees("findings: 1 of 1").sees("fix: make writer depend on report").send("f");
-    deck.loses("findings:").sees("needs        list_files, report");
+    deck.loses("findings:").sees("needs    list the *.rs files under src, make the text");
 }
 
 fn a_dependency_is_taken_away_and_put_back(deck: &mut Terminal) {
@@ -146,7 +143,7 @@ fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) 
     deck.goes_to("write_file").send("o").sees("1 open gate").sees("new file longest.md").sees("+ | path | lines |");
     deck.sees("+ | src/f.rs | 120 |");
     assert!(!program.workspace().join("longest.md").exists());
-    deck.decides("a").loses("1 open gate").sees("approved by tester").sees("succeeded:");
+    deck.decides("a").loses("1 open gate").sees("approved by tester");
 
     let mut longest = LINES.to_vec();
     longest.sort_by_key(|(_, lines)| std::cmp::Reverse(*lines));
@@ -160,7 +157,7 @@ fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) 
 fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
     deck.send("n").send("Count the words in notes.md").send(ENTER).sees("2 nodes");
     deck.send("a").sees("what kind?").send("tool").send(ENTER).sees("┌ tool").send("run_command").send(ENTER);
-    deck.sees("arguments of run_command").send(&DOWN.repeat(9)).send(UP_TO_END_OF_LINE).send(LEFT).send("sleep 600").sees("\"sleep 600\"");
+    deck.sees("command of run_command").send("sleep 600").sees("sleep 600");
     deck.send(TAKE).loses("ctrl-s").goes_to("count_words").send("p").sees("count_words asks you: before").send("r").sees("2 need you");
 
     deck.goes_to("run_command").send("o").sees("$ sleep 600").decides("a").sees("approved run_command").sees("1 open gate");
