@@ -60,7 +60,8 @@ impl Kit {
     ///
     /// # Errors
     /// When the configuration holds a list of tools that can't be read.
-    pub(super) fn new(places: &Folders, config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
+    pub(super) fn new(places: &Folders, mut config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
+        config.tools.sandbox.kept = Some(places.home.join("files"));
         let toolbox = Toolbox::new(&config.tools)?;
         let models = Models::new(config.models, env, Learned::open(&places.home));
         let secrets = KnownSecrets::of_process(&places.workspace);

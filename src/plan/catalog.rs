@@ -188,6 +188,9 @@ pub const SHELL_TOOL: &str = "run_command";
 pub struct ToolInfo {
     /// `name` or `server:name`, unique.
     pub name: String,
+/// The tool that runs a Python program.
+pub const PYTHON_TOOL: &str = "run_python";
+
     /// What it does; shown to models.
     pub description: String,
     /// JSON Schema of its arguments.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 fn config() -> SandboxConfig {
-    SandboxConfig { program: Some(env!("CARGO_BIN_EXE_dagdeck").into()) }
+    SandboxConfig { program: Some(env!("CARGO_BIN_EXE_dagdeck").into()), kept: None }
 }
 
 fn run_within(code: &str, limits: &SandboxLimits) -> Result<JsOutcome, SandboxError> {
@@ -155,7 +155,7 @@ fn scripts_run_beside_each_other() {
 fn a_worker_that_is_none_is_told_as_such() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let run = |program: &str| {
-        let config = SandboxConfig { program: Some(program.into()) };
+        let config = SandboxConfig { program: Some(program.into()), kept: None };
         runtime.block_on(javascript(&config, "return 1", Value::Null, Value::Null, &SandboxLimits::default())).unwrap_err()
     };
     assert!(matches!(run("/no/such/program"), SandboxError::Start(_)));

@@ -28,7 +28,7 @@ impl Fixture {
     }
 
     fn with(config: ToolsConfig) -> Self {
-        let sandbox = SandboxConfig { program: Some(env!("CARGO_BIN_EXE_dagdeck").into()) };
+        let sandbox = SandboxConfig { program: Some(env!("CARGO_BIN_EXE_dagdeck").into()), kept: None };
         let registry = ToolRegistry::builtin(&ToolsConfig { sandbox, ..config }).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self { dir: tempfile::tempdir().unwrap(), registry, runtime }

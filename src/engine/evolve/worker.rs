@@ -7,7 +7,7 @@ use crate::engine::{
     graph::{NodeIx, leaves_something, tool_of},
     run::{GateEnd, GateState, RunState},
 };
-use crate::plan::{NodeKind, ToolReach, Verdict};
+use crate::plan::{NodeKind, PYTHON_TOOL, SHELL_TOOL, ToolReach, Verdict};
 use serde_json::Value;
 
 impl RunState {
@@ -249,7 +249,7 @@ impl RunState {
         let leaves = self.settings().is_some_and(|settings| leaves_something(settings.catalog.tool(&call.tool)));
         self.take_slot(ix, at);
         let name = self.tool_name(&call.tool).to_string();
-        self.progress.acts.commands += usize::from(name == "run_command");
+        self.progress.acts.commands += usize::from([SHELL_TOOL, PYTHON_TOOL].contains(&&*name));
         self.steer.used.insert(name);
         self.nodes[ix].lineage.tools.push((call.clone(), None));
         self.nodes[ix].lineage.acted |= match self.doc(ix).map(|node| &node.kind) {

@@ -17,6 +17,7 @@ pub(super) mod query_data;
 mod read_file;
 mod run_command;
 mod run_javascript;
+mod run_python;
 mod scratch;
 mod search_files;
 mod shared;
@@ -56,6 +57,9 @@ pub(super) fn all(config: &ToolsConfig) -> Vec<Arc<dyn Tool>> {
     ];
     if let Some(git) = git::Git::new(config) {
         tools.push(Arc::new(git));
+    }
+    if let Some(python) = run_python::RunPython::new(config) {
+        tools.push(Arc::new(python));
     }
     tools
 }

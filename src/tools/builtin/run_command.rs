@@ -50,6 +50,7 @@ impl RunCommand {
         let info = describe::<RunCommandArgs>(SHELL_TOOL, &description, Risk::Execute, ToolReach::Private);
         Self { info, command: config.command.clone(), sandbox: config.sandbox.clone() }
     }
+}
 
     /// What confines a command here, in words.
     fn bounds(&self) -> String {
@@ -102,24 +103,29 @@ impl Tool for RunCommand {
     }
 }
 
-fn report(args: &RunCommandArgs, seconds: u64, done: &Finished) -> Result<ToolOutput, ToolError> {
+/// The exit code of what has ended; an error where it was stopped, or failed and that isn't allowed.
+pub(super) fn ended(what: &str, seconds: u64, done: &Finished, allow_failure: bool) -> Result<Option<i32>, ToolError> {
     use std::os::unix::process::ExitStatusExt as _;
     let (stdout, stderr) = (done.stdout.text(), done.stderr.text());
     let Some(status) = done.status else {
-        let message = format!("the command was stopped after {seconds} s{}", output(&stdout, &stderr));
-        return Err(ToolError::failed(message).hint("raise `timeout_s`, or do less in one command"));
+        let message = format!("the {what} was stopped after {seconds} s{}", output(&stdout, &stderr));
+        return Err(ToolError::failed(message).hint(format!("raise `timeout_s`, or do less in one {what}")));
     };
     let how = match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(signal)) => format!("signal {signal}"),
         (None, None) => status.to_string(),
     };
-    if !status.success() && !args.allow_failure {
-        return Err(ToolError::failed(format!("the command failed with {how}{}", output(&stdout, &stderr))));
+    if !status.success() && !allow_failure {
+        return Err(ToolError::failed(format!("the {what} failed with {how}{}", output(&stdout, &stderr))));
     }
     // As a shell reports a signal.
-    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
-    let mut value = json!({"exit_code": code, "stdout": stdout, "stderr": stderr});
+    Ok(status.code().or_else(|| status.signal().map(|signal| 128 + signal)))
+}
+
+fn report(args: &RunCommandArgs, seconds: u64, done: &Finished) -> Result<ToolOutput, ToolError> {
+    let code = ended("command", seconds, done, args.allow_failure)?;
+    let mut value = json!({"exit_code": code, "stdout": done.stdout.text(), "stderr": done.stderr.text()});
     if let (Some(missing), Some(fields)) = (sandbox::confinement().missing(), value.as_object_mut()) {
         fields.insert("note".into(), Value::from(missing));
     }

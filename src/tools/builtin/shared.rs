@@ -7,10 +7,21 @@ use crate::tools::ToolError;
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
+
+/// A program on the path.
+pub(super) fn program(name: &str) -> Option<PathBuf> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let is_program = |path: &PathBuf| path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0);
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(is_program)
+}
 
 /// A tool's description; the schema comes from the type that its arguments are read into.
 pub(super) fn describe<Args: JsonSchema>(name: &str, description: &str, risk: Risk, reach: ToolReach) -> ToolInfo {

@@ -42,6 +42,8 @@ pub(in crate::tools) enum ConfinedCommand {
     Shell(String),
     /// A program with its arguments, which can start no other one.
     Alone(Vec<String>),
+    /// A program with its arguments, which may start what it likes.
+    Program(Vec<String>),
 }
 
 /// The process that runs the command: the leader of a session, and with that of a group, of its own. To be run with a lifeline.
@@ -84,6 +86,12 @@ fn oversee(order: &Confined) -> Result<ExitStatus, String> {
             let mut alone = Command::new(own);
             alone.arg(job::ALONE).args(args);
             alone
+        ConfinedCommand::Program(args) => {
+            let (program, args) = args.split_first().ok_or("nothing to run")?;
+            let mut command = Command::new(program);
+            command.args(args);
+            command
+        }
         }
     };
     command.stdin(Stdio::null()).status().map_err(|cause| cause.to_string())

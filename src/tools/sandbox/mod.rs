@@ -41,6 +41,8 @@ const GRACE: Duration = Duration::from_secs(10);
 pub struct SandboxConfig {
     /// The binary; absent: the one that runs now. Its `main` must call `worker_main` first.
     pub program: Option<PathBuf>,
+    /// Where files are kept that code makes; absent: they aren't.
+    pub kept: Option<PathBuf>,
 }
 
 /// What a script gave.

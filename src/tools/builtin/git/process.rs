@@ -7,6 +7,7 @@ use std::{
 };
 
 use crate::files;
+use crate::tools::builtin::shared::program;
 use crate::tools::{
     ToolError, Workspace,
     sandbox::{self, Confined, ConfinedCommand, Feed, ProcessLimits, SandboxConfig},
@@ -72,12 +73,7 @@ pub(super) struct Repository<'g> {
 impl GitProcess {
     /// The program on the path.
     pub(super) fn find(sandbox: SandboxConfig) -> Option<Self> {
-        use std::os::unix::fs::PermissionsExt as _;
-        let is_program = |path: &PathBuf| path.metadata().is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0);
-        let path = std::env::var_os("PATH")?;
-        let program =
-            std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("git")).find(is_program)?;
-        Some(Self { program, sandbox })
+        Some(Self { program: program("git")?, sandbox })
     }
 
     /// The repository whose top is the workspace.
