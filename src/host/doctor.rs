@@ -16,7 +16,7 @@ use crate::store::{RunFilter, Store};
 use crate::text::counted;
 use crate::tools::{
     KnownSecrets, McpConfig, SearchService,
-    sandbox::{SandboxConfig, confinement, javascript},
+    sandbox::{SandboxConfig, confinement, javascript, protects_mounts},
 };
 use crate::{agents, files};
 use serde::Serialize;
@@ -157,8 +157,11 @@ async fn sandbox(config: &SandboxConfig) -> DoctorCheck {
     match javascript(config, "return 6 * 7", json!({}), json!({}), &SandboxLimits::default()).await {
         Ok(outcome) if outcome.value == 42 => match confinement().missing() {
             None => {
-                let commands =
-                    "commands have no network and write only in the workspace, but may change modes and times of files elsewhere";
+                let commands = if protects_mounts(config) {
+                    "commands have no network and change nothing outside the workspace"
+                } else {
+                    "commands have no network and write only in the workspace, but may change modes and times of files elsewhere"
+                };
                 DoctorCheck::fine("sandbox", format!("JavaScript runs in its own process; {commands}"))
             }
             Some(missing) => DoctorCheck::absent("sandbox", missing, "look at each command before you approve it"),

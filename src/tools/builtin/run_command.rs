@@ -52,13 +52,13 @@ impl RunCommand {
     }
 }
 
-    /// What confines a command here, in words.
-    fn bounds(&self) -> String {
-        let network = if self.command.network { "with network" } else { "without network" };
-        match sandbox::confinement().missing() {
-            None => format!("{network}, writes only inside the workspace, but may change modes and times of files elsewhere"),
-            Some(missing) => format!("{network}; note: {missing}"),
-        }
+/// What confines a command here, in words.
+pub(super) fn bounds(network: bool, config: &SandboxConfig) -> String {
+    let network = if network { "with network" } else { "without network" };
+    match sandbox::confinement().missing() {
+        None if sandbox::protects_mounts(config) => format!("{network}, changes nothing outside the workspace"),
+        None => format!("{network}, writes only inside the workspace, but may change modes and times of files elsewhere"),
+        Some(missing) => format!("{network}; note: {missing}"),
     }
 }
 
@@ -86,6 +86,7 @@ impl Tool for RunCommand {
             memory_mb: self.command.memory_mb,
             // A program may use several processors.
             cpu_s: seconds.saturating_mul(8),
+            mounts: sandbox::protects_mounts(&self.sandbox),
         };
         let refused = |cause: String| ToolError::refused(format!("the command can't be started: {cause}"));
         let mut command = sandbox::wrap(&self.sandbox, &confined).map_err(|cause| refused(cause.to_string()))?;
@@ -99,7 +100,7 @@ impl Tool for RunCommand {
     }
 
     fn preview(&self, args: &Value, _context: &ToolContext) -> Option<Preview> {
-        Some(Preview::Text(format!("$ {}\n\n{}", args["command"].as_str()?, self.bounds())))
+        Some(Preview::Text(format!("$ {}\n\n{}", args["command"].as_str()?, bounds(self.command.network, &self.sandbox))))
     }
 }
 

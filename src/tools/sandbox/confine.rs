@@ -74,6 +74,11 @@ pub(super) fn command(limits: &CommandLimits<'_>) -> Result<(), String> {
     platform::filter_command(limits.network)
 }
 
+/// Puts this process into a namespace where all directories but these are read-only: also what Landlock leaves open, such as modes and times.
+pub(super) fn mounts(writable: &[std::path::PathBuf]) -> Result<(), String> {
+    platform::protect_mounts(writable)
+}
+
 /// Keeps this process, and what it becomes, from starting another one; threads are free.
 pub(super) fn alone() -> Result<(), String> {
     platform::forbid_children()
@@ -98,7 +103,9 @@ mod platform {
         ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, Scope,
         path_beneath_rules,
     };
-    use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
+    use rustix::mount::{MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount};
+    use rustix::process::{getgid, getuid};
+    use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags, capabilities, set_capabilities};
     use seccompiler::{
         BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter_all_threads,
     };
@@ -155,7 +162,19 @@ mod platform {
         let push = SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, TIOCSTI);
         let rule = push.and_then(|condition| SeccompRule::new(vec![condition])).map_err(|cause| cause.to_string())?;
         rules.insert(libc::SYS_ioctl, vec![rule]);
-        apply(rules, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32))
+        // In a namespace of users a process has all powers over it.
+        let users = SeccompCmpOp::MaskedEq(libc::CLONE_NEWUSER as u64);
+        let namespace = SeccompCondition::new(0, SeccompCmpArgLen::Dword, users, libc::CLONE_NEWUSER as u64);
+        let rule = namespace.and_then(|condition| SeccompRule::new(vec![condition])).map_err(|cause| cause.to_string())?;
+        rules.insert(libc::SYS_clone, vec![rule]);
+        apply(rules, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32))?;
+        forbid_clone3()
+    }
+
+    /// Its flags are behind a pointer. Without it the C library goes by the older call.
+    fn forbid_clone3() -> Result<(), String> {
+        let newer = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+        apply(newer, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS as u32))
     }
 
     pub(super) fn forbid_children() -> Result<(), String> {
@@ -166,9 +185,7 @@ mod platform {
         #[cfg(target_arch = "x86_64")]
         rules.extend([(libc::SYS_fork, Vec::new()), (libc::SYS_vfork, Vec::new())]);
         apply(rules, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32))?;
-        // Its flags are behind a pointer. Without it the C library starts threads by the older call.
-        let newer = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
-        apply(newer, SeccompAction::Allow, SeccompAction::Errno(libc::ENOSYS as u32))
+        forbid_clone3()
     }
 
     fn apply(rules: BTreeMap<i64, Vec<SeccompRule>>, otherwise: SeccompAction, matched: SeccompAction) -> Result<(), String> {
@@ -197,6 +214,70 @@ mod platform {
         set_capabilities(None, less).map_err(failed)
     }
 
+    pub(super) fn protect_mounts(writable: &[PathBuf]) -> Result<(), String> {
+        let writable: Vec<PathBuf> =
+            writable.iter().map(|folder| folder.canonicalize()).collect::<Result<_, _>>().map_err(|cause| failed("a directory", &cause))?;
+        enter_namespace().map_err(|cause| failed("a namespace", &cause))?;
+        let all = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+        mount_change("/", all).map_err(|cause| failed("`/`", &cause))?;
+        for folder in &writable {
+            mount_bind_recursive(folder, folder).map_err(|cause| failed("a directory", &cause))?;
+        }
+        let known = std::fs::read_to_string("/proc/self/mountinfo").map_err(|cause| failed("the list of mounts", &cause))?;
+        let open = known
+            .lines()
+            .filter_map(mount)
+            .filter(|(place, flags)| !flags.contains(MountFlags::RDONLY) && !writable.iter().any(|folder| place.starts_with(folder)));
+        for (place, flags) in open {
+            let read_only = MountFlags::BIND | MountFlags::RDONLY | flags;
+            mount_remount(&place, read_only, "").map_err(|cause| failed(&format!("`{}`", place.display()), &cause))?;
+        }
+        // The working directory is still the one behind the mounts as they were.
+        std::env::current_dir().and_then(std::env::set_current_dir).map_err(|cause| failed("the working directory", &cause))
+    }
+
+    fn failed(what: &str, cause: &dyn std::fmt::Display) -> String {
+        format!("{what}: {cause}")
+    }
+
+    /// The superuser's own namespace of mounts; of others one in which they may change it, with the same user and group.
+    #[expect(deprecated, reason = "files stay shared, so that the reason for which it is deprecated doesn't hold")]
+    fn enter_namespace() -> std::io::Result<()> {
+        use rustix::thread::unshare;
+        if unshare(UnshareFlags::NEWNS).is_ok() {
+            return Ok(());
+        }
+        let (user, group) = (getuid().as_raw(), getgid().as_raw());
+        unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNS)?;
+        std::fs::write("/proc/self/setgroups", "deny")?;
+        std::fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+        std::fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+    }
+
+    /// A line of the list of mounts: the place, and the flags that a change of it has to keep.
+    fn mount(line: &str) -> Option<(PathBuf, MountFlags)> {
+        let mut fields = line.split(' ').skip(4);
+        let (place, options) = (fields.next()?, fields.next()?);
+        let flag = |option: &str| match option {
+            "ro" => MountFlags::RDONLY,
+            "nosuid" => MountFlags::NOSUID,
+            "nodev" => MountFlags::NODEV,
+            "noexec" => MountFlags::NOEXEC,
+            "noatime" => MountFlags::NOATIME,
+            "nodiratime" => MountFlags::NODIRATIME,
+            "relatime" => MountFlags::RELATIME,
+            "nosymfollow" => MountFlags::NOSYMFOLLOW,
+            _ => MountFlags::empty(),
+        };
+        let flags = options.split(',').map(flag).fold(MountFlags::empty(), MountFlags::union);
+        // What would end a field is written as its number.
+        let place = ["\\040", "\\011", "\\012", "\\134"]
+            .iter()
+            .zip([" ", "\t", "\n", "\\"])
+            .fold(place.to_owned(), |place, (number, letter)| place.replace(number, letter));
+        Some((PathBuf::from(place), flags))
+    }
+
     /// Everything may be read and run; only these directories and the harmless devices may be written to.
     pub(super) fn protect_files(writable: &[PathBuf]) -> Result<(), String> {
         let devices = ["/dev/null", "/dev/zero", "/dev/full"].map(PathBuf::from);
@@ -223,6 +304,10 @@ mod platform {
 
     pub(super) fn confinement() -> Confinement {
         Confinement { files: false, network: false }
+    }
+
+    pub(super) fn protect_mounts(_writable: &[PathBuf]) -> Result<(), String> {
+        Err("this system has no namespaces of mounts".to_owned())
     }
 
     pub(super) fn filter_worker() -> Result<(), String> {

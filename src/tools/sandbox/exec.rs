@@ -34,16 +34,18 @@ pub(in crate::tools) struct Confined {
     pub(in crate::tools) memory_mb: u64,
     /// Processor time of one process in seconds.
     pub(in crate::tools) cpu_s: u64,
+    /// Whether all other directories are read-only, modes and times included.
+    pub(in crate::tools) mounts: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::tools) enum ConfinedCommand {
     /// A command for the shell, which may start what it likes.
     Shell(String),
-    /// A program with its arguments, which can start no other one.
-    Alone(Vec<String>),
     /// A program with its arguments, which may start what it likes.
     Program(Vec<String>),
+    /// A program with its arguments, which can start no other one.
+    Alone(Vec<String>),
 }
 
 /// The process that runs the command: the leader of a session, and with that of a group, of its own. To be run with a lifeline.
@@ -72,6 +74,9 @@ fn oversee(order: &Confined) -> Result<ExitStatus, String> {
     // Without a terminal of its own a command can't write past dagdeck to the operator's, nor read what is typed there.
     rustix::process::setsid().map_err(|cause| unset(format!("can't start a session: {cause}")))?;
     let limits = CommandLimits { writable: &order.writable, network: order.network, memory_mb: order.memory_mb, cpu_s: order.cpu_s };
+    if order.mounts {
+        confine::mounts(&order.writable).map_err(|cause| unset(format!("other directories can't be made read-only: {cause}")))?;
+    }
     confine::command(&limits).map_err(unset)?;
     let listener = thread::Builder::new().stack_size(LISTENER_STACK).spawn(end_with_dagdeck);
     listener.map_err(|cause| unset(cause.to_string()))?;
@@ -81,17 +86,17 @@ fn oversee(order: &Confined) -> Result<ExitStatus, String> {
             shell.arg("-c").arg(text);
             shell
         }
-        ConfinedCommand::Alone(args) => {
-            let own = program(&SandboxConfig::default()).map_err(|cause| cause.to_string())?;
-            let mut alone = Command::new(own);
-            alone.arg(job::ALONE).args(args);
-            alone
         ConfinedCommand::Program(args) => {
             let (program, args) = args.split_first().ok_or("nothing to run")?;
             let mut command = Command::new(program);
             command.args(args);
             command
         }
+        ConfinedCommand::Alone(args) => {
+            let own = program(&SandboxConfig::default()).map_err(|cause| cause.to_string())?;
+            let mut alone = Command::new(own);
+            alone.arg(job::ALONE).args(args);
+            alone
         }
     };
     command.stdin(Stdio::null()).status().map_err(|cause| cause.to_string())

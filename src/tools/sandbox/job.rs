@@ -10,6 +10,10 @@ pub(super) const JOB: &str = "__sandbox-job";
 /// First argument of a worker that runs a command.
 pub(super) const EXEC: &str = "__sandbox-exec";
 
+/// First argument of a worker that tries what this computer lets it do, and what it says where it can protect mounts.
+pub(super) const PROBE: &str = "__sandbox-probe";
+pub(super) const MOUNTS: &str = "dagdeck: mounts";
+
 /// First argument of a process that becomes a program which can start no other one.
 pub(super) const ALONE: &str = "__sandbox-alone";
 /// Longest time of a query with the reading of its tables, in milliseconds.

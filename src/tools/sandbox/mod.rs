@@ -14,7 +14,7 @@ mod worker;
 use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{ffi::OsString, os::unix::process::ExitStatusExt as _, path::PathBuf, time::Duration};
+use std::{ffi::OsString, os::unix::process::ExitStatusExt as _, path::PathBuf, process::Stdio, sync::OnceLock, time::Duration};
 use tokio::process::Command;
 
 use crate::plan::{
@@ -68,6 +68,17 @@ pub enum SandboxError {
     /// The worker could not be started.
     #[error("the sandbox can't start: {0}")]
     Start(String),
+}
+
+/// Whether commands can be kept from changing anything outside their directories, modes and times included. Tried once, by a worker.
+pub fn protects_mounts(config: &SandboxConfig) -> bool {
+    static TRIED: OnceLock<bool> = OnceLock::new();
+    *TRIED.get_or_init(|| {
+        let Ok(program) = program(config) else { return false };
+        let mut probe = std::process::Command::new(program);
+        let output = probe.arg(job::PROBE).env_clear().stdin(Stdio::null()).output();
+        output.is_ok_and(|output| output.status.success() && String::from_utf8_lossy(&output.stdout).trim() == job::MOUNTS)
+    })
 }
 
 fn located(message: &str, line: Option<u32>) -> String {

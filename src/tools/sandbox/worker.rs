@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     confine, exec, html, javascript,
-    job::{ALONE, EXEC, JOB, SandboxAnswer, SandboxJob},
+    job::{ALONE, EXEC, JOB, MOUNTS, PROBE, SandboxAnswer, SandboxJob},
 };
 use crate::tools::builtin::query_data::database::{self, QueryLimits};
 
@@ -25,9 +25,16 @@ pub fn worker_main(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode>
     match args.next()?.to_str()? {
         JOB => Some(serve()),
         EXEC => Some(exec::exec(args.collect())),
+        PROBE => Some(probe()),
         ALONE => Some(exec::alone(args.collect())),
         _ => None,
     }
+}
+
+/// Says whether mounts can be protected, after doing so here.
+fn probe() -> ExitCode {
+    let said = confine::mounts(&[]).map(|()| writeln!(std::io::stdout(), "{MOUNTS}"));
+    if matches!(said, Ok(Ok(()))) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn serve() -> ExitCode {

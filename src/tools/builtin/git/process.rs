@@ -125,6 +125,8 @@ impl Repository<'_> {
             network: false,
             memory_mb: 2048,
             cpu_s: TIME_S,
+            // It changes nothing, and can start nothing.
+            mounts: false,
         };
         let failed = |cause: String| ToolError::failed(format!("git can't be started: {cause}"));
         let mut command = sandbox::wrap(&self.process.sandbox, &confined).map_err(|cause| failed(cause.to_string()))?;
