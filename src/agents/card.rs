@@ -4,6 +4,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 
 use crate::plan::{AgentInfo, AgentKind, Approve, Catalog, Risk, ToolInfo, Verdict, is_agent_name, limits::MOST_ITERATIONS};
+use crate::tools::ServiceAddress;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
@@ -27,6 +28,8 @@ pub struct Card {
     pub origin: String,
     /// Whether it may only use tools without side effects (an inline card without a tool list).
     pub harmless_only: bool,
+    /// Where it works, if it is a service.
+    pub service: Option<ServiceAddress>,
 }
 
 /// How an agent works.
@@ -36,6 +39,10 @@ pub enum CardKind {
     Llm,
     /// Reasons in several steps: questions, steps, critique, answer.
     DeepReasoner,
+    /// A service at an address, which gets the objective and gives the result.
+    Service,
+    /// A model writes the agent that the objective needs, and a person decides on it first.
+    Dynamic,
     /// A person answers.
     Human,
 }
@@ -87,6 +94,9 @@ struct Front {
     #[serde(rename = "type", default = "llm")]
     kind: String,
     class: Option<String>,
+    service_url: Option<String>,
+    token_env: Option<String>,
+    risk: Option<Risk>,
     #[serde(default)]
     tools: Vec<String>,
     #[serde(default)]
@@ -135,8 +145,9 @@ impl Card {
         }
         check_limits(&fields.limits).map_err(|message| fault(file, line("limits"), message))?;
         let kind = kind(&fields).map_err(|(key, message, hint)| fault(file, line(key).or(line("type")), message).hint(hint))?;
+        let service = service(&fields).map_err(|(key, message, hint)| fault(file, line(key).or(line("type")), message).hint(hint))?;
         let prompt = body.trim().to_owned();
-        if kind == CardKind::Llm && prompt.is_empty() {
+        if matches!(kind, CardKind::Llm | CardKind::Dynamic) && prompt.is_empty() {
             return Err(fault(file, None, "the card has no system prompt").hint("write it below the second `---`"));
         }
         Ok(Self {
@@ -151,6 +162,7 @@ impl Card {
             origin: origin.to_owned(),
             needs_tools: fields.needs_tools,
             harmless_only: false,
+            service,
         })
     }
 
@@ -173,6 +185,7 @@ impl Card {
             origin: "the plan".to_owned(),
             needs_tools: false,
             harmless_only: tools == ToolList::Open,
+            service: None,
         }
     }
 
@@ -185,6 +198,8 @@ impl Card {
             kind: match self.kind {
                 CardKind::Llm => AgentKind::Llm,
                 CardKind::DeepReasoner => AgentKind::Class,
+                CardKind::Service => AgentKind::Service,
+                CardKind::Dynamic => AgentKind::Dynamic,
                 CardKind::Human => AgentKind::Human,
             },
             tools: self.tools.clone(),
@@ -234,18 +249,35 @@ fn kind(front: &Front) -> Result<CardKind, (&'static str, String, &'static str)>
     match (front.kind.as_str(), front.class.as_deref()) {
         ("llm", None) => Ok(CardKind::Llm),
         ("human", None) => Ok(CardKind::Human),
-        ("llm" | "human", Some(_)) => {
+        ("service", None) => Ok(CardKind::Service),
+        ("dynamic", None) => Ok(CardKind::Dynamic),
+        ("llm" | "human" | "service" | "dynamic", Some(_)) => {
             Err(("class", "`class` only goes with `type: class`".to_owned(), "remove `class`, or write `type: class`"))
         }
         ("class", Some("deep_reasoner")) => Ok(CardKind::DeepReasoner),
         ("class", Some(other)) => Err(("class", format!("there is no class `{other}`"), "the built-in class is `deep_reasoner`")),
         ("class", None) => Err(("type", "a card of `type: class` needs a class".to_owned(), "add `class: deep_reasoner`")),
-        (later @ ("service" | "dynamic"), _) => Err((
-            "type",
-            format!("this version can't run agents of type `{later}`"),
-            "use `llm`, `class` or `human`; other cards are not affected",
-        )),
-        (other, _) => Err(("type", format!("there is no type `{other}`"), "use `llm`, `class` or `human`")),
+        (other, _) => Err(("type", format!("there is no type `{other}`"), "use `llm`, `class`, `service`, `dynamic` or `human`")),
+    }
+}
+
+/// The address of a card that has one.
+fn service(front: &Front) -> Result<Option<ServiceAddress>, (&'static str, String, &'static str)> {
+    let fields = [("service_url", front.service_url.is_some()), ("token_env", front.token_env.is_some()), ("risk", front.risk.is_some())];
+    match (front.kind.as_str(), &front.service_url) {
+        ("service", Some(url)) => {
+            let url = ServiceAddress::parse(url)
+                .map_err(|why| ("service_url", why.to_string(), "for example `service_url: http://localhost:8003`"))?;
+            let risk = front.risk.unwrap_or(Risk::Execute);
+            Ok(Some(ServiceAddress { url, token_env: front.token_env.clone(), risk }))
+        }
+        ("service", None) => {
+            Err(("type", "a card of `type: service` needs an address".to_owned(), "add `service_url: http://localhost:8003`"))
+        }
+        _ => match fields.into_iter().find(|(_, is_there)| *is_there) {
+            Some((key, _)) => Err((key, format!("`{key}` only goes with `type: service`"), "remove it, or write `type: service`")),
+            None => Ok(None),
+        },
     }
 }
 
@@ -327,6 +359,30 @@ mod tests {
     }
 
     #[test]
+    fn a_service_has_an_address_and_no_other_card_has() {
+        let card =
+            parse("---\nname: x\ndescription: d\ntype: service\nservice_url: http://localhost:8003\ntoken_env: TOKEN\n---\n").unwrap();
+        let service = card.service.clone().unwrap();
+        assert_eq!(
+            (service.place().as_str(), service.token_env.as_deref(), service.risk),
+            ("localhost:8003", Some("TOKEN"), Risk::Execute)
+        );
+        assert_eq!((card.kind, card.info().kind), (CardKind::Service, AgentKind::Service));
+        for (front, message) in [
+            ("type: service", "needs an address"),
+            ("type: service\nservice_url: ftp://a", "neither an `http` nor an `https` address"),
+            ("type: llm\nservice_url: http://a", "`service_url` only goes with `type: service`"),
+            ("risk: read", "`risk` only goes with `type: service`"),
+            ("type: service\nservice_url: http://a\nclass: deep_reasoner", "`class` only goes with"),
+            ("type: robot", "there is no type `robot`"),
+        ] {
+            let error = parse(&format!("---\nname: x\ndescription: d\n{front}\n---\nYou.\n")).unwrap_err();
+            assert!(error.message.contains(message), "{front}: {error}");
+        }
+        assert!(parse("---\nname: x\ndescription: d\ntype: dynamic\n---\n").unwrap_err().message.contains("no system prompt"));
+    }
+
+    #[test]
     fn windows_line_ends_and_a_byte_order_mark_are_read() {
         let card = parse("\u{feff}---\r\nname: a\r\ndescription: b\r\n---\r\nPrompt.\r\n").unwrap();
         assert_eq!((card.name.as_str(), card.prompt.as_str()), ("a", "Prompt."));
@@ -357,15 +413,6 @@ mod tests {
     fn a_missing_field_is_named() {
         let error = parse("---\nname: a\n---\nx").unwrap_err();
         assert!(error.message.contains("description"), "{error}");
-    }
-
-    #[test]
-    fn types_of_later_versions_are_refused_by_name() {
-        for kind in ["service", "dynamic"] {
-            let error = parse(&format!("---\nname: a\ndescription: b\ntype: {kind}\n---\nx")).unwrap_err();
-            assert_eq!(error.line, Some(4));
-            assert!(error.message.contains(kind) && error.message.contains("this version can"), "{error}");
-        }
     }
 
     #[test]

@@ -10,8 +10,9 @@ use super::{
     attempt::{AttemptEnd, AttemptLimits, call_id, millis},
     class::deep_reasoner,
     context::{self, Form, Material},
+    dynamic,
     prompt::{self, Prompt},
-    select,
+    select, service,
     session::ModelSession,
     tokens, turns,
 };
@@ -49,6 +50,20 @@ pub enum Responder {
 /// # Errors
 /// Why the attempt failed, in the terms that retry understands.
 pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn Port) -> Result<AttemptEnd, NodeError> {
+    match (execution.card.kind, &execution.responder) {
+        (CardKind::Dynamic, Responder::Model { provider, name, settings }) => {
+            let Execution { card, tools, window, .. } = execution;
+            let caps = AttemptLimits::new(job, card, *window);
+            let mut session = ModelSession::new(provider.as_ref(), name, settings, caps, port);
+            let (card, tools) = dynamic::written(&mut session, &prompt::objective(job, card), card, tools).await?;
+            work(job, deps, &Execution { card: Arc::new(card), tools, ..execution.clone() }, port).await
+        }
+        _ => work(job, deps, execution, port).await,
+    }
+}
+
+/// Does the work of an agent that is there.
+async fn work(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn Port) -> Result<AttemptEnd, NodeError> {
     let Execution { card, responder, tools, window, context_tokens } = execution;
     let caps = AttemptLimits::new(job, card, *window);
     let check = ResultCheck::new(job)?;
@@ -68,11 +83,16 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
     };
     let (provider, name, settings) = match (card.kind, responder) {
         (_, Responder::Rehearsal) => return Ok(AttemptEnd::Done(rehearse(&prompt_of(&material, caps.space()), job, tools, port))),
+        (CardKind::Service, _) => {
+            return service::ask(&prompt_of(&material, u64::MAX), job, card, &check, port).await.map(AttemptEnd::Done);
+        }
         (CardKind::Human, _) => return ask_person(&prompt_of(&material, u64::MAX), job, &check, port).await.map(AttemptEnd::Done),
-        (CardKind::Llm | CardKind::DeepReasoner, Responder::Operator) => {
+        (CardKind::Llm | CardKind::Dynamic | CardKind::DeepReasoner, Responder::Operator) => {
             return stand_in(&prompt_of(&material, caps.space()), &check, tools, port).await.map(AttemptEnd::Done);
         }
-        (CardKind::Llm | CardKind::DeepReasoner, Responder::Model { provider, name, settings }) => (provider, name, settings),
+        (CardKind::Llm | CardKind::Dynamic | CardKind::DeepReasoner, Responder::Model { provider, name, settings }) => {
+            (provider, name, settings)
+        }
     };
     let mut session = ModelSession::new(provider.as_ref(), name, settings, caps, port);
     session.needs_tools = card.needs_tools && !tools.is_empty();
@@ -85,7 +105,9 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
         let prompt = prompt_of(&material, space);
         let end = match card.kind {
             CardKind::DeepReasoner => deep_reasoner::reason(&mut session, &prompt, &check).await.map(AttemptEnd::Done),
-            CardKind::Llm | CardKind::Human => turns::converse(&mut session, &prompt, tools, &check).await,
+            CardKind::Llm | CardKind::Dynamic | CardKind::Service | CardKind::Human => {
+                turns::converse(&mut session, &prompt, tools, &check).await
+            }
         };
         let is_refused = end.is_err() && session.too_long && session.replies() == replies;
         let smaller = smaller(&prompt, space);

@@ -6,6 +6,7 @@ mod calls;
 mod card;
 mod class;
 mod context;
+mod dynamic;
 mod execution;
 mod hearing;
 mod offers;
@@ -13,6 +14,7 @@ mod prompt;
 mod registry;
 mod repetition;
 mod select;
+mod service;
 mod session;
 mod shipped;
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("data_analyst.md", include_str!("../../agents/data_analyst.md")),
     ("debug_assistant.md", include_str!("../../agents/debug_assistant.md")),
     ("deep_reasoner.md", include_str!("../../agents/deep_reasoner.md")),
+    ("dynamic_agent.md", include_str!("../../agents/dynamic_agent.md")),
     ("operator.md", include_str!("../../agents/operator.md")),
     ("travel_planner.md", include_str!("../../agents/travel_planner.md")),
     ("web_researcher.md", include_str!("../../agents/web_researcher.md")),

@@ -29,6 +29,8 @@ pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
                 AgentKind::Human => "by a person",
             };
             io.line(&format!("{name}  {how:<11}  {}  ({})", Plain::summary(&agent.description), Plain::line(&agent.origin)))?;
+                AgentKind::Service => "by a service",
+                AgentKind::Dynamic => "written by a model",
         }
     }
     for problem in survey.card_problems() {

@@ -361,7 +361,7 @@ impl ClientSession {
         if let Some(Err(problem)) = self.shared.places.trust().map(|trust| trust.record(item)) {
             return self.notify(Notice::Problem(problem));
         }
-        self.shared.kit.lock_cards().reload();
+        self.shared.kit.reload(&*self.shared.env);
         let (shared, toolbox) = (&self.shared, &self.shared.kit.toolbox);
         toolbox.set_servers(servers(&shared.places, &shared.mcp, &shared.kit.secrets, &*shared.env, Some(&toolbox.servers())));
         self.offer();

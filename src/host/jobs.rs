@@ -17,7 +17,7 @@ use super::{
     worker_tool::{self, ToolCaller},
     workers::{Assignment, JobRunner, WorkerPort},
 };
-use crate::agents::{self, AgentRegistry, AttemptEnd, CardKind, Cards, Execution, Responder};
+use crate::agents::{self, AgentRegistry, AttemptEnd, Card, CardKind, Cards, Execution, Reloaded, Responder};
 use crate::engine::{AgentJob, Dep, Job, NodeError, REHEARSAL, RunId, WorkerFact};
 use crate::models::{
     AutoModel, ChatModel,
@@ -26,7 +26,7 @@ use crate::models::{
 };
 use crate::plan::{Catalog, Verdict, may_mean};
 use crate::tools::{
-    KnownSecrets, ToolContext, Toolbox, names_in,
+    KnownSecrets, NewAgent, ServiceTool, Tool, ToolContext, Toolbox, names_in,
     sandbox::{SandboxConfig, Watcher},
     unknown_secrets,
 };
@@ -53,6 +53,8 @@ pub(super) struct Kit {
     trust: Option<Trust>,
     /// Where people keep which hosts may get private data.
     kept_trust: Trust,
+    /// The folder of the person's own cards.
+    agents: Option<PathBuf>,
 }
 
 impl Kit {
@@ -69,7 +71,7 @@ impl Kit {
         let secrets = Arc::new(secrets);
         toolbox.set_servers(servers(places, &config.tools.mcp, &secrets, env, None));
         let cards = Mutex::new(AgentRegistry::open(&places.settings, places.config.as_deref()));
-        Ok(Self {
+        let kit = Self {
             workspace: places.workspace.clone(),
             toolbox,
             cards,
@@ -80,7 +82,27 @@ impl Kit {
             secrets,
             trust: places.trust(),
             kept_trust: places.kept_trust(),
-        })
+            agents: places.config.as_ref().map(|folder| folder.join("agents")),
+        };
+        kit.equip(env);
+        Ok(kit)
+    }
+
+    /// Gives agents the tools that only their cards have, as the cards are now.
+    fn equip(&self, env: Lookup<'_>) {
+        let service = |card: &Arc<Card>| Some(Arc::new(ServiceTool::new(&card.name, card.service.as_ref()?, env)) as Arc<dyn Tool>);
+        let mut tools: Vec<Arc<dyn Tool>> = self.cards().iter().filter_map(service).collect();
+        tools.push(Arc::new(NewAgent::new(self.agents.clone())));
+        self.toolbox.set_hidden(tools);
+    }
+
+    /// Reads the cards again.
+    pub(super) fn reload(&self, env: Lookup<'_>) -> Reloaded {
+        let reloaded = self.lock_cards().reload();
+        if reloaded == Reloaded::Changed {
+            self.equip(env);
+        }
+        reloaded
     }
 
     /// The models as they are set up now.
@@ -160,9 +182,9 @@ impl Jobs {
         let call = Arc::<CurrentCall>::default();
         let responder = match card.kind {
             _ if job.rehearsed => Responder::Rehearsal,
-            // A person is there whether a model is or not.
-            CardKind::Human if run != Some(REHEARSAL) => Responder::Operator,
-            CardKind::Human | CardKind::Llm | CardKind::DeepReasoner => {
+            // A person and a service are there whether a model is or not.
+            CardKind::Human | CardKind::Service if run != Some(REHEARSAL) => Responder::Operator,
+            CardKind::Human | CardKind::Service | CardKind::Llm | CardKind::Dynamic | CardKind::DeepReasoner => {
                 if let Some(line) = models.stand_in(run, job.model.as_deref()) {
                     caller.port.report(WorkerFact::Log(line));
                 }
@@ -233,7 +255,14 @@ impl Jobs {
             }
             Ok(Responder::Operator | Responder::Rehearsal) | Err(_) => None,
         };
-        let watcher = matches!(job, Job::Tool { .. }).then(|| self.watcher(port));
+        // What a service says on its way is the node's output.
+        let is_service = |job: &AgentJob| self.kit.cards().for_job(job).is_ok_and(|card| card.kind == CardKind::Service);
+        let is_watched = match job {
+            Job::Tool { .. } => true,
+            Job::Agent(job) => is_service(job),
+            Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. } => false,
+        };
+        let watcher = is_watched.then(|| self.watcher(port));
         ToolContext { model, watcher, ..self.kit.context() }
     }
 

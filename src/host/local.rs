@@ -128,7 +128,7 @@ impl LocalHost {
             loop {
                 watch.changed().await;
                 let Some(host) = host.upgrade() else { return };
-                if host.kit.lock_cards().reload() == agents::Reloaded::Changed {
+                if host.kit.reload(&*host.env) == agents::Reloaded::Changed {
                     host.news.cards.send_modify(|count| *count += 1);
                 }
             }

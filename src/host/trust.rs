@@ -319,10 +319,15 @@ fn meaning(path: &str, text: &str) -> Vec<String> {
     let Ok(card) = Card::parse(text, path, "project") else { return Vec::new() };
     let shipped = AgentRegistry::shipped().cards();
     let tools = |card: &Card| if card.tools.is_empty() { "no tools".to_owned() } else { format!("the tools {}", card.tools.join(", ")) };
-    vec![match shipped.get(&card.name) {
+    let place = card.service.as_ref().map(|service| {
+        let token = service.token_env.as_ref().map(|name| format!(" with the value of {name}")).unwrap_or_default();
+        format!("sends what the agent `{}` gets to {}{token}", card.name, service.url)
+    });
+    let agent = match shipped.get(&card.name) {
         Some(own) => format!("replaces the shipped agent `{}`: it gets {} in place of {}", card.name, tools(&card), tools(own)),
         None => format!("adds the agent `{}` with {}", card.name, tools(&card)),
-    }]
+    };
+    [agent].into_iter().chain(place).collect()
 }
 
 /// The settings of a table that a project may have, one line each.

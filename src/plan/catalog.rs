@@ -155,6 +155,10 @@ pub enum AgentKind {
     Llm,
     /// A class of the program, which asks models in its own way.
     Class,
+    /// A service at an address.
+    Service,
+    /// A model writes it for the objective.
+    Dynamic,
     Human,
 }
 
@@ -184,13 +188,13 @@ pub struct AgentInfo {
 /// The tool whose `command` a shell carries out.
 pub const SHELL_TOOL: &str = "run_command";
 
+/// The tool that runs a Python program.
+pub const PYTHON_TOOL: &str = "run_python";
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolInfo {
     /// `name` or `server:name`, unique.
     pub name: String,
-/// The tool that runs a Python program.
-pub const PYTHON_TOOL: &str = "run_python";
-
     /// What it does; shown to models.
     pub description: String,
     /// JSON Schema of its arguments.
@@ -251,8 +255,11 @@ impl ToolReach {
 
 /// Whether a node can do its work only with a model; what runs inside it apart.
 pub fn needs_model(node: &super::Node, catalog: &Catalog) -> bool {
-    let is_human = |name: &str| catalog.agents.iter().any(|info| info.name == name && info.kind == AgentKind::Human);
-    let agent = node.kind.agent().is_some_and(|work| !work.agent.as_deref().is_some_and(is_human));
+    let asks_none = |name: &str| {
+        let is_other = |kind: AgentKind| matches!(kind, AgentKind::Human | AgentKind::Service);
+        catalog.agents.iter().any(|info| info.name == name && is_other(info.kind))
+    };
+    let agent = node.kind.agent().is_some_and(|work| !work.agent.as_deref().is_some_and(asks_none));
     agent || node.kind.tool().is_some_and(|work| catalog.reach(&work.tool) == ToolReach::Model)
 }
 

@@ -38,6 +38,8 @@ pub struct ToolRegistry {
 struct RegisteredTool {
     tool: Arc<dyn Tool>,
     info: ToolInfo,
+    /// Whether neither plans nor models name it.
+    is_hidden: bool,
     /// Made when it is needed first; why it can't be made otherwise.
     schema: OnceLock<Result<Validator, String>>,
 }
@@ -87,10 +89,19 @@ impl ToolRegistry {
 
     /// Adds a tool, in place of one of the same name.
     pub fn add(&mut self, tool: Arc<dyn Tool>) {
+        self.register(tool, false);
+    }
+
+    /// Adds a tool that neither plans nor models name.
+    pub(super) fn add_hidden(&mut self, tool: Arc<dyn Tool>) {
+        self.register(tool, true);
+    }
+
+    fn register(&mut self, tool: Arc<dyn Tool>, is_hidden: bool) {
         let mut info = tool.info().clone();
         let assessment = Assessment::local(info.risk, String::new());
         info.verdict = self.verdict(&*tool, &assessment, None).0;
-        self.tools.insert(info.name.clone(), Arc::new(RegisteredTool { tool, info, schema: OnceLock::new() }));
+        self.tools.insert(info.name.clone(), Arc::new(RegisteredTool { tool, info, is_hidden, schema: OnceLock::new() }));
     }
 
     /// What the rules say of a call, and why. What they allow asks where the tool has a reason to.
@@ -120,7 +131,15 @@ impl ToolRegistry {
 
     /// All descriptions, sorted by name, with the configuration's verdicts.
     pub fn infos(&self) -> Vec<ToolInfo> {
-        self.tools.values().map(|entry| entry.info.clone()).collect()
+        self.tools.values().filter(|entry| !entry.is_hidden).map(|entry| entry.info.clone()).collect()
+    }
+
+    /// The rule that applies to a tool where its arguments are not looked at, in words.
+    pub fn rule_of(&self, name: &str) -> Option<String> {
+        let entry = self.entry(name)?;
+        let (risk, verdict): (&str, &str) = (entry.info.risk.into(), entry.info.verdict.into());
+        let assessment = Assessment::local(entry.info.risk, format!("its risk is {risk}, where `permissions.{risk}` says {verdict}"));
+        Some(self.verdict(&*entry.tool, &assessment, None).1)
     }
 
     /// Whether a tool can work by the configuration.
@@ -178,7 +197,7 @@ impl ToolRegistry {
     }
 
     fn unknown(&self, name: &str) -> ToolError {
-        let names: Vec<&str> = self.tools.keys().map(String::as_str).collect();
+        let names: Vec<&str> = self.tools.values().filter(|entry| !entry.is_hidden).map(|entry| entry.info.name.as_str()).collect();
         ToolError::refused(format!("there is no tool `{}`", name.escape_debug())).hint(format!("there are: {}", names.join(", ")))
     }
 }

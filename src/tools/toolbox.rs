@@ -1,7 +1,7 @@
 //! `Toolbox`: the tools as they are now: those that come with dagdeck, and those of MCP servers, which come and go.
 
 use super::{
-    PermissionError, ToolError, ToolRegistry, ToolsConfig,
+    PermissionError, Tool, ToolError, ToolRegistry, ToolsConfig,
     mcp::{McpError, McpServers},
 };
 use crate::plan::ToolServer;
@@ -11,8 +11,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 pub struct Toolbox {
     own: ToolRegistry,
     servers: RwLock<Arc<McpServers>>,
-    /// The tools as they were at a revision of the servers.
-    now: RwLock<(u64, Arc<ToolRegistry>)>,
+    /// What only certain agents call, and how often that changed.
+    hidden: RwLock<(u64, Vec<Arc<dyn Tool>>)>,
+    /// The tools as they were at a revision of the servers and of the hidden ones.
+    now: RwLock<((u64, u64), Arc<ToolRegistry>)>,
 }
 
 impl Toolbox {
@@ -22,8 +24,8 @@ impl Toolbox {
     /// A permission list that can't be read.
     pub fn new(config: &ToolsConfig) -> Result<Self, PermissionError> {
         let own = ToolRegistry::builtin(config)?;
-        let now = RwLock::new((0, Arc::new(own.clone())));
-        Ok(Self { own, servers: RwLock::default(), now })
+        let now = RwLock::new(((0, 0), Arc::new(own.clone())));
+        Ok(Self { own, servers: RwLock::default(), hidden: RwLock::default(), now })
     }
 
     pub fn servers(&self) -> Arc<McpServers> {
@@ -35,17 +37,25 @@ impl Toolbox {
         *self.servers.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(servers);
     }
 
+    /// Takes other tools that neither plans nor models name.
+    pub fn set_hidden(&self, tools: Vec<Arc<dyn Tool>>) {
+        let mut hidden = self.hidden.write().unwrap_or_else(PoisonError::into_inner);
+        *hidden = (hidden.0 + 1, tools);
+    }
+
     /// The tools as they are now.
     pub fn now(&self) -> Arc<ToolRegistry> {
         let servers = self.servers();
         // Read before the tools are: what changes meanwhile is seen the next time.
-        let revision = servers.revision();
+        let (changes, hidden) = self.hidden.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let revision = (servers.revision(), changes);
         let (known, registry) = self.now.read().unwrap_or_else(PoisonError::into_inner).clone();
         if known == revision {
             return registry;
         }
         let mut registry = self.own.clone();
         servers.tools().into_iter().for_each(|tool| registry.add(tool));
+        hidden.into_iter().for_each(|tool| registry.add_hidden(tool));
         let registry = Arc::new(registry);
         *self.now.write().unwrap_or_else(PoisonError::into_inner) = (revision, registry.clone());
         registry

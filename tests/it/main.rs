@@ -28,6 +28,7 @@ mod mishaps;
 mod model_plans;
 mod opening;
 mod pages;
+mod other_agents;
 mod past_runs;
 mod permitting;
 mod reasons;

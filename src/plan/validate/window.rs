@@ -66,7 +66,7 @@ fn window(check: &PlanCheck, node: &Node) -> Option<(String, u64)> {
 fn prompt(check: &PlanCheck, node: &Node, window: u64) -> Option<PromptSize> {
     let (plan, agent) = (check.plan, node.kind.agent()?);
     let card = agent.agent.as_deref().and_then(|name| check.stock.agents.get(name)).and_then(|&card| check.catalog.agents.get(card));
-    if card.is_some_and(|card| card.kind == AgentKind::Human) {
+    if card.is_some_and(|card| matches!(card.kind, AgentKind::Human | AgentKind::Service)) {
         return None;
     }
     let policy = |field: fn(&Policy) -> Option<u64>| field(&node.policy).or_else(|| field(&plan.defaults));

@@ -3,3 +3,4 @@
 pub mod chat;
 pub mod program;
 pub mod pty;
+pub mod service;
