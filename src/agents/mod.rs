@@ -26,7 +26,7 @@ mod watch;
 pub use attempt::AttemptEnd;
 pub use card::{Card, CardError, CardKind, CardLimits, ToolList};
 pub use execution::{Execution, Responder, run};
-pub use registry::{AgentRegistry, Cards, Reloaded};
+pub use registry::{AgentRegistry, CardSource, Cards, Reloaded};
 pub use shipped::SHIPPED;
 pub use watch::Watch;
 

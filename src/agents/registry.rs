@@ -31,6 +31,13 @@ pub struct Cards {
     problems: Vec<CardError>,
 }
 
+/// A card as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CardSource {
+    pub text: String,
+    pub file: Option<PathBuf>,
+}
+
 /// A folder of cards.
 #[derive(Debug)]
 struct CardFolder {
@@ -102,6 +109,17 @@ impl AgentRegistry {
         }
         self.cards = Arc::new(cards);
         Reloaded::Changed
+    }
+
+    /// The card of that name as it is written; without a file where it comes with the program.
+    pub fn source(&self, name: &str) -> Option<CardSource> {
+        let named = |known: &KnownCard| known.good.as_ref().is_some_and(|card| card.name == name);
+        let of_file = self.places.iter().find_map(|place| {
+            let (path, known) = place.files.iter().find(|(_, known)| named(known))?;
+            Some(CardSource { text: known.text.clone(), file: Some(path.clone()) })
+        });
+        let shipped = || SHIPPED.iter().find(|(file, _)| file.strip_suffix(".md") == Some(name));
+        of_file.or_else(|| Some(CardSource { text: shipped()?.1.to_owned(), file: None }))
     }
 
     /// The folders that are looked at.

@@ -5,6 +5,7 @@ use super::{
     headless::{StoredRun, flags},
     ls::short,
     named,
+    permissions::propose,
 };
 use crate::{
     engine::{Command, Gate, GateId, GateKind, GateReply, Run, WrittenValue},
@@ -76,7 +77,11 @@ async fn reply_to(
         Some(rule) => rule.keep((&stored.run, &stored.state), (gate, &reply), place, io)?,
         None => None,
     };
+    let is_ruled = made.is_some();
     let ended = stored.resume(vec![command], &flags, place, io).await;
+    if ended.is_ok() && rule.is_some() && !is_ruled {
+        propose((&stored.run, &stored.state), (gate, &reply), place, io);
+    }
     made.filter(|_| ended.is_err()).into_iter().for_each(|rule| rule.take_back(io));
     ended
 }

@@ -3,9 +3,12 @@
 use super::{CliContext, CliError, Exit, Io, ListArgs, ToolsArgs};
 use crate::{
     engine::REHEARSAL,
-    host::{Survey, client::ModelStatus},
+    host::{
+        Inventory, LOOKED_AT, Survey, Trust, UseCounts,
+        client::{AgentEntry, ModelStatus, ToolEntry, UseCount},
+    },
     plan::{AgentKind, ToolServer},
-    text::Plain,
+    text::{Plain, counted},
     tools::mcp::{McpError, McpServers, McpStatus},
 };
 use serde_json::json;
@@ -16,27 +19,47 @@ use serde_json::json;
 /// When the configuration can't be used.
 pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let survey = place.survey()?;
-    let catalog = survey.catalog();
+    let agents = inventory(&survey, place).agents;
     if args.json {
-        io.json(&json!(catalog.agents))?;
+        io.json(&json!(agents))?;
     } else {
-        let width = catalog.agents.iter().map(|agent| Plain::line(&agent.name).width()).max().unwrap_or(0);
-        for agent in &catalog.agents {
+        let width = agents.iter().map(|agent| Plain::line(&agent.info.name).width()).max().unwrap_or(0);
+        for AgentEntry { info: agent, used } in &agents {
             let name = Plain::line(&agent.name).pad(width);
             let how = match agent.kind {
                 AgentKind::Llm => "by a model",
                 AgentKind::Class => "built in",
-                AgentKind::Human => "by a person",
-            };
-            io.line(&format!("{name}  {how:<11}  {}  ({})", Plain::summary(&agent.description), Plain::line(&agent.origin)))?;
                 AgentKind::Service => "by a service",
                 AgentKind::Dynamic => "written by a model",
+                AgentKind::Human => "by a person",
+            };
+            let used = use_label(used, "node").map(|used| format!("; {used}")).unwrap_or_default();
+            io.line(&format!("{name}  {how:<18}  {}  ({}{used})", Plain::summary(&agent.description), Plain::line(&agent.origin)))?;
+        }
+        if agents.iter().any(|agent| agent.used.times > 0) {
+            io.say(&format!("nodes are counted over the newest {LOOKED_AT} runs"));
         }
     }
     for problem in survey.card_problems() {
         io.say(CliError::from(problem).to_string().replacen("error:", "warning:", 1).as_str());
     }
     Ok(Exit::Success)
+}
+
+/// What there is, with how it was used as far as there is a journal.
+fn inventory(survey: &Survey, place: &CliContext) -> Inventory {
+    let workspace = &place.places.workspace;
+    let counts = place.store().ok().and_then(|store| UseCounts::read(&store, workspace).ok()).unwrap_or_default();
+    // The rules themselves are listed by `dagdeck permissions`, which says what is wrong with their file.
+    survey.inventory(&counts, &Trust::of(&place.places.home, workspace).rules().list().unwrap_or_default())
+}
+
+/// How often something was used, in words; nothing where it never was.
+fn use_label(used: &UseCount, what: &str) -> Option<String> {
+    let times = usize::try_from(used.times).unwrap_or(usize::MAX);
+    let failed = if used.failed > 0 { format!(", {} failed", used.failed) } else { String::new() };
+    let error = used.last_error.as_ref().map(|error| format!(", last: {}", Plain::summary(error))).unwrap_or_default();
+    (times > 0).then(|| format!("{}{failed}{error}", counted(times, what)))
 }
 
 /// Lists tools with their risk and what is decided about them, or the servers that bring tools.
@@ -55,7 +78,8 @@ pub async fn tools(args: &ToolsArgs, place: &CliContext, io: &mut Io<'_>) -> Res
         io.say(&CliError::new(format!("the MCP server `{server}` can't be used: {}", Plain::line(&error.message))).hint(hint).to_string());
     }
     servers.problems().iter().for_each(|problem| io.say(&format!("warning: {}", Plain::line(problem))));
-    let listed = if args.servers { list_servers(&servers.status(), args.list.json, io) } else { list_tools(&survey, args.list.json, io) };
+    let listed =
+        if args.servers { list_servers(&servers.status(), args.list.json, io) } else { list_tools(&survey, args.list.json, place, io) };
     servers.stop().await;
     listed?;
     Ok(if failed.is_empty() { Exit::Success } else { Exit::Error })
@@ -114,21 +138,26 @@ fn list_servers(servers: &[McpStatus], as_json: bool, io: &mut Io<'_>) -> Result
     Ok(())
 }
 
-fn list_tools(survey: &Survey, as_json: bool, io: &mut Io<'_>) -> Result<(), CliError> {
-    let catalog = survey.catalog();
+fn list_tools(survey: &Survey, as_json: bool, place: &CliContext, io: &mut Io<'_>) -> Result<(), CliError> {
+    let (catalog, tools) = (survey.catalog(), inventory(survey, place).tools);
     if as_json {
-        return io.json(&json!(catalog.tools));
+        return io.json(&json!(tools));
     }
-    let width = catalog.tools.iter().map(|tool| Plain::line(&tool.name).width()).max().unwrap_or(0);
+    let width = tools.iter().map(|tool| Plain::line(&tool.info.name).width()).max().unwrap_or(0);
     io.say(&format!("{}  risk     permission  what it does", Plain::line("tool").pad(width)));
-    for tool in &catalog.tools {
+    for ToolEntry { info: tool, is_set_up, used, .. } in &tools {
         let risk: &str = tool.risk.into();
-        let verdict = if survey.has_tool(&tool.name) { tool.verdict.into() } else { "off" };
+        let verdict = if *is_set_up { tool.verdict.into() } else { "off" };
+        let used = use_label(used, "call").map(|used| format!(" ({used})")).unwrap_or_default();
         let name = Plain::line(&tool.name).pad(width);
-        io.row(&name.then(&Plain::line(&format!("  {risk:<7}  {verdict:<10}  "))), &Plain::summary(&tool.description), usize::MAX)?;
+        io.row(
+            &name.then(&Plain::line(&format!("  {risk:<7}  {verdict:<10}  "))),
+            &Plain::summary(&format!("{}{used}", tool.description)),
+            usize::MAX,
+        )?;
     }
     survey.servers().status().iter().try_for_each(|server| list_offers(server, io))?;
-    if catalog.tools.iter().any(|tool| !survey.has_tool(&tool.name)) {
+    if tools.iter().any(|tool| !tool.is_set_up) {
         io.say("off: not set up, so it is offered to nobody; `dagdeck doctor` says what is missing");
     }
     let waiting: Vec<&str> =

@@ -11,7 +11,15 @@ pub struct PermissionsArgs {
     /// End the rule of this number
     #[arg(long, value_name = "NUMBER")]
     pub revoke: Vec<u32>,
-    /// Print the rules as JSON
+    /// Propose rules for calls like the one that was approved at this node or gate, with the earlier calls that each would have covered; with `--for` keep one
+    #[arg(long, value_name = "NODE", conflicts_with = "revoke")]
+    pub like: Option<String>,
+    /// The run of `--like` [default: last]
+    #[arg(long, requires = "like")]
+    pub run: Option<String>,
+    #[command(flatten)]
+    pub rule: RuleArgs,
+    /// Print the rules, or the proposals, as JSON
     #[arg(long, conflicts_with = "revoke")]
     pub json: bool,
 }

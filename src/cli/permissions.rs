@@ -1,19 +1,24 @@
 //! `dagdeck permissions`: the rules that decide calls, where each is kept and how often it did; and the rules that replies to gates make.
 
-use super::{CliContext, CliError, Exit, Io, PermissionsArgs, RuleArgs};
+use super::{CliContext, CliError, Exit, Io, PermissionsArgs, RuleArgs, headless::StoredRun, ls::short};
 use crate::{
-    engine::{Gate, GateKind, GateReply, RunId, RunState},
-    host::{Clock, KeptRule, KeptRules, RuledCall, SystemClock, Trust, user},
-    plan::Verdict,
+    engine::{Gate, GateId, GateReply, RunId, RunState},
+    host::{Clock, KeptRule, KeptRules, RuleOffer, RuleScope, RuleSource, SystemClock, Trust, user},
     text::{Plain, counted, duration},
 };
 use serde_json::json;
 
-/// Lists the rules, or ends some.
+/// Lists the rules, ends some, or proposes and keeps one for calls like one that was approved.
 ///
 /// # Errors
-/// When the configuration can't be used, or a rule can't be ended.
+/// When the configuration can't be used, a rule can't be ended, or none can be made.
 pub fn permissions(args: &PermissionsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    if let Some(name) = &args.like {
+        return like(name, args, place, io);
+    }
+    if args.rule.scope.is_some() {
+        return Err(CliError::usage("`--for` needs `--like NODE`: the node or gate whose call was approved"));
+    }
     let kept = Trust::of(&place.places.home, &place.places.workspace).rules();
     for id in &args.revoke {
         kept.revoke(*id)?;
@@ -54,6 +59,56 @@ pub fn permissions(args: &PermissionsArgs, place: &CliContext, io: &mut Io<'_>) 
     Ok(Exit::Success)
 }
 
+/// Proposes rules for calls like the one that was approved there, or keeps one of them.
+fn like(name: &str, args: &PermissionsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let stored = StoredRun::find(args.run.as_deref().unwrap_or("last"), args.json, place)?;
+    let id = approved(&stored, name)?;
+    let source = RuleSource::approved(&stored.run, &stored.state, id, &place.places.workspace)?;
+    if let Some(scope) = args.rule.scope {
+        args.rule.make(scope, source, place, io)?;
+        return Ok(Exit::Success);
+    }
+    let offers = source.offers(&place.store()?.audit()?);
+    if args.json {
+        io.json(&json!(offers))?;
+        return Ok(Exit::Success);
+    }
+    for offer in &offers {
+        let label = match &offer.rule {
+            Ok(rule) => format!("{rule}; {}", offer.covered.label()),
+            Err(why) => why.clone(),
+        };
+        io.line(&format!("--for {:<7}  {}", offer.scope.word(), Plain::line(&label)))?;
+    }
+    io.say("with one of these `--for`, the rule is kept");
+    Ok(Exit::Success)
+}
+
+/// The gate of that number, or the last one of that node, that somebody approved.
+fn approved(stored: &StoredRun, name: &str) -> Result<GateId, CliError> {
+    let fits = |gate: &Gate| name == gate.node.as_str() || name.parse() == Ok(gate.id.0);
+    let is_yes = |reply: &GateReply| matches!(reply, GateReply::Approve | GateReply::Modify { .. });
+    let yes = stored.state.gates().filter(|(gate, decided)| fits(gate) && decided.is_some_and(|decided| is_yes(&decided.decision)));
+    let last = yes.last().map(|(gate, _)| gate.id);
+    last.ok_or_else(|| {
+        CliError::new(format!("nothing was approved at `{name}` in run `{}`", short(&stored.run.0)))
+            .hint("`dagdeck show` lists the gates of a run and what was replied")
+    })
+}
+
+/// Proposes a rule for calls like the one that was approved, with the earlier calls that it would have covered.
+pub(super) fn propose((run, state): (&RunId, &RunState), (gate, reply): (&Gate, &GateReply), place: &CliContext, io: &mut Io<'_>) {
+    let is_yes = matches!(reply, GateReply::Approve | GateReply::Modify { .. });
+    let Some(source) = RuleSource::of(run, state, (gate, reply), &place.places.workspace).ok().filter(|_| is_yes) else { return };
+    let Ok(audit) = place.store().and_then(|store| Ok(store.audit()?)) else { return };
+    let offers = source.offers(&audit);
+    let of = |scope| offers.iter().find(|offer| offer.scope == scope && offer.rule.is_ok());
+    if let Some(RuleOffer { scope, rule: Ok(rule), covered }) = of(RuleScope::Project).or_else(|| of(RuleScope::Same)) {
+        let command = format!("dagdeck permissions --like {} --run {} --for {}{}", gate.id.0, short(&run.0), scope.word(), place.flags);
+        io.say(&format!("`{command}` keeps a rule: {}; {}", Plain::line(rule), Plain::line(&covered.label())));
+    }
+}
+
 impl RuleArgs {
     /// Keeps the rule that a reply makes, if it makes one.
     ///
@@ -67,33 +122,20 @@ impl RuleArgs {
         io: &mut Io<'_>,
     ) -> Result<Option<NewRule>, CliError> {
         let Some(scope) = self.scope else { return Ok(None) };
-        let tool =
-            state.tool_of_gate(gate).ok_or_else(|| CliError::new("no rule can be made here: the gate isn't about the call of a tool"))?;
-        match &gate.kind {
-            GateKind::Permission { leaves: Some(_), .. } => {
-                let message = "no rule can be made here: the gate is about data that leaves";
-                return Err(CliError::new(message).hint("`dagdeck trust --host` allows a host for good"));
-            }
-            GateKind::Approval if !state.asks_by_permission(gate) => {
-                return Err(CliError::new("no rule can be made here: the plan itself asks, and no rule takes its gates away"));
-            }
-            _ => {}
-        }
-        let (verdict, args) = match reply {
-            GateReply::Modify { payload } => (Verdict::Allow, payload),
-            GateReply::Reject { .. } => (Verdict::Deny, &gate.payload),
-            _ => (Verdict::Allow, &gate.payload),
-        };
+        self.make(scope, RuleSource::of(run, state, (gate, reply), &place.places.workspace)?, place, io).map(Some)
+    }
+
+    /// Keeps the rule of a scope.
+    fn make(&self, scope: RuleScope, source: RuleSource<'_>, place: &CliContext, io: &mut Io<'_>) -> Result<NewRule, CliError> {
         let only = self.only.iter().map(|only| {
             let pair = only.split_once('=').map(|(name, pattern)| (name.to_owned(), pattern.to_owned()));
             pair.ok_or_else(|| CliError::usage(format!("`--only {only}` is not NAME=PATTERN")))
         });
-        let call = RuledCall { run, node: &gate.node, tool, args, workspace: &place.places.workspace };
-        let rule = KeptRule::of(call, verdict, scope, only.collect::<Result<_, _>>()?, (user(), SystemClock.now()))?;
+        let rule = source.rule(scope, only.collect::<Result<_, _>>()?, (user(), SystemClock.now()))?;
         let rules = Trust::of(&place.places.home, &place.places.workspace).rules();
         let rule = rules.add(rule)?;
         io.say(&format!("rule {}: {}; `dagdeck permissions --revoke {}` ends it", rule.id, Plain::line(&rule.label()), rule.id));
-        Ok(Some(NewRule { rules, id: rule.id }))
+        Ok(NewRule { rules, id: rule.id })
     }
 }
 

@@ -33,7 +33,15 @@ pub struct Gate {
     pub opened: Time,
 }
 
+/// How the reason of a gate begins that the plan itself wants before a node.
+pub(in crate::engine) const PLAN_ASKS: &str = "the plan asks";
+
 impl Gate {
+    /// Whether the plan itself wants it, whatever is allowed.
+    pub fn is_planned(&self) -> bool {
+        self.why.starts_with(PLAN_ASKS)
+    }
+
     /// What it asks, in a sentence.
     pub fn asks(&self) -> String {
         match &self.kind {

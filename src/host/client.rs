@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
+pub use super::inventory::{AgentEntry, CoveredCalls, Inventory, RuleEntry, RuleOffer, RuleScope, ServerEntry, ToolEntry, UseCount};
 pub use super::model_setup::{
     KeptModel, ModelOffer, ModelSetup, ModelTrial, ProviderOffer, SetupFailure, SetupFault, SetupKey, SetupNews, SetupStep, TypedKey,
     read_price,
@@ -92,6 +93,22 @@ pub enum Request {
     AllowHost(String),
     /// Approve a gate as it is shown, and let such calls of its tool run in this workspace from now on.
     ApproveAlways { run: RunId, gate: GateId, hash: String },
+    /// Rules for calls like the one that was approved at a gate; answered by `RuleOffers` or `Problem`. Keeps nothing.
+    OfferRules { run: RunId, gate: GateId },
+    /// Keep such a rule; answered by `RuleKept` or `Problem`.
+    KeepRule { run: RunId, gate: GateId, scope: RuleScope },
+    /// Agents, tools, servers and rules, with how they were used; answered by `Inventory` or `Problem`.
+    ListInventory,
+    /// Start a server of tools anew, or end it; answered by `Inventory` or `Problem`.
+    TurnServer { name: String, turn: ServerTurn },
+    /// The end of a server's log; answered by `ServerLog` or `Problem`.
+    ReadServerLog(String),
+    /// The card of an agent, to edit it; answered by `CardRead` or `Problem`.
+    ReadCard(String),
+    /// Keep a card as it was edited; answered by `CardSaved`, `CardRefused` or `Problem`.
+    SaveCard { name: String, text: String },
+    /// End a rule; answered by `Inventory` or `Problem`.
+    RevokeRule(u32),
     /// Read the plan in a file, by its path from the workspace; answered by `PlanRead` or `Problem`.
     ReadPlan(String),
     /// Write a text into a file, by its path from the workspace; answered by `TextSaved`, `TextThere` or `Problem`.
@@ -140,6 +157,14 @@ pub struct MadePlan {
     pub calls: Vec<ModelCall>,
     /// Whether it is the plan that was there, changed.
     pub changes: bool,
+}
+
+/// What is done with a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ServerTurn {
+    /// It ends where it runs, and starts.
+    Restart,
+    Stop,
 }
 
 /// What happens to a file that is there already.
@@ -215,6 +240,20 @@ pub enum Notice {
     SetUp { id: u64, news: SetupNews },
     /// Files that are not trusted as they are.
     Trust(Vec<TrustItem>),
+    /// Agents, tools, servers and rules, as they are now.
+    Inventory(Box<Inventory>),
+    /// The card of an agent, and the file that a change of it goes to.
+    CardRead { name: String, text: String, file: String },
+    /// A card was kept in that file.
+    CardSaved { name: String, file: String },
+    /// A card can't be used as it was written, and nothing was kept.
+    CardRefused { name: String, text: String, why: String },
+    /// The end of a server's log.
+    ServerLog { name: String, text: String },
+    /// What rules the yes to a gate could become.
+    RuleOffers { run: RunId, gate: GateId, offers: Vec<RuleOffer> },
+    /// A rule is kept in that file: its number, and what it does.
+    RuleKept { id: u32, what: String, file: String },
     /// Something that was asked for could not be done.
     Problem(Problem),
     /// The journal can't be written: the run is frozen in memory.

@@ -1,12 +1,13 @@
 //! One client's connection: requests in, notices out. Two tasks: requests are never held up by a screen that is slow to take notices.
 
 use super::{
-    client::{Client, Connection, Hello, ModelSetup, Notice, PlanningId, Problem, Request, SetupNews, SetupStep, There},
+    client::{Client, Connection, Hello, ModelSetup, Notice, PlanningId, Problem, Request, ServerTurn, SetupNews, SetupStep, There},
     config_text::ConfigText,
     follow::{SeenRuns, follow},
     gate_with_tool::GateWithTool,
     gates::{self, TurnedAway},
-    kept_rules::{KeptRule, RuleScope, RuledCall},
+    inventory::RuleScope,
+    kept_rules::{KeptRule, RuledCall},
     local::{LocalHost, NewRun, Shared},
     looked::LastLook,
     mcp::servers,
@@ -218,6 +219,35 @@ impl ClientSession {
                 self.tell(self.shared.places.kept_trust().allow_host(&host));
             }
             Request::ApproveAlways { run, gate, hash } => self.approve_always(run, gate, hash).await,
+            Request::ListInventory => self.inventory(),
+            Request::TurnServer { name, turn } => self.turn_server(name, turn),
+            Request::ReadServerLog(name) => {
+                let shared = self.shared.clone();
+                self.aside(move || shared.server_log(name).unwrap_or_else(Notice::Problem));
+            }
+            Request::ReadCard(name) => {
+                let shared = self.shared.clone();
+                self.aside(move || shared.read_card(&name).unwrap_or_else(Notice::Problem));
+            }
+            Request::SaveCard { name, text } => {
+                self.notify_with(self.shared.save_card(&name, text));
+                self.notify(self.catalog());
+            }
+            Request::RevokeRule(id) => {
+                self.tell(self.shared.places.kept_trust().rules().revoke(id));
+                self.inventory();
+            }
+            Request::OfferRules { run, gate } => {
+                let shared = self.shared.clone();
+                self.aside(move || match shared.offer_rules(&run, gate) {
+                    Ok(offers) => Notice::RuleOffers { run, gate, offers },
+                    Err(problem) => Notice::Problem(problem),
+                });
+            }
+            Request::KeepRule { run, gate, scope } => {
+                let shared = self.shared.clone();
+                self.aside(move || shared.keep_rule(&run, gate, scope).unwrap_or_else(Notice::Problem));
+            }
             Request::ReadPlan(path) => self.read_plan(path),
             Request::SaveText { path, text, there } => self.save_text(path, text, there),
             Request::SavePlan { path, plan, form, there } => self.save_plan(path, plan, form, there),
@@ -247,6 +277,19 @@ impl ClientSession {
             }
         }
         true
+    }
+
+    fn inventory(&mut self) {
+        let shared = self.shared.clone();
+        self.aside(move || shared.inventory().unwrap_or_else(Notice::Problem));
+    }
+
+    fn turn_server(&mut self, name: String, turn: ServerTurn) {
+        let (shared, listener) = (self.shared.clone(), self.listener.clone());
+        self.tasks.spawn(async move {
+            // A client that has gone hears nothing.
+            shared.turn_server(&name, turn).await.into_iter().for_each(|notice| drop(listener.send(notice)));
+        });
     }
 
     /// Without a rule nothing is approved.

@@ -1,11 +1,11 @@
 //! `KeptRules`: what people said at gates for more than one call, kept in the user's state folder for one workspace. It counts from the
 //! moment it is written, and no longer once it is revoked. It can't allow what the configuration denies.
 
-use super::client::Problem;
+use super::{client::Problem, inventory::RuleScope};
 use crate::engine::{RunId, Time};
 use crate::files::{self, beside};
-use crate::plan::{NodeId, SHELL_TOOL, Verdict};
-use crate::tools::{CallArguments, CallRule, Judgement};
+use crate::plan::{NodeId, PYTHON_TOOL, SHELL_TOOL, Verdict};
+use crate::tools::{CallArguments, CallRule, Judgement, NEW_AGENT};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{
@@ -41,28 +41,6 @@ pub struct KeptRule {
     /// How many calls it decided.
     #[serde(default)]
     pub hits: u64,
-}
-
-/// How far a reply to a gate reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum RuleScope {
-    /// The same tool with the same arguments, in this run.
-    Same,
-    /// The tool on this node, in this run.
-    Node,
-    /// The tool in this run.
-    Run,
-    /// The tool in this workspace, from now on; of `run_command` the same command.
-    Project,
-}
-
-impl RuleScope {
-    pub const ALL: [Self; 4] = [Self::Same, Self::Node, Self::Run, Self::Project];
-
-    pub fn word(self) -> &'static str {
-        self.into()
-    }
 }
 
 /// A call that rules may decide.
@@ -183,8 +161,12 @@ impl KeptRule {
         args: BTreeMap<String, String>,
         by: (String, Time),
     ) -> Result<Self, Problem> {
+        if call.tool == NEW_AGENT && verdict == Verdict::Allow {
+            return Err(Problem::new("no rule can be made here: each agent that a model wrote is shown before it works"));
+        }
         let is_shell = scope == RuleScope::Project && call.tool == SHELL_TOOL && args.is_empty();
-        let is_exact = scope == RuleScope::Same || is_shell && verdict == Verdict::Deny;
+        let is_program = scope == RuleScope::Project && call.tool == PYTHON_TOOL && args.is_empty();
+        let is_exact = scope == RuleScope::Same || is_program || is_shell && verdict == Verdict::Deny;
         let command = call.args["command"].as_str().filter(|_| is_shell && verdict == Verdict::Allow);
         let args = args.into_iter().chain(command.map(|command| ("command".to_owned(), command.to_owned()))).collect();
         let rule = Self {
@@ -204,15 +186,20 @@ impl KeptRule {
         Ok(rule)
     }
 
-    fn covers(&self, call: RuledCall<'_>) -> bool {
+    pub(super) fn covers(&self, call: RuledCall<'_>) -> bool {
         self.run.as_ref().is_none_or(|run| run == call.run)
             && self.node.as_ref().is_none_or(|node| node == call.node)
             && self.exact.as_ref().is_none_or(|args| args == call.args)
             && self.rule.covers(call.tool, CallArguments { values: call.args, workspace: call.workspace })
     }
 
-    /// What it does, in words.
+    /// What it does and who said so, in words.
     pub fn label(&self) -> String {
+        format!("{}, by {}", self.what(), self.by)
+    }
+
+    /// What it does, in words.
+    pub fn what(&self) -> String {
         let verdict: &str = self.rule.verdict.into();
         let what = if self.exact.is_some() { " with the same arguments" } else { "" };
         let place = match (&self.run, &self.node) {
@@ -220,7 +207,7 @@ impl KeptRule {
             (Some(run), None) => format!("in run {}", crate::engine::short_name(&run.0)),
             (None, _) => "in this workspace".to_owned(),
         };
-        format!("{verdict} {}{what} {place}, by {}", self.rule.label(), self.by)
+        format!("{verdict} {}{what} {place}", self.rule.label())
     }
 }
 
@@ -239,27 +226,34 @@ mod tests {
         /// What each scope means, said literally.
         #[test]
         fn a_rule_reaches_as_far_as_its_scope(
-            made in proptest::collection::vec((0..4_usize, any::<bool>(), 0..2_usize, 0..2_usize, 0..2_usize, 0..2_usize), 0..5),
-            (tool, run, node, path) in (0..2_usize, 0..2_usize, 0..2_usize, 0..2_usize),
+            made in proptest::collection::vec((0..4_usize, any::<bool>(), 0..3_usize, 0..2_usize, 0..2_usize, 0..7_usize), 0..5),
+            (tool, run, node, what) in (0..3_usize, 0..2_usize, 0..2_usize, 0..7_usize),
             base in prop::sample::select(vec![Verdict::Allow, Verdict::Ask, Verdict::Deny]),
         ) {
             let folder = tempfile::tempdir().unwrap();
             let rules = KeptRules::new(folder.path().to_owned());
-            let tools = ["write_file", "s:write"];
+            let tools = ["write_file", "s:write", SHELL_TOOL];
             let runs = ["r0", "r1"].map(|name| RunId(name.to_owned()));
             let nodes = ["a", "b"].map(NodeId::new);
-            let args = ["x", "y"].map(|path| json!({ "path": path }));
+            let commands = ["git log", "git log -n 3", "git log --output=a", "git log | sh", "git log\nid", "A=1 git log", "git log *"];
+            let is_plain = |what: usize| what < 3;
+            let args = commands.map(|command| json!({ "command": command, "path": command }));
             let scopes = [RuleScope::Same, RuleScope::Node, RuleScope::Run, RuleScope::Project];
             let mut literal = base;
-            for (scope, allows, of_tool, of_run, of_node, of_path) in made {
+            for (scope, allows, of_tool, of_run, of_node, of_what) in made {
                 let verdict = if allows { Verdict::Allow } else { Verdict::Deny };
-                let call = RuledCall { run: &runs[of_run], node: &nodes[of_node], tool: tools[of_tool], args: &args[of_path], workspace: folder.path() };
-                rules.add(KeptRule::of(call, verdict, scopes[scope], BTreeMap::new(), ("tester".into(), Time(1))).unwrap()).unwrap();
+                let call = RuledCall { run: &runs[of_run], node: &nodes[of_node], tool: tools[of_tool], args: &args[of_what], workspace: folder.path() };
+                let is_command = of_tool == 2 && scope == 3;
+                let rule = KeptRule::of(call, verdict, scopes[scope], BTreeMap::new(), ("tester".into(), Time(1)));
+                prop_assert_eq!(rule.is_ok(), !(is_command && allows && !is_plain(of_what)));
+                let Ok(rule) = rule else { continue };
+                rules.add(rule).unwrap();
                 let fits = of_tool == tool && match scope {
-                    0 => of_run == run && of_path == path,
+                    0 => of_run == run && of_what == what,
                     1 => of_run == run && of_node == node,
                     2 => of_run == run,
-                    _ => true,
+                    // A command for the workspace is the whole command.
+                    _ => of_tool != 2 || of_what == what,
                 };
                 if fits && !allows {
                     literal = Verdict::Deny;
@@ -267,7 +261,7 @@ mod tests {
                     literal = Verdict::Allow;
                 }
             }
-            let call = RuledCall { run: &runs[run], node: &nodes[node], tool: tools[tool], args: &args[path], workspace: folder.path() };
+            let call = RuledCall { run: &runs[run], node: &nodes[node], tool: tools[tool], args: &args[what], workspace: folder.path() };
             prop_assert_eq!(judge(&rules, base, call), literal);
         }
     }
@@ -293,6 +287,18 @@ mod tests {
         rules.revoke(kept.id).unwrap();
         assert_eq!(judge(&rules, Verdict::Ask, call), Verdict::Ask);
         assert!(rules.revoke(kept.id).is_err());
+    }
+
+    #[test]
+    fn a_rule_for_the_workspace_is_about_the_whole_program_and_none_is_about_written_agents() {
+        let (run, node, workspace) = (RunId("r".into()), NodeId::new("a"), Path::new("/w"));
+        let (args, other) = (json!({"code": "print(1)"}), json!({"code": "print(2)"}));
+        let call = RuledCall { run: &run, node: &node, tool: PYTHON_TOOL, args: &args, workspace };
+        let of = |call| KeptRule::of(call, Verdict::Allow, RuleScope::Project, BTreeMap::new(), ("tester".to_owned(), Time(1)));
+        let rule = of(call).unwrap();
+        assert!(rule.covers(call) && !rule.covers(RuledCall { args: &other, ..call }));
+        assert_eq!(rule.what(), "allow run_python with the same arguments in this workspace");
+        assert!(of(RuledCall { tool: NEW_AGENT, ..call }).unwrap_err().message.contains("is shown before it works"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Runs the engine against the world: sessions, workers, the client protocol.
 
 mod call_asker;
+mod cards;
 pub mod client;
 mod clock;
 pub mod config;
@@ -17,6 +18,7 @@ mod headless;
 mod headless_tests;
 #[cfg(test)]
 mod host_tests;
+mod inventory;
 mod jobs;
 mod kept_rules;
 mod link;
@@ -35,6 +37,7 @@ mod prompts;
 mod provider;
 mod refusing;
 mod resources;
+mod rule_offers;
 mod run_task;
 mod save;
 mod session;
@@ -56,6 +59,7 @@ mod tries;
 #[cfg(test)]
 mod tries_tests;
 mod trust;
+mod use_counts;
 mod worker_agent;
 mod worker_code;
 mod worker_model;
@@ -65,11 +69,14 @@ mod workers;
 pub use clock::{Clock, SystemClock};
 pub use doctor::{DoctorCheck, Health, examine};
 pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, ResumeFrom, RunSignals, Yes};
-pub use kept_rules::{KeptRule, KeptRules, RuleScope, RuledCall};
+pub use inventory::{Inventory, RuleOffer, RuleScope};
+pub use kept_rules::{KeptRule, KeptRules, RuledCall};
 pub use link::{Linked, link};
 pub use local::{LocalHost, NewRun, user};
 pub use places::Folders;
+pub use rule_offers::RuleSource;
 pub use setup::SetUp;
 pub use shell_previews::{GateLook, PreviewSeen};
 pub use survey::Survey;
 pub use trust::{Trust, TrustItem, TrustState};
+pub use use_counts::{LOOKED_AT, UseCounts};

@@ -3,10 +3,13 @@
 use super::{
     client::{ModelList, ModelStatus, Problem},
     config::Config,
+    inventory::Inventory,
     jobs::Kit,
+    kept_rules::KeptRule,
     places::Folders,
     refusing::findings,
     setup::SetUp,
+    use_counts::UseCounts,
 };
 use crate::models::config::{Environment, Lookup};
 use crate::plan::{Catalog, Plan, validate::Finding};
@@ -42,9 +45,9 @@ impl Survey {
         findings(plan, &self.catalog(), &self.kit.secrets)
     }
 
-    /// Whether a tool can be called as things are set up.
-    pub fn has_tool(&self, name: &str) -> bool {
-        self.kit.toolbox.now().is_configured(name)
+    /// What there is, with how it was used and the rules that people made.
+    pub fn inventory(&self, counts: &UseCounts, rules: &[KeptRule]) -> Inventory {
+        self.kit.inventory(self.chosen.as_deref(), counts, rules)
     }
 
     /// The servers that have tools of their own.

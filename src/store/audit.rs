@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::{collections::BTreeSet, path::Path};
 
 /// One entry of the audit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +71,28 @@ impl Audit {
         let asked = copied.iter().filter(|record| open(&record.event));
         let kept = asked.chain(own).filter_map(|record| Some((record.at, AuditFact::Event(audited(&record.event)?))));
         kept.map(|(at, fact)| AuditEntry::here(at, run, fact)).collect()
+    }
+}
+
+impl Audit {
+    /// The events of the runs of a workspace, oldest first.
+    pub fn of_workspace(&self, workspace: &Path) -> Vec<(&AuditEntry, &Event)> {
+        let (mut here, mut found) = (BTreeSet::new(), Vec::new());
+        for AuditRow { entry, .. } in &self.rows {
+            let AuditFact::Event(event) = &entry.fact else { continue };
+            let is_here = if let Event::RunCreated { settings, .. } = event {
+                settings.host.get("workspace").and_then(Value::as_str).map(Path::new) == Some(workspace)
+            } else if let Event::Branched { from, .. } = event {
+                here.contains(from)
+            } else {
+                here.contains(&entry.run)
+            };
+            if is_here {
+                here.insert(&entry.run);
+                found.push((entry, event));
+            }
+        }
+        found
     }
 }
 

@@ -129,7 +129,7 @@ impl ToolRegistry {
         self.entry(name).map(|entry| &entry.info)
     }
 
-    /// All descriptions, sorted by name, with the configuration's verdicts.
+    /// The descriptions of all that plans and models may name, sorted by name, with the configuration's verdicts.
     pub fn infos(&self) -> Vec<ToolInfo> {
         self.tools.values().filter(|entry| !entry.is_hidden).map(|entry| entry.info.clone()).collect()
     }

@@ -120,7 +120,63 @@ fn a_denied_call_runs_by_no_route() {
     program.run(&["approve", "last", "a", "--payload", r#"{"path": "kept/c.txt", "content": "x"}"#]);
     program.run(&["retry", "last", "a", "--yes"]);
     program.run(&["rerun", "last", "a", "--yes"]);
+    program.run(&["branch", "last", "--at", "1", "--yes"]);
+    program.run(&["replay", "last"]);
     assert!(!program.workspace().join("kept").exists());
+}
+
+#[test]
+fn an_approval_proposes_the_rule_with_the_calls_that_it_would_have_covered() {
+    let program = Program::new();
+    let file = plan(&program, &json!([command("a", "id -u")]));
+    for calls in ["1 call", "2 calls"] {
+        program.run(&["run", &file]).code(7);
+        let words =
+            format!("keeps a rule: allow run_command command=id -u in this workspace; would have covered {calls} that you approved");
+        program.run(&["approve", "last", "a"]).code(0).says(&["`dagdeck permissions --like 1 --run ", " --for project`", &words]);
+    }
+    program.run(&["run", &file]).code(7);
+    program.run(&["permissions", "--like", "a"]).code(1).says(&["nothing was approved at `a`"]);
+    program.run(&["reject", "last", "a"]).code(5);
+    program.run(&["run", &file]).code(7);
+    program.run(&["approve", "last", "a"]).code(0);
+    let listed = program.run(&["permissions", "--like", "a"]).code(0);
+    assert!(listed.out.contains("--for project  allow run_command command=id -u in this workspace;"), "{listed}");
+    assert!(listed.out.contains("3 calls that you approved and 1 that you rejected: command: id -u"), "{listed}");
+    assert!(listed.out.contains("--for node     allow run_command on a in run "), "{listed}");
+    assert_eq!(program.json(&["permissions", "--like", "a", "--json"])[3]["covered"]["approved"], 3);
+    program.run(&["permissions", "--for", "run"]).code(2).says(&["`--for` needs `--like NODE`"]);
+    program.run(&["permissions", "--like", "a", "--for", "project"]).code(0).says(&["rule 1: allow run_command command=id -u"]);
+    program.run(&["run", &file]).code(0);
+}
+
+#[test]
+fn no_wide_rule_is_proposed_where_the_whole_command_can_have_none() {
+    let program = Program::new();
+    let file = plan(&program, &json!([command("a", "id | cat")]));
+    program.run(&["run", &file]).code(7);
+    let approved = program.run(&["approve", "last", "a"]).code(0);
+    approved.says(&["--for same` keeps a rule: allow run_command with the same arguments in run "]);
+    let listed = program.run(&["permissions", "--like", "a"]).code(0);
+    assert!(listed.out.contains("--for project  no rule can be made of this call: `id | cat` is not one plain command"), "{listed}");
+    let mut asks = command("a", "id");
+    asks["approve"] = json!("before");
+    let file = plan(&program, &json!([asks]));
+    program.run(&["run", &file]).code(7);
+    let approved = program.run(&["approve", "last", "a"]).code(0);
+    assert!(!approved.err.contains("keeps a rule"), "{approved}");
+}
+
+#[test]
+fn the_console_proposes_a_rule_after_an_approval_and_keeps_the_one_that_is_picked() {
+    let program = Program::new();
+    plan(&program, &json!([command("a", "id -u")]));
+    let mut deck = program.console_with(&["console", "plan.json"], (110, 30));
+    deck.sees("id -u").send("r").sees("1 needs you").send("i").sees("keys active").send("a");
+    deck.sees("Y keep a rule").send("Y");
+    deck.sees("which calls may run without asking").sees("would have covered 1 call that you approved").send("\x1b[F\r");
+    deck.sees("rule 1: allow run_command command=id -u in this workspace").send("q");
+    assert_eq!(program.json(&["permissions", "--json"])["kept"][0]["args"]["command"], "id -u");
 }
 
 #[test]

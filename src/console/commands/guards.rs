@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::console::model::{Confirm, Confirmed, Dialog, Model, PlanScreen, RunView, Screen};
+use crate::console::model::{Confirm, Confirmed, Dialog, Model, PlanScreen, RuleProposal, RunView, Screen};
 use crate::engine::{Action, Command, StateGroup};
 use crate::host::client::Driver;
 use crate::plan::{DecisionNode, NodeKind};
@@ -325,7 +325,39 @@ pub fn gate_of_agent(model: &Model) -> Result<(), DisabledReason> {
     if model.makers(&gate.node).is_empty() { Err("no agent before it could work again".into()) } else { Ok(()) }
 }
 
-/// The selected gate asks whether private data may be sent to one host.
+/// There is something in the list of agents and tools.
+pub fn has_inventory(model: &Model) -> Result<(), DisabledReason> {
+    if model.session.inventory.is_empty() { Err("nothing is listed yet".into()) } else { Ok(()) }
+}
+
+fn selected(model: &Model, kind: &'static str) -> Result<(), DisabledReason> {
+    let is_it = model.session.inventory.selected().is_some_and(|row| row.kind() == kind);
+    if is_it { Ok(()) } else { Err(format!("select {} {kind} first", if kind == "agent" { "an" } else { "a" }).into()) }
+}
+
+pub fn tool_selected(model: &Model) -> Result<(), DisabledReason> {
+    selected(model, "tool")
+}
+
+pub fn agent_selected(model: &Model) -> Result<(), DisabledReason> {
+    selected(model, "agent")
+}
+
+pub fn server_selected(model: &Model) -> Result<(), DisabledReason> {
+    selected(model, "server")
+}
+
+pub fn rule_selected(model: &Model) -> Result<(), DisabledReason> {
+    selected(model, "rule")
+}
+
+/// The last approval could become a rule.
+pub fn rule_offered(model: &Model) -> Result<(), DisabledReason> {
+    let is_offered = matches!(model.inbox.proposal, Some(RuleProposal::Offered(..)));
+    if is_offered { Ok(()) } else { Err("approve the call of a tool first".into()) }
+}
+
+/// The selected gate asks whether private data may be sent to one host, or whether a tool may be called.
 pub fn gate_takes_rule(model: &Model) -> Result<(), DisabledReason> {
     gate(model)?;
     let (key, gate) = model.selected_gate().ok_or("no gate is selected")?;

@@ -56,12 +56,12 @@ const fn of(
 
 use KeyContext::{
     Act, Always, Breaks, Compare, Confirm, Deps, Draft, Editor, Filter, Findings, Form, Found, Gate, Global, Graph, Help, Inbox, Inspector,
-    Line, Log, LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Start, StartRows, Timeline, Trace, Tree, Versus, Why,
-    Words,
+    Inventory, Line, Log, LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Start, StartRows, Timeline, Trace, Tree,
+    Versus, Why, Words,
 };
 
 pub const GROUPS: &[&[ConsoleCommand]] =
-    &[APP, MOVE, REQUEST, TREE, GRAPH, PLAN, DEPS, RUN, REPLAY, LOG, INSPECTOR, INBOX, RUNS, COMPARE, DIALOGS];
+    &[APP, MOVE, REQUEST, TREE, GRAPH, PLAN, DEPS, RUN, REPLAY, LOG, INSPECTOR, INBOX, RUNS, INVENTORY, COMPARE, DIALOGS];
 
 #[rustfmt::skip]
 const APP: &[ConsoleCommand] = &[
@@ -75,6 +75,7 @@ const APP: &[ConsoleCommand] = &[
     row("app.log", &["5"], Global, ("Log", "log", "the events of the shown run as they happen"), when::some_run, |model, _| actions::run::screen(model, Screen::Log)),
     row("app.timeline", &["6"], Global, ("Timeline", "timeline", "when each node of the shown run waited and worked"), when::some_run, |model, _| actions::run::screen(model, Screen::Timeline)),
     row("app.trace", &["7"], Global, ("Trace", "trace", "what led to the selected node's result"), when::some_run, actions::origins::trace),
+    row("app.inventory", &["8"], Global, ("Agents and tools", "", "agents, tools, servers and rules, and how they were used"), when::always, actions::inventory::screen),
     row("app.graph", &["v", "4"], Global, ("Graph, or back to the tree", "graph", "the plan as boxes and lines; press again for the tree"), when::always, |model, _| model.toggle(Screen::Graph)),
     row("app.model", &["M"], Global, ("Model", "", "which model is used; connect one or switch"), when::always, actions::app::model),
     row("app.trust", &[], Global, ("Trust workspace files", "", "cards and settings it brings; shows what each changes"), when::always, actions::app::trust),
@@ -265,6 +266,7 @@ const INSPECTOR: &[ConsoleCommand] = &[
 const INBOX: &[ConsoleCommand] = &[
     reply("gate.approve", &["a"], ("Approve", "approve", "approves it as shown, or as you edited it"), when::gate, Intent::Approve),
     reply("gate.allow_host", &["A"], ("Always allow it", "always", "approves, and allows its host or tool here from now on"), when::gate_takes_rule, Intent::ApproveAlways),
+    row("rules.propose", &["Y"], Global, ("Keep a rule for its like", "keep a rule", "which calls like the approved one no longer ask"), when::rule_offered, actions::rules::propose),
     row("gate.edit", &["e"], Gate, ("Edit or answer", "edit/answer", "edits what it asks about, or writes the answer"), when::gate, gates::edit),
     row("gate.edit_outside", &["E"], Gate, ("Edit it in $EDITOR", "", "edits what it asks about in your editor"), when::gate, gates::edit_outside),
     reply("gate.reject", &["x"], ("Reject with a reason", "reject", "write why, then press it again to send"), when::gate, Intent::Reject),
@@ -285,6 +287,18 @@ const RUNS: &[ConsoleCommand] = &[
     row("runs.search", &["/"], Runs, ("Search the runs", "search", "by goal, state, time or result; enter opens one"), when::has_runs, actions::past::search),
     row("runs.delete", &["d", "delete"], Runs, ("Delete the run", "delete", "its results and log, for good; asks first"), when::driven_by_nobody, actions::branch::delete),
     row("runs.resume", &["!"], Runs, ("Resume the selected run", "resume", "goes on with a run that was interrupted"), when::interrupted_listed, actions::branch::resume_listed),
+];
+
+#[rustfmt::skip]
+const INVENTORY: &[ConsoleCommand] = &[
+    row("inventory.open", &["enter", "l", "right"], Inventory, ("Open it", "open", "tries a tool, edits a card, reads a log, ends a rule"), when::has_inventory, actions::inventory::open),
+    row("inventory.try", &["t"], Inventory, ("Try the tool", "try", "asks for its arguments, then runs it; its gates stay"), when::tool_selected, actions::inventory::attempt),
+    row("inventory.edit", &["e", "E"], Inventory, ("Edit the card in $EDITOR", "edit card", "a shipped card becomes a file of your own"), when::agent_selected, actions::inventory::edit),
+    row("inventory.start", &["s"], Inventory, ("Start or restart a server", "start", "ends it first where it is running"), when::server_selected, actions::inventory::start),
+    row("inventory.stop", &["S"], Inventory, ("Stop the server", "stop", "the next call of one of its tools starts it again"), when::server_selected, actions::inventory::stop),
+    row("inventory.log", &["o"], Inventory, ("Read the server's log", "log", "what it wrote, the end of it"), when::server_selected, actions::inventory::log),
+    row("inventory.revoke", &["d", "delete"], Inventory, ("End the rule", "end rule", "such calls ask again; asks first"), when::rule_selected, actions::inventory::revoke),
+    row("inventory.again", &["r"], Inventory, ("Look again", "", "reads them anew"), when::always, actions::inventory::screen),
 ];
 
 #[rustfmt::skip]

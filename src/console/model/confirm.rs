@@ -31,6 +31,8 @@ pub enum Confirmed {
     Resume(RunId),
     /// Deletes a run for good.
     DeleteRun(RunId),
+    /// Ends a rule.
+    RevokeRule(u32),
     /// Drops the text that was being edited.
     DropText,
     /// Leaves: runs stay as they are, and what is in no file is lost.

@@ -122,6 +122,8 @@ pub enum EditThen {
     Answer(GateKey),
     /// The answer to a gate's form, as JSON.
     FormAnswer(GateKey),
+    /// The card of an agent.
+    Card(String),
 }
 
 /// What of a node a branch has other.
@@ -192,6 +194,8 @@ pub enum FormThen {
     Reply(GateKey),
     /// The text of that prompt.
     Prompt(Box<PromptOffer>),
+    /// The arguments of a tool to try.
+    Try(String),
 }
 
 /// What a line of a form asks for.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{Doc, GateKey, RunView};
 use crate::engine::{Gate, Time};
+use crate::host::client::RuleOffer;
 
 /// All gates that wait.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,8 @@ pub struct Inbox {
     pub drafts: BTreeMap<GateKey, ReplyDraft>,
     /// A decision that was asked once more.
     pub asked: Option<Asked>,
+    /// What rules the last approval could become.
+    pub proposal: Option<RuleProposal>,
     /// Texts of gates, made when they open or change.
     pub docs: BTreeMap<GateKey, GateDoc>,
     /// Where the selected gate was last, to go on from there after it closed.
@@ -57,6 +60,14 @@ pub struct Asked {
     /// Which state of its text.
     pub revision: u64,
     pub intent: Intent,
+}
+
+/// What rules an approval could become.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RuleProposal {
+    /// It isn't known yet.
+    Awaited(GateKey),
+    Offered(GateKey, Vec<RuleOffer>),
 }
 
 /// A decision as a key means it.

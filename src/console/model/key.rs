@@ -214,6 +214,7 @@ contexts! {
     Draft Never "Reply that isn't sent yet" "",
     Inbox OnItsScreen "Inbox" "in the inbox",
     Runs OnItsScreen "Runs" "in the list of runs",
+    Inventory OnItsScreen "Agents and tools" "on the screen of agents and tools",
     Compare OnItsScreen "Comparison" "in the comparison of plans",
     Line Never "One line of text" "",
     Editor Never "Text editor" "",

@@ -14,6 +14,7 @@ mod help;
 mod inbox;
 mod inputs;
 mod inspector;
+mod inventory;
 mod key;
 mod list;
 pub mod log;
@@ -51,8 +52,9 @@ pub use drawing::{FoldedGraph, address};
 pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, PlanOrigin, Review, Version};
 pub use field::{Lines, TextField};
 pub use help::{HelpDialog, HelpGroup, HelpLine, HelpRow};
-pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question, options_to_pick};
+pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, RuleProposal, is_question, options_to_pick};
 pub use inspector::{Inspector, Scroll, Tab};
+pub use inventory::{InventoryRow, InventoryScreen};
 pub use key::{Key, KeyContext, Keymap, Offered};
 pub use list::{ListCursor, MoveBy, around, scrolled, turned};
 pub use log::Log;
@@ -220,6 +222,10 @@ impl Model {
     pub fn list_mut(&mut self) -> Option<(&mut ListCursor, usize)> {
         match self.place.screen {
             Screen::Runs => Some((&mut self.runs.place, self.runs.listing.len())),
+            Screen::Inventory => {
+                let len = self.session.inventory.len();
+                Some((&mut self.session.inventory.place, len))
+            }
             Screen::Compare => {
                 let len = self.editor.compare.differences().len();
                 Some((&mut self.editor.compare.place, len))
@@ -449,6 +455,7 @@ impl Model {
             Screen::Inbox => self.inbox.gates.len(),
             Screen::Compare => self.editor.compare.differences().len(),
             Screen::Runs => self.runs.listing.len(),
+            Screen::Inventory => self.session.inventory.len(),
             Screen::Log => self.shown_run().map_or(0, |view| view.log.len()),
             Screen::Timeline => self.shown_run().map_or(0, |view| view.seen().run.nodes().count()),
             Screen::Versus => self.runs.versus.as_ref().map_or(0, |versus| versus.len() + 1),

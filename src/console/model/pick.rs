@@ -3,7 +3,7 @@
 use super::field::TextField;
 use super::{Branching, GateKey, Offer, SetupChoice, fuzzy};
 use crate::engine::{Action, RunId};
-use crate::host::client::{PromptOffer, TrustItem};
+use crate::host::client::{PromptOffer, RuleScope, TrustItem};
 use crate::plan::{Edge, NodeId, NodeKind};
 use crate::text::Plain;
 
@@ -95,6 +95,8 @@ pub enum PickThen {
     StartWith(&'static str, Vec<Action>),
     /// Show what that file would change, and ask.
     Trust(Box<TrustItem>),
+    /// Keep the rule of that scope which the yes to the gate becomes.
+    KeepRule(GateKey, RuleScope),
     /// Begin a request with that prompt of a server.
     Prompt(Box<PromptOffer>),
     /// Answer the gate with that option.

@@ -49,6 +49,8 @@ pub enum Screen {
     Inbox,
     /// Runs of now and before.
     Runs,
+    /// Agents, tools, MCP servers and rules.
+    Inventory,
     /// The plan beside another version of it.
     Compare,
     /// The events of the shown run.
@@ -66,7 +68,7 @@ impl Screen {
     pub fn shows_stage(self) -> bool {
         match self {
             Self::Plan | Self::Graph | Self::Log | Self::Timeline | Self::Trace => true,
-            Self::Inbox | Self::Runs | Self::Compare | Self::Versus => false,
+            Self::Inbox | Self::Runs | Self::Inventory | Self::Compare | Self::Versus => false,
         }
     }
 }
@@ -235,7 +237,8 @@ impl Location {
             Screen::Inbox => false,
             // The details come when they are asked for.
             Screen::Graph => entries == 0 || self.focus != Focus::Inspector,
-            Screen::Plan | Screen::Runs | Screen::Compare | Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => entries == 0,
+            Screen::Plan | Screen::Runs | Screen::Inventory | Screen::Compare => entries == 0,
+            Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => entries == 0,
         };
         if alone {
             return (body, none);
@@ -248,7 +251,7 @@ impl Location {
             Screen::Plan => (SIDE_BY_SIDE.max(wanted.columns + wanted.lane.min(LEAST_LANE) + CARD), (5, 9)),
             // What a run gave is as wide as it was on its own screen, and its goal is never cut for it.
             Screen::Runs => (RUNS_SIDE_BY_SIDE, (4, 7)),
-            Screen::Graph | Screen::Compare => (SIDE_BY_SIDE, (5, 9)),
+            Screen::Graph | Screen::Compare | Screen::Inventory => (SIDE_BY_SIDE, (5, 9)),
         };
         if body.width >= from {
             let columns = match self.screen {
@@ -283,7 +286,7 @@ impl Location {
             Screen::Timeline => (6, body.height * 7 / 10),
             Screen::Plan if matches!(card, CardRoom::Output { is_read: true, .. }) => (2, 2),
             Screen::Plan if card == CardRoom::Gate => (5, (body.height / 2).min(body.height - GATE)),
-            Screen::Plan => (6, body.height * 11 / 20),
+            Screen::Plan | Screen::Inventory => (6, body.height * 11 / 20),
             Screen::Runs => (3, body.height * 11 / 20),
         };
         // A timeline and a comparison have rows of their own around the list.
@@ -320,6 +323,7 @@ mod tests {
                 Screen::Graph,
                 Screen::Inbox,
                 Screen::Runs,
+                Screen::Inventory,
                 Screen::Compare,
                 Screen::Log,
                 Screen::Timeline,

@@ -1,5 +1,6 @@
 //! What the host says about itself: workspace, person, model, catalog.
 
+use super::InventoryScreen;
 use crate::engine::{AUTO, ModelCall};
 use crate::host::client::{Hello, ModelStatus, PromptOffer};
 use crate::plan::Catalog;
@@ -19,6 +20,8 @@ pub struct HostStatus {
     pub knows_catalog: bool,
     /// The person's settings file; empty where there is no place for one.
     pub settings: Plain,
+    /// Agents, tools, servers and rules, with how they were used.
+    pub inventory: InventoryScreen,
     /// Prompts of servers, to begin a request with.
     pub prompts: Vec<PromptOffer>,
 }

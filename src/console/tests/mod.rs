@@ -10,6 +10,7 @@ mod editing;
 mod fixing;
 mod graph;
 mod hints;
+mod inventory;
 mod models;
 mod mouse;
 mod nesting;
@@ -46,8 +47,8 @@ use crate::plan::{AgentInfo, Catalog, NodeId, Plan, Risk, ToolInfo, Verdict};
 
 /// Keys from the tree of a run to every screen and dialog there, where another run is open too.
 #[rustfmt::skip]
-pub const EVERYWHERE: [&str; 36] = [
-    "1", "i", "i e", "3", "3 !", "?", ":", "a", "e", "z", "D", "R", "F", "q", "v", "5", "5 /", "6", "7", "W", "B", "B a", "b B e", "m", "ctrl-x",
+pub const EVERYWHERE: [&str; 37] = [
+    "1", "i", "i e", "3", "3 !", "8", "?", ":", "a", "e", "z", "D", "R", "F", "q", "v", "5", "5 /", "6", "7", "W", "B", "B a", "b B e", "m", "ctrl-x",
     "ctrl-x w", "\"", "= enter", "<", "H", "H v", "H 5", "H 6", "H 7", "H b", "H /",
 ];
 

@@ -3,7 +3,7 @@
 use super::Deck;
 use crate::console::update::ConsoleEffect;
 use crate::engine::{Outgoing, ToolCall, ToolReport, WorkerFact};
-use crate::host::client::{Notice, Request, TrustItem};
+use crate::host::client::{CoveredCalls, Notice, Request, RuleOffer, RuleScope, TrustItem};
 use crate::plan::Verdict;
 use serde_json::json;
 
@@ -47,6 +47,39 @@ fn a_host_is_allowed_for_good_only_by_its_own_key_pressed_twice() {
     assert!(!allowed(&deck) && deck.engine().open_gates().count() == 1);
     deck.keys("A");
     assert!(allowed(&deck) && deck.engine().open_gates().count() == 0, "{}", deck.screen());
+}
+
+#[test]
+fn after_an_approval_a_rule_is_proposed_and_only_the_picked_one_is_kept() {
+    let mut deck = Deck::running(120, 34);
+    let call = ToolCall { id: "1".into(), tool: "write_file".into(), args: json!({ "path": "x" }) };
+    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Ask, why: String::new(), leaves: None });
+    deck.keys("i Y");
+    assert!(deck.sees("approve the call of a tool first"), "{}", deck.screen());
+    deck.keys("a");
+    let asked = deck.asked.iter().find_map(|asked| match asked {
+        ConsoleEffect::Send(Request::OfferRules { run, gate }) => Some((run.clone(), *gate)),
+        _ => None,
+    });
+    let (run, gate) = asked.expect("the rules of the approved gate are asked for");
+    let offer = |scope, rule: Result<&str, &str>, approved| RuleOffer {
+        scope,
+        rule: rule.map(str::to_owned).map_err(str::to_owned),
+        covered: CoveredCalls { approved, ..CoveredCalls::default() },
+    };
+    let offers = vec![
+        offer(RuleScope::Same, Ok("allow write_file with the same arguments"), 1),
+        offer(RuleScope::Run, Ok("allow write_file in run 1"), 4),
+    ];
+    deck.notice(Notice::RuleOffers { run: run.clone(), gate, offers });
+    assert!(deck.sees("keeps a rule, so that such calls ask no more: it would have covered 4 calls"), "{}", deck.screen());
+    deck.keys("Y");
+    assert!(deck.sees("allow write_file in run 1") && deck.sees("would have covered 4 ca"), "{}", deck.screen());
+    let kept = |deck: &Deck, scope| deck.asked.contains(&ConsoleEffect::Send(Request::KeepRule { run: run.clone(), gate, scope }));
+    deck.keys("down enter");
+    assert!(kept(&deck, RuleScope::Run) && !kept(&deck, RuleScope::Same));
+    deck.notice(Notice::RuleKept { id: 7, what: "allow write_file in run 1".into(), file: "/kept/rules.json".into() });
+    assert!(deck.sees("rule 7: allow write_file in run 1; kept in /kept/rules.json"), "{}", deck.screen());
 }
 
 #[test]

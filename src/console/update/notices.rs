@@ -84,6 +84,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             actions::branch::forget_interrupted(model, &run);
         }
         Notice::Frozen { run, problem } => frozen(model, &run, problem),
+        of_tools => actions::inventory::heard(model, turn, of_tools),
     }
 }
 
@@ -265,6 +266,7 @@ fn events(model: &mut Model, turn: &mut UpdateTurn, id: &RunId, records: &[Recor
     // What comes is in the journal, so that it can be written again.
     view.frozen = None;
     actions::branch::forget_interrupted(model, id);
+    actions::rules::decided(model, turn, id, records);
     // Of several gates that open at once, the last tells of all.
     let opens = |record: &Record| matches!(record.event, Event::ApprovalRequired { .. });
     let last = records.iter().rposition(opens);

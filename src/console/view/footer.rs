@@ -118,8 +118,11 @@ fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'stat
         Some(KeyContext::Graph) => GRAPH,
         Some(KeyContext::Inspector) => INSPECTOR,
         Some(KeyContext::Inbox) if model.card_gate().is_some() => GATE,
-        Some(KeyContext::Inbox) => "app.help gate.go_on move.down app.back app.runs app.quit",
+        Some(KeyContext::Inbox) => "app.help rules.propose gate.go_on move.down app.back app.runs app.quit",
         Some(KeyContext::Compare) => "app.help app.back compare.back compare.accept compare.undo compare.node move.down app.quit",
+        Some(KeyContext::Inventory) => {
+            "app.help inventory.open inventory.try inventory.edit inventory.start inventory.stop inventory.revoke app.back app.quit"
+        }
         Some(KeyContext::Runs) => "app.help runs.open runs.resume runs.search runs.delete app.back app.quit",
         _ => "",
     };
@@ -130,9 +133,9 @@ const PLAN: &str = "app.help plan.run app.inbox request.cancel plan.edit plan.ad
     plan.undo tree.filter stage.next tree.attention app.graph app.palette app.quit";
 const GRAPH: &str = "app.help app.back graph.open graph.fold plan.run run.gate app.inbox tree.attention plan.edit plan.add \
     graph.next_turn plan.undo stage.next app.palette app.quit";
-const RUN_GOES_ON: &str = "app.help run.gate app.inbox act.undo act.menu act.pause stage.next act.step act.break tree.attention \
+const RUN_GOES_ON: &str = "app.help rules.propose run.gate app.inbox act.undo act.menu act.pause stage.next act.step act.break tree.attention \
     app.graph request.focus replay.toggle app.log app.timeline app.trace run.take_plan app.palette app.quit";
-const RUN_ENDED: &str = "app.help run.resume app.inbox act.undo run.save_result tree.open stage.next tree.attention replay.toggle app.timeline app.trace \
+const RUN_ENDED: &str = "app.help rules.propose run.resume app.inbox act.undo run.save_result tree.open stage.next tree.attention replay.toggle app.timeline app.trace \
     app.log act.again app.graph run.take_plan request.focus app.runs app.palette app.quit";
 const REPLAY: &str = "app.help replay.back replay.forward replay.node_back replay.play replay.branch replay.find replay.next replay.last \
     app.log run.gate app.back app.quit";
@@ -143,8 +146,7 @@ const TRACE: &str = "app.help trace.go trace.from replay.back replay.forward rep
     app.quit";
 const INSPECTOR: &str = "app.help app.back move.down inspector.right inspector.zoom inspector.copy replay.back replay.forward replay.play \
     replay.last app.inbox act.menu act.pause focus.next app.quit";
-const GATE: &str =
-    "app.help gate.approve gate.allow_host gate.edit gate.reject gate.skip gate.drop gate.cancel_branch gate.node gate.zoom app.back";
+const GATE: &str = "app.help rules.propose gate.approve gate.allow_host gate.edit gate.reject gate.skip gate.drop gate.cancel_branch gate.node gate.zoom app.back";
 
 #[cfg(test)]
 mod tests {

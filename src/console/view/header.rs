@@ -133,6 +133,7 @@ fn place(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
         }
         (Screen::Versus, _) => named("Differences between two runs"),
         (Screen::Runs, _) => named("Runs"),
+        (Screen::Inventory, _) => named("Agents and tools"),
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Plan) => plan(model, now, pen),
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Run(id)) => {
             let goes_on = !model.runs.is_imported(id);

@@ -13,6 +13,7 @@ mod header;
 mod help;
 mod inbox;
 mod inspector;
+mod inventory;
 mod lane;
 mod live;
 mod log;
@@ -72,7 +73,7 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
     let layout = model.layout();
     let now = model
         .shown_run()
-        .filter(|_| !matches!(model.place.screen, Screen::Inbox | Screen::Versus | Screen::Runs))
+        .filter(|_| !matches!(model.place.screen, Screen::Inbox | Screen::Versus | Screen::Runs | Screen::Inventory))
         .map_or(now, |view| view.moment(now));
     header::draw(model, now, pen, layout.header);
     match model.place.screen {
@@ -89,6 +90,7 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Inbox => inbox::draw(model, now, pen, &layout, shown),
         Screen::Compare => compare::draw(model, pen, &layout),
         Screen::Runs => runs::draw(model, now, pen, &layout),
+        Screen::Inventory => inventory::draw(model, pen, &layout),
         Screen::Log => log::draw(model, pen, &layout, shown),
         Screen::Timeline => timeline::draw(model, now, pen, &layout),
         Screen::Trace => trace::draw(model, now, pen, &layout),

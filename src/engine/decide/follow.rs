@@ -1,6 +1,7 @@
 //! What follows from the state alone: the agenda, slots given back, starts, and the end of the run. One step at a time.
 
 use super::end::plan_error;
+use crate::engine::gate::PLAN_ASKS;
 use crate::engine::run::{Decider, Starts};
 use crate::engine::{
     BadEnd, Cause, ErrorKind, Event, GateKind, LostChoice, Mark, NodeError, NodeFact, NodeState, Outcome, SkippedBy, StateGroup, Time,
@@ -148,7 +149,7 @@ impl Decider<'_> {
         match (asked, own) {
             (Some(Approve::Before | Approve::Both), _) => {
                 let alias = alias.map(|(tool, own)| format!("; `{tool}` is another name of the tool `{own}`")).unwrap_or_default();
-                format!("the plan asks before this node starts{alias}")
+                format!("{PLAN_ASKS} before this node starts{alias}")
             }
             (Some(Approve::Never | Approve::After) | None, Some(own)) => {
                 let alias = alias.map(|(tool, _)| format!(", which the plan calls `{tool}`,")).unwrap_or_default();

@@ -150,6 +150,13 @@ impl McpServers {
         join_all(listed).await.into_iter().flatten().collect()
     }
 
+    /// Ends the one of this name, if it is started.
+    pub async fn stop_one(&self, name: &str) {
+        if let Some(server) = self.servers.get(name) {
+            server.stop().await;
+        }
+    }
+
     /// The text that a server makes of a prompt.
     ///
     /// # Errors

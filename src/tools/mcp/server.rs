@@ -317,6 +317,7 @@ impl McpServer {
         let connection = self.live.lock().await.take();
         if let Some(connection) = connection {
             connection.close().await;
+            self.known(|known| known.is_started = false);
         }
     }
 }

@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::super::{ConsoleEffect, NextCommand, TOO_FAST, UpdateTurn};
 use super::change::change;
-use super::{act, app, branch, breaks, compare, deps, gates, inspector, own_keys, plan, replay, request, run, save, setup, typing};
+use super::{
+    act, app, branch, breaks, compare, deps, gates, inspector, inventory, own_keys, plan, replay, request, rules, run, save, setup, typing,
+};
 use crate::console::model::{
     Confirmed, Dialog, EditThen, EditorDialog, FormThen, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, TextField,
     texts, turned,
@@ -91,6 +93,10 @@ fn keep_text(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, text: &s
             let (node, to) = (node.clone(), to.clone());
             return act::keep_words(model, turn, text, |feedback| Action::Rewind { node, to, feedback });
         }
+        EditThen::Card(name) => {
+            turn.send(Request::SaveCard { name: name.clone(), text: text.to_owned() });
+            return Ok(());
+        }
         EditThen::Branch(node, what) => return branch::keep(model, node, *what, text),
         EditThen::Inputs => return plan::keep_inputs(model, turn, text),
         EditThen::WholePlan => {
@@ -158,6 +164,11 @@ pub fn keep_form(model: &mut Model, turn: &mut UpdateTurn) {
             match then {
                 FormThen::Reply(gate) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(answer)),
                 FormThen::Prompt(prompt) => super::prompts::ask(model, turn, &prompt, answer),
+                FormThen::Try(tool) => {
+                    if let Err(why) = inventory::tried(model, turn, &tool, &answer) {
+                        inventory::try_again(model, tool, &answer, &why);
+                    }
+                }
             }
         }
         Err(why) => form.note = Some(Plain::summary(&why)),
@@ -214,6 +225,7 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::SetUp(choice) => setup::chosen(model, turn, choice),
         PickThen::StartWith(name, first) => run::start_with(model, turn, first, Some(name)),
         PickThen::Trust(item) => app::ask_trust(model, item),
+        PickThen::KeepRule(gate, scope) => rules::keep(model, turn, gate, scope),
         PickThen::Prompt(prompt) => super::prompts::begin(model, turn, prompt),
         PickThen::EditPart(gate, part) => gates::edit_part(model, gate, part),
         PickThen::Answer(gate, option) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::from(option))),
@@ -241,6 +253,7 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
             model.status = Some(Status::good(&format!("trusted {}", item.path)));
             turn.send(Request::Trust(item));
         }
+        Confirmed::RevokeRule(id) => turn.send(Request::RevokeRule(id)),
         Confirmed::DropText => close(model, turn),
         Confirmed::Leave => app::leave(model, turn),
         Confirmed::NewPlan(by) => request::new_plan(model, turn, by),

@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::super::{ConsoleEffect, TOO_FAST, UpdateTurn, actions::inspector::copy_text};
 use crate::console::model::{
     Asked, Asks, Dialog, EditThen, FormDialog, FormThen, GATE_FRAME, GateKey, Intent, LineThen, Model, MoveBy, Pick, PickItem, PickThen,
-    PlanScreen, Reading, ReplyDraft, Screen, Status, TextField, docs, options_to_pick, texts,
+    PlanScreen, Reading, ReplyDraft, RuleProposal, Screen, Status, TextField, docs, options_to_pick, texts,
 };
 use crate::engine::{Action, Command, Gate, GateKind, GateQuestion, GateReply, OPTION, Time, form_has_option};
 use crate::host::client::Request;
-use crate::plan::{Field, FieldKind, NodeId, SHELL_TOOL};
+use crate::plan::{Field, FieldKind, NodeId, PYTHON_TOOL, SHELL_TOOL};
 use crate::text::{Plain, counted};
 
 /// Replies to the selected gate. A rejection without words asks for them first. The key of another reply than the one that waits
@@ -90,6 +90,8 @@ fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
     }
     let said = past(intent, &gate.node);
     let said = Status::good(&model.runs.get(&key.run).map_or_else(|| said.clone(), |view| view.titled(&said)));
+    let takes_rule = intent == Intent::Approve && model.runs.get(&key.run).is_some_and(|view| view.newest().run.takes_rule(gate));
+    let proposal = takes_rule.then(|| RuleProposal::Awaited(key.clone()));
     let (run, hash) = (key.run.clone(), gate.hash.clone());
     let host = gate.host().filter(|_| intent == Intent::ApproveAlways).map(str::to_owned);
     let request = match (intent, &host) {
@@ -99,6 +101,7 @@ fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
     turn.send(request);
     host.into_iter().for_each(|host| turn.send(Request::AllowHost(host)));
     model.inbox.asked = None;
+    model.inbox.proposal = proposal;
     model.status = Some(said);
 }
 
@@ -132,6 +135,7 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, (intent, 
             let then = match gate.host() {
                 Some(host) => format!("private data of this workspace may then always be sent to {host}"),
                 None if tool == SHELL_TOOL => "this same command then always runs in this workspace".to_owned(),
+                None if tool == PYTHON_TOOL => "this same program then always runs in this workspace".to_owned(),
                 None => format!("{tool} then always runs in this workspace, whatever its arguments"),
             };
             let unseen = if model.safety.whole(key, revision) { "" } else { "you have not seen all of it; " };

@@ -20,6 +20,7 @@ pub fn detail(model: &mut Model, steps: isize) {
         Screen::Timeline => return go(model, MoveBy::Rows(by)),
         Screen::Inbox => return gates::scroll(model, MoveBy::Rows(by)),
         Screen::Runs => model.runs.selected().map_or(0, |run| preview(run, model.runs.peeked.of(&run.run)).len()),
+        Screen::Inventory => docs::inventory(model.session.inventory.selected()).len(),
         Screen::Compare => docs::compare(model).len(),
         Screen::Log => docs::selected_event(model).len(),
         Screen::Trace => model.trace().zip(model.shown_run()).map_or(0, |(trace, run)| docs::traced(trace, run).len()),
@@ -74,7 +75,7 @@ fn listed(model: &Model, of: &ListOf) -> usize {
 
 fn screen(model: &mut Model, by: MoveBy) {
     match model.place.screen {
-        Screen::Runs | Screen::Compare | Screen::Versus | Screen::Trace => {
+        Screen::Runs | Screen::Inventory | Screen::Compare | Screen::Versus | Screen::Trace => {
             if let Some((place, len)) = model.list_mut() {
                 place.select(by.from(place.selected, len), len);
             }

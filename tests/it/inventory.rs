@@ -1,0 +1,48 @@
+//! What there is of agents and tools, and how it was used: on the command line and in the console.
+
+use super::support::program::Program;
+use serde_json::{Value, json};
+
+fn plan(program: &Program, nodes: &Value) -> String {
+    program.file("plan.json", json!({"dagdeck": 1, "goal": "g", "nodes": nodes}).to_string())
+}
+
+fn entry<'a>(list: &'a Value, name: &str) -> &'a Value {
+    list.as_array().unwrap().iter().find(|entry| entry["name"] == name).unwrap()
+}
+
+#[test]
+fn tools_and_agents_say_what_decides_about_them_and_how_they_were_used() {
+    let program = Program::new();
+    program.file("a.txt", "one\n");
+    let read = |id: &str, path: &str| json!({"id": id, "title": id, "tool": "read_file", "args": {"path": path}});
+    let file = plan(&program, &json!([read("a", "a.txt"), read("b", "ghost.txt")]));
+    program.run(&["run", &file]).code(4);
+    let tools = program.json(&["tools", "--json"]);
+    let used = &entry(&tools, "read_file")["used"];
+    assert_eq!((&used["times"], &used["failed"]), (&json!(2), &json!(1)), "{used}");
+    assert!(used["last_error"].as_str().unwrap().contains("ghost.txt"), "{used}");
+    assert_eq!(entry(&tools, "write_file")["rule"], "its risk is write, where `permissions.write` says ask");
+    assert_eq!(entry(&tools, "write_file")["used"]["times"], 0);
+    let listed = program.run(&["tools"]).code(0);
+    assert!(listed.out.contains("(2 calls, 1 failed, last: "), "{listed}");
+    let asked = plan(&program, &json!([{"id": "a", "title": "a", "agent": "operator", "objective": "why?"}]));
+    program.run(&["run", &asked]).code(7);
+    assert_eq!(entry(&program.json(&["agents", "--json"]), "operator")["used"]["times"], 1);
+    program.run(&["agents"]).code(0).says(&["nodes are counted over the newest 30 runs"]);
+}
+
+#[test]
+fn the_console_tries_a_tool_through_its_gate_and_ends_a_rule() {
+    let program = Program::new();
+    let file = plan(&program, &json!([{"id": "a", "title": "a", "tool": "run_command", "args": {"command": "id -u"}}]));
+    program.run(&["run", &file]).code(7);
+    program.run(&["approve", "last", "a", "--for", "project"]).code(0);
+    let mut deck = program.console_with(&["console", "plan.json"], (110, 34));
+    deck.sees("id -u").send("8").sees("agents & tools").sees("rule    allow run_command");
+    deck.send("d").sees("end rule 1?").send("y").loses("rule    allow run_command");
+    deck.send("G").sees("Write a whole file").send("t").sees("try write_file").send("made.txt\t");
+    deck.send("hello\x13").sees("Try write_file").sees("1 needs you").send("i").sees("keys active").send("a").sees("succeeded").send("q");
+    assert_eq!(program.read("made.txt"), "hello");
+    assert_eq!(program.json(&["permissions", "--json"])["kept"], json!([]));
+}
