@@ -73,7 +73,7 @@ impl KeptRules {
         };
         match files::read_text(&self.file(), files::DOCUMENT) {
             Ok(text) => serde_json::from_str(&text).map_err(|error| problem(&error)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
             Err(error) => Err(problem(&error)),
         }
     }

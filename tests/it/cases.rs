@@ -189,7 +189,7 @@ fn escapes_and_bidi_in_titles_arguments_and_results_are_shown_escaped_never_sent
     let program = Program::connected(&server);
     let mut deck = program.console((120, 40));
     deck.sees("Type what you want").send("say it\r").sees("read the plan, then").sees("drawkcab").send("r").sees("1 needs you");
-    deck.send("i").sees("keys active").sees("drawkcab").send("a").sees("succeeded").send("1").sees("2/2 done");
+    deck.send("i").sees("keys active").sees("drawkcab").send("a").sees("approved by").send("1").sees("2/2 done");
     deck.send("g").sees("said ").send("z").loses("2/2 done").sees("said ").send("z").sees("2/2 done").send("q");
     assert_eq!(deck.ended(), 0);
     assert_eq!(program.read("out.txt"), HOSTILE, "the file has what was approved, byte for byte");
