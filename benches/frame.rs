@@ -255,5 +255,5 @@ fn moving_along_a_graph_at_80x24(bencher: Bencher, nodes: usize) {
 #[divan::bench(args = NODES)]
 fn layout_of_a_graph(bencher: Bencher, nodes: usize) {
     let plan = plan(nodes);
-    bencher.bench_local(|| dagdeck::plan::drawing::GraphDrawing::new(&plan, &|_| true).size());
+    bencher.bench_local(|| dagdeck::plan::drawing::GraphDrawing::new(&plan, dagdeck::plan::drawing::BoxText::Titles, &|_| true).size());
 }

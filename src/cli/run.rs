@@ -98,7 +98,8 @@ fn inputs(pairs: &[String], io: &mut Io<'_>) -> Result<Map<String, Value>, CliEr
     for pair in pairs {
         let (name, text) = named_value("--set", "NAME=VALUE", pair)?;
         let value = input(name, text, io);
-        if value.is_number() && value.to_string() != text.trim() {
+        let read_as = value.to_string();
+        if value.is_number() && read_as != text.trim() {
             io.say(&Plain::line(&format!("note: `{name}` is the number {value}; `--set '{name}=\"{text}\"'` makes it text")).into_string());
         }
         inputs.insert(name.to_owned(), value);

@@ -171,9 +171,7 @@ impl ClientSession {
                 self.plannings.insert(id, task);
             }
             Request::CancelPlanning(id) => {
-                if let Some(task) = self.plannings.remove(&id) {
-                    task.abort();
-                }
+                self.plannings.remove(&id).into_iter().for_each(|task| task.abort());
             }
             Request::Start { mut plan, inputs, first, model, planning } => {
                 plan.inputs.extend(inputs);
@@ -191,15 +189,9 @@ impl ClientSession {
             }
             Request::SearchRuns(words) => {
                 let shared = self.shared.clone();
-                self.aside(move || match shared.search(&words) {
-                    Ok(found) => Notice::RunsFound { words, found },
-                    Err(problem) => Notice::Problem(problem),
-                });
+                self.aside(move || shared.search(&words).map_or_else(Notice::Problem, |found| Notice::RunsFound { words, found }));
             }
-            Request::WeighRun(run) => {
-                let size = self.shared.size(&run);
-                self.notify_with(size.map(|bytes| Notice::RunWeighed { run, bytes }));
-            }
+            Request::WeighRun(run) => self.notify_with(self.shared.size(&run).map(|bytes| Notice::RunWeighed { run, bytes })),
             Request::DeleteRun(run) => {
                 let deleted = self.shared.delete(&run, VIA);
                 self.notify_with(deleted.map(|bytes| Notice::RunDeleted { run, bytes }));
@@ -219,6 +211,23 @@ impl ClientSession {
                 self.tell(self.shared.places.kept_trust().allow_host(&host));
             }
             Request::ApproveAlways { run, gate, hash } => self.approve_always(run, gate, hash).await,
+            of_tools @ (Request::ListInventory
+            | Request::TurnServer { .. }
+            | Request::ReadServerLog(_)
+            | Request::ReadCard(_)
+            | Request::SaveCard { .. }
+            | Request::RevokeRule(_)
+            | Request::OfferRules { .. }
+            | Request::KeepRule { .. }) => self.of_tools(of_tools),
+            Request::ReadPlan(path) => self.read_plan(path),
+            Request::SaveText { path, text, there } => self.save_text(path, text, there),
+            Request::SavePlan { path, plan, form, there } => self.save_plan(path, plan, form, there),
+        }
+    }
+
+    /// What is asked of agents, tools, servers and rules; everything else has its arm above.
+    fn of_tools(&mut self, request: Request) {
+        match request {
             Request::ListInventory => self.inventory(),
             Request::TurnServer { name, turn } => self.turn_server(name, turn),
             Request::ReadServerLog(name) => {
@@ -239,18 +248,15 @@ impl ClientSession {
             }
             Request::OfferRules { run, gate } => {
                 let shared = self.shared.clone();
-                self.aside(move || match shared.offer_rules(&run, gate) {
-                    Ok(offers) => Notice::RuleOffers { run, gate, offers },
-                    Err(problem) => Notice::Problem(problem),
+                self.aside(move || {
+                    shared.offer_rules(&run, gate).map_or_else(Notice::Problem, |offers| Notice::RuleOffers { run, gate, offers })
                 });
             }
             Request::KeepRule { run, gate, scope } => {
                 let shared = self.shared.clone();
                 self.aside(move || shared.keep_rule(&run, gate, scope).unwrap_or_else(Notice::Problem));
             }
-            Request::ReadPlan(path) => self.read_plan(path),
-            Request::SaveText { path, text, there } => self.save_text(path, text, there),
-            Request::SavePlan { path, plan, form, there } => self.save_plan(path, plan, form, there),
+            _ => {}
         }
     }
 

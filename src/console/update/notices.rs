@@ -78,9 +78,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             model.status = Some(bad(&problem));
         }
         Notice::Driver { run, driver } => {
-            if let Some(view) = model.runs.get_mut(&run) {
-                view.driver = driver;
-            }
+            model.runs.get_mut(&run).into_iter().for_each(|view| view.driver = driver.clone());
             actions::branch::forget_interrupted(model, &run);
         }
         Notice::Frozen { run, problem } => frozen(model, &run, problem),

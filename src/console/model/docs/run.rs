@@ -81,11 +81,15 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
             doc.text(Role::Hint, &format!("{}{}", "  ".repeat(link.depth), run.titled(&link.sentence)));
         }
     }
+    given(run, id, &mut doc);
+    doc
+}
+
+fn given<'a>(run: &'a RunView, id: &NodeId, doc: &mut Doc<'a>) {
     if let Some(given) = run.seen().transcript(id).map(|transcript| transcript.given.as_slice()).filter(|given| !given.is_empty()) {
         doc.heading("given");
         doc.lines(Role::Text, given);
     }
-    doc
 }
 
 /// What kept a node from running in the end, where that is not the node before it.

@@ -40,7 +40,7 @@ fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &s
         LineThen::Goal => return plan::keep_goal(model, turn, text),
         LineThen::SaveForm(path) => return save::in_form(model, turn, path, text),
         LineThen::SetUp(line) => return setup::typed(model, turn, *line, text),
-        LineThen::Keys(id) => return own_keys::keep(model, turn, *id, text),
+        LineThen::Keys(id) => return own_keys::keep(model, turn, id, text),
         LineThen::Break(id) => return breaks::keep(model, turn, *id, text),
         LineThen::Condition(edge) => {
             return change(model, turn, |plan| Ok(plan.set_condition(edge, (!text.is_empty()).then_some(text)))).map(drop);
