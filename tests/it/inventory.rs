@@ -33,7 +33,7 @@ fn tools_and_agents_say_what_decides_about_them_and_how_they_were_used() {
 }
 
 #[test]
-fn the_console_tries_a_tool_through_its_gate_and_ends_a_rule() {
+fn the_console_ends_a_rule_that_a_reply_made() {
     let program = Program::new();
     let file = plan(&program, &json!([{"id": "a", "title": "a", "tool": "run_command", "args": {"command": "id -u"}}]));
     program.run(&["run", &file]).code(7);
@@ -41,8 +41,6 @@ fn the_console_tries_a_tool_through_its_gate_and_ends_a_rule() {
     let mut deck = program.console_with(&["console", "plan.json"], (110, 34));
     deck.sees("id -u").send("8").sees("agents & tools").sees("rule    allow run_command");
     deck.send("d").sees("end rule 1?").send("y").loses("rule    allow run_command");
-    deck.send("G").sees("Write a whole file").send("t").sees("try write_file").send("made.txt\t");
-    deck.send("hello\x13").sees("Try write_file").sees("1 needs you").send("i").sees("keys active").send("a").sees("succeeded").send("q");
-    assert_eq!(program.read("made.txt"), "hello");
+    deck.send("q");
     assert_eq!(program.json(&["permissions", "--json"])["kept"], json!([]));
 }
