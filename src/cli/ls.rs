@@ -73,7 +73,7 @@ pub(super) fn status(run: &RunRow, driver: Option<&str>) -> RunStatus {
 /// How a run stands, how long it took, how large it is.
 fn cells(run: &RunRow, driver: Option<&str>) -> [String; 3] {
     let status = status(run, driver);
-    let ms = status.elapsed_ms(run.created, run.last, SystemClock.now());
+    let ms = status.elapsed_ms(run.created, (run.last, run.over_ms), SystemClock.now());
     let took = elapsed_of(status, run.status.interrupted_by, ms).into_string();
     [status.label(run.status.interrupted_by), took, run.nodes.to_string()]
 }

@@ -63,6 +63,8 @@ pub(super) struct RunProgress {
     /// When the run was created, or left the run that it branched off.
     pub created: Time,
     pub ended: Option<Time>,
+    /// How long it was over before somebody opened it again, all such times together.
+    pub over_ms: u64,
     /// When the last event happened.
     pub last: Time,
     pub acts: RunActs,

@@ -356,9 +356,10 @@ pub struct RunSummary {
     pub goal: String,
     /// When it was created.
     pub created: Time,
-    pub finished: Option<Time>,
     /// When its last event happened.
     pub last: Time,
+    /// How long it was over before somebody opened it again.
+    pub over_ms: u64,
     /// How; `None` while open.
     pub outcome: Option<Outcome>,
     /// Who drives it on.
@@ -372,6 +373,13 @@ pub struct RunSummary {
     pub parent: Option<Parent>,
     /// When it was read from a file, if it was.
     pub imported: Option<Time>,
+}
+
+impl RunSummary {
+    /// When it ended; `None` while open.
+    pub fn finished(&self) -> Option<Time> {
+        self.outcome.map(|_| self.last)
+    }
 }
 
 /// A run that a search found.

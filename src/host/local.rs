@@ -440,14 +440,13 @@ impl Shared {
             None => self.driver(&row.run),
         };
         let status = if driver == Driver::Nobody { row.status.left } else { row.status.driven };
-        let finished = row.finished();
         RunSummary {
             run: row.run,
             status,
             goal: row.goal,
             created: row.created,
-            finished,
             last: row.last,
+            over_ms: row.over_ms,
             outcome: row.outcome,
             driver,
             nodes: row.nodes,

@@ -31,8 +31,11 @@ pub struct RunRow {
     pub created: Time,
     /// When its last event happened.
     pub last: Time,
+    /// How long it was over before somebody opened it again.
+    pub over_ms: u64,
     /// How it ended; `None` while open.
     pub outcome: Option<Outcome>,
+    /// The list has none of a run that was opened again or whose plan was changed: its journal says how many.
     pub nodes: u32,
     /// The node of each open gate, oldest first; empty once the run ended.
     pub waiting: Vec<NodeId>,
@@ -72,16 +75,19 @@ impl Store {
     /// The same, read by that connection.
     pub(super) fn runs_by(&self, db: &Connection, scope: RunFilter<'_>) -> Result<Vec<RunRow>, StoreError> {
         let mut runs = list(db, scope).map_err(|error| self.wrap(&error))?;
-        for run in runs.iter_mut().filter(|run| run.outcome.is_none()) {
+        for run in runs.iter_mut().filter(|run| run.outcome.is_none() || run.nodes == 0) {
             // One damaged run doesn't hide the others; looking at it says what is wrong with it.
             let Ok(records) = self.all(db, &run.run) else { continue };
             let state = Run::replay(&records);
+            (run.nodes, run.over_ms) = (state.counts(state.status()).all, state.over_ms());
+            if run.outcome.is_some() {
+                continue;
+            }
             // What was imported goes on nowhere, however it was left: no reply reaches its gates.
             let gates = state.open_gates().filter(|_| run.imported.is_none());
             run.waiting = gates.map(|gate| gate.node.clone()).collect();
             let left = if run.imported.is_some() { RunStatus::NotUnderWay } else { state.status_without_driver() };
             run.status = RowStatus { driven: state.status(), left, interrupted_by: state.interrupted_by() };
-            run.nodes = state.counts(run.status.driven).all;
             run.last = records.last().map_or(run.created, |record| record.at);
         }
         Ok(runs)
@@ -229,6 +235,7 @@ fn list(db: &Connection, scope: RunFilter<'_>) -> rusqlite::Result<Vec<RunRow>> 
             goal: row.get(2)?,
             created: Time(unsigned(row.get(3)?)),
             last: Time(unsigned(row.get::<_, Option<i64>>(4)?.unwrap_or(row.get(3)?))),
+            over_ms: 0,
             outcome,
             nodes: row.get(6)?,
             waiting: Vec::new(),

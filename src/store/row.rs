@@ -1,6 +1,6 @@
 //! `StoredRow` and `Headline`: an event as the database keeps it, and what it changes in the list of runs.
 
-use crate::engine::{Event, Record, Time};
+use crate::engine::{Action, Event, Record, Time};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -21,6 +21,8 @@ pub(super) enum Headline {
     Created { workspace: String, goal: String, created: i64, nodes: i64 },
     /// The run was over and goes on.
     Reopened,
+    /// Its plan was changed: how many nodes it has is in its journal only.
+    Edited,
     /// The run leaves another one, whose end isn't its own.
     Branched { parent: String, seq: i64, created: i64 },
     /// The run was read from a file, into the list of a workspace.
@@ -64,6 +66,9 @@ impl Headline {
         }
         if let Event::RunEnded { outcome, .. } = &record.event {
             return Some(Self::Settled { outcome: outcome.word(), finished: signed(record.at.0) });
+        }
+        if let Event::Acted { action, .. } = &record.event {
+            return matches!(**action, Action::Edit { .. }).then_some(Self::Edited);
         }
         matches!(record.event, Event::RunReopened { .. }).then_some(Self::Reopened)
     }

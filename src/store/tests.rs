@@ -90,6 +90,8 @@ async fn a_run_that_a_verb_opened_again_is_listed_as_going_on_until_it_ends_anew
     assert_eq!(again.runs(RunFilter::All).unwrap()[0].outcome, None, "after opening the journal anew too");
     append(&store, "one", &records(6, vec![settled(Outcome::Succeeded)])).await.unwrap();
     assert_eq!(headline(), (Some(Outcome::Succeeded), Some(Time(1006))));
+    let row = store.runs(RunFilter::All).unwrap().remove(0);
+    assert_eq!(row.over_ms, 1, "the time in which it was over is no part of its elapsed time");
     // An end and a new beginning within one transaction: the last one counts.
     let both = vec![Event::RunReopened { by: by() }, settled(Outcome::Partial), Event::RunReopened { by: by() }];
     append(&store, "one", &records(7, both)).await.unwrap();

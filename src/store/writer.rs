@@ -140,9 +140,10 @@ fn write_one(savepoint: &Savepoint<'_>, append: &Append) -> rusqlite::Result<()>
             Headline::Created { workspace, goal, created, nodes } => savepoint
                 .prepare_cached("INSERT INTO runs (id, workspace, goal, created, nodes) VALUES (?1, ?2, ?3, ?4, ?5)")?
                 .execute(params![append.run, workspace, goal, created, nodes])?,
-            Headline::Reopened => {
-                savepoint.prepare_cached("UPDATE runs SET outcome = NULL, finished = NULL WHERE id = ?1")?.execute(params![append.run])?
-            }
+            Headline::Reopened => savepoint
+                .prepare_cached("UPDATE runs SET outcome = NULL, finished = NULL, nodes = 0 WHERE id = ?1")?
+                .execute(params![append.run])?,
+            Headline::Edited => savepoint.prepare_cached("UPDATE runs SET nodes = 0 WHERE id = ?1")?.execute(params![append.run])?,
             Headline::Branched { parent, seq, created } => savepoint
                 .prepare_cached(
                     "UPDATE runs SET parent = ?2, parent_seq = ?3, created = ?4, outcome = NULL, finished = NULL WHERE id = ?1",

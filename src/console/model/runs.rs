@@ -76,9 +76,9 @@ impl LatestRuns {
             places.push(at);
         }
         // What ended while nobody looked is news, and goes before what is known.
-        let is_new = |at: &usize| looked.zip(listing[*at].finished).is_some_and(|(looked, finished)| finished > looked);
+        let is_new = |at: &usize| looked.zip(listing[*at].finished()).is_some_and(|(looked, finished)| finished > looked);
         let (places, all) = &mut latest.ended;
-        places.sort_by_key(|at| std::cmp::Reverse(listing[*at].finished));
+        places.sort_by_key(|at| std::cmp::Reverse(listing[*at].finished()));
         if places.iter().any(is_new) {
             places.retain(is_new);
             (*all, latest.is_news) = (places.len(), true);

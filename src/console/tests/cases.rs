@@ -90,7 +90,7 @@ fn escapes_and_bidi_in_ids_titles_arguments_and_results_are_shown_escaped_never_
         run: RunId(HOSTILE.into()),
         goal: HOSTILE.into(),
         created: Time(1),
-        finished: None,
+        over_ms: 0,
         last: Time(1),
         outcome: None,
         driver: Driver::Nobody,

@@ -222,7 +222,7 @@ fn changing_a_worker_begins_at_the_one_in_use() {
 }
 
 #[test]
-fn elapsed_time_stands_still_while_a_run_is_over_and_counts_from_its_start_once_it_goes_on() {
+fn elapsed_time_stands_still_while_a_run_is_over_and_counts_on_once_it_goes_on() {
     let mut deck = Deck::waiting(120, 40);
     deck.keys("i");
     deck.later(1_000);
@@ -238,7 +238,7 @@ fn elapsed_time_stands_still_while_a_run_is_over_and_counts_from_its_start_once_
     assert_eq!(took(&deck), once, "it stands still");
     deck.select("count");
     deck.keys("r y");
-    assert!(took(&deck) >= once + 60_000, "{} after {once}", took(&deck));
+    assert!((once..once + 10_000).contains(&took(&deck)), "{} after {once}", took(&deck));
     let begun = took(&deck);
     deck.later(10_000);
     assert_eq!(took(&deck), begun + 10_000);

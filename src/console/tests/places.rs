@@ -103,7 +103,7 @@ fn listed(name: &str, imported: Option<Time>) -> RunSummary {
         run: run(name),
         goal: format!("goal of {name}"),
         created: Time(1_750_000_000_000),
-        finished: None,
+        over_ms: 0,
         last: Time(1_750_000_000_000),
         outcome: None,
         driver: Driver::Nobody,

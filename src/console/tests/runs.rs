@@ -20,7 +20,7 @@ fn summary(name: &str, parent: Option<(&str, u64)>) -> RunSummary {
         run: RunId(name.into()),
         goal: format!("goal of {name}"),
         created: crate::engine::Time(1_750_000_000_000),
-        finished: None,
+        over_ms: 0,
         last: crate::engine::Time(1_750_000_000_000),
         outcome: None,
         driver: Driver::Nobody,
@@ -292,12 +292,7 @@ fn two_runs_side_by_side_go_on_as_the_runs_do_and_the_selection_stays_on_its_row
 fn the_list_of_runs_is_a_tree_of_branches_on_the_screen() {
     shoot_at(&SIZES, "runs_tree", |width, height| {
         let mut deck = Deck::new(width, height);
-        let ended = |summary: RunSummary, outcome, ms| RunSummary {
-            outcome: Some(outcome),
-            finished: Some(summary.created.plus(ms)),
-            last: summary.created.plus(ms),
-            ..summary
-        };
+        let ended = |summary: RunSummary, outcome, ms| RunSummary { outcome: Some(outcome), last: summary.created.plus(ms), ..summary };
         let listing = vec![
             RunSummary {
                 driver: Driver::Here,

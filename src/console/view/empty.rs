@@ -61,7 +61,7 @@ fn entry(model: &Model, (nth, run): (usize, &RunSummary), now: Time, pen: &mut P
     };
     let note = peek.map(|peek| peek.note.as_str()).filter(|note| !note.is_empty()).unwrap_or_else(|| run.status.word());
     let key = model.hint(&format!("start.row_{}", nth + 1));
-    let end = Plain::line(ago(now.since(run.finished.unwrap_or(run.last))).as_str().trim_end_matches(" ago")).pad_start(AGO);
+    let end = Plain::line(ago(now.since(run.finished().unwrap_or(run.last))).as_str().trim_end_matches(" ago")).pad_start(AGO);
     let end = pen.pieces_right(row, &[(end, Role::Dim), (Plain::line(&key).pad_start(KEY), Role::Key)]);
     let most = usize::from(row.width * GOAL.0 / GOAL.1);
     let goal = Plain::summary(&run.goal).truncate(most.saturating_sub(4)).pad(most.saturating_sub(2));

@@ -74,7 +74,7 @@ fn selected(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let role = texts::status_role(status);
     let Some((head, inside)) = doc::pane(pen, area, role) else { return };
     let open = model.runs.get(&run.run);
-    let took = open.map_or_else(|| status.elapsed_ms(run.created, run.last, now), |view| view.elapsed_ms(now));
+    let took = open.map_or_else(|| status.elapsed_ms(run.created, (run.last, run.over_ms), now), |view| view.elapsed_ms(now));
     let mark = Plain::line(pen.theme.glyph(status.glyph())).then(&Plain::line(&format!(" {}", status.word())));
     let text = preview(run, model.runs.peeked.of(&run.run));
     let seen = doc::draw(pen, inside, &text, model.runs.place.scroll.min(text.len().saturating_sub(1)));

@@ -74,7 +74,10 @@ impl RunState {
             Event::RunEnded { outcome, reason } => {
                 (self.progress.outcome, self.progress.ended) = (Some((*outcome, reason.clone())), Some(at))
             }
-            Event::RunReopened { .. } => (self.progress.outcome, self.progress.ended) = (None, None),
+            Event::RunReopened { .. } => {
+                self.progress.over_ms += self.progress.ended.map_or(0, |ended| at.since(ended));
+                (self.progress.outcome, self.progress.ended) = (None, None);
+            }
             Event::RunInterrupted { signal } => self.progress.interrupted_by = Some(*signal),
             Event::RunRecovered { model, .. } => {
                 if let Some(model) = model {

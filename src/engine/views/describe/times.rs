@@ -1,7 +1,7 @@
 //! The three times, defined here and nowhere else; whatever shows one of them says which.
 //!
 //! - **Elapsed**: from start to end. Of a run from its creation, of a branch from where it left its parent, to the run's end, or to now
-//!   while it is open. Pauses and waits are part of it.
+//!   while it is open. Pauses and waits are part of it; the time in which it was over, until somebody opened it again, is not.
 //! - **Work time**: while a worker worked. Of a node all attempts of its generation together; a node with a plan inside works as long as
 //!   something inside does. Of a run the work times of all nodes that have workers, added up: nodes at work side by side count twice, so it
 //!   may exceed the elapsed time.
@@ -26,9 +26,10 @@ pub fn work(ms: u64) -> Plain {
     Plain::line("work ").then(&duration(ms))
 }
 
-/// The elapsed time of a run that was created then, by that moment: of a run in memory as of one that is only listed.
-fn run_ms(created: Time, until: Time) -> u64 {
-    until.since(created)
+/// The elapsed time of a run that was created then, by that moment, and was over for so long in between: of a run in memory as of one
+/// that is only listed.
+fn run_ms(created: Time, until: Time, over_ms: u64) -> u64 {
+    until.since(created).saturating_sub(over_ms)
 }
 
 impl RunStatus {
@@ -37,9 +38,9 @@ impl RunStatus {
         if self.is_timed() { now } else { last }
     }
 
-    /// How long a run takes or took that was created then and had its last event at `last`.
-    pub fn elapsed_ms(self, created: Time, last: Time, now: Time) -> u64 {
-        run_ms(created, self.moment(last, now))
+    /// How long a run takes or took that was created then, had its last event at `last`, and was over for so long before that.
+    pub fn elapsed_ms(self, created: Time, (last, over_ms): (Time, u64), now: Time) -> u64 {
+        run_ms(created, self.moment(last, now), over_ms)
     }
 }
 
@@ -50,7 +51,12 @@ impl RunState {
 
     /// Until its end, or until `now` while it is open.
     pub fn elapsed_ms(&self, now: Time) -> u64 {
-        run_ms(self.progress.created, self.progress.ended.unwrap_or(now))
+        run_ms(self.progress.created, self.progress.ended.unwrap_or(now), self.progress.over_ms)
+    }
+
+    /// How long it was over before somebody opened it again.
+    pub fn over_ms(&self) -> u64 {
+        self.progress.over_ms
     }
 
     /// Of all nodes that are over, those that only contain others apart.
