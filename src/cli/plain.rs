@@ -98,6 +98,9 @@ impl LineMode {
             Notice::Preview { run, gate, preview } if self.run.as_ref().is_some_and(|view| view.id == run) => {
                 self.say(&format!("gate {}, preview:", gate.0));
                 self.said.extend(preview_lines(&preview).into_iter().map(|line| Plain::blank(2).then(&line)));
+                let open = self.run.iter().flat_map(|view| view.newest().run.open_gates()).find(|open| open.id == gate);
+                let replies = open.map(|open| replies(open).into_iter().map(|reply| format!("`{} {reply}`", gate.0)).collect::<Vec<_>>());
+                replies.into_iter().for_each(|replies| self.say(&format!("  reply with {}", replies.join(", "))));
             }
             Notice::TextSaved(path) => {
                 self.awaits = None;
@@ -131,7 +134,10 @@ impl LineMode {
         self.planning = None;
         made.remarks.iter().for_each(|remark| self.say(&format!("note: {remark}")));
         self.plan = Some(made.plan);
-        self.run = None;
+        if let Some(left) = self.run.take().filter(RunView::goes_on) {
+            let name = short(&left.id.0);
+            self.say(&format!("run {name} goes on: `open {name}` goes back to it"));
+        }
         self.tell_plan();
     }
 
@@ -215,15 +221,7 @@ impl LineMode {
         }
         self.said.extend(payload_lines(gate).into_iter().map(|line| Plain::blank(2).then(&line)));
         self.say("  reply with one of these:");
-        let options = gate.kind.question().map(|question| question.options).unwrap_or_default();
-        let replies: Vec<String> = match (gate.kind.wants_answer(), options.is_empty()) {
-            (true, false) => options.iter().map(|option| format!("answer {option}")).collect(),
-            (true, true) => vec!["answer WORDS, or JSON".to_owned()],
-            (false, _) => vec!["approve".to_owned(), "edit JSON, to approve that instead".to_owned()],
-        };
-        for reply in replies.iter().map(String::as_str).chain(["reject WHY", "skip", "cancel branch"]) {
-            self.say(&format!("  {number} {reply}"));
-        }
+        replies(gate).iter().for_each(|reply| self.say(&format!("  {number} {reply}")));
     }
 
     /// How the run is, node by node, with its open questions.
@@ -307,6 +305,17 @@ impl LineMode {
             }
         }
     }
+}
+
+/// What can be replied to a gate.
+fn replies(gate: &Gate) -> Vec<String> {
+    let options = gate.kind.question().map(|question| question.options).unwrap_or_default();
+    let own: Vec<String> = match (gate.kind.wants_answer(), options.is_empty()) {
+        (true, false) => options.iter().map(|option| format!("answer {option}")).collect(),
+        (true, true) => vec!["answer WORDS, or JSON".to_owned()],
+        (false, _) => vec!["approve".to_owned(), "edit JSON, to approve that instead".to_owned()],
+    };
+    own.into_iter().chain(["reject WHY", "skip", "cancel branch"].map(str::to_owned)).collect()
 }
 
 /// A result as it is read.

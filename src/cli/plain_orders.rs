@@ -5,7 +5,7 @@ use super::{
     plain::{Awaited, LineMode, ReadOut, outputs},
 };
 use crate::{
-    console::runtime::Opened,
+    console::{model::RunView, runtime::Opened},
     engine::{Action, ActionTarget, Command, Gate, GateId, GateReply, RerunReach, RunId, WrittenValue},
     host::client::{PlanWish, PlanningId, Request, There},
     plan::NodeId,
@@ -76,6 +76,10 @@ impl LineMode {
         }
         if self.word(first, rest) {
             return;
+        }
+        // A lone word is a slip more often than a request, which would take the run from the person who replies to it.
+        if rest.is_empty() && self.run.as_ref().is_some_and(RunView::goes_on) {
+            return self.say(&format!("not understood: {first}; `help` lists what can be said, and a new request has several words"));
         }
         self.request(line);
     }

@@ -111,6 +111,12 @@ fn hints((run, resumed): (&Run, &Run), links: &[Blocker], status: RunStatus, nam
         Obstacle::Nodes | Obstacle::Slot | Obstacle::Lock | Obstacle::Retry { .. } | Obstacle::Work => None,
     };
     let mut hints: Vec<String> = links.iter().filter_map(hint).collect();
+    // Trying once more fails again where what it does is wrong.
+    if links.iter().any(|link| link.obstacle == Obstacle::Nothing && run.node(&link.node).is_some_and(|node| node.state.has_failed())) {
+        hints.push(format!(
+            "`dagdeck export {name} > FILE` writes the plan: change it there, then `dagdeck edit {name} FILE` and `dagdeck resume {name}`"
+        ));
+    }
     if status == RunStatus::Paused && !hints.is_empty() {
         hints.push(format!("the run is paused: `dagdeck resume {name}` resumes it"));
     }

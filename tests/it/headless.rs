@@ -110,7 +110,11 @@ fn why_says_how_a_node_that_failed_runs_again_also_of_one_that_was_skipped_for_i
     let nodes = json!([{"id": "bad", "code": "throw new Error('no')"}, {"id": "next", "value": 1, "depends_on": ["bad"]}]);
     program.run(&["run", &plan(&program, nodes)]).code(5);
     for node in ["bad", "next"] {
-        program.run(&["why", node]).code(0).says(&["hint: `dagdeck retry ", " bad` tries it once more"]);
+        program.run(&["why", node]).code(0).says(&[
+            "hint: `dagdeck retry ",
+            " bad` tries it once more",
+            "writes the plan: change it there",
+        ]);
     }
 }
 

@@ -68,3 +68,15 @@ fn a_result_is_shown_as_it_was_printed_and_alone_for_a_file() {
     assert_eq!(program.run(&["show", "last", "--result"]).code(0).out, ran);
     assert!(program.run(&["show", "last"]).code(0).out.ends_with(&ran));
 }
+
+#[test]
+fn a_lone_word_at_an_open_gate_is_no_request_and_another_request_says_how_to_go_back() {
+    let program = Program::new();
+    program.file("staff.csv", STAFF);
+    let lines = "Sort staff.csv by start and write it to sorted.csv\nrun\na\nhelp me\n";
+    let out = program.feed(&["--plain"], lines).out;
+    assert!(out.contains("not understood: a;") && !out.contains("planning: a"), "{out}");
+    assert!(out.contains("planning: help me") && out.contains("goes on: `open "), "{out}");
+    let (preview, reply) = (out.find("gate 1, preview:"), out.find("reply with `1 approve`"));
+    assert!(preview.is_some() && preview < reply, "what it would do stands before what can be replied: {out}");
+}
