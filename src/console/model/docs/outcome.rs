@@ -86,7 +86,9 @@ pub fn outcome<'a>((model, run): (&Model, &'a RunView), id: &NodeId, doc: &mut D
         doc.heading(run.title_of(other).as_str());
         result(inspector, run, other, doc);
     }
-    let changes = run.seen().run.changes().lines();
+    let mut changes = run.seen().run.changes().lines();
+    let plan = || format!("changed in this run: {} puts the change into the plan too", model.hint("run.take_plan"));
+    changes.extend(model.offers_plan().then(|| ("plan", plan())));
     if !changes.is_empty() {
         doc.line(Role::Text, Plain::default());
     }
@@ -117,6 +119,12 @@ impl Model {
             None if title.as_str().contains("{{") => Plain::summary(&inputs::filled(title.as_str(), &self.plan().inputs)),
             None => title,
         })
+    }
+
+    /// Whether the shown run is over and its plan was changed in it, so that the edited plan doesn't have the change.
+    pub fn offers_plan(&self) -> bool {
+        let run = self.shown_run().filter(|view| view.plan_before_changes().is_some());
+        run.is_some_and(|view| view.newest().run.plan() != Some(self.editor.plan()))
     }
 
     /// Whether the output of a run that is over is read: it has the keys, and the room.

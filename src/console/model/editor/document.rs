@@ -50,6 +50,11 @@ impl EditedPlan {
         self.versions.take_planning(self.history.depths().0)
     }
 
+    /// The plan is in that file now.
+    pub fn saved(&mut self, file: &str) {
+        self.versions.saved(self.history.depths().0, file);
+    }
+
     /// Applies an edit; what was undone before can't be done again any more.
     pub fn change(&mut self, edit: &Edit) -> Result<(), EditError> {
         let edits = self.history.depths().0;

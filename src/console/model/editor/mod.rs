@@ -69,6 +69,14 @@ impl PlanEditor {
         self.document.take_planning()
     }
 
+    /// A plan was written into that file: this one, unless it was changed since.
+    pub fn saved(&mut self, file: &str, plan: &Plan) {
+        self.compare.keep(plan);
+        if plan == self.plan() {
+            self.document.saved(file);
+        }
+    }
+
     fn outline(&mut self) {
         self.outline = nest::is_nested(self.plan()).then(|| Box::new(nest::outline(self.plan())));
         self.with_tree(TreeView::rebuild);

@@ -31,7 +31,8 @@ pub enum PlanOrigin {
     Planner(String),
     File(String),
     Stdin,
-    Run,
+    /// A run; the file of the plan that it ran, where that is known.
+    Run(Option<String>),
 }
 
 impl PlanOrigin {
@@ -42,7 +43,16 @@ impl PlanOrigin {
             Self::Planner(name) => Plain::summary(&format!("by {name}")),
             Self::File(file) => Plain::summary(&format!("from {file}")),
             Self::Stdin => Plain::line("from stdin"),
-            Self::Run => Plain::line("from a run"),
+            Self::Run(Some(file)) => Plain::summary(&format!("from a run of {file}")),
+            Self::Run(None) => Plain::line("from a run"),
+        }
+    }
+
+    /// The file that the plan belongs to.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::File(file) | Self::Run(Some(file)) => Some(file),
+            Self::Person | Self::Planner(_) | Self::Stdin | Self::Run(None) => None,
         }
     }
 }
@@ -62,6 +72,14 @@ impl Versions {
     pub fn rebase(&mut self, edits: usize, plan: Plan) {
         if let Some((_, version)) = self.all.iter_mut().rev().find(|(since, _)| *since <= edits) {
             *version.plan = plan;
+        }
+    }
+
+    /// The version that the plan goes back to is in that file now. Who planned it stays known.
+    pub fn saved(&mut self, edits: usize, file: &str) {
+        let version = self.all.iter_mut().rev().find(|(since, _)| *since <= edits);
+        if let Some((_, version)) = version.filter(|(_, version)| !matches!(version.origin, PlanOrigin::Planner(_))) {
+            version.origin = PlanOrigin::File(file.to_owned());
         }
     }
 

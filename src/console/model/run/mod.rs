@@ -10,12 +10,13 @@ use std::collections::BTreeMap;
 
 use super::{Log, TraceView, TreeView, Wanted};
 use crate::engine::{
-    AUTO, Action, Command, EventTrait, GateId, NodeCounts, NodeRun, NodeState, OPERATOR, Pace, Preview, Record, RunId, RunStatus,
-    StateGroup, Time, TimelineChart,
+    AUTO, Action, Command, Event, EventTrait, Gate, GateId, GateKind, GateReply, NodeCounts, NodeRun, NodeState, OPERATOR, Pace, Preview,
+    Record, RunId, RunStatus, StateGroup, Time, TimelineChart,
 };
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
+use serde_json::Value;
 
 pub use fold::RunAt;
 pub use journal::RunRecords;
@@ -56,6 +57,8 @@ struct Derived {
     charted: (u64, u64),
     /// After which event that moved a node it waits for a person there.
     stops: (u64, Vec<Stop>),
+    /// Whether the run is over, and its plan was changed in it.
+    is_changed: bool,
     /// The nodes against time, since that was looked at.
     chart: Option<Box<TimelineChart>>,
 }
@@ -191,11 +194,18 @@ impl RunView {
         let moved = self.seen().moved();
         if moved != self.derived.stops.0 {
             self.derived.stops = (moved, stops(self.seen()));
+            self.derived.is_changed = self.is_changed();
             self.fold_finished();
             if self.tree.search.only.is_some() {
                 self.filter_states();
             }
         }
+    }
+
+    fn is_changed(&self) -> bool {
+        let began = self.journal.records().first().map(|record| &record.event);
+        let is_over = self.newest.run.outcome().is_some();
+        matches!(began, Some(Event::RunCreated { plan, .. }) if is_over && self.newest.run.plan() != Some(&**plan))
     }
 
     /// Says the tree which nodes are done, with nothing to say of them.
@@ -296,6 +306,22 @@ impl RunView {
     /// Its nodes in numbers, as they are now.
     pub fn counts(&self) -> NodeCounts {
         self.newest.run.counts(self.status())
+    }
+
+    /// What a person wrote at a gate in the place of what a node was to be given.
+    pub fn edited_payload(&self, node: &NodeId) -> Option<&Value> {
+        let run = &self.seen().run;
+        let generation = run.node(node)?.generation;
+        let is_before = |gate: &Gate| gate.generation == generation && gate.kind != GateKind::Review;
+        let decided = run.gates().filter(|(gate, _)| gate.node == *node && is_before(gate)).filter_map(|(_, decided)| decided).last()?;
+        let GateReply::Modify { payload } = &decided.decision else { return None };
+        Some(payload)
+    }
+
+    /// The plan as the run began with it, where the plan of the run, which is over, isn't that any more.
+    pub fn plan_before_changes(&self) -> Option<&Plan> {
+        let Event::RunCreated { plan, .. } = &self.journal.records().first()?.event else { return None };
+        self.derived.is_changed.then_some(&**plan)
     }
 
     /// What the pausing key does to it now.

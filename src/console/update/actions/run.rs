@@ -90,9 +90,14 @@ pub fn take_plan(model: &mut Model, _: &mut UpdateTurn) {
 
 /// The same without asking.
 pub fn copy_plan(model: &mut Model) {
-    let Some(plan) = model.shown_run().and_then(|view| view.seen().run.plan().cloned()) else { return };
-    super::plan::open(model, plan, PlanOrigin::Run);
-    model.status = Some(Status::good("the plan screen shows a copy of this run's plan; undo brings the earlier plan back"));
+    let Some((view, plan)) = model.shown_run().and_then(|view| Some((view, view.seen().run.plan()?.clone()))) else { return };
+    // It belongs to the file of the plan that was run, as long as the editor has that plan.
+    let is_of_editor = view.plan_before_changes() == Some(model.editor.plan());
+    let file = model.editor.version().filter(|_| is_of_editor).and_then(|version| version.origin.file()).map(str::to_owned);
+    super::plan::open(model, plan, PlanOrigin::Run(file));
+    let (save, undo) = (model.hint("plan.save"), model.hint("plan.undo"));
+    let words = format!("the plan screen shows a copy of this run's plan; {save} saves it, {undo} brings the earlier plan back");
+    model.status = Some(Status::good(&words));
 }
 
 /// To what comes so many steps further: the plan, then each open run.

@@ -1,7 +1,7 @@
 //! Writing the plan into a file.
 
 use super::super::UpdateTurn;
-use crate::console::model::{Confirmed, Dialog, LineThen, Model, PlanOrigin, Status, TextField};
+use crate::console::model::{Confirmed, Dialog, LineThen, Model, Status, TextField};
 use crate::host::client::{Request, There};
 use crate::plan::dialect::{Format, write};
 use crate::plan::{Dialect, Plan, nest};
@@ -9,10 +9,7 @@ use crate::text::{Plain, bytes};
 
 /// Asks for the file; a plan that came from one offers that.
 pub fn ask(model: &mut Model, _: &mut UpdateTurn) {
-    let file = match model.editor.version().map(|version| &version.origin) {
-        Some(PlanOrigin::File(file)) => file,
-        Some(PlanOrigin::Person | PlanOrigin::Planner(_) | PlanOrigin::Stdin | PlanOrigin::Run) | None => "plan.json",
-    };
+    let file = model.editor.version().and_then(|version| version.origin.file()).unwrap_or("plan.json");
     let (field, note) = (TextField::offering(file), "a path in the workspace; .yaml writes YAML");
     model.dialogs.push(Dialog::line("save the plan to which file?", field, note, LineThen::SaveFile));
 }
@@ -48,7 +45,7 @@ fn send(model: &Model, turn: &mut UpdateTurn, path: &str, form: Dialect) {
 
 /// The plan was written.
 pub fn saved(model: &mut Model, path: &str, plan: &Plan) {
-    model.editor.compare.keep(plan);
+    model.editor.saved(path, plan);
     model.status = Some(Status::good(&format!("saved to {path}")));
 }
 
