@@ -232,18 +232,12 @@ impl Dialog {
         Self::Line(LineDialog { title: Plain::summary(title), field, note: Plain::line(note), then })
     }
 
-    /// Asks for a text, from its start on.
+    /// Asks for a text: one of several lines is read from its start on, one line is gone on with.
     pub fn editor(title: &str, text: &str, then: EditThen) -> Self {
-        let mut dialog = Self::editor_at_end(title, text, then);
-        if let Some(field) = dialog.field() {
+        let mut field = TextField::new(Lines::Many, text);
+        if text.contains('\n') {
             field.to_first_value();
         }
-        dialog
-    }
-
-    /// Asks for a text, from the end of what is there on.
-    pub fn editor_at_end(title: &str, text: &str, then: EditThen) -> Self {
-        let field = TextField::new(Lines::Many, text);
         Self::Editor(EditorDialog { title: Plain::summary(title), field, before: text.to_owned(), note: None, then })
     }
 

@@ -129,7 +129,7 @@ impl TextField {
         if key.clears_line() {
             self.area.delete_line_by_head();
         } else if key.undoes() {
-            self.area.undo();
+            self.undo();
         } else if let Some(end) = key.text_end() {
             self.rewind();
             if end == MoveBy::Bottom {
@@ -207,6 +207,20 @@ impl TextField {
             }
         }
         (rows, cursor)
+    }
+
+    /// Of each of these rows, whether its line goes on in the next one.
+    pub fn goes_on(&self, width: usize) -> Vec<bool> {
+        let rows_of = |line: Plain| {
+            let rows = line.rows(width.saturating_sub(1)).len();
+            (1..=rows).map(move |row| row < rows)
+        };
+        self.shown().flat_map(rows_of).collect()
+    }
+
+    /// Undoes what was typed last.
+    pub fn undo(&mut self) {
+        self.area.undo();
     }
 
     /// Number of lines.

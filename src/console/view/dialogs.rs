@@ -12,7 +12,7 @@ use crate::console::model::{
     ReaderDialog, Reading, ScreenLayout, Tab, box_width, docs, scrolled, texts,
 };
 use crate::console::theme::Role;
-use crate::plan::validate::Code;
+use crate::plan::validate::{Code, Finding, FixKind};
 use crate::text::{Glyph, Plain};
 
 /// Whether the topmost dialog leaves nothing of the screen below.
@@ -243,14 +243,19 @@ fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &
     let inside = pen.dialog(box_width(pen.buffer.area.width, READING), lines.clamp(10, tall(pen).max(10)), &editor.title);
     let text = Rect { height: inside.height.saturating_sub(2), ..inside };
     draw_rows(pen, text, (&rows, cursor), (true, editor.field.is_offered()), shown);
+    let top = (cursor.0 + 1).saturating_sub(usize::from(text.height));
+    let goes_on = editor.field.goes_on(columns(pen));
+    for (y, _) in (text.top()..text.bottom()).zip(goes_on.iter().skip(top)).filter(|(_, goes_on)| **goes_on) {
+        pen.glyph(text.right().saturating_sub(1), y, 1, Glyph::ArrowRight, Role::Dim);
+    }
     let note = match &editor.note {
         Some(note) => sentence::row(note, Role::Error),
         None => sentence::row(&Plain::line(editor.then.about()), Role::Dim),
     };
     pen.pieces(Rect { y: inside.bottom().saturating_sub(2), height: 1, ..inside }, &note);
     let hints = match editor.is_words() {
-        true => [("words.keep", "OK"), ("words.newline", "new line"), ("words.cancel", "close")],
-        false => [("editor.keep", "OK"), ("editor.newline", "new line"), ("editor.cancel", "close")],
+        true => [("words.keep", "OK"), ("words.newline", "new line"), ("words.undo", "undo"), ("words.cancel", "close")],
+        false => [("editor.keep", "OK"), ("editor.newline", "new line"), ("editor.undo", "undo"), ("editor.cancel", "close")],
     };
     keys(model, pen, last_row(inside), &hints);
 }
@@ -314,7 +319,10 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     // The selected one in full, since its row may be cut.
     let whole = findings.get(selected).map(|finding| Plain::summary(&finding.message)).unwrap_or_default();
     pen.lines(rows_from(inside, list.bottom() + 1), &sentence::rows(&whole, Role::Text, usize::from(inside.width)));
-    let hints = [("findings.go", "to the node"), ("findings.fix", "fix"), ("findings.fix_all", "fix all"), ("findings.close", "close")];
+    let fix = findings.get(selected).and_then(|finding| finding.fix.as_ref()).map(|_| ("findings.fix", "fix"));
+    let is_safe = |finding: &Finding| finding.fix.as_ref().is_some_and(|fix| fix.kind == FixKind::Safe);
+    let all = findings.iter().any(is_safe).then_some(("findings.fix_all", "fix what is safe"));
+    let hints: Vec<_> = [("findings.go", "to the node")].into_iter().chain(fix).chain(all).chain([("findings.close", "close")]).collect();
     keys(model, pen, last_row(inside), &hints);
 }
 

@@ -56,6 +56,11 @@ fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &s
     Ok(())
 }
 
+/// Undoes what was typed last.
+pub fn undo_typing(model: &mut Model, _: &mut UpdateTurn) {
+    super::typing::with_field(model, TextField::undo);
+}
+
 /// A line end at the cursor.
 pub fn newline(model: &mut Model, _: &mut UpdateTurn) {
     if let Some(Dialog::Editor(editor)) = model.dialogs.last_mut() {

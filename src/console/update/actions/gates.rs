@@ -245,9 +245,7 @@ pub fn edit_part(model: &mut Model, key: GateKey, part: Option<String>) {
     let text = part_text(payload, part.as_deref());
     let what = part.as_deref().unwrap_or("what it asks about");
     let (title, then) = (format!("{what}, of {}; nothing is sent yet", gate.node), EditThen::Payload(key, part));
-    // A name is gone on with, a text is read from its start.
-    let dialog = if text.contains('\n') { Dialog::editor(&title, &text, then) } else { Dialog::editor_at_end(&title, &text, then) };
-    model.dialogs.push(dialog);
+    model.dialogs.push(Dialog::editor(&title, &text, then));
 }
 
 /// A part of a payload to edit: a text as it is, anything else as JSON.

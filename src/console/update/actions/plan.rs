@@ -38,7 +38,7 @@ pub fn add(model: &mut Model, _: &mut UpdateTurn) {
         by(Performer::Tool, "tool", "one tool call, no model"),
         of(NodeKind::Code(code), "code", "code", "JavaScript in the sandbox; sees deps and inputs"),
         of(NodeKind::Transform(TransformNode { value: json!({}) }), "transform", "transform", "shapes data by a template"),
-        of(NodeKind::Approval(ask), "approval", "approval", "asks you a question"),
+        of(NodeKind::Approval(ask), "approval", "question", "asks you, and goes on with your answer"),
         of(NodeKind::Merge(MergeNode::default()), "merge", "merge", "joins branches"),
         of(NodeKind::Decision(DecisionNode::Expression(String::new())), "decision", "decision", "picks one edge by an expression"),
         by(Performer::Decider, "decision by an agent", "an agent's answer picks one edge"),
@@ -90,7 +90,7 @@ pub fn add_node(model: &mut Model, turn: &mut UpdateTurn, name: &str, work: Node
     if matches!(model.place.shown, PlanScreen::Run(_)) {
         // It may start as soon as it is there: its text is written first.
         let (title, text) = (texts::text_title(&node), texts::to_edit(&node));
-        return model.dialogs.push(Dialog::editor_at_end(&title, &text, EditThen::NewNode(Box::new(node))));
+        return model.dialogs.push(Dialog::editor(&title, &text, EditThen::NewNode(Box::new(node))));
     }
     let done = change(model, turn, |plan| Ok(Some(plan.append(&node))));
     report(model, done, &format!("added `{id}`"));
@@ -112,6 +112,12 @@ fn performers(model: &Model, performer: Performer, current: Option<&str>, then: 
     if let Some(at) = selected {
         pick.selected = at;
         pick.items[at].detail = Plain::line("in use  ").then(&pick.items[at].detail);
+    }
+    if performer == Performer::Tool {
+        let off = known.iter().enumerate().filter(|(_, (name, _))| catalog.not_set_up.contains(*name));
+        for (at, _) in off {
+            pick.items[at].detail = Plain::line("off: not set up, so it fails  ").then(&pick.items[at].detail);
+        }
     }
     Dialog::Pick(pick)
 }
