@@ -51,7 +51,7 @@ const AFTER: &[(u64, TourStep)] = &[
     (4_900, Ends("check")),
     (5_500, Ends("sum")),
     (5_700, Presses(".")),
-    (5_700, Says("A gate: beside the tree is what would change. a approves it, x rejects it, e edits it.")),
+    (5_700, Says("A gate: the card shows what would change. a approves it, x rejects it, e edits it.")),
     (8_300, Presses("a")),
     (8_900, Ends("write")),
     (9_000, Says("Done: what came out, and what changed. ? shows the keys, : every command. Now any key begins.")),

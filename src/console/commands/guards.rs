@@ -23,7 +23,11 @@ pub fn typed_before(model: &Model) -> Result<(), DisabledReason> {
 
 /// There is a plan or a run to look at.
 pub fn has_nodes(model: &Model) -> Result<(), DisabledReason> {
-    if model.plan().nodes.is_empty() { Err("there is no plan yet: type a request first".into()) } else { Ok(()) }
+    if model.plan().nodes.is_empty() {
+        Err(format!("there is no plan yet: {} types a request", model.hint("request.focus")).into())
+    } else {
+        Ok(())
+    }
 }
 
 /// Something of what is shown waits for a person.
@@ -40,7 +44,7 @@ pub fn editing(model: &Model) -> Result<(), DisabledReason> {
     }
     match model.place.shown {
         PlanScreen::Plan => Ok(()),
-        PlanScreen::Run(_) => Err("this is a run: copy its plan into the editor to change it".into()),
+        PlanScreen::Run(_) => Err(format!("not in a run: {} copies its plan into the editor", model.hint("run.take_plan")).into()),
     }
 }
 
@@ -104,7 +108,11 @@ pub fn can_redo(model: &Model) -> Result<(), DisabledReason> {
 /// It is known how the plan came.
 pub fn has_version(model: &Model) -> Result<(), DisabledReason> {
     editing(model)?;
-    if model.editor.compare.has_version() { Ok(()) } else { Err("there is no plan yet: type a request first".into()) }
+    if model.editor.compare.has_version() {
+        Ok(())
+    } else {
+        Err(format!("there is no plan yet: {} types a request", model.hint("request.focus")).into())
+    }
 }
 
 /// A difference to how the plan came is selected.

@@ -15,9 +15,9 @@ use crate::plan::{
 };
 use crate::text::{Glyph, Plain};
 
-/// Who does a node's work: the card's or tool's name, else the sort of work.
+/// Who does a node's work: the card's or tool's name, the person who is asked, else the sort of work.
 pub fn worker(node: &Node) -> Plain {
-    node.kind.worker_label()
+    if matches!(node.kind, NodeKind::Approval(_)) { Plain::line("you") } else { node.kind.worker_label() }
 }
 
 pub fn agent(work: &AgentNode) -> Plain {
@@ -42,10 +42,11 @@ fn named(args: &Map<String, Value>, inputs: &Map<String, Value>) -> Plain {
     line
 }
 
-/// What a node does, on one line, with the values of the plan's inputs in their places.
-pub fn summary(node: &Node, inputs: &Map<String, Value>) -> Plain {
+/// What a node does, on one line, with the values of the plan's inputs in their places; a tool with the arguments that a person gave it
+/// instead of the plan's, where one did.
+pub fn summary(node: &Node, edited: Option<&Value>, inputs: &Map<String, Value>) -> Plain {
     match &node.kind {
-        NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) => named(args, inputs),
+        NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) => named(edited.and_then(Value::as_object).unwrap_or(args), inputs),
         NodeKind::Subplan(SubplanNode::File { path, .. }) => Plain::summary(path),
         NodeKind::Subplan(SubplanNode::Inline(plan)) => short(&plan.goal, inputs),
         _ => short(&text(node), inputs),

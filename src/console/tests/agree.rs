@@ -138,14 +138,16 @@ fn compare(story: &Story, driver: Driver, home: &tempfile::TempDir) {
     let elapsed = (!status.is_timed()).then(|| elapsed(view.elapsed_ms(deck.now)).into_string());
     let elapsed = elapsed.as_deref().unwrap_or("elapsed ");
     let running = view.works().then(|| crate::text::stopwatch(view.elapsed_ms(deck.now)).into_string());
+    let halts = view.stops().iter().filter(|stop| stop.kind == crate::console::model::StopKind::Halt).count();
+    let halted = crate::text::counted(halts, "halt");
+    // Halts stand among the counts, where they don't stand in the place of the state.
     let header = words(&screen.lines().nth(1).unwrap().replace(['━', '╸', '─'], ""));
+    let header = header.replacen(&format!(" done {halted}"), " done", 1);
     // Where somebody is waited for, that stands in the place of the state.
     let parts: Vec<String> = counts.parts().into_iter().map(|(_, part)| part.into_string()).collect();
     let needs = if counts.waiting == 1 { "needs" } else { "need" };
     let states = [status.word().to_owned(), format!("{} {needs} you", counts.waiting)];
     let parts = |left_out: &str| parts.iter().filter(|part| !part.ends_with(left_out)).cloned().collect::<Vec<_>>().join(" ");
-    let halts = view.stops().iter().filter(|stop| stop.kind == crate::console::model::StopKind::Halt).count();
-    let halted = crate::text::counted(halts, "halt");
     let paused = parts("-").replace(&format!("{} waiting", counts.waiting), &states[1]);
     assert!(
         (header.contains(&format!("{} {}", states[0], parts("-")))

@@ -12,6 +12,7 @@ mod graph;
 mod hints;
 mod inventory;
 mod models;
+mod moments;
 mod mouse;
 mod nesting;
 mod newcomers;

@@ -90,7 +90,7 @@ fn a_key_that_means_nothing_here_says_where_it_works() {
     deck.keys("esc B");
     assert!(deck.sees("not here: B works in a run (breakpoints)"), "{}", deck.screen());
     deck.keys("3 =");
-    assert!(deck.sees("in a run (compare)"), "{}", deck.screen());
+    assert!(deck.sees("= means nothing here: ? shows what works"), "{}", deck.screen());
 }
 
 #[test]

@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use crate::console::model::{Focus, Model, RunView, Screen, Scroll, Status, Tab};
-use crate::engine::{Action, Event, NodeRun, NodeState, Outcome, RunId};
+use crate::engine::{Action, Event, NodeRun, NodeState, Outcome, RunId, SearchMark, Time};
 use crate::plan::NodeId;
 
 /// Goes to what came out of a run, or to its failure, unless the person reads something else of it just now. An output that is selected
-/// stays so, and one that has something to read goes before one that has not.
+/// stays so, and one that has something to read goes before one that has not. A failure that was known before the person replied is no
+/// news: the node that they replied to stays selected, so that the next key is not for another one.
 pub fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
     let is_free = model.dialogs.is_empty() && model.replay().is_none() && matches!(model.place.screen, Screen::Plan | Screen::Inbox);
     let selected = model.selected_id().cloned();
@@ -31,6 +32,15 @@ pub fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
         Outcome::Succeeded | Outcome::Rehearsed => output(),
         Outcome::Cancelled => None,
     };
+    let replied = selected.as_ref().and_then(|selected| Some((selected, last_reply(view, selected)?)));
+    let end = end.filter(|(_, end)| {
+        let stays = replied.is_some_and(|(selected, at)| {
+            let has_failed = run.node(selected).is_some_and(|node| node.state == NodeState::Failed);
+            let is_known = end.state == NodeState::Failed && end.span.finished.is_some_and(|finished| finished < at);
+            has_failed || is_known
+        });
+        !stays
+    });
     if let Some(node) = end.map(|(id, _)| NodeId::clone(id)) {
         view.with_tree(|tree, plan| tree.reveal(plan, &node));
         let is_output = view.is_output(&node);
@@ -41,6 +51,13 @@ pub fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
             model.place.focus = Focus::Inspector;
         }
     }
+}
+
+/// When a person replied to a gate of that node, if that is the newest thing that they did.
+fn last_reply(view: &RunView, node: &NodeId) -> Option<Time> {
+    let record = view.journal().records().iter().rev().find(|record| record.event.mark() == Some(SearchMark::Action))?;
+    let Event::GateDecided { gate, .. } = &record.event else { return None };
+    view.newest().run.gate(*gate).filter(|(gate, _)| gate.node == *node).map(|_| record.at)
 }
 
 /// Whether the newest action was a step of that node.

@@ -1,11 +1,12 @@
 //! From a key to the command it means here, or to the text field that takes it.
 
+use std::collections::BTreeSet;
+
 use super::actions::{gates, moving, typing::with_field};
 use super::{NextCommand, UpdateTurn, palette};
 use crate::console::commands;
 use crate::console::commands::{CommandRun, ConsoleCommand};
 use crate::console::model::{Dialog, Key, KeyContext, Model, MoveBy, Status, contexts};
-use crate::text::counted;
 
 pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
     model.safety.key(turn.now);
@@ -30,27 +31,20 @@ pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
             }
         }
         None if model.types() => type_key(model, key),
-        None if model.dialogs.is_empty() => model.status = elsewhere(model, key).map(|words| Status::note(&words)),
+        None if model.dialogs.is_empty() => model.status = Some(Status::note(&elsewhere(model, key))),
         None => {}
     }
 }
 
-/// Places that are named where a key means nothing.
-const NAMED: usize = 2;
-
-/// Where a key works that means nothing here.
-fn elsewhere(model: &Model, key: Key) -> Option<String> {
-    let mut places: Vec<String> = Vec::new();
-    for command in commands::all().filter(|command| model.look.keymap.keys_of(command.id).contains(&key)) {
-        let Some(place) = command.context.place() else { continue };
-        let words = format!("{place} ({})", command.in_hints());
-        if !places.contains(&words) {
-            places.push(words);
-        }
+/// What is said where a key means nothing: where it works, if that is one place, and how to see what works here.
+fn elsewhere(model: &Model, key: Key) -> String {
+    let known = commands::all().filter(|command| model.look.keymap.keys_of(command.id).contains(&key));
+    let places: BTreeSet<String> =
+        known.filter_map(|command| Some(format!("{} ({})", command.context.place()?, command.in_hints()))).collect();
+    match places.first().filter(|_| places.len() == 1) {
+        Some(place) => format!("not here: {key} works {place}"),
+        None => format!("{key} means nothing here: {} shows what works", model.hint("app.help")),
     }
-    let more = if places.len() > NAMED { format!(" and {} more", counted(places.len() - NAMED, "place")) } else { String::new() };
-    places.truncate(NAMED);
-    (!places.is_empty()).then(|| format!("not here: {key} works {}{more}", places.join(", ")))
 }
 
 /// Runs a command, or says why it can't be run now.

@@ -1,5 +1,6 @@
 //! Update: what a message changes in the model, and what it asks of the world. Pure: time comes in with the message.
 
+mod acted;
 pub mod actions;
 mod ends;
 mod keys;
@@ -174,7 +175,7 @@ pub fn next_wake(model: &Model, now: Time) -> Option<Time> {
     let plays = model.replay().filter(|_| in_sight).and_then(Replay::due);
     let said = model.status.as_ref().and_then(|status| status.until()).filter(|at| *at > now);
     // Ages are told in minutes.
-    let ages = model.at_start() || model.place.screen == Screen::Inbox && !model.inbox.gates.is_empty();
+    let ages = model.at_start() || model.place.screen == Screen::Inbox && !model.inbox.gates.is_empty() || model.card_gate().is_some();
     let minute = ages.then(|| Time((now.0 / 60_000 + 1) * 60_000));
     [active, second, plays, said, minute].into_iter().flatten().min()
 }

@@ -1,10 +1,11 @@
 //! What the host says: how each notice changes the model.
 
+use super::acted::{acted, run_to};
 use super::ends::{ended, is_last_step, show_end};
 use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{
-    Focus, GateKey, Model, PlanOrigin, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, Tab, TreeView, TypedLine, Version, docs,
-    stops, texts,
+    Focus, GateKey, Model, PlanOrigin, PlanScreen, ReplyDraft, RunView, Screen, Scroll, Status, StopKind, Tab, TreeView, TypedLine,
+    Version, docs, stops, texts,
 };
 use crate::console::theme::Role;
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
@@ -286,13 +287,6 @@ fn events(model: &mut Model, turn: &mut UpdateTurn, id: &RunId, records: &[Recor
     }
 }
 
-/// Whether the newest action started a node, and did not only continue it at a call or a gate.
-fn starts(model: &Model, id: &RunId, node: &NodeId) -> bool {
-    let records = model.runs.get(id).map(|view| view.journal().records()).unwrap_or_default();
-    let own = records.iter().rev().take_while(|record| !matches!(record.event, Event::Acted { .. }));
-    own.into_iter().any(|record| matches!(&record.event, Event::Node { node_id, fact: NodeFact::Started { .. }, .. } if node_id == node))
-}
-
 /// What a person should hear of an event besides what the screens show anyway. Of a run that isn't shown the number is given,
 /// and no keys: those act on the shown one.
 fn report(model: &mut Model, id: &RunId, event: &Event) {
@@ -314,7 +308,12 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
             // What the person just did stays said: the selection has gone to the failure.
             return drop(model.status.take_if(|status| status.role != Role::Success));
         }
-        status
+        // So it does where the selection stays at what they replied to.
+        let said = model.status.take().filter(|said| shown && said.role == Role::Success);
+        let is_ahead = shown && model.place.screen == Screen::Plan && view.stops().iter().any(|stop| stop.kind == StopKind::Failure);
+        let way = is_ahead.then(|| format!(" ({} goes there)", model.hint("tree.attention")));
+        let text = status.text.then(&Plain::line(&way.unwrap_or_default()));
+        Status { text: said.map_or_else(|| text.clone(), |said| said.text.then(&Plain::line(" · ")).then(&text)), ..status }
     } else if let Event::Acted { action, nodes, .. } = event {
         if shown {
             follow_step(model, action, nodes);
@@ -335,7 +334,8 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         let word = state.map_or("", NodeState::word);
         // Beside the node that was stepped others end that were under way.
         let said = if is_last_step(model, id, node_id) { format!("ran `{node_id}` ({word})") } else { format!("`{node_id}`: {word}") };
-        Status::good(&said)
+        let halted = run_to(model, id).map(|node| format!("; paused before `{node}`")).unwrap_or_default();
+        Status::good(&format!("{said}{halted}"))
     } else if let Event::Node { node_id, fact: NodeFact::BreakHit { reason, .. }, .. } = event {
         let go = key("act.pause").map(|go| format!("; press {go} to resume")).unwrap_or_default();
         Status::warn(&format!("`{node_id}` halted: {reason}{go}"))
@@ -393,60 +393,6 @@ fn follow_step(model: &mut Model, action: &Action, nodes: &[NodeId]) {
         }
         model.reveal(node);
     }
-}
-
-fn acted(model: &Model, id: &RunId, action: &Action, nodes: &[NodeId]) -> Status {
-    let left = at_work(model, id);
-    if let (Action::Step { .. }, [node, ..]) = (action, nodes) {
-        let what = if starts(model, id, node) { "started" } else { "continued" };
-        Status::good(&format!("{what} `{node}`"))
-    } else if let Action::Stop { target } = action
-        && !left.is_empty()
-    {
-        let run = if left.len() == 1 { "runs" } else { "run" };
-        Status::good(&format!("stopping {}: {} still {run}", target.label(), left.join(", ")))
-    } else {
-        match model.runs.get(id).map(|view| view.newest().run.pace()) {
-            Some(Pace::Pausing) if *action == Action::Pause => Status::good("pausing the run: nodes that run now finish"),
-            Some(_) | None => Status::good(&past(&action.label())),
-        }
-    }
-}
-
-/// An action that was done, by its words for one to do.
-fn past(label: &str) -> String {
-    const PAST: [(&str, &str); 20] = [
-        ("pause", "paused"),
-        ("mark", "marked"),
-        ("rewind", "rewound"),
-        ("run", "running"),
-        ("step", "stepped"),
-        ("resume", "resumed"),
-        ("hold", "held"),
-        ("release", "released"),
-        ("cancel", "cancelling"),
-        ("stop", "stopping"),
-        ("retry", "retrying"),
-        ("rerun", "rerunning"),
-        ("skip", "skipped"),
-        ("override", "overrode"),
-        ("edit", "edited"),
-        ("guide", "guided"),
-        ("add", "added"),
-        ("remove", "removed"),
-        ("disable", "disabled"),
-        ("enable", "enabled"),
-    ];
-    let (verb, rest) = label.split_once(' ').unwrap_or((label, ""));
-    let done = PAST.iter().find(|(known, _)| *known == verb).map(|(_, done)| format!("{done} {rest}"));
-    done.map_or_else(|| format!("done: {label}"), |done| done.trim_end().to_owned())
-}
-
-/// The nodes of a run that are at work.
-fn at_work(model: &Model, id: &RunId) -> Vec<String> {
-    let nodes = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.own_nodes());
-    let nodes = nodes.filter(|(_, node)| node.state.is_at_work());
-    nodes.map(|(id, _)| format!("`{id}`")).collect()
 }
 
 /// Whether the run pauses after each node, so that the end of one is news.

@@ -81,13 +81,9 @@ pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     let set = run.breakpoints().map(|(id, point)| row(&id.0.to_string(), point, seen.hits(id)));
     let planned = run.plan_breakpoints().map(|(node, point)| row("plan", &point, seen.plan_hits(&node)));
     let rows = set.chain(planned).collect();
-    let hints = [
-        ("breaks.add", "add"),
-        ("breaks.edit", "change"),
-        ("breaks.toggle", "disable"),
-        ("breaks.remove", "remove"),
-        ("breaks.close", "close"),
-    ];
+    let of_one = [("breaks.edit", "change"), ("breaks.toggle", "disable"), ("breaks.remove", "remove")];
+    let of_one = of_one.into_iter().filter(|_| run.breakpoints().next().is_some() || run.plan_breakpoints().next().is_some());
+    let hints: Vec<_> = [("breaks.add", "add")].into_iter().chain(of_one).chain([("breaks.close", "close")]).collect();
     let empty = "none: the run halts nowhere by itself";
     boxed_list(model, pen, &Plain::line("breakpoints of this run"), rows, (empty, selected), &hints);
 }

@@ -23,7 +23,12 @@ fn first(model: &Model) -> &'static [&'static str] {
         return &[];
     }
     if rewrites(model) {
-        return &["request.focus", "plan.delete", "plan.findings", "plan.undo"];
+        return match (model.plan().nodes.len(), model.session.lacks_model()) {
+            (..=1, true) => &["request.focus", "app.model", "plan.findings", "plan.undo"],
+            (..=1, false) => &["request.focus", "plan.findings", "plan.undo"],
+            (_, true) => &["request.focus", "plan.delete", "app.model", "plan.findings", "plan.undo"],
+            (_, false) => &["request.focus", "plan.delete", "plan.findings", "plan.undo"],
+        };
     }
     if model.place.shown == PlanScreen::Plan && model.editor.review.errors() > 0 {
         return &["plan.findings", "plan.fix", "plan.edit"];
@@ -33,8 +38,14 @@ fn first(model: &Model) -> &'static [&'static str] {
     if !view.goes_on() {
         return match () {
             () if failed(model) => &["act.again", "plan.edit", "act.why", "tree.attention", "act.menu"],
-            () if did_not_run(model) => &["act.why", "act.again", "act.menu"],
-            () if view.is_output(node) => &["inspector.copy", "run.save_result", "app.back", "request.focus", "replay.toggle"],
+            () if did_not_run(model) => &["act.why", "tree.attention", "act.again", "act.menu"],
+            () if view.is_output(node) && model.offers_plan() => {
+                &["inspector.copy", "run.save_result", "run.take_plan", "app.back", "tree.attention", "request.focus", "replay.toggle"]
+            }
+            () if view.is_output(node) => {
+                &["inspector.copy", "run.save_result", "app.back", "tree.attention", "request.focus", "replay.toggle"]
+            }
+            () if model.offers_plan() => &["act.menu", "run.take_plan"],
             () => &["act.menu"],
         };
     }
@@ -139,7 +150,9 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
         "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "release"),
         "act.why" => did_not_run(model).then_some("why it did not run"),
         "request.submit" if model.request.field.is_empty() && model.at_start() => Some("open the marked run"),
-        "request.leave" if model.at_start() => Some(if model.runs.latest.count() > 0 { "to the runs" } else { "to the keys" }),
+        "request.leave" if model.at_start() => Some("to the runs"),
+        "request.leave" if model.plan().nodes.is_empty() => Some("to the keys"),
+        "run.take_plan" if model.offers_plan() => Some("change the plan too"),
         "app.back" if model.reads_output() => Some("tree"),
         "app.back" if model.tree().searches() => Some("end search"),
         "act.again" => node().and_then(|(view, node)| again(&view.newest().run, node)),
@@ -150,6 +163,7 @@ pub fn name(model: &Model, id: &str) -> Option<String> {
             is_over.then_some("next failure")
         }
         "request.focus" if rewrites(model) => Some("change the request"),
+        "app.model" if model.session.lacks_model() => Some("set up a model"),
         "replay.toggle" => model.replay().map(|_| "to now"),
         "gate.edit" => {
             let gate = model.card_gate().and_then(|key| Some(model.runs.get(&key.run)?.newest().run.gate(key.gate)?.0));

@@ -71,7 +71,8 @@ const SHOWN: usize = 7;
 fn draw_hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let mut x = area.x + 1;
     let mut end = area.right().saturating_sub(1);
-    let (help, keys): (Vec<Hint>, Vec<Hint>) = hints(model).into_iter().partition(|hint| hint.command == "app.help");
+    let (help, keys): (Vec<Hint>, Vec<Hint>) =
+        hints(model).into_iter().partition(|hint| ["app.help", "app.help_here"].contains(&hint.command));
     let pieces =
         |hint: &Hint| [(Plain::line(&hint.key.to_string()), Role::Key), (Plain::blank(1).then(&Plain::line(&hint.words)), Role::Hint)];
     for hint in &help {
@@ -96,9 +97,9 @@ fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'stat
     let ids = match inner {
         // Up and down also move within the text, so that they are never refused; they are hints only where there is something to go to.
         Some(KeyContext::Request) if model.request.typed.before(TypedLine::Request).is_empty() => {
-            "request.submit request.leave request.newline app.help_here app.interrupt"
+            "request.submit request.leave app.interrupt request.newline app.help_here"
         }
-        Some(KeyContext::Request) => "request.submit request.leave request.newline request.older app.help_here app.interrupt",
+        Some(KeyContext::Request) => "request.submit request.leave app.interrupt request.newline request.older app.help_here",
         Some(KeyContext::Filter) => "filter.done filter.clear filter.older app.help_here",
         Some(KeyContext::Start) => "app.help start.open request.focus app.runs app.model app.palette app.quit",
         Some(KeyContext::Found) => "app.help found.next found.previous app.back tree.open tree.attention",
@@ -146,7 +147,7 @@ const TRACE: &str = "app.help trace.go trace.from replay.back replay.forward rep
     app.quit";
 const INSPECTOR: &str = "app.help app.back move.down inspector.right inspector.zoom inspector.copy replay.back replay.forward replay.play \
     replay.last app.inbox act.menu act.pause focus.next app.quit";
-const GATE: &str = "app.help rules.propose gate.approve gate.allow_host gate.edit gate.reject gate.skip gate.drop gate.cancel_branch gate.node gate.zoom app.back";
+const GATE: &str = "app.help gate.approve gate.allow_host gate.edit gate.reject gate.skip rules.propose gate.drop gate.cancel_branch gate.node gate.zoom app.back";
 
 #[cfg(test)]
 mod tests {

@@ -67,7 +67,9 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, key: &GateK
 /// The node's id, who does its work, and when it asked.
 fn about(view: &RunView, gate: &Gate, now: Time) -> Plain {
     let worker = view.plan().nodes.iter().find(|node| node.id == gate.node).map(texts::worker);
-    let asked = Plain::line("asked ").then(&ago(now.since(gate.opened)));
+    // Nothing is drawn while all of it waits, so that a moment would soon be false.
+    let since = Some(ago(now.since(gate.opened))).filter(|since| since.as_str() != "now");
+    let asked = Plain::line("asked ").then(&since.unwrap_or_else(|| Plain::line("< 1 min ago")));
     let parts = [Some(Plain::summary(&gate.node)), worker, Some(asked)];
     parts.into_iter().flatten().reduce(|line, part| line.then(&Plain::line(" · ")).then(&part)).unwrap_or_default()
 }

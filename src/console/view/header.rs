@@ -170,7 +170,8 @@ fn plan(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
     }
     let errors = model.editor.review.errors();
     let warnings = model.editor.findings().len() - errors;
-    let asks = plan.nodes.iter().filter(|node| texts::gated(node, &model.session.catalog)).count();
+    // As the rows show them, those inside of others too.
+    let asks = model.editor.shown().nodes.iter().filter(|node| texts::gated(node, &model.session.catalog)).count();
     header.state = vec![state("plan", Role::Dim), (Plain::line(&counted(plan.nodes.len(), "node")), Role::Text)];
     let some = [
         (asks, format!("{asks} {} you ({})", if asks == 1 { "asks" } else { "ask" }, pen.theme.glyph(Glyph::Gate)), Role::Text),
@@ -228,7 +229,9 @@ fn run((view, goes_on): (&RunView, bool), now: Time, pen: &Pen<'_>) -> Header {
         what => (Plain::blank(GAP).then(&count), texts::count_role(what)),
     }));
     if halts > 0 && (needs || status != RunStatus::Running || view.replay().is_some()) {
-        header.counts.push((Plain::blank(GAP).then(&Plain::line(&counted(halts, "halt"))), Role::Held));
+        // Where somebody is waited for goes before what is over.
+        let at = header.counts.len().min(1);
+        header.counts.insert(at, (Plain::blank(GAP).then(&Plain::line(&counted(halts, "halt"))), Role::Held));
     }
     if view.replay().is_none() && view.newest().run.outcome().is_some() {
         let wrote = view.newest().run.changes().files_label();

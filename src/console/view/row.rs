@@ -178,9 +178,13 @@ impl RowDrawing<'_> {
         if let Some(note) = run.and_then(|node| node.lineage.notes.first()) {
             more(note.label.clone(), Role::Warning);
         }
+        let edited = self.model.shown_run().and_then(|view| view.edited_payload(&self.node.id));
+        if edited.is_some() {
+            more("edited".to_owned(), Role::Warning);
+        }
         // Without a title, what a tool is given tells more than an id.
         let is_bare = self.node.title().is_none() && self.node.kind.tool().is_some();
-        may.extend(is_bare.then(|| piece(texts::summary(self.node, &self.model.plan().inputs).into_string(), Role::Dim)));
+        may.extend(is_bare.then(|| piece(texts::summary(self.node, edited, &self.model.plan().inputs).into_string(), Role::Dim)));
         RowTexts { title, must: said, may }
     }
 
@@ -244,7 +248,7 @@ impl RowDrawing<'_> {
     fn finding_mark(&self) -> Option<(Glyph, Role)> {
         let review = &self.model.editor.review;
         let inside = matches!(self.row.kind, TreeRowKind::Folded(_)).then(|| review.inside(&self.node.id)).into_iter().flatten();
-        let worst = review.of_node(&self.node.id).chain(inside).min_by_key(|finding| finding.severity)?;
+        let worst = review.of_row(&self.node.id, self.row.index).chain(inside).min_by_key(|finding| finding.severity)?;
         let (_, glyph, role) = texts::severity(worst.severity);
         Some((glyph, role))
     }

@@ -12,12 +12,12 @@ use crate::text::{Plain, bytes};
 /// What a gate is about, on one line.
 pub fn gate_title(view: &RunView, gate: &Gate) -> Plain {
     let (title, asks) = (view.title_of(&gate.node), asks(gate));
-    if asks.as_str().starts_with(title.as_str()) { asks } else { title.then(&Plain::line(": ")).then(&asks) }
+    if asks.as_str().contains(title.as_str()) { asks } else { title.then(&Plain::line(": ")).then(&asks) }
 }
 
 /// What a gate asks, on one line.
 pub fn asks(gate: &Gate) -> Plain {
-    Plain::summary(&gate.asks())
+    Plain::summary(&gate.asks().replace('`', ""))
 }
 
 /// All that there is to know before deciding.
@@ -184,7 +184,9 @@ fn exact(value: &Value, shown: Option<&str>, depth: usize, doc: &mut Doc<'static
     let indent = Plain::blank(depth * 2);
     match value {
         Value::Object(map) if !map.is_empty() => {
-            for (name, value) in map {
+            // Who answers for a model reads first what it is asked, then how it is told to work.
+            let (system, asked): (Vec<_>, Vec<_>) = map.iter().partition(|(name, _)| depth == 0 && *name == "system");
+            for (name, value) in asked.into_iter().chain(system) {
                 if let Some(command) = value.as_str().filter(|_| depth == 0 && name == "command") {
                     typed(command, doc);
                     continue;

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::console::model::{Doc, LABEL, Model, inputs, texts};
 use crate::console::theme::Role;
 use crate::engine::inside_ended;
+use crate::plan::validate::Code;
 use crate::plan::{Approve, Edge, MapNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode, ToolInput, ToolNode, nest, order::EdgePlace};
 use crate::text::Plain;
 
@@ -64,13 +65,20 @@ pub fn source(node: &Node) -> Doc<'static> {
 }
 
 fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
-    for finding in model.editor.review.of_node(&node.id) {
+    let place = model.tree().row().map_or(0, |row| row.index);
+    for finding in model.editor.review.of_row(&node.id, place) {
         let (word, _, role) = texts::severity(finding.severity);
         let edge = model.editor.edge_of(finding).map(|edge| format!("edge from {}: ", edge.from)).unwrap_or_default();
         let message = finding.message.replace('`', "");
         doc.line(role, Plain::line(&format!("{word}: {edge}{message} ({})", finding.code)));
         if let Some(fix) = &finding.fix {
             doc.line(Role::Dim, Plain::line(&format!("  {}: ", fix.kind.label())).then(&Plain::summary(&fix.title.replace('`', ""))));
+        }
+        if finding.code == Code::NotUnderstood {
+            let setup = model.hint("app.model");
+            let model =
+                if model.session.lacks_model() { format!("; {setup} sets up a model, which takes any words") } else { String::new() };
+            doc.line(Role::Dim, Plain::line(&format!("  understood, for example: Which files contain \"todo\"?{model}")));
         }
     }
     if !doc.is_empty() {

@@ -63,10 +63,11 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
                 doc.heading("thinking");
                 doc.lines(Role::Dim, transcript.thoughts.lines());
             }
-            if !doc.is_empty() {
+            let printed = unsaid(transcript.output.lines(), node.error.as_ref());
+            if !doc.is_empty() && !printed.is_empty() {
                 doc.line(Role::Text, Plain::default());
             }
-            doc.lines(Role::Text, transcript.output.lines());
+            doc.lines(Role::Text, printed);
         }
     }
     if doc.len() > before {
@@ -83,6 +84,19 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
     }
     given(run, id, &mut doc);
     doc
+}
+
+/// What was printed, without its end where the error says that.
+fn unsaid<'a>(printed: &'a [Plain], error: Option<&NodeError>) -> &'a [Plain] {
+    let is_filled = |line: &Plain| !line.as_str().trim().is_empty();
+    let filled = |lines: &'a [Plain]| &lines[..lines.iter().rposition(is_filled).map_or(0, |last| last + 1)];
+    let Some(error) = error else { return printed };
+    let mut left = filled(printed);
+    for said in Plain::block(&error.message).iter().skip(1).filter(|line| is_filled(line)).rev() {
+        let Some((_, before)) = left.split_last().filter(|(last, _)| *last == said) else { break };
+        left = filled(before);
+    }
+    left
 }
 
 fn given<'a>(run: &'a RunView, id: &NodeId, doc: &mut Doc<'a>) {

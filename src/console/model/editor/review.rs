@@ -1,6 +1,6 @@
 //! `Review`: what validation says of the edited plan, and at which node each finding is shown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::validate::{Code, Finding, validate};
 use crate::plan::{Catalog, Edge, NodeId, Plan, nest};
@@ -10,6 +10,8 @@ pub struct Review {
     findings: Vec<Finding>,
     /// The findings of each node, the worst first, by their place among all.
     marks: BTreeMap<NodeId, Vec<usize>>,
+    /// Ids that several nodes have, of a plan whose rows are its nodes.
+    twins: BTreeSet<NodeId>,
 }
 
 impl Review {
@@ -23,7 +25,10 @@ impl Review {
                 marks.entry(node).or_default().push(at);
             }
         }
-        Self { findings, marks }
+        let mut known = BTreeSet::new();
+        let nodes = plan.nodes.iter().filter(|_| !nest::is_nested(plan));
+        let twins = nodes.filter(|node| !known.insert(&node.id)).map(|node| node.id.clone()).collect();
+        Self { findings, marks, twins }
     }
 
     /// All findings, errors first.
@@ -44,6 +49,16 @@ impl Review {
     /// What validation says of a node, the worst first.
     pub fn of_node(&self, id: &NodeId) -> impl Iterator<Item = &Finding> {
         self.marks.get(id).into_iter().flatten().filter_map(|at| self.findings.get(*at))
+    }
+
+    /// The same of the node at this place, where others have its id too.
+    pub fn of_row(&self, id: &NodeId, place: usize) -> impl Iterator<Item = &Finding> {
+        let own = self.twins.contains(id).then(|| format!("nodes[{place}]"));
+        let is_own = move |finding: &&Finding| match &own {
+            Some(own) => !finding.path.starts_with("nodes[") || finding.path.starts_with(own.as_str()),
+            None => true,
+        };
+        self.of_node(id).filter(is_own)
     }
 
     /// What validation says of nodes that stand inside a node, at any depth.

@@ -76,10 +76,10 @@ pub fn attention(model: &mut Model, _: &mut UpdateTurn) {
     if !matches!(model.place.screen, Screen::Plan | Screen::Graph) {
         model.go(Screen::Plan);
     }
-    let is_gate = matches!(stop.kind, StopKind::Gate(_));
-    // Where nothing has room beside the tree, the gate comes in its place: else it could not be replied to.
+    // Where nothing has room beside the tree, the card comes in its place: a gate that isn't seen can't be replied to, and an error that
+    // isn't seen says nothing.
     model.place.focus = Focus::Tree;
-    if is_gate && model.layout().detail.is_empty() {
+    if model.layout().detail.is_empty() {
         model.place.focus = Focus::Inspector;
     }
     model.reveal(&stop.node);
