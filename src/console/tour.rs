@@ -137,9 +137,14 @@ impl Tour {
     pub fn draw(&mut self, now: Time, screen: &mut Buffer) {
         let area = screen.area;
         self.model.place.size = (area.width, area.height.saturating_sub(SAID));
-        prepare(&mut self.model, now);
         let mut above = Buffer::empty(ratatui::layout::Rect { height: area.height.saturating_sub(SAID), ..area });
-        let shown = view::draw(&self.model, now, &mut above);
+        // What a frame says of what was seen, it says of the frame before.
+        for _ in 0..2 {
+            prepare(&mut self.model, now);
+            above.reset();
+            let shown = view::draw(&self.model, now, &mut above);
+            self.send(Msg::FrameFlushed(shown.gates), now);
+        }
         view::tour(&self.model, self.said, screen, SAID);
         for y in above.area.top()..above.area.bottom() {
             for x in above.area.left()..above.area.right() {
@@ -148,7 +153,6 @@ impl Tour {
                 }
             }
         }
-        self.send(Msg::FrameFlushed(shown.gates), now);
     }
 
     fn press(&mut self, key: &str, now: Time) {
@@ -306,6 +310,8 @@ mod tests {
             let order = ["Sum the sales of each", "4 nodes", "● Find the sales", "1 needs you", "4/4 done"].map(at);
             assert!(order.is_sorted(), "{order:?}");
             assert!(frames.iter().all(|frame| frame.contains("any key ends it")), "{}", frames[0]);
+            let is_unseen = frames.iter().find(|frame| frame.contains("keys active") && frame.contains("not seen"));
+            assert!(is_unseen.is_none(), "all of the gate is on its card:\n{}", is_unseen.map_or("", String::as_str));
             assert!(frames[frames.len() - 1].contains("Lisbon"), "{}", frames[frames.len() - 1]);
         }
     }

@@ -155,11 +155,14 @@ impl Inbox {
         self.docs.get(key)
     }
 
-    /// Puts in a gate's text as it is now.
+    /// Puts in a gate's text as it is now. Another one is read from its start.
     pub fn set_doc(&mut self, key: GateKey, doc: Doc<'static>) {
         let before = self.docs.get(&key);
         let same = before.is_some_and(|before| before.doc.from(0).eq(doc.from(0)));
         let revision = before.map_or(1, |before| before.revision + u64::from(!same));
+        if !same && self.selected.as_ref() == Some(&key) {
+            self.scroll = 0;
+        }
         self.docs.insert(key, GateDoc { doc, revision });
     }
 }

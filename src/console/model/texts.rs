@@ -42,11 +42,25 @@ fn named(args: &Map<String, Value>, inputs: &Map<String, Value>) -> Plain {
     line
 }
 
-/// What a node does, on one line, with the values of the plan's inputs in their places; a tool with the arguments that a person gave it
-/// instead of the plan's, where one did.
-pub fn summary(node: &Node, edited: Option<&Value>, inputs: &Map<String, Value>) -> Plain {
+/// Characters of an argument up to which a row has it; the card has all.
+const SHORT: usize = 40;
+
+/// What a tool is given, on the row of its node: what a person gave it instead of the plan, where one did, without code and other long texts.
+pub fn arguments(work: &ToolNode, edited: Option<&Value>, inputs: &Map<String, Value>) -> Plain {
+    let args = match &work.input {
+        ToolInput::Args(args) => edited.and_then(Value::as_object).unwrap_or(args),
+        ToolInput::Query(query) => return short(query, inputs),
+    };
+    let is_short = |value: &Value| value.as_str().is_none_or(|text| text.chars().count() <= SHORT && !text.contains('\n'));
+    let short: Map<String, Value> =
+        args.iter().filter(|(_, value)| is_short(value)).map(|(name, value)| (name.clone(), value.clone())).collect();
+    named(if short.is_empty() { args } else { &short }, inputs)
+}
+
+/// What a node does, on one line, with the values of the plan's inputs in their places.
+pub fn summary(node: &Node, inputs: &Map<String, Value>) -> Plain {
     match &node.kind {
-        NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) => named(edited.and_then(Value::as_object).unwrap_or(args), inputs),
+        NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) => named(args, inputs),
         NodeKind::Subplan(SubplanNode::File { path, .. }) => Plain::summary(path),
         NodeKind::Subplan(SubplanNode::Inline(plan)) => short(&plan.goal, inputs),
         _ => short(&text(node), inputs),

@@ -31,7 +31,7 @@ impl Wanted {
 
     pub fn means(&self, node: &Node, inputs: &serde_json::Map<String, serde_json::Value>) -> bool {
         let has = |text: &str| text.to_lowercase().contains(&self.words);
-        let texts = [node.title_or_id(), super::texts::summary(node, None, inputs), super::texts::worker(node)];
+        let texts = [node.title_or_id(), super::texts::summary(node, inputs), super::texts::worker(node)];
         let worker = texts[2].as_str().to_lowercase();
         let is_tool = node.kind.tool().is_some();
         self.agents.iter().all(|name| !is_tool && worker.contains(name.as_str()))

@@ -6,7 +6,7 @@ use super::Deck;
 use crate::console::model::PlanOrigin;
 use crate::console::update::ConsoleEffect;
 use crate::console::update::actions::plan::open;
-use crate::engine::{NodeError, Outcome, WorkerFact};
+use crate::engine::{NodeError, Outcome, Preview, WorkerFact};
 use crate::host::client::{ModelStatus, Notice, Request};
 use crate::plan::{NodeId, Plan};
 
@@ -322,4 +322,33 @@ fn the_plans_header_counts_every_row_that_asks() {
         PlanOrigin::Stdin,
     );
     assert!(deck.sees("2 ask you"), "{}", deck.screen());
+}
+
+#[test]
+fn a_gate_whose_preview_changes_is_read_from_its_start_again() {
+    let mut deck = Deck::waiting(80, 24);
+    deck.keys(". J J");
+    let run = deck.model.shown_run().unwrap().id.clone();
+    let gate = deck.engine().open_gates().next().unwrap().id;
+    let preview = Preview::Diff { path: "other.md".into(), before: None, after: "one\ntwo\n".into() };
+    deck.notice(Notice::Preview { run, gate, preview });
+    deck.flush();
+    let screen = deck.screen();
+    assert!(screen.contains("new file other.md") && screen.contains("+ two") && !screen.contains("(J)"), "{screen}");
+}
+
+#[test]
+fn no_row_of_a_tool_shows_code() {
+    let mut deck = Deck::new(120, 40);
+    let sql = "SELECT region, sum(amount) AS total FROM orders GROUP BY region";
+    open(
+        &mut deck.model,
+        plan(json!([{"id": "sums", "tool": "read_file", "args": {"path": "orders.csv", "sql": sql}}])),
+        PlanOrigin::Stdin,
+    );
+    let screen = deck.screen();
+    let row = screen.lines().find(|line| line.contains("sums  path: orders.csv")).unwrap_or_else(|| panic!("{screen}"));
+    let (row, _) = row.split_once('┃').unwrap_or((row, ""));
+    assert!(!row.contains("SELECT"), "{screen}");
+    assert!(screen.contains("SELECT region"), "the card has it: {screen}");
 }

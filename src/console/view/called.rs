@@ -45,8 +45,8 @@ fn first(model: &Model) -> &'static [&'static str] {
             () if view.is_output(node) => {
                 &["inspector.copy", "run.save_result", "app.back", "tree.attention", "request.focus", "replay.toggle"]
             }
-            () if model.offers_plan() => &["act.menu", "run.take_plan"],
-            () => &["act.menu"],
+            () if model.offers_plan() => &["tree.attention", "run.take_plan", "act.menu"],
+            () => &["tree.attention", "act.menu"],
         };
     }
     if let Some(key) = model.card_gate() {

@@ -70,6 +70,7 @@ fn about(view: &RunView, gate: &Gate, now: Time) -> Plain {
     // Nothing is drawn while all of it waits, so that a moment would soon be false.
     let since = Some(ago(now.since(gate.opened))).filter(|since| since.as_str() != "now");
     let asked = Plain::line("asked ").then(&since.unwrap_or_else(|| Plain::line("< 1 min ago")));
+    let worker = worker.filter(|worker| *worker.as_str() != *gate.node);
     let parts = [Some(Plain::summary(&gate.node)), worker, Some(asked)];
     parts.into_iter().flatten().reduce(|line, part| line.then(&Plain::line(" · ")).then(&part)).unwrap_or_default()
 }

@@ -183,8 +183,8 @@ impl RowDrawing<'_> {
             more("edited".to_owned(), Role::Warning);
         }
         // Without a title, what a tool is given tells more than an id.
-        let is_bare = self.node.title().is_none() && self.node.kind.tool().is_some();
-        may.extend(is_bare.then(|| piece(texts::summary(self.node, edited, &self.model.plan().inputs).into_string(), Role::Dim)));
+        let bare = self.node.kind.tool().filter(|_| self.node.title().is_none());
+        may.extend(bare.map(|work| piece(texts::arguments(work, edited, &self.model.plan().inputs).into_string(), Role::Dim)));
         RowTexts { title, must: said, may }
     }
 
