@@ -54,7 +54,7 @@ fn a_rejection_that_ends_a_run_leaves_the_selection_where_the_next_key_is_meant(
     assert_eq!(deck.engine().outcome().map(|(outcome, _)| outcome), Some(Outcome::Failed));
     let screen = deck.screen();
     assert_eq!(selected(&deck), Some("write"), "{screen}");
-    assert!(screen.contains("rejected write · failed: lint failed (. goes there)"), "{screen}");
+    assert!(screen.contains("rejected write · failed: lint failed") && screen.contains("(. goes there)"), "{screen}");
     deck.keys(".");
     assert_eq!(selected(&deck), Some("lint"));
 }
@@ -171,6 +171,8 @@ fn the_first_screen_names_keys_and_places_that_are_there() {
     let screen = deck.screen();
     let keys = screen.lines().last().unwrap_or_default();
     assert!(!keys.contains("tree"), "{screen}");
+    deck.keys("esc x");
+    assert!(deck.sees("x means nothing here: n types a request"), "{}", deck.screen());
     for key in ["enter make a plan", "esc to the keys", "ctrl-c quit", "f1 help"] {
         assert!(keys.contains(key), "{key}: {screen}");
     }
@@ -351,4 +353,26 @@ fn no_row_of_a_tool_shows_code() {
     let (row, _) = row.split_once('┃').unwrap_or((row, ""));
     assert!(!row.contains("SELECT"), "{screen}");
     assert!(screen.contains("SELECT region"), "the card has it: {screen}");
+}
+
+#[test]
+fn the_list_of_breakpoints_offers_what_the_selected_one_takes() {
+    let mut deck = Deck::running(80, 24);
+    deck.select("write");
+    deck.keys("B");
+    assert!(deck.sees("a add  esc close"), "{}", deck.screen());
+    deck.keys("esc b B");
+    assert!(deck.sees("space disable  d remove"), "{}", deck.screen());
+    deck.keys("space");
+    assert!(deck.sees("space enable"), "{}", deck.screen());
+}
+
+#[test]
+fn a_sentence_is_no_address_of_a_model() {
+    let mut deck = Deck::new(80, 24);
+    deck.keys("esc");
+    deck.notice(Notice::Providers(Vec::new()));
+    deck.type_text("my model, e.g. a small one");
+    deck.keys("enter");
+    assert!(deck.sees("no provider has this name") && !deck.sees("key for my model"), "{}", deck.screen());
 }

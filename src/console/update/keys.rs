@@ -6,7 +6,7 @@ use super::actions::{gates, moving, typing::with_field};
 use super::{NextCommand, UpdateTurn, palette};
 use crate::console::commands;
 use crate::console::commands::{CommandRun, ConsoleCommand};
-use crate::console::model::{Dialog, Key, KeyContext, Model, MoveBy, Status, contexts};
+use crate::console::model::{Dialog, Key, KeyContext, Model, MoveBy, Screen, Status, contexts};
 
 pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
     model.safety.key(turn.now);
@@ -41,9 +41,14 @@ fn elsewhere(model: &Model, key: Key) -> String {
     let known = commands::all().filter(|command| model.look.keymap.keys_of(command.id).contains(&key));
     let places: BTreeSet<String> =
         known.filter_map(|command| Some(format!("{} ({})", command.context.place()?, command.in_hints()))).collect();
+    let help = model.hint("app.help");
     match places.first().filter(|_| places.len() == 1) {
+        // Who typed a request finds it nowhere.
+        _ if model.plan().nodes.is_empty() && key.typed().is_some() && model.place.screen == Screen::Plan => {
+            format!("{key} means nothing here: {} types a request, {help} shows what works", model.hint("request.focus"))
+        }
         Some(place) => format!("not here: {key} works {place}"),
-        None => format!("{key} means nothing here: {} shows what works", model.hint("app.help")),
+        None => format!("{key} means nothing here: {help} shows what works"),
     }
 }
 

@@ -81,8 +81,13 @@ pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     let set = run.breakpoints().map(|(id, point)| row(&id.0.to_string(), point, seen.hits(id)));
     let planned = run.plan_breakpoints().map(|(node, point)| row("plan", &point, seen.plan_hits(&node)));
     let rows = set.chain(planned).collect();
-    let of_one = [("breaks.edit", "change"), ("breaks.toggle", "disable"), ("breaks.remove", "remove")];
-    let of_one = of_one.into_iter().filter(|_| run.breakpoints().next().is_some() || run.plan_breakpoints().next().is_some());
+    // One of the plan is changed in the plan alone.
+    let all = run.breakpoints().count() + run.plan_breakpoints().count();
+    let of_one = run.breakpoints().nth(selected.min(all.saturating_sub(1))).map(|(_, point)| {
+        let toggle = if point.disabled { "enable" } else { "disable" };
+        [("breaks.edit", "change"), ("breaks.toggle", toggle), ("breaks.remove", "remove")]
+    });
+    let of_one = of_one.into_iter().flatten();
     let hints: Vec<_> = [("breaks.add", "add")].into_iter().chain(of_one).chain([("breaks.close", "close")]).collect();
     let empty = "none: the run halts nowhere by itself";
     boxed_list(model, pen, &Plain::line("breakpoints of this run"), rows, (empty, selected), &hints);

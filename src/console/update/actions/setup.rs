@@ -124,7 +124,7 @@ pub fn typed_otherwise(model: &mut Model, turn: &mut UpdateTurn) {
 }
 
 fn typed_address(model: &mut Model, turn: &mut UpdateTurn, address: &str) {
-    if !address.contains(['.', ':', '/']) {
+    if !address.contains(['.', ':', '/']) || address.contains(char::is_whitespace) {
         return model.status =
             Some(Status::warn("no provider has this name: choose one, or type an address such as http://localhost:8080/v1"));
     }
