@@ -68,10 +68,17 @@ pub use views::describe::{
     CountedNodes, EventKind, EventLine, EventTone, ImpactLine, NodeCounts, RunStatus, arguments, calls_label, elapsed, elapsed_of,
     inside_ended, is_effect, listed, result_line, result_notes, result_text, work,
 };
+pub use views::estimate::{
+    BrokenCap, Calibration, Estimate, EstimateBand, EstimateBasis, EstimateScore, EstimateSources, FEWEST_CASES, Forecast, Measure,
+    NodeEstimate, PastCase, PastCases, PriceOf,
+};
 pub use views::expense::{EXPENSE_EVENTS, Expense, SpentFor, expenses};
 pub use views::impact::{Impact, NodeImpact};
 pub use views::outline::WayOut;
+pub use views::past::{AttemptOutcome, PAST_EVENTS, PastAttempt, PastRun, WorkerSort, goal_sort};
 pub use views::peek::{PeekedText, RunPeek};
+pub use views::stats::{Follows, Stats, StatsBy, StatsCell, StatsKey, ToolUse, WorkStats};
+pub use views::suggest::{FEWEST_EVIDENCE, SuggestedChange, SuggestedFor, Suggestion};
 pub use views::timeline::{After, Bar, Doing, StartCause, Stretch, Timeline, TimelineChart};
 pub use views::trace::{Approval, Came, How, Made, Trace, TraceRow, TraceStep, TracedCall};
 pub use views::transcript::{Transcript, TranscriptEntry};

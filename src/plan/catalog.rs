@@ -1,5 +1,6 @@
 //! `Catalog`: what a plan may name: agents and tools, with the facts that validation, gates and pickers need. Pure data.
 
+use super::{Approve, DecisionNode, NodeKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -273,6 +274,25 @@ pub fn that_need_model<'a>(plan: &'a super::Plan, catalog: &Catalog) -> Vec<&'a 
             own.into_iter().chain(node.kind.body().into_iter().flat_map(|body| that_need_model(body, catalog)))
         })
         .collect()
+}
+
+/// Whether a person is asked before or after the node: by the configuration about its tool, by the plan, else by its card.
+pub fn gated(node: &super::Node, catalog: &Catalog) -> bool {
+    let asks = |approve: Option<Approve>| match approve {
+        Some(Approve::Before | Approve::After | Approve::Both) => Some(true),
+        Some(Approve::Never) => Some(false),
+        None => None,
+    };
+    let (certain, usual) = match &node.kind {
+        NodeKind::Approval(_) => (true, None),
+        NodeKind::Tool(work) => (catalog.tool(&work.tool).is_some_and(|tool| tool.verdict == Verdict::Ask), None),
+        NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => {
+            let card = catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref());
+            (false, card.and_then(|card| asks(card.approve)))
+        }
+        _ => (false, None),
+    };
+    certain || asks(node.policy.approve).or(usual).unwrap_or(false)
 }
 
 /// What a call can do to the world. Ordered from harmless to harmful.

@@ -37,7 +37,7 @@ pub use breakpoint::{Breakpoint, BreakpointError, FACTS, Facts, Holds, Moment};
 pub use brief::{in_brief, kinds_in_brief, titles};
 pub use catalog::{
     AgentInfo, AgentKind, ArgumentCheck, ArgumentChecks, Catalog, ModelFacts, PYTHON_TOOL, Risk, SHELL_TOOL, ToolInfo, ToolReach,
-    ToolServer, Verdict, is_agent_name, listed, may_mean, needs_model, that_need_model,
+    ToolServer, Verdict, gated, is_agent_name, listed, may_mean, needs_model, that_need_model,
 };
 pub use code::{may_read, names_in_code};
 pub use document::{Budget, Dialect, Edge, Plan, PlanSource};

@@ -10,9 +10,9 @@ use crate::console::theme::{Role, of_state};
 use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, NodeState, RunId, RunStatus, StateGroup, short_name};
 use crate::plan::dialect::{body_from_value, body_to_value, node_from_value, node_to_value};
 use crate::plan::validate::{Finding, Severity};
-use crate::plan::{
-    AgentNode, Approve, Catalog, DecisionNode, Edge, Field, Node, NodeKind, SubplanNode, ToolInput, ToolNode, Verdict, nest,
-};
+use crate::plan::{AgentNode, Approve, DecisionNode, Edge, Field, Node, NodeKind, SubplanNode, ToolInput, ToolNode, nest};
+
+pub use crate::plan::gated;
 use crate::text::{Glyph, Plain};
 
 /// Who does a node's work: the card's or tool's name, the person who is asked, else the sort of work.
@@ -65,25 +65,6 @@ pub fn summary(node: &Node, inputs: &Map<String, Value>) -> Plain {
         NodeKind::Subplan(SubplanNode::Inline(plan)) => short(&plan.goal, inputs),
         _ => short(&text(node), inputs),
     }
-}
-
-/// Whether a person is asked before or after the node: by the configuration about its tool, by the plan, else by its card.
-pub fn gated(node: &Node, catalog: &Catalog) -> bool {
-    let asks = |approve: Option<Approve>| match approve {
-        Some(Approve::Before | Approve::After | Approve::Both) => Some(true),
-        Some(Approve::Never) => Some(false),
-        None => None,
-    };
-    let (certain, usual) = match &node.kind {
-        NodeKind::Approval(_) => (true, None),
-        NodeKind::Tool(work) => (catalog.tool(&work.tool).is_some_and(|tool| tool.verdict == Verdict::Ask), None),
-        NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => {
-            let card = catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref());
-            (false, card.and_then(|card| asks(card.approve)))
-        }
-        _ => (false, None),
-    };
-    certain || asks(node.policy.approve).or(usual).unwrap_or(false)
 }
 
 /// A node's text as a person edits it: objective, arguments as JSON, code, value, question.

@@ -73,11 +73,27 @@ proptest! {
             prop_assert_eq!((said.tokens, said.cost_usd, said.model_calls), (took.tokens, took.cost_usd, took.model_calls));
             let kept: Vec<Record> = world.records.iter().filter(|record| is_read(record)).cloned().collect();
             prop_assert_eq!(expenses(&kept), all, "the kinds of events that are read suffice");
+            let past = PastRun::of(&world.records);
+            let kept: Vec<Record> = world.records.iter().filter(|record| is_of_past(record)).cloned().collect();
+            prop_assert_eq!(PastRun::of(&kept), past.clone(), "the kinds of events that are read suffice");
+            prop_assert_eq!(past.is_some(), world.run.outcome().is_some());
+            if let Some(past) = past {
+                prop_assert_eq!((past.spent.tokens, past.spent.model_calls), (took.tokens, took.model_calls));
+                let of_attempts: u32 = past.attempts.iter().map(|attempt| attempt.spent.model_calls).sum();
+                prop_assert_eq!(of_attempts, took.model_calls, "each call is of one attempt");
+            }
         }
     }
 }
 
 fn is_read(record: &Record) -> bool {
-    let json = serde_json::to_value(record).unwrap();
-    EXPENSE_EVENTS.contains(&json["type"].as_str().unwrap())
+    EXPENSE_EVENTS.contains(&kind(record).as_str())
+}
+
+fn is_of_past(record: &Record) -> bool {
+    PAST_EVENTS.contains(&kind(record).as_str())
+}
+
+fn kind(record: &Record) -> String {
+    serde_json::to_value(record).unwrap()["type"].as_str().unwrap().to_owned()
 }

@@ -2,6 +2,7 @@
 
 mod cause;
 mod counts;
+mod estimate;
 mod event;
 mod impact;
 mod result;
