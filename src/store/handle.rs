@@ -1,7 +1,7 @@
 //! `Store`: the handle that the rest of dagdeck holds. Appends go to the writer thread, reads to a connection of their own.
 
 use super::{
-    Audit, Ownership, StoreError, prune,
+    Audit, Ownership, StoreError, history, prune,
     row::{Headline, StoredRow, signed},
     schema::{self, Tuning},
     writer::{Append, StoreWriter},
@@ -141,7 +141,8 @@ impl Store {
     pub fn delete(&self, runs: &[RunId], by: &Actor, now: Time) -> Result<(), StoreError> {
         let deleting = Actor { who: String::new(), via: "deletes it".to_owned() };
         let _owned = runs.iter().map(|run| self.own(run, &deleting)).collect::<Result<Vec<_>, _>>()?;
-        prune::delete(&self.path, runs, by, now)
+        prune::delete(&self.path, runs, by, now)?;
+        history::remove_from(self.path.parent().unwrap_or(Path::new(".")), runs)
     }
 
     /// Closes the journal and gives its free space back, where no other process has it open: returns whether it did.

@@ -1,4 +1,4 @@
-//! SQLite: the journal of events and the list of runs. All SQL of dagdeck stands here.
+//! SQLite: the journal of events, the list of runs, and what past runs teach. All SQL of dagdeck stands here.
 //!
 //! One thread writes; what arrives while it commits is gathered into the next transaction. Nothing may act on an event before
 //! `Store::append` has said that it is committed.
@@ -6,6 +6,7 @@
 mod audit;
 mod error;
 mod handle;
+mod history;
 mod owner;
 mod plannings;
 mod prune;
@@ -23,6 +24,7 @@ mod tests;
 pub use audit::{Audit, AuditEntry, AuditFact, AuditRow};
 pub use error::StoreError;
 pub use handle::{Durability, Journal, Store};
+pub use history::{HistoryBefore, KeptAnswer, RunHistory, SimilarRun, TakenChange};
 pub use owner::Ownership;
 pub use plannings::{PLANNINGS, PlanningRecord};
 pub use reader::{RowStatus, RunFilter, RunRow, SHORTEST_NAME};

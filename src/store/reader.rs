@@ -191,6 +191,14 @@ impl Store {
         Ok((records, None))
     }
 
+    /// The runs of the home folder that are over, each with the time of its end, oldest end first. What was imported is left out.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn over(&self) -> Result<Vec<(RunId, u64)>, StoreError> {
+        over(&self.lock()).map_err(|error| self.wrap(&error))
+    }
+
     /// About how many bytes of the journal a run takes.
     ///
     /// # Errors
@@ -245,6 +253,12 @@ fn list(db: &Connection, scope: RunFilter<'_>) -> rusqlite::Result<Vec<RunRow>> 
         })
     })?;
     runs.collect()
+}
+
+fn over(db: &Connection) -> rusqlite::Result<Vec<(RunId, u64)>> {
+    let mut runs =
+        db.prepare_cached("SELECT id, finished FROM runs WHERE finished IS NOT NULL AND imported IS NULL ORDER BY finished, id")?;
+    runs.query_map([], |row| Ok((RunId(row.get(0)?), unsigned(row.get(1)?))))?.collect()
 }
 
 fn newest(db: &Connection, scope: RunFilter<'_>) -> rusqlite::Result<Option<String>> {
