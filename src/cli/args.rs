@@ -112,6 +112,8 @@ pub enum Subcommand {
     Replay(ReplayArgs),
     /// Check a plan and list every finding
     Validate(ValidateArgs),
+    /// Show what a plan will take before it runs
+    Estimate(super::EstimateArgs),
     /// Write a plan in another format, or a whole run to a file
     Export(ExportArgs),
     /// Read an exported run, to look at it or branch from it
@@ -132,6 +134,12 @@ pub enum Subcommand {
     /// Also how much of it went into attempts that failed, and into results that were made again. Tokens are those that servers report; a
     /// figure that was counted here has a `~`, an unknown price a `?`.
     Cost(CostArgs),
+    /// Show how agents and models did in past runs, and what they took
+    Stats(super::StatsArgs),
+    /// List what past runs suggest, and take or dismiss it
+    Suggestions(super::SuggestionsArgs),
+    /// Learn nothing more from runs; the journal and the audit keep them
+    Forget(super::ForgetArgs),
     /// List who allowed and changed what, and which tools ran
     ///
     /// The audit covers all runs of the journal, also those that were deleted since. Each entry is written before what it allows happens,

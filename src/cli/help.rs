@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 /// Every subcommand, in one group.
 pub const GROUPS: [(&str, &[&str]); 7] = [
-    ("Plan", &["plan", "validate", "diff", "schema"]),
+    ("Plan", &["plan", "validate", "estimate", "diff", "schema"]),
     ("Run", &["console", "run", "resume"]),
     ("Decide", &["approve", "reject", "answer"]),
     (
@@ -17,7 +17,7 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
         ],
     ),
     ("Look", &["show", "why", "trace", "replay"]),
-    ("Runs and files", &["ls", "cost", "audit", "export", "import", "prune"]),
+    ("Runs and files", &["ls", "cost", "stats", "suggestions", "audit", "export", "import", "forget", "prune"]),
     ("Settings", &["agents", "tools", "models", "trust", "permissions", "doctor", "completions", "man"]),
 ];
 

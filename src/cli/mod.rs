@@ -14,6 +14,7 @@ mod cost_args;
 mod decide;
 mod diff;
 mod doctor;
+mod estimate;
 mod exit;
 mod export;
 mod fix;
@@ -25,6 +26,7 @@ mod list;
 mod log;
 mod ls;
 mod named;
+mod past_args;
 mod permission_args;
 mod permissions;
 mod plain;
@@ -42,7 +44,9 @@ mod setup;
 mod setup_args;
 mod show;
 mod source;
+mod stats;
 mod steering;
+mod suggestions;
 mod timeline;
 mod trace;
 mod trust;
@@ -64,6 +68,7 @@ pub use exit::{CliError, Exit};
 pub use help::GROUPS;
 use io::Listened;
 pub use io::{Io, columns};
+pub use past_args::{EstimateArgs, ForgetArgs, StatsArgs, SuggestionsArgs};
 pub use permission_args::{PermissionsArgs, RuleArgs};
 pub use prune_args::PruneArgs;
 pub use rivals::RivalArgs;
@@ -200,6 +205,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Branch(args)) => block_on(branch::branch(args, &place()?, io))?,
         Some(Subcommand::Replay(args)) => replay::replay(args, &place()?, io),
         Some(Subcommand::Validate(args)) => validate::validate(args, &place()?, io),
+        Some(Subcommand::Estimate(args)) => estimate::estimate(args, &place()?, io),
         Some(Subcommand::Export(args)) => export::export(args, &place()?, io),
         Some(Subcommand::Import(args)) => block_on(import::import(args, &place()?, io))?,
         Some(Subcommand::Diff(args)) => diff::diff(args, &place()?, io),
@@ -207,6 +213,9 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Prune(args)) => prune::prune(args, &place()?, io),
         Some(Subcommand::Audit(args)) => audit::audit(args, &place()?, io),
         Some(Subcommand::Cost(args)) => cost::cost(args, &place()?, io),
+        Some(Subcommand::Stats(args)) => stats::stats(args, &place()?, io),
+        Some(Subcommand::Suggestions(args)) => suggestions::suggestions(args, &place()?, io),
+        Some(Subcommand::Forget(args)) => stats::forget(args, &place()?, io),
         Some(Subcommand::Show(args)) => block_on(show::show(args, &place()?, io))?,
         Some(Subcommand::Why(args)) => why::why(args, &place()?, io),
         Some(Subcommand::Trace(args)) => trace::trace(args, &place()?, io),

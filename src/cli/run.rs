@@ -93,7 +93,7 @@ fn check_model(plan: &Plan, host: &LocalHost) -> Result<(), CliError> {
 }
 
 /// `name=value` pairs; a value is JSON if it parses, otherwise text.
-fn inputs(pairs: &[String], io: &mut Io<'_>) -> Result<Map<String, Value>, CliError> {
+pub(super) fn inputs(pairs: &[String], io: &mut Io<'_>) -> Result<Map<String, Value>, CliError> {
     let mut inputs = Map::new();
     for pair in pairs {
         let (name, text) = named_value("--set", "NAME=VALUE", pair)?;

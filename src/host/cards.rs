@@ -10,13 +10,13 @@ use crate::files;
 use std::{fs, path::PathBuf};
 
 /// A card as it is written, and the file that a change of it goes to.
-struct CardText {
-    text: String,
-    file: PathBuf,
+pub(super) struct CardText {
+    pub(super) text: String,
+    pub(super) file: PathBuf,
 }
 
 impl Shared {
-    fn card_text(&self, name: &str) -> Result<CardText, Problem> {
+    pub(super) fn card_text(&self, name: &str) -> Result<CardText, Problem> {
         let source = self.kit.lock_cards().source(name).ok_or_else(|| Problem::new(format!("there is no agent `{name}`")))?;
         let Some(file) = source.file else {
             let folder = self.places.config.as_ref().ok_or_else(|| Problem::new("the system names no folder for your agents"))?;

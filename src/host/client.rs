@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 pub use super::inventory::{AgentEntry, CoveredCalls, Inventory, RuleEntry, RuleOffer, RuleScope, ServerEntry, ToolEntry, UseCount};
+pub use super::learned::{EstimateReport, LearnWish, LearnedNews, StatsReport, SuggestionEntry, SuggestionState, SuggestionTurn};
 pub use super::model_setup::{
     KeptModel, ModelOffer, ModelSetup, ModelTrial, ProviderOffer, SetupFailure, SetupFault, SetupKey, SetupNews, SetupStep, TypedKey,
     read_price,
@@ -109,6 +110,8 @@ pub enum Request {
     SaveCard { name: String, text: String },
     /// End a rule; answered by `Inventory` or `Problem`.
     RevokeRule(u32),
+    /// What past runs teach; answered by `LearnedNews`, or by `Problem`.
+    Learn(LearnWish),
     /// Read the plan in a file, by its path from the workspace; answered by `PlanRead` or `Problem`.
     ReadPlan(String),
     /// Write a text into a file, by its path from the workspace; answered by `TextSaved`, `TextThere` or `Problem`.
@@ -248,6 +251,8 @@ pub enum Notice {
     CardSaved { name: String, file: String },
     /// A card can't be used as it was written, and nothing was kept.
     CardRefused { name: String, text: String, why: String },
+    /// What past runs teach.
+    LearnedNews(LearnedNews),
     /// The end of a server's log.
     ServerLog { name: String, text: String },
     /// What rules the yes to a gate could become.

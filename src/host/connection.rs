@@ -8,6 +8,7 @@ use super::{
     gates::{self, TurnedAway},
     inventory::RuleScope,
     kept_rules::{KeptRule, RuledCall},
+    learning,
     local::{LocalHost, NewRun, Shared},
     looked::LastLook,
     mcp::servers,
@@ -219,6 +220,7 @@ impl ClientSession {
             | Request::RevokeRule(_)
             | Request::OfferRules { .. }
             | Request::KeepRule { .. }) => self.of_tools(of_tools),
+            Request::Learn(wish) => learning::answer(&self.shared, wish, self.listener.clone()),
             Request::ReadPlan(path) => self.read_plan(path),
             Request::SaveText { path, text, there } => self.save_text(path, text, there),
             Request::SavePlan { path, plan, form, there } => self.save_plan(path, plan, form, there),

@@ -211,7 +211,8 @@ impl Shared {
         let NewRun { mut plan, private_inputs, private_request, first, model, planning } = new;
         let model = model.or_else(|| self.chosen());
         link(&mut plan, "the plan", &self.places.workspace);
-        let plan = nest::inlined(plan);
+        let mut plan = nest::inlined(plan);
+        super::own_models::with_own_models(&mut plan, &self.kit.models().config().by_agent, model.as_deref());
         let rehearse = model.as_deref() == Some(REHEARSAL);
         if !rehearse {
             let wanted: HashSet<&str> = tools_of(&plan).into_iter().filter_map(|tool| Some(tool.split_once(':')?.0)).collect();

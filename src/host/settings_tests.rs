@@ -114,6 +114,7 @@ fn a_project_can_set_nothing_that_leads_elsewhere_runs_or_allows_something() {
         "models.api_key_env",
         "models.api_key_command",
         "models.providers",
+        "models.by_agent",
         "permissions.allow",
         "permissions.rules",
         "tools.fetch.private_hosts",

@@ -3,9 +3,11 @@
 use super::{
     client::{ModelList, ModelStatus, Problem},
     config::Config,
+    estimating,
     inventory::Inventory,
     jobs::Kit,
     kept_rules::KeptRule,
+    learned::EstimateReport,
     places::Folders,
     refusing::findings,
     setup::SetUp,
@@ -13,6 +15,7 @@ use super::{
 };
 use crate::models::config::{Environment, Lookup};
 use crate::plan::{Catalog, Plan, validate::Finding};
+use crate::store::Store;
 use crate::tools::mcp::McpServers;
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -43,6 +46,14 @@ impl Survey {
     /// Everything that is to be said about a plan before it runs here.
     pub fn findings(&self, plan: &Plan) -> Vec<Finding> {
         findings(plan, &self.catalog(), &self.kit.secrets)
+    }
+
+    /// What a plan will take here, by the history beside a journal.
+    ///
+    /// # Errors
+    /// When the history can't be read.
+    pub fn estimate(&self, plan: &Plan, store: &Store) -> Result<EstimateReport, Problem> {
+        estimating::estimate(plan, &self.kit, self.chosen.as_deref(), store)
     }
 
     /// What there is, with how it was used and the rules that people made.

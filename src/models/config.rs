@@ -36,6 +36,8 @@ pub struct ModelsConfig {
     pub aliases: BTreeMap<String, String>,
     /// Model or alias for a class that plans name: `haiku`, `sonnet` or `opus`. A class without a model uses the run's model.
     pub classes: BTreeMap<String, String>,
+    /// Model or alias for an agent, where the plan names none: `writer = "gpt-5-mini"`. Suggestions that you take are kept here.
+    pub by_agent: BTreeMap<String, String>,
     /// Your price for a model, over the shipped ones.
     pub prices: BTreeMap<String, Price>,
     /// Tokens that a model takes in, for models that dagdeck doesn't know.

@@ -37,6 +37,17 @@ fn a_journal_of_every_earlier_version_is_kept_here() {
 }
 
 #[test]
+fn what_runs_of_every_earlier_version_took_is_in_the_statistics() {
+    for version in 1..Store::version() {
+        let program = home_of(version);
+        let (ls, stats) = (program.json(&["ls", "--json"]), program.json(&["stats", "--json"]));
+        let over = |run: &&Value| !run["finished_at"].is_null() && run["status"] != "rehearsed" && run["imported_at"].is_null();
+        let over = ls.as_array().unwrap().iter().filter(over).count();
+        assert!(stats["runs"].as_u64().unwrap() as usize <= over, "version {version}: {stats:#}");
+    }
+}
+
+#[test]
 fn a_journal_of_version_2_opens_with_its_branches_and_a_gate_that_a_verb_taken_back_closed() {
     let program = home_of(2);
     let runs = program.json(&["ls", "--json"]);

@@ -21,6 +21,7 @@ mod house;
 mod inventory;
 mod journals;
 mod keeping_secrets;
+mod learning;
 mod leaving;
 #[cfg(target_os = "linux")]
 mod line_mode;
