@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::console::model::{Confirm, Confirmed, Dialog, Model, PlanScreen, RuleProposal, RunView, Screen};
 use crate::engine::{Action, Command, StateGroup};
-use crate::host::client::Driver;
+use crate::host::client::{Driver, SuggestionState};
 use crate::plan::{DecisionNode, NodeKind};
 use crate::text::counted;
 
@@ -331,6 +331,18 @@ pub fn gate_of_agent(model: &Model) -> Result<(), DisabledReason> {
         return Err("show its run first: enter goes to its node".into());
     }
     if model.makers(&gate.node).is_empty() { Err("no agent before it could work again".into()) } else { Ok(()) }
+}
+
+/// An open suggestion is selected.
+pub fn suggestion_open(model: &Model) -> Result<(), DisabledReason> {
+    let found = model.session.stats.suggestion(|state| state == SuggestionState::Open);
+    found.map(drop).ok_or_else(|| "no open suggestion is selected".into())
+}
+
+/// A suggestion is selected with which something was done.
+pub fn suggestion_answered(model: &Model) -> Result<(), DisabledReason> {
+    let found = model.session.stats.suggestion(|state| state != SuggestionState::Open);
+    found.map(drop).ok_or_else(|| "no suggestion that you took or dismissed is selected".into())
 }
 
 /// There is something in the list of agents and tools.

@@ -61,7 +61,7 @@ use KeyContext::{
 };
 
 pub const GROUPS: &[&[ConsoleCommand]] =
-    &[APP, MOVE, REQUEST, TREE, GRAPH, PLAN, DEPS, RUN, REPLAY, LOG, INSPECTOR, INBOX, RUNS, INVENTORY, COMPARE, DIALOGS];
+    &[APP, MOVE, REQUEST, TREE, GRAPH, PLAN, DEPS, RUN, REPLAY, LOG, INSPECTOR, INBOX, RUNS, INVENTORY, STATS, COMPARE, DIALOGS];
 
 #[rustfmt::skip]
 const APP: &[ConsoleCommand] = &[
@@ -81,6 +81,7 @@ const APP: &[ConsoleCommand] = &[
     row("app.trust", &[], Global, ("Trust workspace files", "", "cards and settings it brings; shows what each changes"), when::always, actions::app::trust),
     row("app.theme", &["T"], Global, ("Theme", "", "change the colours"), when::always, actions::app::theme),
     row("app.tour", &[], Global, ("Tour", "", "the program shown by itself, in ten seconds"), when::always, |_, turn| turn.effects.push(ConsoleEffect::Tour)),
+    row("app.stats", &["0"], Global, ("Statistics", "", "how agents and models did, and what they took"), when::always, actions::learning::screen),
     row("app.keys", &[], Global, ("Change keys", "", "your own keys for a command; kept in your settings file"), when::always, |_, turn| turn.next = Some(NextCommand::Keys)),
     row("app.quit", &["q"], Global, ("Quit", "quit", "asks first while runs are under way"), when::always, actions::app::quit),
     row("app.interrupt", &["ctrl-c"], Always, ("Quit", "quit", "asks first while runs are under way"), when::always, actions::app::quit),
@@ -299,6 +300,15 @@ const INVENTORY: &[ConsoleCommand] = &[
     row("inventory.log", &["o"], Inventory, ("Read the server's log", "log", "what it wrote, the end of it"), when::server_selected, actions::inventory::log),
     row("inventory.revoke", &["d", "delete"], Inventory, ("End the rule", "end rule", "such calls ask again; asks first"), when::rule_selected, actions::inventory::revoke),
     row("inventory.again", &["r"], Inventory, ("Look again", "", "reads them anew"), when::always, actions::inventory::screen),
+];
+
+#[rustfmt::skip]
+const STATS: &[ConsoleCommand] = &[
+    row("stats.by", &["b"], KeyContext::Stats, ("Sum up by something else", "sum up otherwise", "by agent and model, agent, model, or kind of goal"), when::always, actions::learning::sum_up),
+    row("stats.take", &["t"], KeyContext::Stats, ("Take the suggestion", "take", "changes your settings or the card, and says which file"), when::suggestion_open, actions::learning::take),
+    row("stats.dismiss", &["d", "delete"], KeyContext::Stats, ("Dismiss the suggestion", "dismiss", "it is not suggested again"), when::suggestion_open, actions::learning::dismiss),
+    row("stats.undo", &["u"], KeyContext::Stats, ("Undo", "undo", "sets back what taking or dismissing it changed"), when::suggestion_answered, actions::learning::undo),
+    row("stats.again", &["r"], KeyContext::Stats, ("Read the statistics again", "", "with what ended since"), when::always, actions::learning::screen),
 ];
 
 #[rustfmt::skip]

@@ -28,6 +28,7 @@ pub fn contexts(model: &Model) -> Vec<KeyContext> {
         (Screen::Compare, _) => list(KeyContext::Compare),
         (Screen::Runs, _) => list(KeyContext::Runs),
         (Screen::Inventory, _) => list(KeyContext::Inventory),
+        (Screen::Stats, _) => list(KeyContext::Stats),
         (Screen::Versus, _) => list(KeyContext::Versus),
         (Screen::Log, Focus::Filter) => vec![LogFilter, Always],
         (Screen::Log, _) => around(&[KeyContext::Log], &[]),

@@ -215,6 +215,7 @@ contexts! {
     Inbox OnItsScreen "Inbox" "in the inbox",
     Runs OnItsScreen "Runs" "in the list of runs",
     Inventory OnItsScreen "Agents and tools" "on the screen of agents and tools",
+    Stats OnItsScreen "Statistics" "on the screen of statistics",
     Compare OnItsScreen "Comparison" "in the comparison of plans",
     Line Never "One line of text" "",
     Editor Never "Text editor" "",

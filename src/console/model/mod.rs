@@ -9,6 +9,7 @@ pub mod docs;
 mod drawing;
 mod editor;
 mod field;
+mod forecast;
 mod fuzzy;
 mod help;
 mod inbox;
@@ -31,6 +32,7 @@ mod safety;
 mod session;
 mod setup;
 mod siblings;
+mod stats;
 mod trace;
 mod transcript;
 mod tree;
@@ -51,6 +53,7 @@ pub use doc::{Doc, DocLine, LABEL};
 pub use drawing::{FoldedGraph, address};
 pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, PlanOrigin, Review, Version};
 pub use field::{Lines, TextField};
+pub use forecast::PlanForecast;
 pub use help::{HelpDialog, HelpGroup, HelpLine, HelpRow};
 pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, RuleProposal, is_question, options_to_pick};
 pub use inspector::{Inspector, Scroll, Tab};
@@ -72,6 +75,7 @@ pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::HostStatus;
 pub use setup::{SetupChoice, SetupDraft, SetupLine};
 pub use siblings::FinishedRows;
+pub use stats::{StatsRow, StatsScreen};
 pub use trace::{TraceLine, TraceView, Traced};
 pub use transcript::{ConversationMessage, NodeConversation, lines};
 pub use tree::{LEVELS, TreeRow, TreeRowKind, TreeView};
@@ -225,6 +229,10 @@ impl Model {
             Screen::Inventory => {
                 let len = self.session.inventory.len();
                 Some((&mut self.session.inventory.place, len))
+            }
+            Screen::Stats => {
+                let len = self.session.stats.len();
+                Some((&mut self.session.stats.place, len))
             }
             Screen::Compare => {
                 let len = self.editor.compare.differences().len();
@@ -456,6 +464,7 @@ impl Model {
             Screen::Compare => self.editor.compare.differences().len(),
             Screen::Runs => self.runs.listing.len(),
             Screen::Inventory => self.session.inventory.len(),
+            Screen::Stats => self.session.stats.len(),
             Screen::Log => self.shown_run().map_or(0, |view| view.log.len()),
             Screen::Timeline => self.shown_run().map_or(0, |view| view.seen().run.nodes().count()),
             Screen::Versus => self.runs.versus.as_ref().map_or(0, |versus| versus.len() + 1),

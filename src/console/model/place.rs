@@ -51,6 +51,8 @@ pub enum Screen {
     Runs,
     /// Agents, tools, MCP servers and rules.
     Inventory,
+    /// How agents and models did in past runs.
+    Stats,
     /// The plan beside another version of it.
     Compare,
     /// The events of the shown run.
@@ -69,6 +71,7 @@ impl Screen {
         match self {
             Self::Plan | Self::Graph | Self::Log | Self::Timeline | Self::Trace => true,
             Self::Inbox | Self::Runs | Self::Inventory | Self::Compare | Self::Versus => false,
+            Self::Stats => false,
         }
     }
 }
@@ -235,6 +238,7 @@ impl Location {
         };
         let alone = match self.screen {
             Screen::Inbox => false,
+            Screen::Stats => entries == 0,
             // The details come when they are asked for.
             Screen::Graph => entries == 0 || self.focus != Focus::Inspector,
             Screen::Plan | Screen::Runs | Screen::Inventory | Screen::Compare => entries == 0,
@@ -251,7 +255,7 @@ impl Location {
             Screen::Plan => (SIDE_BY_SIDE.max(wanted.columns + wanted.lane.min(LEAST_LANE) + CARD), (5, 9)),
             // What a run gave is as wide as it was on its own screen, and its goal is never cut for it.
             Screen::Runs => (RUNS_SIDE_BY_SIDE, (4, 7)),
-            Screen::Graph | Screen::Compare | Screen::Inventory => (SIDE_BY_SIDE, (5, 9)),
+            Screen::Graph | Screen::Compare | Screen::Inventory | Screen::Stats => (SIDE_BY_SIDE, (5, 9)),
         };
         if body.width >= from {
             let columns = match self.screen {
@@ -288,6 +292,7 @@ impl Location {
             Screen::Plan if card == CardRoom::Gate => (5, (body.height / 2).min(body.height - GATE)),
             Screen::Plan | Screen::Inventory => (6, body.height * 11 / 20),
             Screen::Runs => (3, body.height * 11 / 20),
+            Screen::Stats => (6, body.height * 11 / 20),
         };
         // A timeline and a comparison have rows of their own around the list.
         let around = match self.screen {
@@ -324,6 +329,7 @@ mod tests {
                 Screen::Inbox,
                 Screen::Runs,
                 Screen::Inventory,
+                Screen::Stats,
                 Screen::Compare,
                 Screen::Log,
                 Screen::Timeline,

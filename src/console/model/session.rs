@@ -1,6 +1,6 @@
 //! What the host says about itself: workspace, person, model, catalog.
 
-use super::InventoryScreen;
+use super::{InventoryScreen, StatsScreen};
 use crate::engine::{AUTO, ModelCall};
 use crate::host::client::{Hello, ModelStatus, PromptOffer};
 use crate::plan::Catalog;
@@ -22,6 +22,8 @@ pub struct HostStatus {
     pub settings: Plain,
     /// Agents, tools, servers and rules, with how they were used.
     pub inventory: InventoryScreen,
+    /// How agents and models did in past runs.
+    pub stats: StatsScreen,
     /// Prompts of servers, to begin a request with.
     pub prompts: Vec<PromptOffer>,
 }

@@ -18,6 +18,7 @@ mod nesting;
 mod newcomers;
 mod opening;
 mod origins;
+mod past_runs;
 mod places;
 mod prompts;
 mod replay;

@@ -10,6 +10,7 @@ use crate::plan::NodeId;
 /// stays so, and one that has something to read goes before one that has not. A failure that was known before the person replied is no
 /// news: the node that they replied to stays selected, so that the next key is not for another one.
 pub fn show_end(model: &mut Model, id: &RunId, outcome: Outcome) {
+    model.editor.forecast.is_old();
     let is_free = model.dialogs.is_empty() && model.replay().is_none() && matches!(model.place.screen, Screen::Plan | Screen::Inbox);
     let selected = model.selected_id().cloned();
     let Some(view) = model.runs.get_mut(id).filter(|_| is_free && model.place.focus == Focus::Tree) else { return };

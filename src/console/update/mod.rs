@@ -85,6 +85,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
         Msg::Themed { name, theme } => actions::app::themed(model, &mut turn, name, theme.map(|theme| *theme)),
     }
     actions::past::read_on(model, &mut turn);
+    actions::learning::ask(model, &mut turn);
     if let Some(status) = &mut model.status {
         status.since = status.since.or(Some(now));
     }

@@ -42,6 +42,7 @@ fn click(model: &mut Model, list: Rect, detail: Rect, at: Position) {
         return;
     }
     let above = match model.place.screen {
+        Screen::Stats => 1,
         Screen::Timeline | Screen::Versus => 1 + AXIS,
         Screen::Plan | Screen::Graph | Screen::Inbox | Screen::Runs | Screen::Inventory | Screen::Compare | Screen::Log | Screen::Trace => {
             1
@@ -74,6 +75,10 @@ fn click(model: &mut Model, list: Rect, detail: Rect, at: Position) {
                     view.log.follow = false;
                 }
             }
+        }
+        Screen::Stats => {
+            let row = model.session.stats.place.top + row;
+            model.session.stats.go(|at, len| if row < len { row } else { at });
         }
         Screen::Timeline => {
             let row = model.place.first_bar + row;

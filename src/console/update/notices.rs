@@ -83,6 +83,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             actions::branch::forget_interrupted(model, &run);
         }
         Notice::Frozen { run, problem } => frozen(model, &run, problem),
+        Notice::LearnedNews(learned) => actions::learning::heard(model, learned),
         of_tools => actions::inventory::heard(model, turn, of_tools),
     }
 }

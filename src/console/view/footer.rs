@@ -124,6 +124,7 @@ fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'stat
         Some(KeyContext::Inventory) => {
             "app.help inventory.open inventory.try inventory.edit inventory.start inventory.stop inventory.revoke app.back app.quit"
         }
+        Some(KeyContext::Stats) => "app.help stats.take stats.dismiss stats.undo stats.by app.back app.runs app.quit",
         Some(KeyContext::Runs) => "app.help runs.open runs.resume runs.search runs.delete app.back app.quit",
         _ => "",
     };

@@ -132,6 +132,7 @@ fn place(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
             Header { title: vec![(Plain::line("Compare  ").then(&goal), Role::Title)], ..Header::default() }
         }
         (Screen::Versus, _) => named("Differences between two runs"),
+        (Screen::Stats, _) => named("Statistics"),
         (Screen::Runs, _) => named("Runs"),
         (Screen::Inventory, _) => named("Agents and tools"),
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Plan) => plan(model, now, pen),
@@ -180,7 +181,15 @@ fn plan(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
     ];
     let some = some.into_iter().filter(|(count, _, _)| *count > 0);
     header.state.extend(some.map(|(_, words, role)| (Plain::blank(GAP).then(&Plain::line(&words)), role)));
+    header.took = estimate(model);
     header
+}
+
+/// What the plan will take; red where the worst case breaks a cap.
+fn estimate(model: &Model) -> Pieces {
+    let Some(report) = model.editor.forecast.get() else { return Vec::new() };
+    let role = if report.estimate.broken_caps.is_empty() { Role::Dim } else { Role::Error };
+    report.estimate.whole.parts().into_iter().map(|part| (part, role)).collect()
 }
 
 /// Columns of the bar, and on a narrow terminal.

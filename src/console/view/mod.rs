@@ -23,6 +23,7 @@ mod row;
 mod runs;
 mod scrub;
 mod sentence;
+mod stats;
 mod timeline;
 mod tour;
 mod trace;
@@ -73,7 +74,7 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
     let layout = model.layout();
     let now = model
         .shown_run()
-        .filter(|_| !matches!(model.place.screen, Screen::Inbox | Screen::Versus | Screen::Runs | Screen::Inventory))
+        .filter(|_| !matches!(model.place.screen, Screen::Inbox | Screen::Versus | Screen::Runs | Screen::Inventory | Screen::Stats))
         .map_or(now, |view| view.moment(now));
     header::draw(model, now, pen, layout.header);
     match model.place.screen {
@@ -91,6 +92,7 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Compare => compare::draw(model, pen, &layout),
         Screen::Runs => runs::draw(model, now, pen, &layout),
         Screen::Inventory => inventory::draw(model, pen, &layout),
+        Screen::Stats => stats::draw(model, pen, &layout),
         Screen::Log => log::draw(model, pen, &layout, shown),
         Screen::Timeline => timeline::draw(model, now, pen, &layout),
         Screen::Trace => trace::draw(model, now, pen, &layout),

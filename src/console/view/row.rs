@@ -7,7 +7,7 @@ use super::lane::{Lane, Scale};
 use super::pen::Pen;
 use crate::console::model::{AROUND_TITLE, LANE, LEVELS, Model, RunView, TITLE, TreeRow, TreeRowKind, texts};
 use crate::console::theme::{Role, of_node};
-use crate::engine::{GateId, ImpactLine, Inside, NodeRun, StateGroup, Time, inside_ended};
+use crate::engine::{GateId, ImpactLine, Inside, Measure, NodeRun, StateGroup, Time, inside_ended};
 use crate::plan::{Breakpoint, Node, NodeId, nest};
 use crate::text::{Glyph, Plain, duration};
 
@@ -18,6 +18,8 @@ pub struct Columns {
     mark: u16,
     /// Agent or tool, in a plan.
     worker: u16,
+    /// How long it will take, in a plan.
+    takes: u16,
     /// The lane of time, in a run.
     lane: u16,
     scale: Option<Scale>,
@@ -25,6 +27,8 @@ pub struct Columns {
 
 /// Columns of the work time.
 const TIME: u16 = 6;
+/// From so many columns on, rows of a plan have room for the time that they will take.
+const ROOMY: u16 = 86;
 /// Columns of agent or tool at most.
 const WORKER: u16 = 16;
 /// Columns of the lane of time on a narrow terminal.
@@ -44,6 +48,7 @@ impl Columns {
     pub fn of(model: &Model, now: Time, width: u16) -> Self {
         let mark = if model.deps_target().is_some() { 4 } else { 2 };
         let worker = WORKER.min(width.saturating_sub(LEAST_TITLE + mark + 4));
+        let takes = if width >= ROOMY && model.editor.forecast.get().is_some() { TIME + 1 } else { 0 };
         let lane = match model.place.size.0 {
             wide if wide >= WIDE => LANE,
             narrow if narrow < NARROW => 0,
@@ -53,7 +58,7 @@ impl Columns {
         let titles = u16::try_from(model.tree().widest().min(TITLE)).unwrap_or(0);
         let lane = lane.min(width.saturating_sub(titles + AROUND_TITLE.1 + 1));
         let lane = if lane < SHORT_LANE { 0 } else { lane };
-        Self { mark, worker, lane, scale: model.shown_run().map(|view| Scale::of(view, now)) }
+        Self { mark, worker, takes, lane, scale: model.shown_run().map(|view| Scale::of(view, now)) }
     }
 }
 
@@ -282,9 +287,19 @@ impl RowDrawing<'_> {
         if texts::gated(self.node, &self.model.session.catalog) {
             pen.glyph(gate, area.y, 1, Glyph::Gate, Role::Gate);
         }
-        let x = gate.saturating_sub(self.columns.worker + 1);
+        let takes = gate.saturating_sub(self.columns.takes);
+        self.takes(pen, Rect { x: takes, width: gate.saturating_sub(takes), ..area });
+        let x = takes.saturating_sub(self.columns.worker + 1);
         pen.text(x, area.y, self.columns.worker, &texts::worker(self.node), Role::Dim);
         x.saturating_sub(2)
+    }
+
+    /// How long it will take; `?` where that is not known.
+    fn takes(&self, pen: &mut Pen<'_>, area: Rect) {
+        let report = self.model.editor.forecast.get().filter(|_| area.width > 0);
+        let Some(known) = report.and_then(|report| report.estimate.node(&self.node.id)) else { return };
+        let time = Measure::Ms.figure_or_unknown(known.takes.ms.expected).pad_start(usize::from(area.width.saturating_sub(1)));
+        pen.text(area.x, area.y, area.width, &time, Role::Dim);
     }
 
     /// When the node worked and how long, or what an action would make of it. Gives the column where the title must end.

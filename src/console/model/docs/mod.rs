@@ -9,6 +9,7 @@ mod inventory;
 mod node;
 mod outcome;
 mod run;
+mod stats;
 mod trace;
 mod versus;
 
@@ -19,6 +20,7 @@ pub use event::{event, json as event_json, streamed};
 pub use gate::{asks, gate_doc, gate_title};
 pub use inventory::{agent_kind, inventory, verdict};
 pub use run::{failure_title, halt_title};
+pub use stats::stats;
 pub use trace::{stretches, trace_line, traced};
 pub use versus::{totals, versus};
 

@@ -30,10 +30,19 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
     if texts::gated(node, &model.session.catalog) {
         doc.field("asks", &Plain::line(if node.policy.approve == Some(Approve::After) { "after it ran" } else { "before it starts" }));
     }
+    takes(model, node, &mut doc);
     inputs(model, node, &mut doc);
     description(model, node, &mut doc);
     policy(&node.policy, &mut doc);
     doc
+}
+
+/// What it will take, and what that is known from.
+fn takes(model: &Model, node: &Node, doc: &mut Doc<'static>) {
+    let Some(estimate) = model.editor.forecast.get().filter(|_| model.shown_run().is_none()) else { return };
+    let Some(known) = estimate.estimate.node(&node.id) else { return };
+    doc.field("takes", &crate::engine::listed(known.takes.long_parts()));
+    doc.line(Role::Dim, Plain::blank(LABEL + 1).then(&Plain::line(&known.basis_label())));
 }
 
 /// What it does, as it is written: the command, the code, the words for the agent.

@@ -9,7 +9,7 @@ mod versions;
 
 use std::collections::BTreeSet;
 
-use super::TreeView;
+use super::{PlanForecast, TreeView};
 use crate::engine::ModelCall;
 use crate::plan::edit::Edit;
 use crate::plan::validate::{Finding, FixKind, fixes};
@@ -36,6 +36,7 @@ pub struct PlanEditor {
     pub deps: Option<NodeId>,
     /// How it came, and what it is compared with.
     pub compare: Compare,
+    pub forecast: PlanForecast,
 }
 
 impl PlanEditor {
@@ -78,6 +79,7 @@ impl PlanEditor {
     }
 
     fn outline(&mut self) {
+        self.forecast.changed();
         self.outline = nest::is_nested(self.plan()).then(|| Box::new(nest::outline(self.plan())));
         self.with_tree(TreeView::rebuild);
     }

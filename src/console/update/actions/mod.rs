@@ -13,6 +13,7 @@ pub mod gates;
 pub mod graph;
 pub mod inspector;
 pub mod inventory;
+pub mod learning;
 pub mod log;
 pub mod moving;
 pub mod origins;

@@ -21,6 +21,7 @@ pub fn detail(model: &mut Model, steps: isize) {
         Screen::Inbox => return gates::scroll(model, MoveBy::Rows(by)),
         Screen::Runs => model.runs.selected().map_or(0, |run| preview(run, model.runs.peeked.of(&run.run)).len()),
         Screen::Inventory => docs::inventory(model.session.inventory.selected()).len(),
+        Screen::Stats => docs::stats(&model.session.stats).len(),
         Screen::Compare => docs::compare(model).len(),
         Screen::Log => docs::selected_event(model).len(),
         Screen::Trace => model.trace().zip(model.shown_run()).map_or(0, |(trace, run)| docs::traced(trace, run).len()),
@@ -81,6 +82,7 @@ fn screen(model: &mut Model, by: MoveBy) {
             }
         }
         Screen::Timeline => origins::step(model, |at, len| by.from(at, len)),
+        Screen::Stats => model.session.stats.go(|at, len| by.from(at, len)),
         Screen::Log => {
             if let Some(view) = model.shown_run_mut() {
                 let len = view.log.len();
