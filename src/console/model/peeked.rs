@@ -73,8 +73,8 @@ pub fn preview(summary: &RunSummary, peek: Option<&RunPeek>) -> Doc<'static> {
     }
     if !peek.gates.is_empty() {
         doc.heading(&counted(peek.gates.len(), "open gate"));
-        for PeekedText { title, text, .. } in &peek.gates {
-            doc.line(Role::Waiting, Plain::summary(&format!("{title}: {text}")));
+        for gate in &peek.gates {
+            doc.line(Role::Waiting, Plain::summary(gate));
         }
     }
     for PeekedText { title, text, is_cut } in &peek.results {

@@ -114,6 +114,7 @@ fn a_change_made_in_a_run_is_offered_for_the_plan_and_saved_into_its_file() {
     deck.keys("e");
     deck.model.dialogs.last_mut().unwrap().field().unwrap().set("return 2;");
     deck.keys("ctrl-s y");
+    assert!(deck.sees("changed Add them up"), "{}", deck.screen());
     deck.done("sum", json!(2));
     let screen = deck.screen();
     assert!(screen.contains("P change the plan too") && screen.contains("P puts the change into the plan too"), "{screen}");
@@ -375,4 +376,32 @@ fn a_sentence_is_no_address_of_a_model() {
     deck.type_text("my model, e.g. a small one");
     deck.keys("enter");
     assert!(deck.sees("no provider has this name") && !deck.sees("key for my model"), "{}", deck.screen());
+}
+
+#[test]
+fn a_question_stands_once_where_a_run_that_waits_is_listed() {
+    let deck =
+        running((80, 24), json!([{"id": "who", "ask": "Who shall sign the report?"}, {"id": "write", "tool": "write_file", "args": {}}]));
+    let peek = deck.engine().peek(deck.engine().status());
+    assert_eq!(peek.note, "Who shall sign the report?");
+    assert_eq!(peek.gates, ["Who shall sign the report?", "write: may it start?"]);
+}
+
+#[test]
+fn the_way_back_is_offered_only_where_there_is_one() {
+    let mut deck = running((80, 24), json!([{"id": "sum", "title": "Add them up", "code": "return 1;"}]));
+    deck.done("sum", json!(2));
+    assert!(deck.sees("esc tree"), "the output has the screen: {}", deck.screen());
+    deck.keys("esc");
+    let screen = deck.screen();
+    assert!(!screen.lines().last().unwrap_or_default().contains("esc"), "{screen}");
+    deck.keys("v");
+    assert!(deck.sees("esc back"), "{}", deck.screen());
+}
+
+#[test]
+fn what_only_a_plan_takes_names_in_a_run_the_key_that_leads_to_the_plan() {
+    let mut deck = Deck::running(80, 24);
+    deck.keys("O");
+    assert!(deck.sees("P copies its plan into the editor"), "{}", deck.screen());
 }

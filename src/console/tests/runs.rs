@@ -341,7 +341,7 @@ fn listed(width: u16, height: u16, listing: Vec<RunSummary>) -> Deck {
 
 fn peeked(run: &str, text: &str) -> Notice {
     let results = vec![PeekedText { title: "report".into(), text: text.into(), is_cut: true }];
-    let gates = vec![PeekedText { title: "lint".into(), text: "may it run this command?".into(), is_cut: false }];
+    let gates = vec!["lint: may it run this command?".into()];
     let peek =
         RunPeek { events: 9, counts: "3/4 done  1 waiting".into(), reason: String::new(), note: String::new(), gates, results, more: 2 };
     Notice::RunPeeked { run: RunId(run.into()), peek: Box::new(peek) }

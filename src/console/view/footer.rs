@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::{called, pen::Pen, sentence};
 use crate::console::commands;
-use crate::console::model::{Key, KeyContext, Model, RunView, TypedLine, contexts};
+use crate::console::model::{Focus, Key, KeyContext, Model, RunView, Screen, TypedLine, contexts};
 use crate::console::theme::Role;
 use crate::text::Plain;
 
@@ -57,7 +57,14 @@ pub fn hints(model: &Model) -> Vec<Hint> {
     let hint = |id: &str| {
         let command = commands::find(id)?;
         let key = model.look.keymap.reaching(&contexts, command)?;
-        let idle = (id == "app.inbox" && model.inbox.gates.is_empty()) || (id == "plan.inputs" && model.plan().inputs.is_empty());
+        let is_at_tree = model.place.screen == Screen::Plan && model.place.focus == Focus::Tree;
+        let idle = match id {
+            "app.inbox" => model.inbox.gates.is_empty(),
+            "plan.inputs" => model.plan().inputs.is_empty(),
+            // Nothing is left to close there.
+            "app.back" => is_at_tree && model.tree().filter.is_empty() && model.replay().is_none(),
+            _ => false,
+        };
         let is_of_use = !idle && (command.guard)(model).is_ok();
         is_of_use.then(|| Hint { key, command: command.id, words: called::name(model, id).unwrap_or_else(|| command.in_hints()) })
     };

@@ -1,7 +1,7 @@
 //! `RunPeek`: what there is to know of a run before it is opened: how far it is, why it is as it is, what it asks, how its results begin.
 
 use super::describe::{RunStatus, result_line};
-use crate::engine::{NodeRun, Outcome, RunState};
+use crate::engine::{Gate, NodeRun, Outcome, RunState};
 use crate::plan::{Node, NodeId};
 use serde::{Deserialize, Serialize};
 
@@ -23,14 +23,14 @@ pub struct RunPeek {
     /// What it waits for, or what came out, in a few words; may be empty.
     pub note: String,
     /// What its open gates ask, the oldest first.
-    pub gates: Vec<PeekedText>,
+    pub gates: Vec<String>,
     /// How the results of its final nodes begin.
     pub results: Vec<PeekedText>,
     /// Results that are not among these.
     pub more: usize,
 }
 
-/// What a node asks or gave, and what the node is called.
+/// What a node gave, and what the node is called.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeekedText {
     pub title: String,
@@ -57,13 +57,19 @@ impl RunState {
         self.node_doc(id).map_or_else(|| id.to_string(), |node: &Node| node.title_or_id().into_string())
     }
 
+    /// What a gate asks, and of which node where that doesn't say so.
+    fn asked(&self, gate: &Gate) -> String {
+        let (title, asks) = (self.title(&gate.node), gate.asks());
+        if asks.contains(&title) { asks } else { format!("{title}: {asks}") }
+    }
+
     /// What it waits for, else what came out of it, on one line.
     fn note(&self, reason: &str, result: Option<String>) -> String {
         let halted = || {
             self.nodes_in_order().into_iter().map(|(id, _)| id).find(|id| self.kept(id).is_some() || self.held_calls(id).next().is_some())
         };
         if let Some(gate) = self.open_gates().next() {
-            return format!("{}: {}", self.title(&gate.node), gate.asks());
+            return self.asked(gate);
         }
         match self.outcome() {
             None => halted().map(|id| format!("halted: {}", self.title(id))).unwrap_or_else(|| reason.to_owned()),
@@ -92,7 +98,7 @@ impl RunState {
             counts: self.counts(status).label().into_string(),
             note: self.note(&reason, first.map(|line| line.trim_start_matches(['#', ' ']).to_owned())),
             reason,
-            gates: self.open_gates().map(|gate| PeekedText { title: self.title(&gate.node), text: gate.asks(), is_cut: false }).collect(),
+            gates: self.open_gates().map(|gate| self.asked(gate)).collect(),
             results: results.iter().take(RESULTS).map(|(id, text)| beginning(self.title(id), text)).collect(),
             more: results.len().saturating_sub(RESULTS),
         }
