@@ -119,6 +119,17 @@ fn why_says_how_a_node_that_failed_runs_again_also_of_one_that_was_skipped_for_i
 }
 
 #[test]
+fn a_run_that_got_a_node_after_its_end_is_listed_with_all_of_its_nodes() {
+    let program = Program::new();
+    let node = |id: &str| json!({"id": id, "value": 1});
+    program.run(&["run", &plan(&program, json!([node("a")]))]).code(0);
+    let more = plan(&program, json!([node("a"), {"id": "b", "value": 2, "depends_on": ["a"]}]));
+    program.run(&["edit", "last", &more]).code(0);
+    program.run(&["resume"]).code(0);
+    assert_eq!(program.json(&["ls", "--json"])[0]["nodes"], 2);
+}
+
+#[test]
 fn a_question_that_wants_words_waits_for_a_person_whatever_the_flags() {
     let program = Program::new();
     let file = plan(&program, json!([{"id": "pick", "ask": {"text": "Which?", "options": ["red", "blue"]}}]));
