@@ -87,7 +87,7 @@ impl Screen {
     /// A plan in the editor.
     fn planned(nodes: usize, width: u16, height: u16) -> Self {
         let (theme, keymap) = (Theme::default(), Keymap::default());
-        let look = Look { theme, name: "terminal".into(), themes: Vec::new(), keymap, reduced_motion: false };
+        let look = Look::new(theme, "terminal", Vec::new(), keymap);
         let line = LastLine::default();
         let model = Model::new(look, (width, height));
         let mut screen = Self { model, terminal: blank(&line, width, height), line, now: Time(1_750_000_000_000), run: Run::default() };

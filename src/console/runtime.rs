@@ -8,6 +8,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use jiff::tz::TimeZone;
+
 use super::model::{Focus, GateShown, Key, Keymap, Look, Model, PlanOrigin};
 use super::term::{DrawResult, FrameId, Term, TerminalEvent};
 use super::theme::{Depth, Theme};
@@ -96,8 +98,9 @@ fn look(options: &Options, depth: Depth) -> Result<Look, LookError> {
     if !problems.is_empty() {
         return Err(LookError::Keys(problems));
     }
-    let themes = theme::shipped().into_iter().map(|(name, _)| name.to_owned()).collect();
-    Ok(Look { theme, name, themes, keymap, reduced_motion: options.reduced_motion })
+    let themes = theme::shipped().into_iter().map(|(name, about)| (name.to_owned(), about)).collect();
+    let look = Look::new(theme, &name, themes, keymap);
+    Ok(Look { reduced_motion: options.reduced_motion, zone: TimeZone::system(), ..look })
 }
 
 fn load(options: &Options, name: &str, depth: Depth) -> Result<Theme, theme::ThemeError> {

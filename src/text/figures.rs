@@ -1,4 +1,7 @@
-//! Figures in a person's form: durations, counts, bytes, money, moments. The same everywhere: no locale, no time zone but UTC.
+//! Figures in a person's form: durations, counts, bytes, money, moments. The same everywhere: no locale. Moments are in UTC, and say so,
+//! unless the zone of a person's clock is given.
+
+use jiff::{Timestamp, tz::TimeZone};
 
 use super::Plain;
 use std::fmt::Display;
@@ -100,10 +103,27 @@ pub fn clock(ms: u64) -> Plain {
     moment(ms, "%H:%M:%SZ")
 }
 
+/// The time of day of a moment as a person's clock shows it: `12:38:22`.
+pub fn time_of_day(ms: u64, zone: &TimeZone) -> Plain {
+    zoned(ms, zone, "%H:%M:%S")
+}
+
+/// A moment as a person's clock shows it, with what that is off from UTC: `2026-11-21 12:38:22.104 +01:00`.
+pub fn date_and_time(ms: u64, zone: &TimeZone) -> Plain {
+    zoned(ms, zone, "%Y-%m-%d %H:%M:%S%.3f %:z")
+}
+
 /// When something began, for a list: the time of day of today, with the day where it was another one.
-pub fn began(ms: u64, now: u64) -> Plain {
-    let day = 86_400_000;
-    moment(ms, if ms / day == now / day { "%H:%MZ" } else { "%b %d %H:%MZ" })
+pub fn began(ms: u64, now: u64, zone: &TimeZone) -> Plain {
+    let day = |ms| zoned(ms, zone, "%F");
+    zoned(ms, zone, if day(ms) == day(now) { "%H:%M" } else { "%b %d %H:%M" })
+}
+
+/// How far into something a moment is, to the millisecond: `0:07.042`, `1:02:03.004`.
+pub fn offset(ms: u64) -> Plain {
+    let (hours, minutes, seconds, rest) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60, ms % 1_000);
+    let text = if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}.{rest:03}") } else { format!("{minutes}:{seconds:02}.{rest:03}") };
+    Plain::line(&text)
 }
 
 /// How long ago something was, in its largest unit: `now`, `2 min ago`, `3 h ago`, `5 days ago`.
@@ -118,8 +138,12 @@ pub fn ago(ms: u64) -> Plain {
 }
 
 fn moment(ms: u64, format: &str) -> Plain {
-    let known = i64::try_from(ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
-    known.map_or_else(|| Plain::line("unknown time"), |at| Plain::line(&at.strftime(format).to_string()))
+    zoned(ms, &TimeZone::UTC, format)
+}
+
+fn zoned(ms: u64, zone: &TimeZone, format: &str) -> Plain {
+    let known = i64::try_from(ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    known.map_or_else(|| Plain::line("unknown time"), |at| Plain::line(&at.to_zoned(zone.clone()).strftime(format).to_string()))
 }
 
 /// Three figures at most, cut rather than rounded, so that nothing shows as more than it is.

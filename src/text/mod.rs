@@ -16,7 +16,8 @@ mod tests;
 pub use block::Block;
 pub use escape::safe_json;
 pub use figures::{
-    ago, began, bytes, clock, cost, count, counted, duration, hex, keeps_digits, some_of, stopwatch, thousands, timestamp, tokens,
+    ago, began, bytes, clock, cost, count, counted, date_and_time, duration, hex, keeps_digits, offset, some_of, stopwatch, thousands,
+    time_of_day, timestamp, tokens,
 };
 pub use glyphs::{Glyph, GlyphSet, ascii_of};
 pub use plain::Plain;

@@ -235,6 +235,18 @@ fn figures_read_as_a_person_writes_them() {
     assert_eq!(timestamp(1_795_261_102_000).as_str(), "2026-11-21 11:38:22Z");
     assert_eq!(clock(1_795_261_102_000).as_str(), "11:38:22Z");
     assert_eq!(timestamp(u64::MAX).as_str(), "unknown time");
+    let offsets = [0, 7_042, 3_723_004].map(|ms| offset(ms).into_string());
+    assert_eq!(offsets, ["0:00.000", "0:07.042", "1:02:03.004"]);
+}
+
+#[test]
+fn a_person_s_clock_has_its_own_midnight() {
+    let (at, zone) = (1_795_261_102_104, jiff::tz::TimeZone::fixed(jiff::tz::offset(13)));
+    assert_eq!(time_of_day(at, &zone).as_str(), "00:38:22");
+    assert_eq!(date_and_time(at, &zone).as_str(), "2026-11-22 00:38:22.104 +13:00");
+    let hour = 3_600_000;
+    assert_eq!(began(at, at + hour, &zone).as_str(), "00:38");
+    assert_eq!(began(at - hour, at, &zone).as_str(), "Nov 21 23:38");
 }
 
 #[test]

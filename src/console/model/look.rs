@@ -1,5 +1,7 @@
 //! `Look`: the theme, and which others there are; the keys. And the one line that says what just happened.
 
+use jiff::tz::TimeZone;
+
 use super::Keymap;
 use crate::console::theme::{Role, Theme};
 use crate::engine::Time;
@@ -8,14 +10,30 @@ use crate::text::Plain;
 /// How the console looks and which keys it takes.
 #[derive(Clone, Debug)]
 pub struct Look {
+    /// What is drawn with: the theme in use, or one that is looked at.
     pub theme: Theme,
+    /// Which of them it is.
+    pub drawn: String,
+    /// Which was asked for last.
+    pub asked: String,
+    /// Which is in use.
     pub name: String,
-    /// Names of all themes.
-    pub themes: Vec<String>,
+    /// Names of all themes, each with a few words about it.
+    pub themes: Vec<(String, String)>,
     /// Which keys mean what.
     pub keymap: Keymap,
     /// Whether times of what runs stay as they are until something happens.
     pub reduced_motion: bool,
+    /// What clocks go by.
+    pub zone: TimeZone,
+}
+
+impl Look {
+    /// With a theme of that name in use.
+    pub fn new(theme: Theme, name: &str, themes: Vec<(String, String)>, keymap: Keymap) -> Self {
+        let name = name.to_owned();
+        Self { theme, drawn: name.clone(), asked: name.clone(), name, themes, keymap, reduced_motion: false, zone: TimeZone::UTC }
+    }
 }
 
 /// What just happened; shown until the next key, or for some seconds.

@@ -11,6 +11,7 @@ mod fixing;
 mod graph;
 mod hints;
 mod inventory;
+mod looking;
 mod models;
 mod moments;
 mod mouse;
@@ -39,7 +40,7 @@ use serde_json::{Value, json};
 
 use super::{
     model::{Key, Keymap, Look, Model},
-    theme::Theme,
+    theme::{Depth, Theme, load, shipped},
     update::{ConsoleEffect, Msg, prepare, update},
     view,
 };
@@ -82,8 +83,8 @@ impl Deck {
 
     /// A console whose host has not said anything yet.
     pub fn alone(width: u16, height: u16, theme: Theme) -> Self {
-        let (keymap, themes) = (Keymap::default(), vec!["terminal".into(), "mono".into()]);
-        let look = Look { theme, name: "terminal".into(), themes, keymap, reduced_motion: false };
+        let themes = shipped().into_iter().map(|(name, about)| (name.to_owned(), about)).collect();
+        let look = Look::new(theme, "terminal", themes, Keymap::default());
         Self {
             model: Model::new(look, (width, height)),
             now: Time(1_750_000_000_000),
@@ -148,6 +149,10 @@ impl Deck {
             match action {
                 ConsoleEffect::Send(request) => self.host(request),
                 ConsoleEffect::Frame => {}
+                ConsoleEffect::UseTheme(name) => {
+                    let theme = load(&name, None, Depth::True);
+                    self.send(Msg::Themed { name, theme: theme.map(Box::new).map_err(|error| error.to_string()) });
+                }
                 other => self.asked.push(other),
             }
         }

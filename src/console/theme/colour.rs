@@ -110,7 +110,7 @@ fn ansi_of([r, g, b]: [u8; 3]) -> u8 {
 }
 
 /// What xterm shows for a number of its palette beyond the first 16, which every terminal colours as it likes.
-fn rgb_of(index: u8) -> [u8; 3] {
+pub(super) fn rgb_of(index: u8) -> [u8; 3] {
     const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
     if index >= 232 {
         return [8 + 10 * (index - 232); 3];

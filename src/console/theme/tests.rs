@@ -125,33 +125,80 @@ fn the_theme_that_others_inherit_gives_every_role_a_style() {
     assert!(missing.is_empty(), "add {missing:?} to themes/terminal.toml");
 }
 
-/// How much of its light a colour gives off, as eyes take it.
-fn luminance(colour: Color) -> f64 {
-    let Color::Rgb(red, green, blue) = colour else { panic!("{colour:?}") };
-    let part = |value: u8| {
+/// Red, green and blue as a screen gives them off.
+fn light(colour: Color) -> [f64; 3] {
+    let shown = match colour {
+        Color::Rgb(red, green, blue) => [red, green, blue],
+        Color::Indexed(index) => super::colour::rgb_of(index),
+        other => panic!("{other:?}"),
+    };
+    shown.map(|value| {
         let value = f64::from(value) / 255.0;
         if value <= 0.039_28 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    })
+}
+
+/// How much two colours differ in light, as eyes take it.
+fn contrast(one: Color, other: Color) -> f64 {
+    let luminance = |colour| {
+        let [red, green, blue] = light(colour);
+        0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
     };
-    0.2126 * part(red) + 0.7152 * part(green) + 0.0722 * part(blue)
+    let (one, other) = (luminance(one), luminance(other));
+    if one > other { one / other } else { other / one }
 }
 
 #[test]
-fn a_theme_for_one_kind_of_ground_brings_it_and_can_be_read_there_and_on_the_selected_row() {
-    for (name, _) in shipped() {
-        let theme = load(name, None, Depth::True).unwrap();
+fn a_theme_that_brings_its_ground_can_be_read_there_and_on_the_selected_row() {
+    for ((name, _), depth) in shipped().into_iter().flat_map(|theme| [(theme.clone(), Depth::True), (theme, Depth::Ansi256)]) {
+        let theme = load(name, None, depth).unwrap();
         let ground = theme.style(Role::Text).bg;
-        assert_eq!(ground.is_some(), ["dark", "light"].contains(&name), "{name}");
+        assert_eq!(ground.is_some(), !["terminal", "mono"].contains(&name), "{name}");
         let without = load(name, None, Depth::Mono).unwrap();
         assert!(!without.style(Role::Text).add_modifier.contains(Modifier::REVERSED), "{name}");
-        let (Some(ground), Some(tint)) = (ground, theme.style(Role::Selection).bg) else { continue };
+        let Some(ground) = ground else { continue };
+        let tint = theme.style(Role::Selection).bg.unwrap_or(ground);
+        let least = if name == "high-contrast" { 7.0 } else { 4.5 };
         // Lines and borders say nothing by themselves.
         for role in Role::ALL.iter().filter(|role| **role != Role::Border) {
             let style = theme.style(*role);
-            let Some(ink @ Color::Rgb(..)) = style.fg else { continue };
+            assert!(!style.add_modifier.contains(Modifier::DIM), "{name} {role:?}: how dim a terminal draws it is not known");
+            let Some(ink @ (Color::Rgb(..) | Color::Indexed(_))) = style.fg else { continue };
             for below in [style.bg.unwrap_or(ground), style.bg.unwrap_or(tint)] {
-                let (one, other) = (luminance(ink) + 0.05, luminance(below) + 0.05);
-                let contrast = if one > other { one / other } else { other / one };
-                assert!(contrast >= 4.5, "{name} {role:?}: {contrast:.1}");
+                let contrast = contrast(ink, below);
+                assert!(contrast >= least, "{name} {depth:?} {role:?}: {contrast:.1}");
+            }
+        }
+    }
+}
+
+/// A colour as somebody without one kind of cones sees it (Machado, Oliveira and Fernandes, 2009), in the coordinates of CIELAB.
+fn seen(by: [[f64; 3]; 3], colour: Color) -> [f64; 3] {
+    let light = light(colour);
+    let dot = |row: [f64; 3], of: [f64; 3]| row.iter().zip(of).map(|(a, b)| a * b).sum::<f64>();
+    let [r, g, b] = by.map(|row| dot(row, light).clamp(0.0, 1.0));
+    let curve = |t: f64| if t > 0.008_856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
+    let x = curve(dot([0.4124, 0.3576, 0.1805], [r, g, b]) / 0.9505);
+    let y = curve(dot([0.2126, 0.7152, 0.0722], [r, g, b]));
+    let z = curve(dot([0.0193, 0.1192, 0.9505], [r, g, b]) / 1.089);
+    [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+}
+
+#[test]
+fn the_colour_blind_theme_tells_what_runs_waits_failed_and_ended_apart_with_any_kind_of_eyes() {
+    const EYES: [(&str, [[f64; 3]; 3]); 3] = [
+        ("no red", [[0.152_286, 1.052_583, -0.204_868], [0.114_503, 0.786_281, 0.099_216], [-0.003_882, -0.048_116, 1.051_998]]),
+        ("no green", [[0.367_322, 0.860_646, -0.227_968], [0.280_085, 0.672_501, 0.047_413], [-0.011_820, 0.042_940, 0.968_881]]),
+        ("no blue", [[1.255_528, -0.076_749, -0.178_779], [-0.078_411, 0.930_809, 0.147_602], [0.004_733, 0.691_367, 0.303_900]]),
+    ];
+    let theme = load("colour-blind", None, Depth::True).unwrap();
+    let states = [Role::Running, Role::Waiting, Role::Failed, Role::Succeeded, Role::Held];
+    for (name, eyes) in EYES {
+        let colours = states.map(|role| (role, seen(eyes, theme.style(role).fg.unwrap())));
+        for (at, (one, a)) in colours.iter().enumerate() {
+            for (other, b) in &colours[at + 1..] {
+                let apart = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
+                assert!(apart >= 15.0, "{name}: {one:?} and {other:?} are {apart:.1} apart");
             }
         }
     }

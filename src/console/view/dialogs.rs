@@ -125,7 +125,10 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     let wide = WIDE_PANEL.max(u16::try_from(widest).unwrap_or(u16::MAX));
     let width = box_width(pen.buffer.area.width, if is_keyed { PANEL } else { wide });
     let columns = usize::from(width.saturating_sub(4));
-    let marked = sentence::rows(&pick.marked().map(item_description).unwrap_or_default(), Role::Dim, columns);
+    let names = names(pick, columns);
+    // What stands whole on its row is not said again.
+    let is_told = |item: &&PickItem| is_keyed || names.0 + item_description(item).width() + 5 > columns;
+    let marked = sentence::rows(&pick.marked().filter(is_told).map(item_description).unwrap_or_default(), Role::Dim, columns);
     // A reason that takes two lines doesn't move the list: there is always room for it.
     let below = 1 + u16::from(pick.items.iter().any(|item| item_description(item).width() > columns));
     let note = if pick.note.is_empty() { Vec::new() } else { sentence::rows(&pick.note, Role::Text, columns) };
@@ -150,7 +153,6 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
         };
         pen.text(list.x, list.y, list.width, &words, Role::Dim);
     }
-    let names = names(pick, columns);
     pen.list(list, (top, rows.len()), Some(at), true, |pen, at, line| match rows[at] {
         PickRow::Heading(group) => _ = pen.words(line.x, line.y, line.width, group, Role::Dim),
         PickRow::Item(at) => draw_item(&pick.items[pick.shown[at]], names, pen, line),

@@ -1,5 +1,6 @@
 //! The first rows: what is shown, where and with which model; how far it is, what of it needs somebody, and what it took.
 
+use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 
 use super::pen::Pen;
@@ -138,9 +139,16 @@ fn place(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Plan) => plan(model, now, pen),
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Run(id)) => {
             let goes_on = !model.runs.is_imported(id);
-            model.runs.get(id).map(|view| run((view, goes_on), now, pen)).unwrap_or_default()
+            model.runs.get(id).map(|view| run((view, goes_on), (now, &model.look.zone), pen)).unwrap_or_default()
         }
     }
+}
+
+/// A count in as many columns as it takes when it counts all, so that what follows doesn't move.
+fn steady(count: &Plain, all: u32) -> Plain {
+    let digits = count.as_str().bytes().take_while(u8::is_ascii_digit).count();
+    let most = all.to_string().len().max(digits);
+    count.pad_start(count.width() + most - digits)
 }
 
 /// A word for the state, in a column of its own.
@@ -196,7 +204,7 @@ fn estimate(model: &Model) -> Pieces {
 const BAR: (usize, usize) = (24, 16);
 
 /// `goes_on`: whether its gates can be replied to, here or elsewhere.
-fn run((view, goes_on): (&RunView, bool), now: Time, pen: &Pen<'_>) -> Header {
+fn run((view, goes_on): (&RunView, bool), (now, zone): (Time, &TimeZone), pen: &Pen<'_>) -> Header {
     let status = match view.seen_status() {
         RunStatus::Waiting if !goes_on => RunStatus::NotUnderWay,
         status => status,
@@ -232,10 +240,11 @@ fn run((view, goes_on): (&RunView, bool), now: Time, pen: &Pen<'_>) -> Header {
     // A run that is paused says so, and who is waited for beside it.
     let waits = goes_on && gates > 0 && !needs && status.is_timed() && view.replay().is_none();
     let is_told = |what: CountedNodes| what == CountedNodes::Waiting && needs && view.replay().is_none();
+    let all = counts.all;
     let counts = counts.parts().into_iter().filter(|(what, _)| !is_told(*what));
     header.counts.extend(counts.map(|(what, count)| match what {
         CountedNodes::Waiting if waits => (Plain::blank(GAP).then(&Plain::line(&StopKind::Gate(GateId(0)).counted(gates))), Role::Gate),
-        what => (Plain::blank(GAP).then(&count), texts::count_role(what)),
+        what => (Plain::blank(GAP).then(&steady(&count, all)), texts::count_role(what)),
     }));
     if halts > 0 && (needs || status != RunStatus::Running || view.replay().is_some()) {
         // Where somebody is waited for goes before what is over.
@@ -254,18 +263,18 @@ fn run((view, goes_on): (&RunView, bool), now: Time, pen: &Pen<'_>) -> Header {
         Driver::Nobody if matches!(status, RunStatus::NotUnderWay | RunStatus::Interrupted) => {}
         Driver::Nobody => header.counts.push((Plain::line("  not under way"), Role::Dim)),
     }
-    header.took = took(view, now);
+    header.took = took(view, now, zone);
     header
 }
 
-fn took(view: &RunView, now: Time) -> Pieces {
+fn took(view: &RunView, now: Time, zone: &TimeZone) -> Pieces {
     let mut took = Vec::new();
     if view.replay().is_none() {
         let (ms, run) = (view.elapsed_ms(now), &view.newest().run);
         let time = match view.works() {
             true => stopwatch(ms),
             // Nothing is drawn while all of it waits, so a number would soon be false.
-            false if view.status().is_timed() => Plain::line("began ").then(&began(run.began().0, now.0)),
+            false if view.status().is_timed() => Plain::line("began ").then(&began(run.began().0, now.0, zone)),
             false => elapsed(ms),
         };
         took.push((time, Role::Dim));

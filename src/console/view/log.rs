@@ -8,7 +8,7 @@ use crate::console::model::log::LogRow;
 use crate::console::model::{Focus, Model, Replay, RunView, ScreenLayout, docs, texts};
 use crate::console::theme::Role;
 use crate::engine::{EventTone, StateGroup};
-use crate::text::{Plain, clock, counted};
+use crate::text::{Plain, counted, offset};
 
 /// Draws the events and the selected one.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout, shown: &mut Shown) {
@@ -48,8 +48,8 @@ fn title(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect, shown: &m
 /// Columns of a node's title, and on a wide terminal.
 const NODE: usize = 16;
 const WIDER_NODE: usize = 30;
-/// Columns of a time of day.
-const CLOCK: usize = 10;
+/// Columns of how far into the run an event was.
+const OFFSET: usize = 9;
 
 fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
     if view.log.is_empty() {
@@ -71,10 +71,13 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
         let who = if event.who.is_empty() { Plain::default() } else { Plain::line(" ").then(&event.who) };
         let right = pen.pieces_right(Rect { width: row.width.saturating_sub(1), ..row }, &[(who.truncate(22), Role::Dim)]);
         // A time says something where it is another one than above.
-        let time = clock(record.at.0);
-        let shown = if time == last { Plain::default() } else { time.clone() };
+        let time = offset(record.at.since(view.newest().run.began())).pad_start(OFFSET);
+        let shown = if time == last { Plain::blank(time.width()) } else { time.clone() };
         last = time;
-        let pieces = [(shown.pad(CLOCK), Role::Dim), (node.truncate(node_width).pad(node_width).then(&Plain::blank(2)), ahead(Role::Dim))];
+        let pieces = [
+            (shown.then(&Plain::blank(2)), Role::Dim),
+            (node.truncate_middle(node_width).pad(node_width).then(&Plain::blank(2)), ahead(Role::Dim)),
+        ];
         let x = pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);
         let width = right.saturating_sub(x);
         let text = Plain::summary(&view.titled(event.what().as_str()));

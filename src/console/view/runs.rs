@@ -78,7 +78,7 @@ fn selected(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let mark = Plain::line(pen.theme.glyph(status.glyph())).then(&Plain::line(&format!(" {}", status.word())));
     let text = preview(run, model.runs.peeked.of(&run.run));
     let seen = doc::draw(pen, inside, &text, model.runs.place.scroll.min(text.len().saturating_sub(1)));
-    let about = Plain::line(texts::run_name(&run.run)).then(&Plain::line(" · began ")).then(&began(run.created.0, now.0));
+    let about = Plain::line(texts::run_name(&run.run)).then(&Plain::line(" · began ")).then(&began(run.created.0, now.0, &model.look.zone));
     let about = about.then(&Plain::line(" · ")).then(&duration(took));
     let end = pen.pieces(head, &[(mark, role), seen.label()]);
     pen.pieces_right(Rect { x: end + 1, width: head.right().saturating_sub(end + 1), ..head }, &[(about, Role::Dim)]);

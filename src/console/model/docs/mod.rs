@@ -49,7 +49,7 @@ pub fn inspector(model: &Model) -> Doc<'_> {
         }
         Tab::Prompt => run::prompt(run, &node.id),
         Tab::Tools => run::tools(run, &node.id),
-        Tab::Timing => run::timing(run, &node.id, stale(model, run, &node.id)),
+        Tab::Timing => run::timing((run, &model.look.zone), &node.id, stale(model, run, &node.id)),
         Tab::Node | Tab::Source => node::details(model, node),
     }
 }
@@ -57,7 +57,7 @@ pub fn inspector(model: &Model) -> Doc<'_> {
 /// What the selected line in the log of the shown run tells.
 pub fn selected_event(model: &Model) -> Doc<'static> {
     let Some(view) = model.shown_run() else { return Doc::default() };
-    let (records, run) = (view.journal().records(), &view.newest().run);
+    let (records, run) = (view.journal().records(), (&view.newest().run, &model.look.zone));
     match view.log.row() {
         Some(LogRow::Event(at)) => records.get(*at).map(|record| event(record, run)).unwrap_or_default(),
         Some(LogRow::Stream(stream)) => streamed(stream, records, run),

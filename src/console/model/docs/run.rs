@@ -1,5 +1,6 @@
 //! A node of a run in words: what it said, what it was given, which tools it called, how long it took.
 
+use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::{outcome, says};
@@ -9,7 +10,7 @@ use crate::engine::{
     HeldAt, Mark, MessageRole, NextCall, NodeError, NodeRun, NodeState, RunStatus, StateGroup, ToolCall, ToolReport, Totals, result_text,
 };
 use crate::plan::NodeId;
-use crate::text::{Plain, clock, cost, count, counted, duration};
+use crate::text::{Plain, cost, count, counted, duration, time_of_day};
 
 /// Streamed text, then the result or the error, behind what is to be said first.
 /// `go_on` says how a node goes on from a breakpoint.
@@ -337,12 +338,12 @@ fn excerpt(text: &str) -> String {
 }
 
 /// Times, tokens, money, files and sources, behind what is to be said first.
-pub fn timing(run: &RunView, id: &NodeId, mut doc: Doc<'static>) -> Doc<'static> {
+pub fn timing((run, zone): (&RunView, &TimeZone), id: &NodeId, mut doc: Doc<'static>) -> Doc<'static> {
     let Some(node) = run.seen().run.node(id) else { return says("this node is not in the run") };
     doc.field("state", &Plain::line(node.state.label(run.seen_status())));
     if let Some(started) = node.span.started {
-        doc.field("started", &clock(started.0));
-        node.span.finished.into_iter().for_each(|finished| doc.field("ended", &clock(finished.0)));
+        doc.field("started", &time_of_day(started.0, zone));
+        node.span.finished.into_iter().for_each(|finished| doc.field("ended", &time_of_day(finished.0, zone)));
         node.work_ms().into_iter().for_each(|took| doc.field("work time", &duration(took)));
     }
     doc.field("attempts", &Plain::line(&node.attempt.to_string()));

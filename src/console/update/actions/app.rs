@@ -2,8 +2,8 @@
 
 use super::super::{ConsoleEffect, Parting, TOO_FAST, UpdateTurn};
 use crate::console::model::{
-    Confirm, Confirmed, Dialog, Focus, HelpDialog, LineThen, Model, PickItem, PickThen, PlanScreen, ReplyDraft, RunView, Screen,
-    SetupChoice, Status, TextField, TypedAs, around, contexts, texts,
+    Confirm, Confirmed, Dialog, Focus, HelpDialog, LineThen, Look, Model, Pick, PickItem, PickThen, PlanScreen, ReplyDraft, RunView,
+    Screen, SetupChoice, Status, TextField, TypedAs, around, contexts, texts,
 };
 use crate::console::theme::Theme;
 use crate::engine::{Action, ActionTarget, Command, OPERATOR, REHEARSAL, RunStatus, Time, elapsed};
@@ -167,23 +167,52 @@ pub fn ask_trust(model: &mut Model, item: Box<TrustItem>) {
 }
 
 pub fn theme(model: &mut Model, _: &mut UpdateTurn) {
-    let detail = |name: &String| if *name == model.look.name { "in use" } else { "" };
-    let items = model.look.themes.iter().map(|name| PickItem::new(PickThen::Theme(name.clone()), name, detail(name)));
-    let pick = Dialog::pick("theme", items.collect());
-    model.dialogs.push(pick);
+    let Look { name: used, themes, .. } = &model.look;
+    let item = |(name, about): &(String, String)| {
+        let detail = if name == used { format!("in use: {about}") } else { about.clone() };
+        PickItem::new(PickThen::Theme(name.clone()), name, &detail)
+    };
+    let mut pick = Pick::new("theme", themes.iter().map(item).collect());
+    pick.selected = themes.iter().position(|(name, _)| name == used).unwrap_or(0);
+    model.dialogs.push(Dialog::Pick(pick));
 }
 
-/// The theme that was picked is kept, where it can be had.
-pub fn themed(model: &mut Model, turn: &mut UpdateTurn, name: String, theme: Result<Theme, String>) {
+/// Asks for the theme that is marked in a list of them, to look at it, and else for the one in use.
+pub fn look_at_theme(model: &mut Model, turn: &mut UpdateTurn) {
+    let marked = match model.dialogs.last() {
+        Some(Dialog::Pick(pick)) => pick.marked(),
+        _ => None,
+    };
+    let wanted = match marked.map(|item| &item.then) {
+        Some(PickThen::Theme(name)) => name.clone(),
+        _ => model.look.name.clone(),
+    };
+    if wanted != model.look.asked {
+        model.look.asked.clone_from(&wanted);
+        turn.effects.push(ConsoleEffect::UseTheme(wanted));
+    }
+}
+
+/// The theme that was asked for, or why it can't be had.
+pub fn themed(model: &mut Model, name: String, theme: Result<Theme, String>) {
     match theme {
         Ok(theme) => {
             let glyphs = model.look.theme.glyphs();
             model.look.theme = theme.with_glyphs(glyphs);
-            model.status = Some(Status::good(&format!("theme {name}")));
-            turn.send(Request::KeepTheme(name.clone()));
-            model.look.name = name;
+            model.look.drawn = name;
         }
         Err(error) => model.status = Some(Status::bad(&error)),
+    }
+}
+
+/// Keeps the theme that was picked, where it could be had.
+pub fn keep_theme(model: &mut Model, turn: &mut UpdateTurn, name: String) {
+    if model.look.drawn == name {
+        model.status = Some(Status::good(&format!("theme {name}")));
+        turn.send(Request::KeepTheme(name.clone()));
+        model.look.name = name;
+    } else {
+        turn.effects.push(ConsoleEffect::UseTheme(name));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::{ConsoleEffect, NextCommand, TOO_FAST, UpdateTurn};
+use super::super::{NextCommand, TOO_FAST, UpdateTurn};
 use super::change::change;
 use super::{
     act, app, branch, breaks, compare, deps, gates, inspector, inventory, own_keys, plan, replay, request, rules, run, save, setup, typing,
@@ -221,7 +221,7 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::Rewind(node, to) => act::ask_feedback(model, node, to),
         PickThen::Rival(number) => request::take_rival(model, number),
         PickThen::Keys(id) => own_keys::ask_keys(model, id),
-        PickThen::Theme(name) => turn.effects.push(ConsoleEffect::UseTheme(name)),
+        PickThen::Theme(name) => app::keep_theme(model, turn, name),
         PickThen::Model(name) => {
             setup::leave(model);
             app::use_model(model, turn, name);
