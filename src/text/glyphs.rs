@@ -62,6 +62,15 @@ pub enum Glyph {
     Breakpoint,
     Cursor,
     Modified,
+    /// Where a person did something.
+    Acted,
+    /// Where somebody is on a line.
+    Here,
+    /// Needs this one too.
+    Also,
+    /// Comes before the selected one, and comes behind it.
+    Before,
+    Behind,
     BarFull,
     BarEmpty,
 }
@@ -72,7 +81,7 @@ impl Glyph {
         match self {
             Self::Pending => ("·", "."),
             Self::Ready => ("○", "o"),
-            Self::Held => ("‖", "="),
+            Self::Held => ("‖", "h"),
             Self::Waiting => ("◆", "?"),
             Self::Running => ("●", "*"),
             Self::Stopping => ("◒", "_"),
@@ -85,14 +94,14 @@ impl Glyph {
             Self::FailedSafe => ("⊗", "X"),
             Self::Cancelled => ("⊘", "c"),
             Self::Unknown => ("!", "!"),
-            Self::Stale => ("↻", "~"),
+            Self::Stale => ("↻", "s"),
             Self::Gate => ("◆", "?"),
             Self::Active => ("◉", "@"),
             Self::Error => ("✗", "x"),
-            Self::Warning => ("▲", "!"),
+            Self::Warning => ("▲", "w"),
             Self::Unchecked => ("[ ]", "[ ]"),
             Self::Checked => ("[✓]", "[x]"),
-            Self::Bullet => ("•", "*"),
+            Self::Bullet => ("•", "-"),
             Self::ArrowRight => ("→", ">"),
             Self::Folded => ("▸", ">"),
             Self::Unfolded => ("▾", "v"),
@@ -111,6 +120,11 @@ impl Glyph {
             Self::Breakpoint => ("□", "b"),
             Self::Cursor => ("▶", ">"),
             Self::Modified => ("*", "*"),
+            Self::Acted => ("▴", "^"),
+            Self::Here => ("┃", "|"),
+            Self::Also => ("+", "&"),
+            Self::Before => ("↑", "^"),
+            Self::Behind => ("↓", "v"),
             Self::BarFull => ("█", "#"),
             Self::BarEmpty => ("░", ":"),
         }

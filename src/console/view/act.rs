@@ -49,7 +49,7 @@ pub fn why(model: &Model, node: &NodeId, selected: usize, pen: &mut Pen<'_>) {
         let (mark, role, text) = match (link.obstacle.is_for_people(), link.obstacle) {
             (true, _) => (Glyph::Gate, Role::Waiting, Role::Waiting),
             (false, Obstacle::Work) => (Glyph::Running, Role::Running, Role::Text),
-            (false, _) => (Glyph::Bullet, Role::Dim, Role::Text),
+            (false, _) => (Glyph::Pending, Role::Dim, Role::Text),
         };
         let mark = Plain::blank(link.depth.min(DEEPEST) * 2).then(&Plain::line(pen.theme.glyph(mark))).then(&Plain::blank(1));
         let said = model.shown_run().map_or_else(|| link.sentence.clone(), |view| view.titled(&link.sentence));

@@ -165,10 +165,11 @@ impl RowDrawing<'_> {
             more(self.node.id.to_string(), Role::Dim);
         }
         let others: Vec<&str> = self.model.tree().others(self.row).map(|id| nest::name(id)).collect();
+        let also = pen.theme.glyph(Glyph::Also);
         match others.as_slice() {
             [] => {}
-            [one] => may.push(piece(format!("+ {one}"), Role::Dim)),
-            [one, rest @ ..] => may.push(piece(format!("+ {one} and {} more", rest.len()), Role::Dim)),
+            [one] => may.push(piece(format!("{also} {one}"), Role::Dim)),
+            [one, rest @ ..] => may.push(piece(format!("{also} {one} and {} more", rest.len()), Role::Dim)),
         }
         if self.is_replied_to() {
             more("reply not sent".to_owned(), Role::Warning);
@@ -340,13 +341,13 @@ pub fn state_mark(view: &RunView, id: &NodeId) -> Option<(Glyph, Role)> {
 }
 
 /// How far what runs inside a node is, and whether something there needs a person.
-fn inside(node: &NodeRun, all: u32) -> Option<(String, Role)> {
+pub fn inside(node: &NodeRun, all: u32) -> Option<(String, Role)> {
     let Inside { nodes, over, waiting, bad } = node.inside;
     let ended = inside_ended(over, all);
     let (words, role) = match (waiting, bad) {
         (0, 0) => (ended, Role::Dim),
-        (0, bad) => (format!("{bad} failed, {ended}"), Role::Failed),
-        (waiting, _) => (format!("{waiting} waiting, {ended}"), Role::Waiting),
+        (0, bad) => (format!("{bad} of {all} failed"), Role::Failed),
+        (waiting, _) => (format!("{waiting} of {all} waiting"), Role::Waiting),
     };
     (nodes > 0).then_some((words, role))
 }

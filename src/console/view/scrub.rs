@@ -6,7 +6,7 @@ use super::{pen::Pen, sentence};
 use crate::console::model::{Model, Replay, RunView, texts};
 use crate::console::theme::Role;
 use crate::engine::SearchMark;
-use crate::text::{Glyph, Plain, clock, duration};
+use crate::text::{Glyph, Plain, duration, time_of_day};
 
 /// Draws the bar and the event.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
@@ -14,8 +14,31 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     if area.height < 2 {
         return;
     }
-    bar(view, replay, pen, Rect { height: 1, ..area });
-    event_line(model, view, replay, pen, Rect { y: area.y + 1, height: 1, ..area });
+    let row = |at: u16| Rect { y: area.y + at, height: 1, ..area };
+    bar(view, replay, pen, row(0));
+    event_line(model, view, replay, pen, row(1));
+    if area.height > 2 {
+        legend(view, pen, row(2));
+    }
+}
+
+/// What the bar marks. What went wrong is drawn over what was asked, and that over what was done about it.
+const MARKS: [(SearchMark, Glyph, Role, &str); 4] = [
+    (SearchMark::Action, Glyph::Acted, Role::Accent, "people acted"),
+    (SearchMark::Break, Glyph::AtBreakpoint, Role::Held, "halted"),
+    (SearchMark::Gate, Glyph::Gate, Role::Gate, "asked"),
+    (SearchMark::Failure, Glyph::Failed, Role::Failed, "failed"),
+];
+
+/// What the marks mean that there are.
+fn legend(view: &RunView, pen: &mut Pen<'_>, row: Rect) {
+    let occurs = |wanted: SearchMark| view.journal().marks().iter().any(|(_, mark)| *mark == wanted);
+    let told = MARKS.into_iter().filter(|(mark, ..)| occurs(*mark)).flat_map(|(_, glyph, role, words)| {
+        [(Plain::line(pen.theme.glyph(glyph)), role), (Plain::line(&format!(" {words}   ")), Role::Dim)]
+    });
+    let here = [(Plain::line(pen.theme.glyph(Glyph::Here)), Role::Title), (Plain::line(" the event shown   "), Role::Dim)];
+    let pieces: Vec<(Plain, Role)> = here.into_iter().chain(told).collect();
+    pen.pieces(Rect { x: row.x + 1, width: row.width.saturating_sub(2), ..row }, &pieces);
 }
 
 /// The column of an event, where so many events share so many columns.
@@ -38,18 +61,12 @@ fn bar(view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
     let heavy = Plain::line(&pen.theme.glyph(Glyph::LineHeavy).repeat(usize::from(here)));
     let light = Plain::line(&pen.theme.glyph(Glyph::LineHorizontal).repeat(usize::from(line.width.saturating_sub(here))));
     pen.pieces(line, &[(heavy, Role::Accent), (light, Role::Border)]);
-    // What went wrong is drawn over what was asked, and that over what was done about it.
-    for (wanted, glyph, role) in [
-        (SearchMark::Action, Glyph::Unfolded, Role::Accent),
-        (SearchMark::Break, Glyph::Held, Role::Held),
-        (SearchMark::Gate, Glyph::Gate, Role::Gate),
-        (SearchMark::Failure, Glyph::Failed, Role::Failed),
-    ] {
+    for (wanted, glyph, role, _) in MARKS {
         for (at, _) in view.journal().marks().iter().filter(|(_, mark)| *mark == wanted) {
             pen.glyph(line.x + column(*at, events, line.width), line.y, 1, glyph, role);
         }
     }
-    pen.glyph(line.x + here, line.y, 1, Glyph::Running, Role::Title);
+    pen.glyph(line.x + here, line.y, 1, Glyph::Here, Role::Title);
 }
 
 /// With fewer columns only the event is shown.
@@ -71,7 +88,7 @@ fn event_line(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>,
     let since = Plain::line("  +").then(&duration(fold.run.elapsed_ms(record.at)));
     let mut pieces = vec![
         (Plain::line(&format!(" event {} of {events}  ", replay.at())), Role::Heading),
-        (clock(record.at.0).then(&since), Role::Dim),
+        (time_of_day(record.at.0, &model.look.zone).then(&since), Role::Dim),
         (Plain::blank(2), Role::Text),
     ];
     if let Some(node) = &line.node {

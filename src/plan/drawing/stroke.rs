@@ -87,7 +87,7 @@ impl Stroke {
 
 fn arrow(line: EdgeStroke, glyphs: GlyphSet) -> &'static str {
     let (unicode, ascii) = match line {
-        EdgeStroke::Dead => ("×", "x"),
+        EdgeStroke::Dead => ("×", "/"),
         EdgeStroke::Plain => ("▼", "v"),
         EdgeStroke::Waiting => ("▽", "v"),
         EdgeStroke::Taken | EdgeStroke::Critical => ("▼", "V"),

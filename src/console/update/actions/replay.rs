@@ -22,8 +22,7 @@ pub fn toggle(model: &mut Model, _: &mut UpdateTurn) {
     go(model, |_, _| {});
     let key = |id: &str| model.hint(id);
     let (play, first, back) = (key("replay.play"), key("replay.first"), key("replay.back"));
-    let words =
-        format!("replay, at its last event: {play} plays it from the start, {first} goes there, {back} steps back; nothing is called");
+    let words = format!("replay, nothing is called: {play} plays it, {first} goes to the start, {back} steps back");
     model.status = Some(Status::note(&words));
 }
 
