@@ -11,6 +11,7 @@ mod editor;
 mod field;
 mod forecast;
 mod fuzzy;
+mod graph_stages;
 mod help;
 mod inbox;
 mod inputs;
@@ -50,7 +51,7 @@ pub use confirm::{Confirm, Confirmed, NewPlan};
 pub use context::contexts;
 pub use dialog::{Asks, Branching, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, ListOf, ReaderDialog, Reading};
 pub use doc::{Doc, DocLine, LABEL};
-pub use drawing::{FoldedGraph, address};
+pub use drawing::{FoldedGraph, STAGE_GUTTER, StageRow, Stages, address, outermost};
 pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, PlanOrigin, Review, Version};
 pub use field::{Lines, TextField};
 pub use forecast::PlanForecast;
@@ -487,7 +488,12 @@ impl Model {
         let around = if self.shown_run().is_some() { AROUND_TITLE.1 } else { AROUND_TITLE.0 };
         let columns = around + u16::try_from(self.tree().widest().min(TITLE)).unwrap_or(0);
         let lane = if self.shown_run().is_some() { LANE + 1 } else { 0 };
-        let works = self.shown_run().is_some_and(RunView::works);
-        self.place.layout(WantedRoom { below, entries, columns, lane, works, card, message: u16::try_from(message).unwrap_or(u16::MAX) })
+        let is_run = self.shown_run().is_some();
+        let told = self.shown_run().map_or(0, |view| match view.seen().run.outcome() {
+            None => place::TOLD,
+            Some(_) => u16::try_from(view.stops().len()).unwrap_or(u16::MAX),
+        });
+        let message = u16::try_from(message).unwrap_or(u16::MAX);
+        self.place.layout(WantedRoom { below, entries, columns, lane, is_run, told, card, message })
     }
 }

@@ -1,6 +1,9 @@
 //! `PeekedRun`: what was read of runs of the list, so that it can be said of them without opening them.
 
-use super::{Doc, RunView, markdown::drawn_table};
+use super::{
+    Doc, RunView,
+    markdown::{drawn_markdown, drawn_table},
+};
 use crate::console::theme::Role;
 use crate::engine::{PeekedText, RunId, RunPeek, Time};
 use crate::host::client::RunSummary;
@@ -79,7 +82,7 @@ pub fn preview(summary: &RunSummary, peek: Option<&RunPeek>) -> Doc<'static> {
     }
     for PeekedText { title, text, is_cut } in &peek.results {
         doc.heading(&format!("output of {title}"));
-        match drawn_table(text) {
+        match drawn_markdown(text).or_else(|| drawn_table(text)) {
             Some(rows) => rows.into_iter().for_each(|row| doc.drawn_line(row)),
             None => doc.text(Role::Text, text),
         }

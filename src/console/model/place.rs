@@ -104,7 +104,8 @@ pub struct ScreenLayout {
     pub list: Rect,
     /// The inspector, or the gate's payload.
     pub detail: Rect,
-    /// What all nodes at work say, on a wide terminal.
+    /// On a wide terminal a pane of its own for what goes on in a run, or for the graph of a plan by stages. Else what goes on in a run has
+    /// rows below a tree that is cut.
     pub live: Rect,
     /// The request line.
     pub request: Rect,
@@ -137,8 +138,10 @@ pub struct WantedRoom {
     pub columns: u16,
     /// Columns that the lane of time should have.
     pub lane: u16,
-    /// Whether nodes are at work.
-    pub works: bool,
+    /// Whether a run is shown, of which more is to be said beside its card.
+    pub is_run: bool,
+    /// Rows of what goes on, where the tree leaves none: always as many while the run is not over, so that nothing moves.
+    pub told: u16,
     pub card: CardRoom,
     /// Rows of what just happened.
     pub message: u16,
@@ -168,13 +171,22 @@ const LEAST_LANE: u16 = 9;
 const THREE_PANES: u16 = 160;
 const TREE: u16 = 72;
 const CARD_OF_THREE: u16 = 56;
+/// Columns of a gate's card where there is so much room, and of the third pane at least.
+const GATE_OF_THREE: u16 = 80;
+const THIRD: u16 = 32;
+/// The same beside a plan, for its graph by stages.
+const THIRD_OF_PLAN: u16 = 70;
 /// The least columns of a card beside the tree.
 const CARD: u16 = 40;
 /// The least rows of a gate's card.
 const GATE: u16 = 8;
 
-/// Rows of a replay's bar.
-const SCRUB: u16 = 2;
+/// Rows below a tree that is cut of what goes on, and rows that the tree keeps.
+pub const TOLD: u16 = 3;
+const LEAST_ROWS: u16 = 7;
+
+/// Rows of a replay's bar, of its event, and of what its marks mean where the screen is high.
+const SCRUB: u16 = 3;
 
 /// Below this, one sentence is all that is shown.
 pub const SMALLEST: (u16, u16) = (40, 10);
@@ -202,7 +214,7 @@ impl Location {
         }
         let (request_rows, scrub_rows) = match (self.screen, wanted.below) {
             (Screen::Plan, Below::Request(lines @ 1..)) => (u16::try_from(lines).unwrap_or(u16::MAX).clamp(1, 8).min(height / 4) + 1, 0),
-            (screen, Below::Scrub) if screen.shows_stage() => (0, SCRUB),
+            (screen, Below::Scrub) if screen.shows_stage() => (0, if height < HIGH { SCRUB - 1 } else { SCRUB }),
             (_, _) => (0, 0),
         };
         // The keys keep their row, whatever has to be said.
@@ -214,19 +226,39 @@ impl Location {
         let body = Rect::new(0, header.height, width, height - header.height - footer_rows - request_rows - scrub_rows);
         let (list, detail) = self.panes(body, wanted);
         let (list, detail, live) = self.beside(list, detail, wanted);
+        let (list, live) = if live.is_empty() { self.told_below(list, live, wanted) } else { (list, live) };
         ScreenLayout { header, list, detail, live, request, scrub, footer }
     }
 
-    /// The third pane, where tree and card leave room for it.
+    /// Where rows of the tree are out of sight, what goes on has rows of its own below those in sight.
+    fn told_below(&self, list: Rect, none: Rect, wanted: WantedRoom) -> (Rect, Rect) {
+        let rows = wanted.told.min(TOLD);
+        let is_cut = wanted.entries + 1 > usize::from(list.height.saturating_sub(rows));
+        if self.screen != Screen::Plan || !is_cut || list.height < LEAST_ROWS + rows {
+            return (list, none);
+        }
+        let height = list.height - rows;
+        (Rect { height, ..list }, Rect { y: list.y + height, height: rows, ..list })
+    }
+
+    /// On a wide terminal the tree takes no more than it needs. What it leaves is the card's, and a third pane's where there is room.
     fn beside(&self, list: Rect, detail: Rect, wanted: WantedRoom) -> (Rect, Rect, Rect) {
         let none = Rect::new(detail.x, detail.y, 0, 0);
-        if self.screen != Screen::Plan || !wanted.works || self.size.0 < THREE_PANES || detail.x == list.x {
+        if self.screen != Screen::Plan || self.size.0 < THREE_PANES || detail.x == list.x {
             return (list, detail, none);
         }
         let list = Rect { width: (wanted.columns + wanted.lane).max(TREE), ..list };
-        let detail = Rect { x: list.x + list.width, width: CARD_OF_THREE, ..detail };
-        let x = detail.x + detail.width;
-        (list, detail, Rect { x, width: self.size.0.saturating_sub(x), ..detail })
+        let (x, left) = (list.x + list.width, self.size.0.saturating_sub(list.x + list.width));
+        let card = match wanted.card {
+            CardRoom::Rest => CARD_OF_THREE,
+            CardRoom::Gate => GATE_OF_THREE.min(left.saturating_sub(THIRD)).max(CARD_OF_THREE),
+            CardRoom::Output { columns, .. } => (columns.min(WIDEST_OUTPUT) + CARD_FRAME).max(CARD_OF_THREE),
+        };
+        let third = if wanted.is_run { THIRD } else { THIRD_OF_PLAN };
+        if left < card + third {
+            return (list, Rect { x, width: left, ..detail }, none);
+        }
+        (list, Rect { x, width: card, ..detail }, Rect { x: x + card, width: left - card, ..detail })
     }
 
     fn panes(&self, body: Rect, wanted: WantedRoom) -> (Rect, Rect) {
@@ -269,6 +301,8 @@ impl Location {
                         CardRoom::Output { .. } | CardRoom::Rest | CardRoom::Gate => tree,
                     }
                 }
+                // Bars have the room that a card of three panes leaves.
+                Screen::Timeline => body.width - CARD_OF_THREE,
                 _ => body.width * part / of,
             };
             return (Rect { width: columns, ..body }, Rect { x: body.x + columns, width: body.width - columns, ..body });
@@ -286,7 +320,7 @@ impl Location {
             Screen::Graph => (body.height / 2, body.height / 2),
             Screen::Compare => (3, body.height / 2),
             Screen::Versus => (5, body.height / 2),
-            Screen::Log | Screen::Trace => (body.height * 3 / 5, body.height * 3 / 5),
+            Screen::Log | Screen::Trace => (6, body.height * 3 / 5),
             Screen::Timeline => (6, body.height * 7 / 10),
             Screen::Plan if matches!(card, CardRoom::Output { is_read: true, .. }) => (2, 2),
             Screen::Plan if card == CardRoom::Gate => (5, (body.height / 2).min(body.height - GATE)),
@@ -341,7 +375,16 @@ mod tests {
                     for (below, rows) in request.into_iter().chain([(Below::Scrub, 0), (Below::Scrub, 20)]) {
                         let card = if rows % 8 == 4 { CardRoom::Gate } else { CardRoom::Rest };
                         let message = u16::try_from(rows).unwrap_or(9) % 5;
-                        let wanted = WantedRoom { below, entries: rows, columns: 66, lane: 18, works: rows % 8 == 4, card, message };
+                        let wanted = WantedRoom {
+                            below,
+                            entries: rows,
+                            columns: 66,
+                            lane: 18,
+                            is_run: rows % 8 == 4,
+                            told: u16::try_from(rows % 5).unwrap_or(0),
+                            card,
+                            message,
+                        };
                         let layout = Location { screen, focus, size, ..Location::default() }.layout(wanted);
                         let parts = [layout.header, layout.list, layout.detail, layout.live, layout.request, layout.scrub, layout.footer];
                         let area: u32 = parts.iter().map(|part| part.area()).sum();

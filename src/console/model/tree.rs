@@ -1,6 +1,7 @@
 //! `TreeView`: the rows of a DAG as a person walks them. The list of rows is computed when the plan, the folds, the filter or the
 //! orientation change; moving and drawing touch only the rows in sight.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::{FinishedRows, FoldedGraph, TextField, Wanted, list::ListCursor};
@@ -313,6 +314,17 @@ impl TreeView {
                 self.folded.remove(&above.id);
             }
             below = line;
+        }
+    }
+
+    /// Whether the row of a node, or the one that hides it, is above so many rows in sight, below them, or among them.
+    pub fn side_of(&self, node: &NodeId, rows: usize) -> Ordering {
+        let own = self.graph.position(node).and_then(|index| self.grown.row_of.get(index));
+        let at = |row: usize| self.rows.get(row).map(|row| row.at);
+        match own {
+            Some(own) if at(self.place.top).is_some_and(|first| *own < first) => Ordering::Less,
+            Some(own) if at(self.place.top + rows).is_some_and(|beyond| *own >= beyond) => Ordering::Greater,
+            Some(_) | None => Ordering::Equal,
         }
     }
 

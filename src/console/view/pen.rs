@@ -101,16 +101,24 @@ impl Pen<'_> {
         }
     }
 
-    /// Says at the right end of a list's title how many of its entries are above and below what is in sight. Gives the column of the first.
-    pub fn out_of_sight(&mut self, title: Rect, top: usize, len: usize, rows: u16) -> u16 {
+    /// Says at the right end of a list's title how many of its entries are above and below what is in sight, each with what is to be known
+    /// of them. Gives the column of the first.
+    pub fn out_of_sight(&mut self, title: Rect, (top, len): (usize, usize), rows: u16, [of_above, of_below]: [&[(Plain, Role)]; 2]) -> u16 {
         let below = len.saturating_sub(top + usize::from(rows));
-        let words = match (top, below) {
-            (0, 0) => return title.right(),
-            (above, 0) => format!("{above} more above"),
-            (0, below) => format!("{below} more below"),
-            (above, below) => format!("{above} more above, {below} below"),
-        };
-        self.pieces_right(Rect { width: title.width.saturating_sub(1), height: 1, ..title }, &[(Plain::line(&words), Role::Dim)])
+        let dim = |words: &str| (Plain::line(words), Role::Dim);
+        let mut pieces = Vec::new();
+        if top > 0 {
+            pieces.push(dim(&format!("{top} more above")));
+            pieces.extend_from_slice(of_above);
+        }
+        if below > 0 {
+            pieces.push(dim(&if top > 0 { format!(", {below} below") } else { format!("{below} more below") }));
+            pieces.extend_from_slice(of_below);
+        }
+        if pieces.is_empty() {
+            return title.right();
+        }
+        self.pieces_right(Rect { width: title.width.saturating_sub(1), height: 1, ..title }, &pieces)
     }
 
     /// The lines that lead to a row of a tree: for each level whether one of it follows below. Where the row is a branch of its own, the

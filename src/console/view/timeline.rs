@@ -29,14 +29,15 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &ScreenLayout) 
     let scale = Scale::of(view, now);
     axis(scale, pen, Rect { y: area.y + 1, height: 1, ..lane });
     let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(AROUND), ..area };
-    let end = pen.out_of_sight(area, model.place.first_bar, chart.bars.len(), rows.height);
+    let end = pen.out_of_sight(area, (model.place.first_bar, chart.bars.len()), rows.height, [&[], &[]]);
     let title = Rect { width: end.saturating_sub(area.x + 1), ..area };
     pen.title(title, &[(Plain::line("timeline  "), Role::Title), (chart.label(), Role::Text)]);
     let selected = model.selected_id().and_then(|id| chart.bars.iter().position(|bar| bar.node == *id));
     pen.list(rows, (model.place.first_bar, chart.bars.len()), selected, model.dialogs.is_empty(), |pen, at, line| {
         draw_bar(view, (&chart.bars[at], chart.end), scale, pen, (line, name, lane));
     });
-    legend(chart, pen, Rect { y: rows.bottom(), height: 1, ..area });
+    let used = u16::try_from(chart.bars.len().saturating_sub(model.place.first_bar)).unwrap_or(u16::MAX).min(rows.height);
+    legend(chart, pen, Rect { y: (rows.y + used + 1).min(rows.bottom()), height: 1, ..area });
     let Some((id, node)) = model.selected_id().zip(model.selected_node()) else { return };
     let mark = state_mark(view, id);
     let card = doc::CardHead {
@@ -80,7 +81,7 @@ fn draw_bar(view: &RunView, (bar, end): (&Bar, Time), scale: Scale, pen: &mut Pe
         pen.glyph(line.x + 1, line.y, 1, glyph, role);
     }
     let role = if bar.critical { Role::Title } else { Role::Text };
-    pen.text(line.x + 3, line.y, name, &view.title_of(&bar.node), role);
+    pen.text(line.x + 3, line.y, name, &view.title_of(&bar.node).truncate_middle(usize::from(name)), role);
     let work = view.seen().run.node(&bar.node).map_or(Role::Dim, |node| texts::lane_role(&node.state));
     Lane { stretches: &bar.stretches, scale, role: work }.draw(pen, Rect { y: line.y, height: 1, ..lane });
     let worked = bar.worked(end);

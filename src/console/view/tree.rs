@@ -1,13 +1,15 @@
 //! The tree: one row for each node in sight. Which node is selected, what is searched and what works right now stand around the rows.
 
+use std::cmp::Ordering;
+
 use ratatui::layout::Rect;
 
 use super::pen::{Pen, Shown};
 use super::row::{Columns, RowDrawing};
 use super::{empty, live, request, sentence};
-use crate::console::model::{Focus, Model};
+use crate::console::model::{Focus, Model, RunView, StopKind};
 use crate::console::theme::Role;
-use crate::engine::Time;
+use crate::engine::{GateId, Time};
 use crate::plan::tree::Orientation;
 use crate::text::{Glyph, Plain, counted};
 
@@ -37,20 +39,11 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
         }
     });
     let used = u16::try_from(tree.rows().len().saturating_sub(tree.top())).unwrap_or(u16::MAX);
-    if let Some(view) = model.shown_run().filter(|view| view.works() || view.replay().is_some() && view.seen_status().is_timed()) {
-        // On a wide terminal they have a pane of their own.
-        if !model.layout().live.is_empty() {
-            return;
-        }
-        // With rows left free, all from the first in sight on are in sight.
-        let sight = if used < inside.height { &tree.rows()[tree.top()..] } else { &[] };
-        live::below(
-            model,
-            view,
-            sight,
-            pen,
-            Rect { y: inside.y + used.min(inside.height), height: inside.height.saturating_sub(used), ..inside },
-        );
+    // On a wide terminal they have a pane of their own.
+    let layout = model.layout();
+    if layout.live.is_empty() {
+        let (used, in_card) = (used.min(inside.height), model.selected_id().filter(|_| !layout.detail.is_empty()));
+        live::below(model, in_card, pen, Rect { y: inside.y + used, height: inside.height - used, ..inside });
     }
 }
 
@@ -62,6 +55,30 @@ fn folded(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let rest = if counts.done == counts.all { "all done".to_owned() } else { counts.label().into_string() };
     let mark = Plain::line(pen.theme.glyph(Glyph::Folded)).then(&Plain::line(&format!(" {steps}, {rest}")));
     pen.text(area.x + 3, area.y, area.width.saturating_sub(4), &mark, Role::Dim);
+}
+
+/// How many of the nodes above what is in sight need a person, halt or failed, and how many of those below.
+fn out_of_sight(model: &Model, pen: &Pen<'_>, rows: u16) -> [Vec<(Plain, Role)>; 2] {
+    let kinds = [
+        (StopKind::Gate(GateId(0)), Glyph::Gate, Role::Gate),
+        (StopKind::Halt, Glyph::AtBreakpoint, Role::Held),
+        (StopKind::Failure, Glyph::Failed, Role::Failed),
+    ];
+    let mut counts = [[0_usize; 3]; 2];
+    for stop in model.shown_run().map(RunView::stops).unwrap_or_default() {
+        let side = match model.tree().side_of(&stop.node, usize::from(rows)) {
+            Ordering::Less => 0,
+            Ordering::Greater => 1,
+            Ordering::Equal => continue,
+        };
+        if let Some(kind) = kinds.iter().position(|(kind, ..)| kind.is_like(stop.kind)) {
+            counts[side][kind] += 1;
+        }
+    }
+    counts.map(|counts| {
+        let some = kinds.iter().zip(counts).filter(|(_, count)| *count > 0);
+        some.map(|((_, glyph, role), count)| (Plain::line(&format!("  {} {count}", pen.theme.glyph(*glyph))), *role)).collect()
+    })
 }
 
 fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
@@ -88,7 +105,8 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     if tree.orientation() == Orientation::Goal {
         words.push((Plain::line("last nodes first  "), Role::Dim));
     }
-    pen.out_of_sight(area, tree.top(), tree.rows().len(), area.height - 1);
+    let [above, below] = out_of_sight(model, pen, area.height - 1);
+    pen.out_of_sight(area, (tree.top(), tree.rows().len()), area.height - 1, [&above, &below]);
     let version = model.editor.version().filter(|_| model.shown_run().is_none());
     let origin = version.map(|version| version.origin.label()).unwrap_or_default();
     if !origin.is_empty() {

@@ -37,7 +37,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
         Some(VersusRow::Node(node)) => sides(model, versus, &node.node, pen, line),
         None => {}
     });
-    if let Some(difference) = versus.difference() {
+    if let Some(difference) = versus.difference().filter(|_| !versus.is_empty()) {
         doc::beside(pen, layout.detail, "the difference", difference, versus.place.scroll);
     }
 }

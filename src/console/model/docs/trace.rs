@@ -1,10 +1,11 @@
 //! A trace and a timeline in words: the line of a trace, what is behind it, and what a node waited for and did.
 
-use crate::console::model::{Doc, LABEL, RunView, TraceLine, TraceView, Traced, texts};
+use super::outcome::result as result_of;
+use crate::console::model::{Doc, Inspector, LABEL, RunView, TraceLine, TraceView, Traced, texts};
 use crate::console::theme::Role;
-use crate::engine::{Doing, How, Mark, TimelineChart, TraceStep, arguments};
+use crate::engine::{Doing, How, Mark, Time, TimelineChart, TraceStep, arguments};
 use crate::plan::NodeId;
-use crate::text::{Plain, clock, duration};
+use crate::text::{Plain, duration, offset};
 
 /// A line of a trace: pieces with their looks. A node's state is a mark before it.
 pub fn trace_line(view: &TraceView, run: &RunView, line: TraceLine) -> Vec<(Plain, Role)> {
@@ -91,18 +92,23 @@ pub fn traced<'a>(view: &TraceView, run: &'a RunView) -> Doc<'a> {
         Traced::Approval(at) => {
             let Some(approval) = step.approvals.get(at) else { return doc };
             doc.field("gate", &Plain::summary(&approval.about));
-            doc.field("asked", &clock(approval.asked.0));
+            doc.field("asked", &after_start(run, approval.asked));
             doc.field("answer", &Plain::line(approval.decision.unwrap_or("none")));
             if let Some(reason) = &approval.voided {
                 doc.field("closed", &Plain::summary(reason));
             }
             if let Some((by, at)) = approval.by.as_ref().zip(approval.at) {
                 doc.field("by", &by.label());
-                doc.field("at", &clock(at.0));
+                doc.field("at", &after_start(run, at));
             }
         }
     }
     doc
+}
+
+/// When something was, from the start of the run on.
+fn after_start(run: &RunView, at: Time) -> Plain {
+    offset(at.since(run.newest().run.began())).then(&Plain::line(" after the start"))
 }
 
 fn of_step<'a>(step: &TraceStep, run: &'a RunView, doc: &mut Doc<'a>) {
@@ -121,17 +127,14 @@ fn of_step<'a>(step: &TraceStep, run: &'a RunView, doc: &mut Doc<'a>) {
     for input in &step.inputs {
         doc.field("input", &Plain::summary(input));
     }
-    let result = run.seen().transcript(&step.node).map(|transcript| transcript.result.as_slice()).unwrap_or_default();
-    match (result, &step.result) {
-        ([], None) => {}
-        ([], Some(error)) => {
-            doc.heading("result");
-            doc.text(Role::Text, error);
-        }
-        (result, _) => {
-            doc.heading("result");
-            doc.lines(Role::Text, result);
-        }
+    let has_result = run.seen().transcript(&step.node).is_some_and(|transcript| !transcript.result.is_empty());
+    if has_result || step.result.is_some() {
+        doc.heading("result");
+    }
+    match &step.result {
+        _ if has_result => result_of(&Inspector::default(), run, &step.node, doc),
+        Some(error) => doc.text(Role::Text, error),
+        None => {}
     }
 }
 

@@ -55,6 +55,8 @@ struct Derived {
     plan: Plan,
     /// After which event that moved a bar, and in which second, the chart is so.
     charted: (u64, u64),
+    /// The nodes that are at work, in the order of the plan.
+    at_work: Vec<NodeId>,
     /// After which event that moved a node it waits for a person there.
     stops: (u64, Vec<Stop>),
     /// Whether the run is over, and its plan was changed in it.
@@ -193,6 +195,7 @@ impl RunView {
         }
         let moved = self.seen().moved();
         if moved != self.derived.stops.0 {
+            self.derived.at_work = self.works_now();
             self.derived.stops = (moved, stops(self.seen()));
             self.derived.is_changed = self.is_changed();
             self.fold_finished();
@@ -219,6 +222,11 @@ impl RunView {
         self.tree.finish(&self.derived.plan, done);
     }
 
+    fn works_now(&self) -> Vec<NodeId> {
+        let at_work = self.seen().run.nodes().filter(|(_, node)| node.state.is_at_work() && node.inside.nodes == 0);
+        at_work.map(|(id, _)| NodeId::clone(id)).collect()
+    }
+
     /// Looks which nodes are in the states that the search asks for.
     pub fn filter_states(&mut self) {
         let states = Wanted::read(&self.tree.filter.text()).states;
@@ -236,6 +244,11 @@ impl RunView {
     /// Where what is seen waits for a person, the oldest first, as of the newest frame.
     pub fn stops(&self) -> &[Stop] {
         &self.derived.stops.1
+    }
+
+    /// The nodes at work of what is seen, as of the newest frame; of one that runs others these.
+    pub fn at_work(&self) -> &[NodeId] {
+        &self.derived.at_work
     }
 
     pub fn with_tree(&mut self, change: impl FnOnce(&mut TreeView, &Plan)) {
