@@ -30,6 +30,15 @@ pub fn has_nodes(model: &Model) -> Result<(), DisabledReason> {
     }
 }
 
+/// The graph is drawn as boxes, which inner plans are inside of.
+pub fn shows_boxes(model: &Model) -> Result<(), DisabledReason> {
+    has_nodes(model)?;
+    match model.tree().drawing.stages() {
+        Some(_) => Err(format!("by stages no inner plan is shown: {} shows boxes", model.hint("graph.form")).into()),
+        None => Ok(()),
+    }
+}
+
 /// Something of what is shown waits for a person.
 pub fn needs_you(model: &Model) -> Result<(), DisabledReason> {
     has_nodes(model)?;

@@ -1,8 +1,9 @@
 //! `FoldedGraph`: the plan as boxes and lines, which bodies are folded in it, and which part of it is in sight. The layout is computed
-//! when the plan or the folds change; the selection is that of the tree.
+//! when the plan or the folds change; the selection is that of the tree. Where the boxes don't fit, they are folded by stages.
 
 use std::collections::BTreeSet;
 
+pub use super::graph_stages::{STAGE_GUTTER, StageRow, Stages, outermost};
 use crate::plan::drawing::{BoxBody, BoxText, GraphDrawing, Window};
 use crate::plan::{NodeId, Plan, nest};
 
@@ -18,6 +19,19 @@ pub struct FoldedGraph {
     folded: BTreeSet<NodeId>,
     /// The first column and row in sight.
     corner: (u32, u32),
+    /// Which form somebody chose.
+    chosen: Option<GraphForm>,
+    /// The nodes by stages, where they are shown so.
+    stages: Option<Stages>,
+}
+
+/// What the graph is drawn as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum GraphForm {
+    /// Boxes and lines.
+    Boxes,
+    /// Nodes by stages, without lines.
+    Stages,
 }
 
 /// The address in the document of a node of a run: `map/inner` of `map[3]/inner`.
@@ -30,6 +44,26 @@ impl FoldedGraph {
     /// The plan has changed.
     pub fn stale(&mut self) {
         self.chart = None;
+        if let Some(stages) = &mut self.stages {
+            stages.stale();
+        }
+    }
+
+    /// The nodes by stages, where they are shown so.
+    pub fn stages(&self) -> Option<&Stages> {
+        self.stages.as_ref()
+    }
+
+    /// Shows it in the other form from here on.
+    pub fn toggle_form(&mut self) {
+        self.chosen = Some(if self.stages.is_some() { GraphForm::Boxes } else { GraphForm::Stages });
+    }
+
+    /// What it is drawn as on a screen of this size: where somebody chose nothing, as boxes if these fit.
+    fn form(&self, chart: &GraphDrawing, (width, height): (u16, u16)) -> GraphForm {
+        let size = chart.size();
+        let fits = size.width <= u32::from(width) && size.height <= u32::from(height);
+        self.chosen.unwrap_or(if fits { GraphForm::Boxes } else { GraphForm::Stages })
     }
 
     /// Computes the layout where it must be. `plan` is the document, with what is inside of its nodes.
@@ -82,19 +116,54 @@ impl FoldedGraph {
         self.stale();
     }
 
+    /// Blank columns before a drawing that is narrower than its pane.
+    pub fn blank(&self, width: u16) -> u16 {
+        let drawn = self.chart().map_or(0, |chart| chart.size().width);
+        width.saturating_sub(u16::try_from(drawn).unwrap_or(u16::MAX)) / 2
+    }
+
+    /// The address of the node that is drawn at a column and row of a pane so many columns wide.
+    pub fn at(&self, (x, y): (u16, u16), width: u16) -> Option<&NodeId> {
+        let chart = self.chart()?;
+        if let Some(stages) = &self.stages {
+            return chart.nodes().get(stages.at(x, y)?).map(|node| &node.id);
+        }
+        let (x, y) = (u32::from(x.checked_sub(self.blank(width))?) + self.corner.0, u32::from(y) + self.corner.1);
+        let is_there = |place: &usize| {
+            let area = chart.area(*place);
+            (area.x..area.x + area.width).contains(&x) && (area.y..area.y + area.height).contains(&y)
+        };
+        // What is inside of a frame comes after it.
+        let place = (0..chart.nodes().len()).rev().find(is_there)?;
+        chart.nodes().get(place).map(|node| &node.id)
+    }
+
     /// The part of the drawing that a pane of this size shows.
     pub fn window(&self, width: u32, height: u32) -> Window {
         Window { x: self.corner.0, y: self.corner.1, width, height }
     }
 
-    /// Scrolls no further than needed for the node to be in sight.
-    pub fn settle(&mut self, id: Option<&NodeId>, width: u32, height: u32) {
+    /// Keeps the node in sight among those by stages, in a pane of that size, whatever form the graph has.
+    pub fn settle_stages(&mut self, id: Option<&NodeId>, size: (u16, u16)) {
+        let mut stages = self.stages.take().unwrap_or_default();
+        if let Some(chart) = self.chart() {
+            stages.refresh(chart, size);
+            stages.settle(chart, id);
+        }
+        self.stages = Some(stages);
+    }
+
+    /// Scrolls no further than needed for the node to be in sight, in a pane of that size on a screen that has room for so much.
+    pub fn settle(&mut self, id: Option<&NodeId>, (width, height): (u16, u16), screen: (u16, u16)) {
         let Some(chart) = self.chart() else { return };
+        if self.form(chart, screen) == GraphForm::Stages {
+            return self.settle_stages(id, (width, height));
+        }
         let size = chart.size();
         let area = id.and_then(|id| self.place(id)).map(|place| chart.area(place)).unwrap_or_default();
-        let x = scrolled(self.corner.0, (area.x, area.width), size.width, width);
-        let y = scrolled(self.corner.1, (area.y, area.height), size.height, height);
-        self.corner = (x, y);
+        let x = scrolled(self.corner.0, (area.x, area.width), size.width, u32::from(width));
+        let y = scrolled(self.corner.1, (area.y, area.height), size.height, u32::from(height));
+        (self.corner, self.stages) = ((x, y), None);
     }
 }
 

@@ -52,6 +52,14 @@ fn running(width: u16, height: u16) -> Deck {
     deck
 }
 
+/// Shows boxes and lines, whether they fit or not.
+fn boxes(deck: &mut Deck) {
+    deck.flush();
+    if deck.model.tree().drawing.stages().is_some() {
+        deck.keys("f");
+    }
+}
+
 fn selected(deck: &Deck) -> &str {
     deck.model.selected_id().unwrap()
 }
@@ -61,6 +69,7 @@ fn the_graph_of_a_plan() {
     shoot_at(&SIZES, "graph_plan", |width, height| {
         let mut deck = planned(width, height);
         deck.keys("v");
+        boxes(&mut deck);
         deck
     });
 }
@@ -70,6 +79,7 @@ fn the_graph_of_a_run() {
     shoot_at(&SIZES, "graph_run", |width, height| {
         let mut deck = running(width, height);
         deck.select("slow");
+        boxes(&mut deck);
         deck.keys("ctrl-l");
         deck
     });
@@ -80,6 +90,7 @@ fn the_graph_of_a_loop_in_its_second_turn() {
     shoot_at(&SIZES, "graph_loop", |width, height| {
         let mut deck = running(width, height);
         deck.select("refine[2]/judge");
+        boxes(&mut deck);
         deck.keys("ctrl-l");
         deck
     });
@@ -119,7 +130,9 @@ fn steps_follow_edges_and_the_tree_follows_the_steps() {
 fn steps_lead_into_a_body_and_out_of_it() {
     let mut deck = planned(80, 24);
     deck.select("refine");
-    deck.keys("v j");
+    deck.keys("v");
+    boxes(&mut deck);
+    deck.keys("j");
     assert_eq!(selected(&deck), "refine/draft");
     deck.keys("j j");
     assert_eq!(selected(&deck), "report");
@@ -130,6 +143,7 @@ fn a_body_folds_into_one_box_with_a_count() {
     let mut deck = planned(120, 36);
     deck.select("refine");
     deck.keys("v");
+    boxes(&mut deck);
     assert!(deck.sees("judge") && deck.sees("loop until judge.ok"), "{}", deck.screen());
     deck.keys("space");
     assert!(!deck.sees("judge") && deck.sees("loop, 2 nodes"), "{}", deck.screen());
@@ -160,6 +174,7 @@ fn a_run_that_starts_from_the_graph_is_watched_there() {
 #[test]
 fn a_taken_way_and_a_dead_one_differ_in_their_lines() {
     let mut deck = running(120, 36);
+    boxes(&mut deck);
     deck.select("sort");
     deck.keys("ctrl-l");
     assert!(deck.sees("┃") && deck.sees("▼ slow") && deck.sees("× "), "{}", deck.screen());
@@ -171,6 +186,7 @@ fn a_taken_way_and_a_dead_one_differ_in_their_lines() {
 #[test]
 fn turns_of_a_loop_are_gone_through() {
     let mut deck = running(120, 36);
+    boxes(&mut deck);
     deck.select("refine[2]/draft");
     deck.keys("ctrl-l");
     assert!(deck.sees("refine[2] of 2"), "{}", deck.screen());
@@ -179,4 +195,57 @@ fn turns_of_a_loop_are_gone_through() {
     assert!(deck.sees("refine[1] of 2"), "{}", deck.screen());
     deck.keys("{");
     assert!(deck.sees("no further turn"), "{}", deck.screen());
+}
+
+#[test]
+fn the_graph_of_a_run_by_stages() {
+    shoot_at(&SIZES, "graph_stages", |width, height| {
+        let mut deck = running(width, height);
+        deck.select("sort");
+        deck.flush();
+        if deck.model.tree().drawing.stages().is_none() {
+            deck.keys("f");
+        }
+        deck
+    });
+}
+
+#[test]
+fn boxes_that_do_not_fit_are_folded_by_stages_until_somebody_wants_boxes() {
+    let mut deck = planned(80, 24);
+    deck.keys("v");
+    let screen = deck.screen();
+    assert!(screen.contains("graph of the plan, by stages") && !screen.contains("┌"), "{screen}");
+    for node in ["list", "sort", "errors", "slow", "settings", "refine", "report"] {
+        assert!(screen.contains(node), "all are in sight, {node} too: {screen}");
+    }
+    assert!(!screen.contains("judge"), "what is inside of a node is not: {screen}");
+    assert!(screen.contains("f boxes"), "{screen}");
+    deck.keys("f");
+    assert!(deck.sees("┌") && !deck.sees("graph of the plan, by stages") && deck.sees("f by stages"), "{}", deck.screen());
+    let mut deck = planned(200, 60);
+    deck.keys("v");
+    assert!(deck.sees("┌"), "these fit: {}", deck.screen());
+}
+
+#[test]
+fn by_stages_the_marks_say_what_the_selected_node_needs_and_feeds() {
+    let mut deck = planned(80, 24);
+    deck.select("sort");
+    deck.keys("v");
+    let screen = deck.screen();
+    let row = |node: &str| screen.lines().skip(3).find(|line| line.contains(node)).unwrap().to_owned();
+    assert!(row("list").contains("↑   list"), "{screen}");
+    assert!(row("errors").contains("↓   errors") && row("slow").contains("↓   slow"), "{screen}");
+    assert!(!row("report").contains('↓') && screen.contains("↑ it needs  ↓ it feeds"), "{screen}");
+}
+
+#[test]
+fn by_stages_a_step_leads_past_what_is_inside_of_a_node() {
+    let mut deck = planned(80, 24);
+    deck.select("refine");
+    deck.keys("v j");
+    assert_eq!(selected(&deck), "report");
+    deck.keys("k");
+    assert_ne!(selected(&deck), "refine/judge");
 }

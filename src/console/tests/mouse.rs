@@ -51,3 +51,20 @@ fn no_click_and_no_wheel_anywhere_replies_to_a_gate_or_answers_a_question() {
         assert!(deck.model.inbox.asked.is_none(), "a question that waits for the same key is taken back, after {keys}");
     }
 }
+
+#[test]
+fn a_click_on_the_graph_selects_the_node_that_is_drawn_there() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys("v");
+    for form in ["boxes", "by stages"] {
+        for node in ["count", "list", "write"] {
+            let screen = deck.screen();
+            let found = screen.lines().enumerate().skip(3).find_map(|(y, line)| Some((y, line.find(&format!(" {node} "))?, line)));
+            let (y, byte, line) = found.unwrap_or_else(|| panic!("{form}, {node}: {screen}"));
+            let x = line[..byte].chars().count() + 1;
+            deck.send(Msg::Mouse(MouseAct::Click, (u16::try_from(x).unwrap(), u16::try_from(y).unwrap())));
+            assert_eq!(selected(&deck), node, "{form}");
+        }
+        deck.keys("f");
+    }
+}

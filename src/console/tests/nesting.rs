@@ -85,7 +85,7 @@ fn a_gate_inside_shows_on_the_folded_owner_and_is_decided_in_the_inbox() {
     deck.done("each[0]/look", json!("fine"));
     deck.select("each");
     deck.keys("h");
-    assert!(deck.sees("1 waiting, 1"), "{}", deck.screen());
+    assert!(deck.sees("1 of 4 waiting"), "{}", deck.screen());
     insta::assert_snapshot!(deck.screen());
     deck.keys("i");
     assert!(deck.sees("each[0]/save"), "{}", deck.screen());
@@ -193,7 +193,7 @@ fn a_folded_owner_tells_of_failures_inside_and_is_found_by_the_key_for_what_need
     deck.keys("1");
     deck.select("each");
     deck.keys("h g");
-    assert!(deck.sees("1 failed, ") || deck.sees("1 waiting, "), "{}", deck.screen());
+    assert!(deck.sees("1 of 4 failed") || deck.sees("1 of 4 waiting"), "{}", deck.screen());
     deck.keys(".");
     assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("each[0]/look"));
 }

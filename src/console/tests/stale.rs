@@ -88,8 +88,8 @@ fn a_replay_says_what_was_stale_and_offers_nothing() {
 fn the_mark_reads_without_colour_and_without_unicode_and_help_lists_it() {
     let mut deck = stale(80, 24);
     deck.model.look.theme = deck.model.look.theme.clone().with_glyphs(GlyphSet::Ascii);
-    assert!(row(&mut deck, "count").contains("~ | count"), "{}", deck.screen());
+    assert!(row(&mut deck, "count").contains("s | count"), "{}", deck.screen());
     deck.keys("?");
     deck.type_text("stale");
-    assert!(deck.sees("~                stale") && deck.sees("uses a result that has changed since"), "{}", deck.screen());
+    assert!(deck.sees("s                stale") && deck.sees("uses a result that has changed since"), "{}", deck.screen());
 }

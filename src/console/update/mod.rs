@@ -82,13 +82,14 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
         }
         Msg::Tick => actions::replay::tick(model, now),
         Msg::Edited { then, before, text } => actions::dialogs::edited(model, &mut turn, &then, &before, text),
-        Msg::Themed { name, theme } => actions::app::themed(model, &mut turn, name, theme.map(|theme| *theme)),
+        Msg::Themed { name, theme } => actions::app::themed(model, name, theme.map(|theme| *theme)),
     }
     actions::past::read_on(model, &mut turn);
     actions::learning::ask(model, &mut turn);
     if let Some(status) = &mut model.status {
         status.since = status.since.or(Some(now));
     }
+    actions::app::look_at_theme(model, &mut turn);
     settle(model);
     if frame {
         turn.effects.push(ConsoleEffect::Frame);
@@ -137,10 +138,19 @@ fn settle(model: &mut Model) {
     model.with_tree(|tree, _| tree.settle(rows));
     if model.place.screen == Screen::Graph {
         model.refresh_drawing();
-        let (width, height) = (u32::from(layout.list.width), u32::from(layout.list.height.saturating_sub(1)));
+        let pane = (layout.list.width, layout.list.height.saturating_sub(1));
+        // What has room without the card keeps its form beside it.
+        let screen = (model.place.size.0, layout.footer.y.saturating_sub(layout.list.y + 1));
         model.with_tree(|tree, _| {
             let selected = tree.node().cloned();
-            tree.drawing.settle(selected.as_ref(), width, height);
+            tree.drawing.settle(selected.as_ref(), pane, screen);
+        });
+    }
+    if model.place.screen == Screen::Plan && model.shown_run().is_none() && !layout.live.is_empty() {
+        model.refresh_drawing();
+        model.with_tree(|tree, _| {
+            let selected = tree.node().cloned();
+            tree.drawing.settle_stages(selected.as_ref(), (layout.live.width, layout.live.height.saturating_sub(1)));
         });
     }
     if let Some(view) = model.shown_run_mut() {

@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 
 use super::{
     UpdateTurn,
-    actions::{moving, origins},
+    actions::{graph, moving, origins},
 };
 use crate::console::model::{Focus, Model, MoveBy, Screen, Scroll};
 use crate::console::term::MouseAct;
@@ -59,8 +59,13 @@ fn click(model: &mut Model, list: Rect, detail: Rect, at: Position) {
                 model.select_card_gate();
             }
         }
-        // Boxes are reached by keys.
-        Screen::Graph => {}
+        Screen::Graph => {
+            let place = (at.x - list.x, at.y - list.y - above);
+            if let Some(node) = model.tree().drawing.at(place, list.width).cloned() {
+                graph::select(model, &node);
+                model.select_card_gate();
+            }
+        }
         Screen::Inbox => {
             let row = model.inbox.top + row;
             if row < model.inbox.gates.len() {

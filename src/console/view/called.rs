@@ -146,6 +146,7 @@ fn again(run: &Run, node: &NodeId) -> Option<&'static str> {
 pub fn name(model: &Model, id: &str) -> Option<String> {
     let node = || model.shown_run().zip(model.selected_id());
     let name = match id {
+        "graph.form" => Some(if model.tree().drawing.stages().is_some() { "boxes" } else { "by stages" }),
         "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next call"),
         "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "release"),
         "act.why" => did_not_run(model).then_some("why it did not run"),

@@ -140,7 +140,7 @@ fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'stat
 
 const PLAN: &str = "app.help plan.run app.inbox request.cancel plan.edit plan.add plan.deps plan.inputs plan.findings request.focus \
     plan.undo tree.filter stage.next tree.attention app.graph app.palette app.quit";
-const GRAPH: &str = "app.help app.back graph.open graph.fold plan.run run.gate app.inbox tree.attention plan.edit plan.add \
+const GRAPH: &str = "app.help app.back graph.open graph.form graph.fold plan.run run.gate app.inbox tree.attention plan.edit plan.add \
     graph.next_turn plan.undo stage.next app.palette app.quit";
 const RUN_GOES_ON: &str = "app.help rules.propose run.gate app.inbox act.undo act.menu act.pause stage.next act.step act.break tree.attention \
     app.graph request.focus replay.toggle app.log app.timeline app.trace run.take_plan app.palette app.quit";

@@ -7,7 +7,7 @@ use std::{
 
 use ratatui::layout::Rect;
 
-use super::{empty, pen::Pen, row};
+use super::{empty, graph_stages, pen::Pen, row};
 use crate::console::model::{Focus, Model, RunView, Turns, texts};
 use crate::console::theme::Role;
 use crate::engine::{EdgeId, EdgeState, Time};
@@ -27,8 +27,11 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
         title(model, pen, area, focused, String::new());
         return empty::draw(model, now, pen, inside);
     };
-    let size = chart.size();
-    let blank = inside.width.saturating_sub(u16::try_from(size.width).unwrap_or(u16::MAX)) / 2;
+    if let Some(stages) = drawing.stages() {
+        let (above, below) = graph_stages::draw((model, now), (chart, stages), pen, inside, focused);
+        return title(model, pen, area, focused, hidden([(above, "above"), (below, "below")]));
+    }
+    let blank = drawing.blank(inside.width);
     let pane = Rect { x: inside.x + blank, width: inside.width - blank, ..inside };
     let window = drawing.window(u32::from(pane.width), u32::from(pane.height));
     let states = States::new(model, chart);
@@ -57,6 +60,15 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     title(model, sheet.pen, area, focused, hidden);
 }
 
+/// The graph of a plan by stages, beside its tree and card.
+pub fn beside(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
+    let drawing = &model.tree().drawing;
+    let Some((chart, stages)) = drawing.chart().zip(drawing.stages()).filter(|_| area.width > 4 && area.height > 1) else { return };
+    let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    let (above, below) = graph_stages::draw((model, now), (chart, stages), pen, inside, false);
+    title(model, pen, area, false, hidden([(above, "above"), (below, "below")]));
+}
+
 /// How many boxes are not in sight, and where they are.
 fn out_of_sight(chart: &GraphDrawing, window: Window, shown: &BTreeSet<&NodeId>) -> String {
     let (mut above, mut below, mut beside) = (0, 0, 0);
@@ -69,7 +81,12 @@ fn out_of_sight(chart: &GraphDrawing, window: Window, shown: &BTreeSet<&NodeId>)
             () => beside += 1,
         }
     }
-    let some = [(above, "above"), (below, "below"), (beside, "beside")].into_iter().filter(|(count, _)| *count > 0);
+    hidden([(above, "above"), (below, "below"), (beside, "beside")])
+}
+
+/// How many are where out of sight, in words; nothing where all are in sight.
+fn hidden<const N: usize>(where_they_are: [(usize, &str); N]) -> String {
+    let some = where_they_are.into_iter().filter(|(count, _)| *count > 0);
     let said: Vec<String> = some.map(|(count, word)| format!("{count} {word}")).collect();
     if said.is_empty() { String::new() } else { format!("    out of sight: {}", said.join(", ")) }
 }
@@ -87,32 +104,40 @@ const WIDE: u16 = 100;
 
 fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, hidden: String) {
     let role = if focused { Role::Title } else { Role::Dim };
+    let by_stages = model.tree().drawing.stages().is_some();
     let what = if model.shown_run().is_some() { "graph of the run" } else { "graph of the plan" };
     let mut pieces = vec![(Plain::line(what), role)];
-    let undrawn = model.tree().drawing.chart().map_or(0, GraphDrawing::cut);
+    if by_stages {
+        pieces.push((Plain::line(", by stages"), Role::Dim));
+    }
+    let undrawn = model.tree().drawing.chart().filter(|_| !by_stages).map_or(0, GraphDrawing::cut);
     if undrawn > 0 {
         pieces.push((Plain::line(&format!("  {undrawn} edges without a line")), Role::Warning));
     }
     pieces.push((Plain::line(&hidden), Role::Dim));
     pen.title(area, &pieces);
-    if model.shown_run().is_some() {
-        let [taken, waiting, dead] = match pen.theme.glyphs() {
-            GlyphSet::Unicode => [" ━▼ ", " ─▽ ", " ┄× "],
-            GlyphSet::Ascii => [" =V ", " -v ", " .x "],
-        };
-        let lines = [(taken, "taken"), (waiting, "waits"), (dead, "not taken ")];
-        let path = (area.width >= WIDE).then_some(("critical path ", Role::Title));
-        let legend = path.into_iter().chain(lines.into_iter().flat_map(|(line, words)| [(line, Role::Text), (words, Role::Dim)]));
-        let legend: Vec<_> = legend.map(|(words, role)| (Plain::line(words), role)).collect();
-        let width = |pieces: &[(Plain, Role)]| pieces.iter().map(|(text, _)| text.width()).sum::<usize>();
-        if width(&pieces) + width(&legend) + 4 <= usize::from(area.width) {
-            pen.pieces_right(Rect { width: area.width - 1, height: 1, ..area }, &legend);
+    let path = || model.shown_run().filter(|_| area.width >= WIDE).map(|_| (Plain::line("critical path  "), Role::Title));
+    let legend: Vec<(Plain, Role)> = match by_stages {
+        true => path().into_iter().chain(graph_stages::legend(pen)).collect(),
+        false if model.shown_run().is_some() => {
+            let [taken, waiting, dead] = match pen.theme.glyphs() {
+                GlyphSet::Unicode => ["━▼ ", " ─▽ ", " ┄× "],
+                GlyphSet::Ascii => ["=V ", " -v ", " ./ "],
+            };
+            let lines = [(taken, "taken"), (waiting, "waits"), (dead, "not taken ")];
+            let lines = lines.into_iter().flat_map(|(line, words)| [(Plain::line(line), Role::Text), (Plain::line(words), Role::Dim)]);
+            path().into_iter().chain(lines).collect()
         }
+        false => Vec::new(),
+    };
+    let width = |pieces: &[(Plain, Role)]| pieces.iter().map(|(text, _)| text.width()).sum::<usize>();
+    if width(&pieces) + width(&legend) + 4 <= usize::from(area.width) {
+        pen.pieces_right(Rect { width: area.width - 1, height: 1, ..area }, &legend);
     }
 }
 
 /// What the run says of boxes and edges; what was looked up stays known for the frame.
-struct States<'a> {
+pub struct States<'a> {
     model: &'a Model,
     chart: &'a GraphDrawing,
     turns: RefCell<BTreeMap<NodeId, Option<Turns>>>,
@@ -123,10 +148,15 @@ struct States<'a> {
 }
 
 impl<'a> States<'a> {
-    fn new(model: &'a Model, chart: &'a GraphDrawing) -> Self {
+    pub fn new(model: &'a Model, chart: &'a GraphDrawing) -> Self {
         let critical = model.shown_run().and_then(RunView::chart).map(|timeline| timeline.critical.as_slice()).unwrap_or_default();
         let before = std::iter::once(None).chain(critical.iter().map(Some));
         Self { model, chart, turns: RefCell::default(), ways: RefCell::default(), path: critical.iter().zip(before).collect() }
+    }
+
+    /// Whether a node is on the critical path.
+    pub fn is_on_path(&self, id: &NodeId) -> bool {
+        self.path.contains_key(id)
     }
 
     /// Whether an edge leads along the critical path.
@@ -234,6 +264,20 @@ fn line_role(line: EdgeStroke) -> Role {
     }
 }
 
+/// How a node is in the run; in a plan what validation says of it, or that it asks.
+pub fn box_mark(model: &Model, id: &NodeId) -> Option<(Glyph, Role)> {
+    if let Some(view) = model.shown_run() {
+        return row::state_mark(view, id);
+    }
+    let finding = model.editor.review.of_node(id).next().map(|finding| {
+        let (_, glyph, role) = texts::severity(finding.severity);
+        (glyph, role)
+    });
+    let node = model.editor.addressed().node(id);
+    let asks = node.is_some_and(|node| texts::gated(node, &model.session.catalog));
+    finding.or(asks.then_some((Glyph::Gate, Role::Gate)))
+}
+
 /// One box being drawn.
 struct NodeBox<'a> {
     model: &'a Model,
@@ -258,7 +302,7 @@ impl NodeBox<'_> {
             Some(turns) => NodeId::new(format!("{}{}", turns.prefix, nest::name(&node.id))),
             None => node.id.clone(),
         };
-        let mark = self.mark(&id);
+        let mark = box_mark(self.model, &id);
         match node.body {
             BoxBody::Open(_) => self.frame(sheet, mark, is_selected, focused),
             BoxBody::None | BoxBody::Folded(_) => self.inside(sheet, (&id, mark), is_selected, focused),
@@ -268,20 +312,6 @@ impl NodeBox<'_> {
     /// The turn in which the box is.
     fn seen_owner(&self) -> Option<Turns> {
         crate::plan::nest::owner(&self.seen.node.id).and_then(|owner| self.states.turns(&NodeId::new(owner)))
-    }
-
-    /// How the node is in the run; in a plan what validation says of it, or that it asks.
-    fn mark(&self, id: &NodeId) -> Option<(Glyph, Role)> {
-        if let Some(view) = self.model.shown_run() {
-            return row::state_mark(view, id);
-        }
-        let finding = self.model.editor.review.of_node(id).next().map(|finding| {
-            let (_, glyph, role) = texts::severity(finding.severity);
-            (glyph, role)
-        });
-        let node = self.model.editor.addressed().node(id);
-        let asks = node.is_some_and(|node| texts::gated(node, &self.model.session.catalog));
-        finding.or(asks.then_some((Glyph::Gate, Role::Gate)))
     }
 
     /// What is in a box without an open body: its mark and title, and on the last row who does it and how long it took.
@@ -296,7 +326,7 @@ impl NodeBox<'_> {
         if matches!(node.body, BoxBody::Folded(_)) {
             sheet.put(at(before - 2), area.y + 1, &Plain::line(sheet.pen.theme.glyph(Glyph::Folded)), Role::Text);
         }
-        let role = if self.states.path.contains_key(id) { Role::Title } else { Role::Text };
+        let role = if self.states.is_on_path(id) { Role::Title } else { Role::Text };
         for (y, words) in (area.y + 1..).zip(&node.rows) {
             sheet.put(at(before), y, &words.truncate(room.saturating_sub(before)), role);
         }

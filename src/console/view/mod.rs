@@ -9,6 +9,7 @@ mod empty;
 mod footer;
 mod gate;
 mod graph;
+mod graph_stages;
 mod header;
 mod help;
 mod inbox;
@@ -81,7 +82,10 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Plan => {
             tree::draw(model, now, pen, layout.list, shown);
             inspector::draw(model, now, pen, layout.detail, shown);
-            live::pane(model, pen, layout.live);
+            match model.shown_run() {
+                Some(view) => live::draw(model, view, pen, &layout),
+                None => graph::beside(model, now, pen, layout.live),
+            }
             request::draw(model, pen, layout.request, shown);
         }
         Screen::Graph => {

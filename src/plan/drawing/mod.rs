@@ -201,6 +201,24 @@ impl GraphDrawing {
         self.places.get(id).copied()
     }
 
+    /// The boxes of the plan itself by their layers, from top to bottom and from left to right.
+    pub fn stages(&self) -> impl Iterator<Item = impl Iterator<Item = usize>> {
+        let bands = self.panes.first().map(|pane| pane.layers.bands.as_slice()).unwrap_or_default();
+        bands.iter().map(|band| band.boxes.iter().map(|at| *at as usize))
+    }
+
+    /// The boxes that a box has an edge from.
+    pub fn sources(&self, place: usize) -> impl Iterator<Item = usize> {
+        let pane = &self.panes[self.nodes[place].pane];
+        pane.graph.predecessors(self.nodes[place].at).map(move |at| pane.first + at)
+    }
+
+    /// The boxes that it has an edge to.
+    pub fn targets(&self, place: usize) -> impl Iterator<Item = usize> {
+        let pane = &self.panes[self.nodes[place].pane];
+        pane.graph.successors(self.nodes[place].at).map(move |at| pane.first + at)
+    }
+
     /// Where a box is.
     pub fn area(&self, place: usize) -> Area {
         let Some(node) = self.nodes.get(place) else { return Area::default() };

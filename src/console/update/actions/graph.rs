@@ -1,15 +1,29 @@
 //! The Graph screen: stepping along edges, folding bodies, going through the turns of a body. The selection is the tree's own.
 
 use super::super::UpdateTurn;
-use crate::console::model::{Model, Status, address};
+use crate::console::model::{Model, Status, address, outermost};
 use crate::plan::{NodeId, drawing::GraphMove, nest};
 
 /// One step from the selected box.
 pub fn step(model: &mut Model, step: GraphMove) {
-    let Some(here) = shown(model) else { return };
-    if let Some(next) = model.tree().drawing.chart().and_then(|chart| chart.step(&here, step).cloned()) {
-        select(model, &next);
+    let Some(mut here) = shown(model) else { return };
+    let by_stages = model.tree().drawing.stages().is_some();
+    if by_stages {
+        here = NodeId::new(outermost(&here));
     }
+    while let Some(next) = model.tree().drawing.chart().and_then(|chart| chart.step(&here, step).cloned()) {
+        // By stages, what is inside of a node is not shown.
+        if by_stages && nest::owner(&next).is_some() {
+            here = next;
+            continue;
+        }
+        return select(model, &next);
+    }
+}
+
+/// Folds the graph by stages, or shows boxes and lines.
+pub fn toggle_form(model: &mut Model, _: &mut UpdateTurn) {
+    model.with_tree(|tree, _| tree.drawing.toggle_form());
 }
 
 /// To the first box, or to the last.
@@ -29,7 +43,7 @@ fn shown(model: &Model) -> Option<NodeId> {
 }
 
 /// Selects a box's node: in a run the one of the turn that the drawing shows.
-fn select(model: &mut Model, address: &NodeId) {
+pub fn select(model: &mut Model, address: &NodeId) {
     let id = model.standing_at(address);
     model.reveal(&id);
 }
