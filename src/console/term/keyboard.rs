@@ -88,11 +88,12 @@ enum Burst {
     Text(String, usize),
 }
 
-/// Looks at what came in one read, from its first event on. A last Enter stays a key, so that a line that a program types is sent.
+/// Looks at what came in one read, from its first event on. A last Enter or Tab stays a key, so that what a program types is sent, or goes
+/// to the next field.
 fn of(read: &[Input]) -> Burst {
     let mut text: Vec<char> = read.iter().map_while(character).collect();
     let all = text.len();
-    while text.last() == Some(&'\n') {
+    while matches!(text.last(), Some('\n' | '\t')) {
         text.pop();
     }
     let mut different = text.clone();
@@ -124,7 +125,11 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Vec<Input> {
-        let code = |character| if character == '\n' { KeyCode::Enter } else { KeyCode::Char(character) };
+        let code = |character| match character {
+            '\n' => KeyCode::Enter,
+            '\t' => KeyCode::Tab,
+            character => KeyCode::Char(character),
+        };
         text.chars().map(|character| Input::Key(KeyEvent::new(code(character), KeyModifiers::NONE))).collect()
     }
 
@@ -136,6 +141,7 @@ mod tests {
         assert_eq!(of(&read("a")), Burst::Key);
         assert_eq!(of(&read("a\n")), Burst::Keys, "a line of one character is a line");
         assert_eq!(of(&read("\n")), Burst::Key);
+        assert_eq!(of(&read("made.txt\t")), Burst::Text("made.txt".into(), 8), "the tab goes to the next field of a form");
     }
 
     #[test]

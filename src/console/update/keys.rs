@@ -102,7 +102,20 @@ pub fn typed_at_once(model: &mut Model, turn: &mut UpdateTurn, text: &str) {
             run(model, turn, command);
             paste(model, turn, rest.as_str());
         }
-        _ => paste(model, turn, text),
+        _ => typed_into(model, turn, text),
+    }
+}
+
+/// In a form a tab goes to the next field, as the key does.
+fn typed_into(model: &mut Model, turn: &mut UpdateTurn, text: &str) {
+    if !matches!(model.dialogs.last(), Some(Dialog::Form(_))) {
+        return paste(model, turn, text);
+    }
+    for (at, part) in text.split('\t').enumerate() {
+        if at > 0 {
+            super::actions::dialogs::field(model, 1);
+        }
+        paste(model, turn, part);
     }
 }
 
