@@ -94,7 +94,7 @@ async fn carry_out_one(wanted: WantedCall, port: &dyn Port) -> CallOutcome {
         },
         WantedCall::Tool(call, _) => match port.tool(call).await {
             ToolReply::Value(value) => CallOutcome::Reply(value_text(&value)),
-            ToolReply::Failed(message) => CallOutcome::Wrong(format!("error: {message}")),
+            ToolReply::Failed(error) => CallOutcome::Wrong(format!("error: {}", error.message)),
             ToolReply::Refused(message) => CallOutcome::Wrong(format!("refused: {message}")),
         },
     }

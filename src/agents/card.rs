@@ -96,7 +96,7 @@ struct Front {
     class: Option<String>,
     service_url: Option<String>,
     token_env: Option<String>,
-    risk: Option<Risk>,
+    risk: Option<ServiceRisk>,
     #[serde(default)]
     tools: Vec<String>,
     #[serde(default)]
@@ -104,6 +104,18 @@ struct Front {
     approve: Option<Approve>,
     #[serde(default)]
     limits: CardLimits,
+}
+
+/// What the work of a service can do to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ServiceRisk {
+    Read,
+    Network,
+    Write,
+    Execute,
+    /// As `Execute`, but a request that comes again with the same key has no second effect.
+    Repeatable,
 }
 
 fn llm() -> String {
@@ -268,8 +280,14 @@ fn service(front: &Front) -> Result<Option<ServiceAddress>, (&'static str, Strin
         ("service", Some(url)) => {
             let url = ServiceAddress::parse(url)
                 .map_err(|why| ("service_url", why.to_string(), "for example `service_url: http://localhost:8003`"))?;
-            let risk = front.risk.unwrap_or(Risk::Execute);
-            Ok(Some(ServiceAddress { url, token_env: front.token_env.clone(), risk }))
+            let is_idempotent = front.risk == Some(ServiceRisk::Repeatable);
+            let risk = match front.risk {
+                Some(ServiceRisk::Read) => Risk::Read,
+                Some(ServiceRisk::Network) => Risk::Network,
+                Some(ServiceRisk::Write) => Risk::Write,
+                Some(ServiceRisk::Execute | ServiceRisk::Repeatable) | None => Risk::Execute,
+            };
+            Ok(Some(ServiceAddress { url, token_env: front.token_env.clone(), risk, is_idempotent }))
         }
         ("service", None) => {
             Err(("type", "a card of `type: service` needs an address".to_owned(), "add `service_url: http://localhost:8003`"))
@@ -373,6 +391,7 @@ mod tests {
             ("type: service\nservice_url: ftp://a", "neither an `http` nor an `https` address"),
             ("type: llm\nservice_url: http://a", "`service_url` only goes with `type: service`"),
             ("risk: read", "`risk` only goes with `type: service`"),
+            ("risk: repeatable", "`risk` only goes with `type: service`"),
             ("type: service\nservice_url: http://a\nclass: deep_reasoner", "`class` only goes with"),
             ("type: robot", "there is no type `robot`"),
         ] {

@@ -30,7 +30,7 @@ pub(super) async fn written(
     let args = write(session, objective, card, tools).await?;
     let taken = match session.port.tool(ToolCall { id: call_id(), tool: NEW_AGENT.to_owned(), args }).await {
         ToolReply::Value(taken) => taken,
-        ToolReply::Failed(message) => return Err(NodeError::permanent(message)),
+        ToolReply::Failed(error) => return Err(NodeError::permanent(error.message)),
         ToolReply::Refused(message) => {
             let message = format!("the agent that the model wrote was refused: {message}");
             return Err(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(message) });

@@ -102,8 +102,8 @@ pub struct GoAhead {
 pub enum ToolReply {
     /// It ran, or a person answered in its place.
     Value(Value),
-    /// It ran and failed; the words go to the model.
-    Failed(String),
+    /// It ran and failed; the message, which has the hint in it, goes to the model.
+    Failed(crate::engine::NodeError),
     /// It was refused; the words go to the model.
     Refused(String),
 }

@@ -2,8 +2,7 @@
 
 use super::{Card, Port, ToolReply, answer::ResultCheck, attempt::call_id, prompt::Prompt};
 use crate::engine::{AgentJob, Done, ErrorKind, MessageRole, NodeError, ToolCall};
-use crate::plan::value_text;
-use crate::tools::SERVICE;
+use crate::plan::{SERVICE, value_text};
 use serde_json::json;
 
 /// Has the service do the work of a node.
@@ -18,7 +17,7 @@ pub(super) async fn ask(prompt: &Prompt, job: &AgentJob, card: &Card, check: &Re
     }
     let result = match port.tool(ToolCall { id: call_id(), tool: format!("{SERVICE}{}", card.name), args }).await {
         ToolReply::Value(value) => value,
-        ToolReply::Failed(message) => return Err(NodeError::permanent(message)),
+        ToolReply::Failed(error) => return Err(error),
         ToolReply::Refused(message) => return Err(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(message) }),
     };
     port.message(MessageRole::Assistant, &value_text(&result));

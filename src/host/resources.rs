@@ -26,7 +26,7 @@ pub(super) async fn gathered<'a>(
         let call = ToolCall { id, tool: format!("{}:{READ_RESOURCE}", found.server), args: json!({"uri": found.uri}) };
         let value = match port.tool(call).await {
             ToolReply::Value(value) => value,
-            ToolReply::Failed(why) | ToolReply::Refused(why) => {
+            ToolReply::Failed(NodeError { message: why, .. }) | ToolReply::Refused(why) => {
                 return Err(NodeError::permanent(format!("`{}`, which its objective refers to, can't be read: {why}", found.text)));
             }
         };

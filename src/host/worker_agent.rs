@@ -33,7 +33,10 @@ impl Port for AgentPort<'_> {
         self.caller.secrets.seal(&mut call.args);
         match self.caller.call(call, Consent::Open).await {
             Called::Ran(value) | Called::Answered(value) => ToolReply::Value(value),
-            Called::Failed(error) => ToolReply::Failed(message_with_hint(&error)),
+            Called::Failed(error) => {
+                let message = message_with_hint(&error);
+                ToolReply::Failed(crate::engine::NodeError { message, hint: None, ..super::worker_tool::node_error(error) })
+            }
             Called::Refused(message) => ToolReply::Refused(message),
         }
     }

@@ -195,7 +195,9 @@ impl ToolCaller<'_> {
         let tool = registry.get(&call.tool).ok_or_else(|| ToolError::refused(format!("there is no tool `{}`", call.tool)))?;
         self.still_as_shown(tool, call).await?;
         let asker = CallAsker { port: self.port.clone(), secrets: self.secrets.clone(), within: call.id.clone() };
-        let context = ToolContext { asker: Some(Arc::new(asker)), ..self.context.clone() };
+        let Assignment { run, origin, .. } = self.task;
+        let attempt_key = format!("{}/{}/{}", run.0, origin.node, origin.generation);
+        let context = ToolContext { asker: Some(Arc::new(asker)), attempt_key, ..self.context.clone() };
         let output = tool.call(self.secrets.put_in(&call.args)?, &context).await?;
         self.previews.forget(&call.tool, &call.args);
         Ok(output)
@@ -240,5 +242,5 @@ pub(super) fn node_error(error: ToolError) -> NodeError {
         (true, false) => ErrorKind::Transient,
         (false, _) => ErrorKind::Permanent,
     };
-    NodeError { kind, message: error.message, hint: error.hint, retry_after_ms: None }
+    NodeError { kind, message: error.message, hint: error.hint, retry_after_ms: error.retry_after_ms }
 }

@@ -189,6 +189,9 @@ pub struct AgentInfo {
 /// The tool whose `command` a shell carries out.
 pub const SHELL_TOOL: &str = "run_command";
 
+/// What the call to an agent that is a service begins with; the agent's name follows.
+pub const SERVICE: &str = "service:";
+
 /// The tool that runs a Python program.
 pub const PYTHON_TOOL: &str = "run_python";
 

@@ -52,3 +52,5 @@ pub use schema::{schema, schema_faults};
 pub use texts::{
     NodeText, NodeTextMut, TextPlace, each_text_mut, inputs_read, node_texts, node_texts_mut, reads, takes_results, value_text,
 };
+
+pub use catalog::SERVICE;

@@ -27,7 +27,7 @@ pub use known_secrets::{KnownSecrets, names_in, unknown_secrets, workspace_varia
 pub use new_agent::{NEW_AGENT, NewAgent, WrittenAgent};
 pub use permission::{JudgedTool, Permission, PermissionConfig, PermissionError};
 pub use registry::{Judgement, ToolRegistry};
-pub use service::{BadAddress, SERVICE, ServiceAddress, ServiceTool};
+pub use service::{BadAddress, ServiceAddress, ServiceTool};
 pub use toolbox::Toolbox;
 pub use workspace::{Entry, EntryKind, Existing, Located, Workspace};
 
@@ -56,6 +56,11 @@ pub trait Tool: Send + Sync {
 
     /// Why it would refuse arguments that its schema takes, for tools that can tell before they run.
     fn argument_check(&self) -> Option<ArgumentCheck> {
+        None
+    }
+
+    /// Why a call of these arguments is never carried out, whoever approves it; then nobody is asked.
+    fn refusal(&self, _args: &Value) -> Option<ToolError> {
         None
     }
 
@@ -109,12 +114,14 @@ pub struct ToolContext {
     pub watcher: Option<Arc<sandbox::Watcher>>,
     /// Who answers what a call asks while it runs.
     pub asker: Option<Arc<dyn Asker>>,
+    /// The same for each attempt of one generation of a node, and for no other.
+    pub attempt_key: String,
 }
 
 impl ToolContext {
     /// For calls of nobody: no model, nobody who watches or answers.
     pub fn of(workspace: PathBuf) -> Self {
-        Self { workspace, model: None, watcher: None, asker: None }
+        Self { workspace, model: None, watcher: None, asker: None, attempt_key: String::new() }
     }
 }
 
@@ -166,17 +173,19 @@ pub struct ToolError {
     pub nothing_began: bool,
     /// Arguments of the same tool's next call, where this one leads to it. That call is decided on like any other.
     pub goes_on: Option<Box<Value>>,
+    /// How long to wait before the next attempt, where the other side said so.
+    pub retry_after_ms: Option<u64>,
 }
 
 impl ToolError {
     /// A call that was refused before anything began; calling again the same way is useless.
     pub fn refused(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, transient: false, nothing_began: true, goes_on: None }
+        Self { message: message.into(), hint: None, transient: false, nothing_began: true, goes_on: None, retry_after_ms: None }
     }
 
     /// A call that failed after it began.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, transient: false, nothing_began: false, goes_on: None }
+        Self { message: message.into(), hint: None, transient: false, nothing_began: false, goes_on: None, retry_after_ms: None }
     }
 
     /// The same error with a way out.

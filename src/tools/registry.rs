@@ -174,7 +174,7 @@ impl ToolRegistry {
         let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
         let problems: Vec<String> = entry.schema()?.iter_errors(args).take(5).map(|error| fault(&error)).collect();
         if problems.is_empty() {
-            return Ok(());
+            return entry.tool.refusal(args).map_or(Ok(()), Err);
         }
         Err(ToolError::refused(format!("wrong arguments for `{}`: {}", entry.info.name, problems.join("; ")))
             .hint(format!("expected: {}", signature(&entry.info.input_schema))))

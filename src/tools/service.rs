@@ -11,10 +11,8 @@ use crate::{
 use async_trait::async_trait;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, header, redirect};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::time::Duration;
-
-/// What such a tool's name begins with; the agent's name follows.
-pub const SERVICE: &str = "service:";
 
 /// Largest answer in bytes.
 const MOST: usize = 4 << 20;
@@ -22,6 +20,10 @@ const MOST: usize = 4 << 20;
 const CONNECT: Duration = Duration::from_secs(10);
 /// How long to wait until an accepted request is asked for again, where the service doesn't say: shortest, usual, longest, in milliseconds.
 const AGAIN_MS: (u64, u64, u64) = (100, 1_000, 60_000);
+/// Answers about an accepted request that may fail to come, one after the other, before it is given up.
+const MOST_MISSED: u32 = 5;
+/// Carries what makes one request of several that were sent.
+const KEY: &str = "idempotency-key";
 /// Characters of an error's text that are given.
 const SAID: usize = 500;
 const ACCEPT: &str = "application/json, text/event-stream, application/x-ndjson";
@@ -34,6 +36,8 @@ pub struct ServiceAddress {
     pub token_env: Option<String>,
     /// What its work can do to the world.
     pub risk: Risk,
+    /// Whether it does a request once, however often it comes with the same key.
+    pub is_idempotent: bool,
 }
 
 /// Why a service can't be at an address, in words.
@@ -89,7 +93,7 @@ impl ServiceTool {
     /// For the agent of that name; `var` looks an environment variable up.
     pub fn new(agent: &str, address: &ServiceAddress, var: impl Fn(&str) -> Option<String>) -> Self {
         let info = ToolInfo {
-            name: format!("{SERVICE}{agent}"),
+            name: format!("{}{agent}", crate::plan::SERVICE),
             description: format!("Sends a request to the service at {}", address.url),
             input_schema: json!({"type": "object", "properties": {}}),
             risk: address.risk,
@@ -101,7 +105,8 @@ impl ServiceTool {
 
     fn headers(&self) -> Vec<(String, String)> {
         let token = self.address.token_env.as_ref().map(|name| ("authorization".to_owned(), format!("Bearer (the value of {name})")));
-        let own = [("accept", ACCEPT), ("content-type", "application/json"), ("user-agent", http::USER_AGENT)];
+        let key = (KEY, "(the same for each attempt of this request)");
+        let own = [("accept", ACCEPT), ("content-type", "application/json"), ("user-agent", http::USER_AGENT), key];
         own.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().chain(token).collect()
     }
 
@@ -151,9 +156,46 @@ impl ServiceTool {
             let said: String = value.as_str().map_or_else(|| value.to_string(), str::to_owned).chars().take(SAID).collect();
             let error = ToolError::failed(format!("the service answered {status}: {}", said.trim()));
             let passes = matches!(status.as_u16(), 408 | 425 | 429) || status.is_server_error();
-            return Err(if passes { error.transient() } else { error });
+            let nothing_began = status == StatusCode::TOO_MANY_REQUESTS;
+            let retry_after_ms = after.and_then(|after| Some(after.trim().parse::<u64>().ok()?.saturating_mul(1_000)));
+            return Err(if passes { ToolError { nothing_began, retry_after_ms, ..error.transient() } } else { error });
         }
         result(value).map(ServiceAnswer::Result)
+    }
+
+    /// Sends the request, and asks until the result is there.
+    async fn work(&self, args: &Value, context: &ToolContext) -> Result<Value, ToolError> {
+        let client = self.client()?;
+        let key = crate::text::hex(&Sha256::digest(format!("{}\n{args}", context.attempt_key))[..16]);
+        let sent = client.post(self.address.url.clone()).header(KEY, key).json(args);
+        let mut answer = self.read(self.send(sent).await?, None, context).await?;
+        let mut missed = 0;
+        loop {
+            let (at, wait) = match answer {
+                ServiceAnswer::Result(value) => return Ok(value),
+                ServiceAnswer::Accepted { at, wait, progress } => {
+                    tell(progress.as_deref(), context);
+                    (at, wait)
+                }
+            };
+            tokio::time::sleep(wait).await;
+            let again = match self.send(client.get(at.clone())).await {
+                Ok(response) => self.read(response, Some(&at), context).await,
+                Err(error) => Err(error),
+            };
+            // What was accepted goes on there, whether an answer about it comes or not.
+            answer = match again {
+                Err(error) if error.transient && missed < MOST_MISSED => {
+                    missed += 1;
+                    ServiceAnswer::Accepted { at, wait, progress: Some(format!("{}; asked again", error.message)) }
+                }
+                Err(error) => return Err(ToolError { nothing_began: false, ..error }),
+                Ok(answer) => {
+                    missed = 0;
+                    answer
+                }
+            };
+        }
     }
 
     fn client(&self) -> Result<Client, ToolError> {
@@ -229,10 +271,15 @@ fn heard(message: &str, context: &ToolContext) -> Result<Option<Value>, ToolErro
     if message.get("result").is_some() || message.get("error").is_some() {
         return result(message).map(Some);
     }
-    if let (Some(progress), Some(watcher)) = (message["progress"].as_str(), &context.watcher) {
+    tell(message["progress"].as_str(), context);
+    Ok(None)
+}
+
+/// Shows how far the service says that it is.
+fn tell(progress: Option<&str>, context: &ToolContext) {
+    if let (Some(progress), Some(watcher)) = (progress, &context.watcher) {
         progress.lines().for_each(|line| watcher(line, false));
     }
-    Ok(None)
 }
 
 /// The result in an answer: what it calls so, else all of it.
@@ -274,23 +321,14 @@ impl Tool for ServiceTool {
             return Err(ToolError::refused(format!("the variable `{name}` is not set, which holds the service's token"))
                 .hint("set it where dagdeck is started, or change `token_env` in the agent's card"));
         }
-        let client = self.client()?;
-        let mut answer = self.read(self.send(client.post(self.address.url.clone()).json(&args)).await?, None, context).await?;
-        loop {
-            match answer {
-                ServiceAnswer::Result(value) => {
-                    let source = DataSource { kind: "api".into(), identifier: self.address.url.to_string(), query: None };
-                    return Ok(ToolOutput { value, files: Vec::new(), sources: vec![source] });
-                }
-                ServiceAnswer::Accepted { at, wait, progress } => {
-                    if let (Some(progress), Some(watcher)) = (&progress, &context.watcher) {
-                        progress.lines().for_each(|line| watcher(line, false));
-                    }
-                    tokio::time::sleep(wait).await;
-                    answer = self.read(self.send(client.get(at.clone())).await?, Some(&at), context).await?;
-                }
-            }
-        }
+        // Where sending it again takes no second effect, what may pass is as good as what never began.
+        let may_repeat = self.address.is_idempotent || matches!(self.address.risk, Risk::Read | Risk::Network);
+        let value = self.work(&args, context).await.map_err(|error| {
+            let nothing_began = error.nothing_began || may_repeat && error.transient;
+            ToolError { nothing_began, ..error }
+        })?;
+        let source = DataSource { kind: "api".into(), identifier: self.address.url.to_string(), query: None };
+        Ok(ToolOutput { value, files: Vec::new(), sources: vec![source] })
     }
 
     fn preview(&self, args: &Value, _context: &ToolContext) -> Option<Preview> {
@@ -348,7 +386,7 @@ mod tests {
 
     async fn ask(answers: &[&str]) -> (Result<Value, ToolError>, Vec<String>, Asked) {
         let (url, asked) = service(answers);
-        let address = ServiceAddress { url, token_env: Some("TOKEN".into()), risk: Risk::Network };
+        let address = ServiceAddress { url, token_env: Some("TOKEN".into()), risk: Risk::Network, is_idempotent: false };
         let told = Arc::new(Mutex::new(Vec::new()));
         let heard = told.clone();
         let watcher: Arc<crate::tools::sandbox::Watcher> = Arc::new(move |line: &str, _| heard.lock().unwrap().push(line.to_owned()));
@@ -378,7 +416,8 @@ mod tests {
         let (result, told, _) = ask(&[lines]).await;
         assert_eq!((result.unwrap(), told), (json!([1]), vec!["one".to_owned(), "two".to_owned()]));
         let (result, ..) = ask(&["200 OK\nContent-Type: application/x-ndjson\n\n{\"progress\": \"one\"}"]).await;
-        assert_eq!(result.unwrap_err(), ToolError::failed("the service's stream ended without a result").transient());
+        let error = result.unwrap_err();
+        assert!(error.message == "the service's stream ended without a result" && error.transient, "{error:?}");
     }
 
     #[tokio::test]
@@ -399,7 +438,10 @@ mod tests {
     #[tokio::test]
     async fn a_failure_says_what_the_service_said_and_whether_it_may_pass() {
         let (result, ..) = ask(&["503 Service Unavailable\n\nbusy"]).await;
-        assert_eq!(result.unwrap_err(), ToolError::failed("the service answered 503 Service Unavailable: busy").transient());
+        let error = ToolError::failed("the service answered 503 Service Unavailable: busy").transient();
+        assert_eq!(result.unwrap_err(), ToolError { nothing_began: true, ..error }, "its work only answers");
+        let (result, ..) = ask(&["429 Too Many Requests\nRetry-After: 7\n\n"]).await;
+        assert_eq!(result.unwrap_err().retry_after_ms, Some(7_000));
         let (result, ..) = ask(&["422 Unprocessable\n\n{\"detail\": \"no\"}"]).await;
         let error = result.unwrap_err();
         assert!(error.message.ends_with("{\"detail\":\"no\"}") && !error.transient, "{error}");
@@ -411,7 +453,7 @@ mod tests {
     #[test]
     fn what_would_go_out_is_shown_with_the_name_of_its_token_and_not_its_value() {
         let url = Url::parse("http://localhost:8003/execute").unwrap();
-        let address = ServiceAddress { url, token_env: Some("TOKEN".into()), risk: Risk::Execute };
+        let address = ServiceAddress { url, token_env: Some("TOKEN".into()), risk: Risk::Execute, is_idempotent: false };
         let tool = ServiceTool::new("remote", &address, |_| Some("hidden".to_owned()));
         let context = ToolContext::of(std::env::temp_dir());
         let assessment = tool.assess(&json!({"objective": "x"}), &context);

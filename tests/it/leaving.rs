@@ -133,6 +133,37 @@ fn a_redirect_to_another_host_is_judged_anew() {
 }
 
 #[test]
+fn a_redirect_of_an_approved_address_asks_again_where_host_or_port_change_and_not_else() {
+    let other = Collector::start(page);
+    let to = format!("http://{}/caught", other.host);
+    let answer = move |first: &str| {
+        let to = if first.contains("/first") { "/second" } else { &to };
+        format!("HTTP/1.1 302 Found\r\nlocation: {to}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+    };
+    let first = Collector::start(answer);
+    let program = Program::new();
+    let node = json!({"id": "a", "tool": "fetch_url", "args": {"url": format!("http://{}/first", first.host)}});
+    let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": [node]}).to_string());
+    program.run(&["run", &plan]).code(7).says(&["an address of your own network"]);
+    assert!(first.requests().is_empty());
+    program.run(&["approve", "last", "a"]).code(7).says(&[&format!("http://{}/caught", other.host)]);
+    assert_eq!((first.requests().len(), other.requests().len()), (2, 0), "the same host and port ask once");
+    program.run(&["approve", "last", "a"]).code(0);
+    assert_eq!(other.requests(), ["GET /caught HTTP/1.1"]);
+}
+
+#[test]
+fn an_address_that_is_never_allowed_opens_no_gate() {
+    let program = Program::new();
+    for url in ["http://169.254.169.254/latest", "http://metadata.google.internal/", "http://[fe80::1]/"] {
+        let node = json!({"id": "a", "tool": "fetch_url", "args": { "url": url }});
+        let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": [node]}).to_string());
+        program.run(&["run", &plan]).code(5);
+        assert_eq!(program.json(&["show", "last", "--json"])["gates"], json!([]), "{url}");
+    }
+}
+
+#[test]
 fn an_input_that_was_read_from_a_file_is_private_and_one_that_was_typed_is_not() {
     let (program, collector) = (program(), Collector::start(page));
     let url = format!("http://{}/?d={{{{inputs.word}}}}", collector.host);

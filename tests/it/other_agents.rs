@@ -80,6 +80,55 @@ fn a_service_of_a_project_counts_once_its_card_is_trusted_with_its_address_shown
     assert!(service.asked().is_empty());
 }
 
+fn retried(attempts: u32) -> Value {
+    let mut nodes = node("remote");
+    nodes[0]["retry"] = json!({"attempts": attempts, "backoff_ms": 1});
+    nodes
+}
+
+#[test]
+fn a_service_that_only_answers_is_tried_again_as_the_node_says() {
+    let service = Service::start(&["503 Service Unavailable\n\nbusy", "200 OK\n\n\"fine\"", "503 Service Unavailable\n\nbusy"]);
+    let program = Program::new();
+    with_card(&program, &card(&service, "risk: network\n"));
+    let file = plan(&program, &retried(2));
+    program.run(&["run", &file]).code(0).says(&["the service answered 503 Service Unavailable: busy"]);
+    let file = plan(&program, &retried(1));
+    program.run(&["run", &file]).code(5).says(&["the service answered 503 Service Unavailable: busy"]);
+    assert_eq!(service.asked().len(), 3);
+}
+
+#[test]
+fn a_failed_request_that_may_have_had_an_effect_is_sent_again_by_its_key_or_asked_about() {
+    let answers = ["503 Service Unavailable\n\nbusy", "200 OK\n\n\"fine\""];
+    let service = Service::start(&answers);
+    let program = Program::new();
+    with_card(&program, &card(&service, ""));
+    let file = plan(&program, &retried(3));
+    program.run(&["run", &file]).code(7);
+    program.run(&["approve", "last", "a"]).code(7).says(&["nobody knows whether its call was made"]);
+    assert_eq!(service.asked().len(), 1, "nobody knows what it did");
+    let service = Service::start(&answers);
+    with_card(&program, &card(&service, "risk: repeatable\n"));
+    program.run(&["run", &file]).code(7);
+    program.run(&["approve", "last", "a"]).code(0);
+    let asked = service.asked();
+    assert_eq!(asked.len(), 2, "one yes is for all attempts: {asked:?}");
+    assert!(asked[0].2.len() == 32 && asked[0] == asked[1], "the same request with the same key: {asked:?}");
+}
+
+#[test]
+fn the_row_shows_how_far_a_service_is_and_a_cancelled_one_is_asked_no_more() {
+    let service = Service::start(&["202 Accepted\nRetry-After: 60\nLocation: /jobs/1\n\n{\"progress\": \"half way there\"}"]);
+    let program = Program::new();
+    with_card(&program, &card(&service, "risk: network\n"));
+    plan(&program, &node("remote"));
+    let mut deck = program.console_with(&["console", "plan.json"], (110, 34));
+    deck.sees("count the words").send("r").sees("half way there").send("\x18").sees("do it").send("y").loses("do it").sees("cancelled");
+    deck.send("q");
+    assert_eq!(service.asked().len(), 1);
+}
+
 const WRITTEN: &str = r#"{"description": "Writes poems", "tools": ["read_file"], "prompt": "You write short poems."}"#;
 
 #[test]

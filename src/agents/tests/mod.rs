@@ -122,7 +122,7 @@ impl Port for Desk {
         }
         match call.tool.as_str() {
             "write_file" => ToolReply::Refused("not today".into()),
-            "broken" => ToolReply::Failed("it broke".into()),
+            "broken" => ToolReply::Failed(NodeError::permanent("it broke")),
             _ => ToolReply::Value(json!({ "said": call.args })),
         }
     }

@@ -7,7 +7,7 @@ use crate::engine::{
     graph::{NodeIx, leaves_something, tool_of},
     run::{GateEnd, GateState, RunState},
 };
-use crate::plan::{NodeKind, PYTHON_TOOL, SHELL_TOOL, ToolReach, Verdict};
+use crate::plan::{NodeKind, PYTHON_TOOL, SERVICE, SHELL_TOOL, ToolReach, Verdict};
 use serde_json::Value;
 
 impl RunState {
@@ -227,14 +227,19 @@ impl RunState {
     }
 
     pub(super) fn deliver(&mut self, ix: NodeIx, call: &str) {
+        // A tool node and an agent that is a service have but one call, so the next attempt makes this very one.
         let is_tool = self.doc(ix).and_then(tool_of).is_some();
+        let gates = &self.gates.all;
+        let calls_once = |gate: &GateId| {
+            let tool = gates.get(gate).and_then(|state| state.gate.tool.as_deref());
+            is_tool || tool.is_some_and(|tool| tool.starts_with(SERVICE))
+        };
         let flow = &mut self.flows[ix];
         let Some(worker) = &mut flow.worker else { return };
         for pending in worker.pending.extract_if(.., |pending| pending.call == call) {
             self.queue.resuming.remove(&(pending.line(), ix));
             self.queue.held_calls -= u32::from(pending.held().is_some());
-            // A tool node has but one call, so the next attempt makes this very one.
-            flow.gates.owed.extend(pending.gate().filter(|_| is_tool));
+            flow.gates.owed.extend(pending.gate().filter(calls_once));
         }
         if !worker.pending.iter().any(|pending| pending.decided) {
             self.agenda.remove(&ix);
@@ -268,9 +273,11 @@ impl RunState {
     pub(super) fn tool_finished(&mut self, ix: NodeIx, call: &str, report: &ToolReport, at: Time) {
         let called = self.nodes[ix].lineage.tools.iter().rev().find(|(known, report)| known.id == call && report.is_none());
         let is_private = called.is_some_and(|(known, _)| self.tool_reach(&known.tool) == ToolReach::Private);
+        let is_service = called.is_some_and(|(known, _)| known.tool.starts_with(SERVICE));
         self.progress.acts.take(&report.files);
         let lineage = &mut self.nodes[ix].lineage;
-        lineage.private |= is_private;
+        // What a service said when it failed reaches nobody: its node's next attempt asks it alone, and knows nothing of it.
+        lineage.private |= is_private && (report.ok || !is_service);
         lineage.files.extend_from_slice(&report.files);
         lineage.sources.extend_from_slice(&report.sources);
         if let Some((_, slot)) = lineage.tools.iter_mut().rev().find(|(known, report)| known.id == call && report.is_none()) {

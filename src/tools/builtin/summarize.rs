@@ -90,7 +90,7 @@ fn request(args: &SummarizeArgs, text: &str, model: &str) -> ChatRequest {
 fn failure(error: ModelError) -> ToolError {
     let transient = error.verdict != TryVerdict::Never;
     let nothing_began = transient && error.kind.proves_nothing_began();
-    ToolError { message: error.message, hint: error.hint, transient, nothing_began, goes_on: None }
+    ToolError { message: error.message, hint: error.hint, transient, nothing_began, goes_on: None, retry_after_ms: None }
 }
 
 #[cfg(test)]

@@ -84,14 +84,14 @@ impl FetchUrl {
         Err(ToolError::failed(format!("more than {HOPS} redirects")))
     }
 
-    /// The call ends here; the one that it leads to is its own.
+    /// The call ends here; the one that it leads to is its own. A page of others never leads into your own network.
     fn leads_elsewhere(&self, url: &Url, next: &Url) -> ToolError {
-        match self.reach(next) {
-            Reach::Public => {
+        match (self.reach(next), self.reach(url)) {
+            (Reach::Public, _) | (Reach::Private, Reach::Private) => {
                 let message = format!("`{url}` leads to `{next}`");
                 ToolError { goes_on: Some(Box::new(json!({ "url": next.as_str() }))), ..ToolError::failed(message) }
             }
-            Reach::Private | Reach::Never => closed(&host(next)),
+            (Reach::Private, Reach::Public | Reach::Never) | (Reach::Never, _) => closed(&host(next)),
         }
     }
 
@@ -127,6 +127,14 @@ impl FetchUrl {
 impl Tool for FetchUrl {
     fn info(&self) -> &ToolInfo {
         &self.info
+    }
+
+    fn refusal(&self, args: &Value) -> Option<ToolError> {
+        let url = match parse(args["url"].as_str()?) {
+            Ok(url) => url,
+            Err(error) => return Some(error),
+        };
+        (self.reach(&url) == Reach::Never).then(|| closed(&host(&url)))
     }
 
     fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {

@@ -79,25 +79,30 @@ fn metadata_services_other_schemes_and_passwords_are_refused_even_when_approved(
 }
 
 #[test]
-fn a_redirect_to_another_private_host_is_refused() {
+fn a_public_page_that_leads_into_the_own_network_is_refused() {
     let runtime = runtime();
     let inner = server(&runtime, "/", ResponseTemplate::new(200).set_body_string("inside"));
     let to = format!("http://localhost:{}/", inner.address().port());
     let outer = server(&runtime, "/out", ResponseTemplate::new(302).insert_header("location", to));
-    let error = Fixture::new(&[]).call("fetch_url", json!({"url": format!("{}/out", outer.uri())})).unwrap_err();
+    let mut config = ToolsConfig::default();
+    config.fetch.private_hosts = vec!["127.0.0.1".into()];
+    let error = Fixture::with(config, &[]).call("fetch_url", json!({"url": format!("{}/out", outer.uri())})).unwrap_err();
     assert!(error.message.starts_with("`localhost` leads to"), "{error}");
     assert!(error.hint.unwrap().contains("tools.fetch.private_hosts"));
     assert!(runtime.block_on(inner.received_requests()).unwrap().is_empty());
 }
 
 #[test]
-fn a_redirect_to_another_port_of_a_private_host_is_refused() {
+fn a_redirect_within_the_own_network_is_a_call_of_its_own() {
     let runtime = runtime();
     let inner = server(&runtime, "/", ResponseTemplate::new(200).set_body_string("inside"));
     let outer = server(&runtime, "/out", ResponseTemplate::new(302).insert_header("location", inner.uri()));
     let error = Fixture::new(&[]).call("fetch_url", json!({"url": format!("{}/out", outer.uri())})).unwrap_err();
-    assert!(error.message.starts_with("`127.0.0.1` leads to"), "{error}");
+    assert_eq!(error.goes_on, Some(Box::new(json!({ "url": format!("{}/", inner.uri()) }))));
     assert!(runtime.block_on(inner.received_requests()).unwrap().is_empty());
+    let outer = server(&runtime, "/out", ResponseTemplate::new(302).insert_header("location", "http://169.254.169.254/"));
+    let error = Fixture::new(&[]).call("fetch_url", json!({"url": format!("{}/out", outer.uri())})).unwrap_err();
+    assert!(error.message.starts_with("`169.254.169.254` leads to"), "{error}");
 }
 
 #[test]
