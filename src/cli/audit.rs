@@ -5,7 +5,7 @@ use crate::{
     engine::{Event, EventKind, EventLine, Gate, GateId, NodeFact, RunId, RunState, Time, Topic, arguments, result_line},
     host::{Clock, SystemClock},
     plan::NodeId,
-    store::{Audit, AuditFact, AuditRow, RunFilter, Store},
+    store::{Audit, AuditFact, AuditRow, LastingPermission, PermissionChange, PermissionTurn, RunFilter, Store},
     text::{Plain, duration, timestamp},
     tools::Globs,
 };
@@ -25,7 +25,7 @@ pub fn audit(args: &AuditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
         return verified(&audit, earlier, io);
     }
     let chosen = AuditFilter::of(args, &audit, (&store, place))?;
-    let mut told = AuditHistory::default();
+    let mut told = AuditHistory::of(&audit);
     let mut shown = 0;
     for row in &audit.rows {
         let line = told.next(row);
@@ -38,8 +38,9 @@ pub fn audit(args: &AuditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
         if args.json {
             io.json_line(row)?;
         } else {
+            let run = row.entry.run.as_ref().map_or("-", |run| short(&run.0));
             // Whole: what was allowed must not be cut.
-            io.line(&format!("{}  {}  {}", timestamp(row.entry.at.0), short(&row.entry.run.0), line.text))?;
+            io.line(&format!("{}  {run:<8}  {}", timestamp(row.entry.at.0), line.text))?;
         }
     }
     if shown == 0 {
@@ -98,7 +99,7 @@ impl<'a> AuditFilter<'a> {
     }
 
     fn fits(&self, row: &AuditRow, line: &AuditLine) -> bool {
-        self.runs.as_ref().is_none_or(|runs| runs.contains(&row.entry.run))
+        self.runs.as_ref().is_none_or(|runs| row.entry.run.as_ref().is_some_and(|run| runs.contains(run)))
             && self.since.is_none_or(|since| row.entry.at >= since)
             && self.until.is_none_or(|until| row.entry.at < until)
             && self.by.is_none_or(|by| line.person.as_deref() == Some(by))
@@ -110,7 +111,7 @@ impl<'a> AuditFilter<'a> {
 fn named(name: &str, audit: &Audit, store: &Store, place: &CliContext) -> Result<Vec<RunId>, CliError> {
     let found = store.resolve(name, RunFilter::Workspace(&place.places.workspace));
     let Err(error) = found else { return Ok(found.into_iter().collect()) };
-    let mut runs: Vec<RunId> = audit.rows.iter().map(|row| row.entry.run.clone()).collect();
+    let mut runs: Vec<RunId> = audit.rows.iter().filter_map(|row| row.entry.run.clone()).collect();
     runs.sort();
     runs.dedup();
     runs.retain(|run| name.len() >= crate::store::SHORTEST_NAME && (run.0.starts_with(name) || run.0.ends_with(name)));
@@ -126,43 +127,87 @@ struct AuditLine {
     is_proposal: bool,
 }
 
-/// What earlier entries say of gates and calls.
+/// What other entries say of gates and calls.
 #[derive(Default)]
 struct AuditHistory {
     gates: BTreeMap<(RunId, GateId), Gate>,
     /// The tool of each call, by run, node and generation.
     calls: BTreeMap<(RunId, NodeId, u32, String), String>,
+    /// The rule that the reply to a gate made, too.
+    rules: BTreeMap<(RunId, GateId), u32>,
 }
 
 impl AuditHistory {
+    /// What a reply reaches may be on record behind it.
+    fn of(audit: &Audit) -> Self {
+        let rule = |row: &AuditRow| {
+            let AuditFact::PermissionChanged(change) = &row.entry.fact else { return None };
+            let LastingPermission::Rule { number, .. } = change.permission else { return None };
+            (change.turn == PermissionTurn::Given).then_some(((row.entry.run.clone()?, change.gate?), number))
+        };
+        Self { rules: audit.rows.iter().filter_map(rule).collect(), ..Self::default() }
+    }
+
     fn next(&mut self, row: &AuditRow) -> AuditLine {
-        let event = match &row.entry.fact {
-            AuditFact::Event(event) => event,
+        match &row.entry.fact {
+            AuditFact::Event(event) => self.event(row, event),
             AuditFact::RunDeleted { by } => {
                 let text = by.label().then(&Plain::line("  deleted the run from the journal"));
-                return AuditLine { text, person: Some(by.who.clone()), tool: None, is_proposal: false };
+                AuditLine { text, person: Some(by.who.clone()), tool: None, is_proposal: false }
             }
+            AuditFact::PermissionChanged(change) => self.permission(row, change),
+        }
+    }
+
+    fn permission(&self, row: &AuditRow, change: &PermissionChange) -> AuditLine {
+        let PermissionChange { turn, permission, what, gate, by, .. } = change;
+        let (subject, tool) = match permission {
+            LastingPermission::Rule { number, tool, .. } => (format!("rule {number}"), Some(tool.clone())),
+            LastingPermission::Host(host) => (format!("the host {host} for private data"), None),
+            LastingPermission::File { path, .. } => (format!("the file {path}"), None),
         };
+        let did = match (turn, permission) {
+            (PermissionTurn::Ended, _) => "ended",
+            (PermissionTurn::Given, LastingPermission::Rule { .. }) => "made",
+            (PermissionTurn::Given, LastingPermission::Host(_)) => "allowed",
+            (PermissionTurn::Given, LastingPermission::File { .. }) => "trusted",
+        };
+        let asked = gate.and_then(|gate| self.gates.get(&(row.entry.run.clone()?, gate)));
+        let place = asked.map(|gate| format!(", at gate {} of {}", gate.id.0, gate.node)).unwrap_or_default();
+        let what = if what.is_empty() { String::new() } else { format!(": {what}") };
+        let text = by.label().then(&Plain::line(&format!("  {did} {subject}{place}{what}")));
+        AuditLine { text, person: Some(by.who.clone()), tool, is_proposal: false }
+    }
+
+    fn event(&mut self, row: &AuditRow, event: &Event) -> AuditLine {
         let mut line = event.describe(&RunState::default());
         let mut tool = None;
+        let key = |gate: GateId| row.entry.run.clone().map(|run| (run, gate));
         if let Event::RunCreated { plan, .. } = event {
             line.head = Plain::line("created the run");
             line.more = Plain::summary(&plan.goal);
         }
         if let Event::ApprovalRequired { gate } = event {
-            self.gates.insert((row.entry.run.clone(), gate.id), (**gate).clone());
+            self.gates.extend(key(gate.id).map(|key| (key, (**gate).clone())));
             (line.head, line.more, tool) = (Plain::line("asked"), asked(gate), gate.tool.clone());
         }
         let is_reply = !matches!(event, Event::ApprovalRequired { .. });
-        if let Some(gate) = gate_of(event).filter(|_| is_reply).and_then(|gate| self.gates.get(&(row.entry.run.clone(), gate))) {
+        let replied = gate_of(event).filter(|_| is_reply).and_then(key);
+        if let Some((key, gate)) = replied.and_then(|key| Some((key.clone(), self.gates.get(&key)?))) {
             line.node = Some(gate.node.clone());
             let waited = duration(row.entry.at.0.saturating_sub(gate.opened.0));
+            let is_persons = matches!(event, Event::GateDecided { by, .. } if !by.is_rule());
+            let reach = match self.rules.get(&key) {
+                Some(number) if is_persons => format!(", for more calls by rule {number}"),
+                None if is_persons && gate.tool.is_some() => ", for this call alone".to_owned(),
+                Some(_) | None => String::new(),
+            };
             let words = if line.more.is_empty() { Plain::default() } else { Plain::line(" – ").then(&line.more) };
-            line.more = asked(gate).then(&words).then(&Plain::line(&format!(" (asked {waited} before)")));
+            line.more = asked(gate).then(&words).then(&Plain::line(&format!(" (asked {waited} before{reach})")));
             tool.clone_from(&gate.tool);
         }
-        if let Event::Node { node_id, generation, fact } = event {
-            tool = self.call(row, node_id, *generation, fact, &mut line);
+        if let (Event::Node { node_id, generation, fact }, Some(run)) = (event, &row.entry.run) {
+            tool = self.call((run, node_id, *generation), fact, &mut line);
         }
         let is_person = !matches!(line.kind, EventKind::Tool);
         let who = if is_person { line.who.clone() } else { Plain::default() };
@@ -174,8 +219,8 @@ impl AuditHistory {
     }
 
     /// The tool of a call, which gets its words.
-    fn call(&mut self, row: &AuditRow, node: &NodeId, generation: u32, fact: &NodeFact, line: &mut EventLine) -> Option<String> {
-        let key = |call: &str| (row.entry.run.clone(), node.clone(), generation, call.to_owned());
+    fn call(&mut self, (run, node, generation): (&RunId, &NodeId, u32), fact: &NodeFact, line: &mut EventLine) -> Option<String> {
+        let key = |call: &str| (run.clone(), node.clone(), generation, call.to_owned());
         if let NodeFact::ToolStarted { call, rule } = fact {
             self.calls.insert(key(&call.id), call.tool.clone());
             line.head = Plain::line(&format!("ran {} ({})", call.tool, rule.as_deref().unwrap_or("after a yes")));

@@ -2,11 +2,18 @@
 
 use super::{CliContext, CliError, Exit, Io, PermissionsArgs, RuleArgs, headless::StoredRun, ls::short};
 use crate::{
-    engine::{Gate, GateId, GateReply, RunId, RunState},
-    host::{Clock, KeptRule, KeptRules, RuleOffer, RuleScope, RuleSource, SystemClock, Trust, user},
+    engine::{Actor, Event, Gate, GateId, GateReply, NodeFact, RunId, RunState},
+    host::{Clock, KeptRule, KeptRules, PermissionLog, RuleOffer, RuleScope, RuleSource, SystemClock, Trust, user},
+    store::{Audit, Store},
     text::{Plain, counted, duration},
 };
 use serde_json::json;
+use std::path::Path;
+
+/// What the user of the command line changes goes on record.
+pub(super) fn by_user(store: &Store) -> PermissionLog<'_> {
+    PermissionLog { store, by: Actor { who: user(), via: "cli".to_owned() }, at: SystemClock.now() }
+}
 
 /// Lists the rules, ends some, or proposes and keeps one for calls like one that was approved.
 ///
@@ -20,11 +27,12 @@ pub fn permissions(args: &PermissionsArgs, place: &CliContext, io: &mut Io<'_>) 
         return Err(CliError::usage("`--for` needs `--like NODE`: the node or gate whose call was approved"));
     }
     let kept = Trust::of(&place.places.home, &place.places.workspace).rules();
-    for id in &args.revoke {
-        kept.revoke(*id)?;
-        io.say(&format!("revoked rule {id}"));
-    }
     if !args.revoke.is_empty() {
+        let store = place.store()?;
+        for id in &args.revoke {
+            kept.revoke(*id, &by_user(&store))?;
+            io.say(&format!("revoked rule {id}"));
+        }
         return Ok(Exit::Success);
     }
     let config = place.config()?.permissions;
@@ -33,13 +41,15 @@ pub fn permissions(args: &PermissionsArgs, place: &CliContext, io: &mut Io<'_>) 
         io.json(&json!({"configuration": config, "kept": rules, "file": kept.file()}))?;
         return Ok(Exit::Success);
     }
+    let audit = place.store().ok().and_then(|store| store.audit().ok()).unwrap_or_default();
+    let decided = |list: &str, rule: &str| decided(&audit, &place.places.workspace, &format!("`permissions.{list}` has `{rule}`"));
     let lists = [("deny", &config.deny), ("ask", &config.ask), ("allow", &config.allow)];
     for (name, glob) in lists.into_iter().flat_map(|(name, globs)| globs.iter().map(move |glob| (name, glob))) {
-        io.line(&format!("{name:<5}  {}  (permissions.{name} of the configuration)", Plain::line(glob)))?;
+        io.line(&format!("{name:<5}  {}  (permissions.{name} of the configuration; {})", Plain::line(glob), decided(name, glob)))?;
     }
     for rule in &config.rules {
-        let verdict: &str = rule.verdict.into();
-        io.line(&format!("{verdict:<5}  {}  (permissions.rules of the configuration)", Plain::line(&rule.label())))?;
+        let (verdict, label): (&str, String) = (rule.verdict.into(), rule.label());
+        io.line(&format!("{verdict:<5}  {}  (permissions.rules of the configuration; {})", Plain::line(&label), decided("rules", &label)))?;
     }
     for KeptRule { id, hits, made, .. } in &rules {
         let label = rules.iter().find(|rule| rule.id == *id).map(KeptRule::label).unwrap_or_default();
@@ -59,11 +69,29 @@ pub fn permissions(args: &PermissionsArgs, place: &CliContext, io: &mut Io<'_>) 
     Ok(Exit::Success)
 }
 
+/// How many calls of a workspace a rule of the configuration let run, asked about or refused, in words: its reason begins so.
+fn decided(audit: &Audit, workspace: &Path, reason: &str) -> String {
+    let is_it = |event: &Event| {
+        if let Event::ApprovalRequired { gate } = event {
+            return gate.why.contains(reason);
+        }
+        if let Event::GateDecided { by, .. } = event {
+            return by.who.contains(reason);
+        }
+        let Event::Node { fact, .. } = event else { return false };
+        let by_rule = if let NodeFact::ToolStarted { rule, .. } = fact { rule.as_deref() } else { None };
+        let refused = if let NodeFact::ToolRefused { message, .. } = fact { Some(message.as_str()) } else { None };
+        by_rule.or(refused).is_some_and(|words| words.contains(reason))
+    };
+    let calls = audit.of_workspace(workspace).into_iter().filter(|(_, _, event)| is_it(event)).count();
+    format!("decided {}", counted(calls, "call"))
+}
+
 /// Proposes rules for calls like the one that was approved there, or keeps one of them.
 fn like(name: &str, args: &PermissionsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let stored = StoredRun::find(args.run.as_deref().unwrap_or("last"), args.json, place)?;
     let id = approved(&stored, name)?;
-    let source = RuleSource::approved(&stored.run, &stored.state, id, &place.places.workspace)?;
+    let source = RuleSource::replied(&stored.run, &stored.state, id, &place.places.workspace)?;
     if let Some(scope) = args.rule.scope {
         args.rule.make(scope, source, place, io)?;
         return Ok(Exit::Success);
@@ -133,22 +161,24 @@ impl RuleArgs {
         });
         let rule = source.rule(scope, only.collect::<Result<_, _>>()?, (user(), SystemClock.now()))?;
         let rules = Trust::of(&place.places.home, &place.places.workspace).rules();
-        let rule = rules.add(rule)?;
+        let store = place.store()?;
+        let rule = rules.add(rule, &by_user(&store))?;
         io.say(&format!("rule {}: {}; `dagdeck permissions --revoke {}` ends it", rule.id, Plain::line(&rule.label()), rule.id));
-        Ok(NewRule { rules, id: rule.id })
+        Ok(NewRule { rules, store, id: rule.id })
     }
 }
 
 /// A rule whose reply isn't on record yet.
 pub(super) struct NewRule {
     rules: KeptRules,
+    store: Store,
     id: u32,
 }
 
 impl NewRule {
     /// The reply was refused, so nobody said this.
     pub(super) fn take_back(&self, io: &mut Io<'_>) {
-        match self.rules.revoke(self.id) {
+        match self.rules.revoke(self.id, &by_user(&self.store)) {
             Ok(()) => io.say(&format!("rule {} was ended, because the reply was refused", self.id)),
             Err(problem) => io.say(&CliError::from(problem).to_string()),
         }

@@ -1,7 +1,7 @@
 //! `dagdeck trust`: what the workspace brings for dagdeck itself, what each file would change, and which are trusted; and the hosts that
 //! private data of the workspace may be sent to.
 
-use super::{CliContext, CliError, Exit, Io, TrustArgs};
+use super::{CliContext, CliError, Exit, Io, TrustArgs, permissions::by_user};
 use crate::host::{Trust, TrustItem, TrustState};
 use crate::text::Plain;
 use crate::tools::unknown_secrets;
@@ -22,20 +22,25 @@ pub fn trust(args: &TrustArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
     let wanted: Vec<&TrustItem> = items.iter().filter(wanted).filter(|item| item.state != TrustState::Trusted).collect();
     // All or none: a file that can't be trusted leaves no part of the others behind.
     wanted.iter().try_for_each(|item| trust.may_record(item))?;
+    let lists = !args.all && args.files.is_empty() && args.host.is_empty() && args.revoke.is_empty();
+    if lists {
+        return list(&items, &trust.hosts(), args.json, io);
+    }
+    let store = place.store()?;
+    let log = by_user(&store);
     for item in wanted {
-        trust.record(item)?;
+        trust.record(item, &log)?;
         io.say(&format!("trusted {}", Plain::line(&item.path)));
     }
     for host in &args.host {
-        trust.allow_host(host)?;
+        trust.allow_host(host, &log)?;
         io.say(&format!("private data of this workspace may be sent to {}", Plain::line(host)));
     }
     for name in &args.revoke {
-        trust.revoke(name.trim_start_matches("./"))?;
+        trust.revoke(name.trim_start_matches("./"), &log)?;
         io.say(&format!("revoked {}", Plain::line(name)));
     }
-    let lists = !args.all && args.files.is_empty() && args.host.is_empty() && args.revoke.is_empty();
-    if lists { list(&items, &trust.hosts(), args.json, io) } else { Ok(Exit::Success) }
+    Ok(Exit::Success)
 }
 
 fn list(items: &[TrustItem], hosts: &[String], as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {

@@ -45,7 +45,7 @@ impl Shared {
         let unwritten = |error: std::io::Error| Problem::new(format!("`{}` can't be written: {error}", file.display()));
         file.parent().map_or(Ok(()), fs::create_dir_all).map_err(unwritten)?;
         save::text(&text, &file, There::IsReplaced).map_err(unwritten)?;
-        self.places.kept_trust().saved(&file)?;
+        self.places.kept_trust().saved(&file, &self.permission_log())?;
         self.kit.reload(&*self.env);
         Ok(Notice::CardSaved { name: name.to_owned(), file: file.display().to_string() })
     }

@@ -1,10 +1,15 @@
 //! `KeptRules`: what people said at gates for more than one call, kept in the user's state folder for one workspace. It counts from the
 //! moment it is written, and no longer once it is revoked. It can't allow what the configuration denies.
 
-use super::{client::Problem, inventory::RuleScope};
-use crate::engine::{RunId, Time};
+use super::{
+    client::Problem,
+    inventory::RuleScope,
+    permission_log::{NamedPermission, PermissionLog},
+};
+use crate::engine::{GateId, RunId, Time};
 use crate::files::{self, beside};
 use crate::plan::{NodeId, PYTHON_TOOL, SHELL_TOOL, Verdict};
+use crate::store::{LastingPermission, PermissionTurn};
 use crate::tools::{CallArguments, CallRule, Judgement, NEW_AGENT};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,7 +17,7 @@ use std::{
     collections::BTreeMap,
     fmt::Display,
     fs::OpenOptions,
-    io::ErrorKind,
+    io::{ErrorKind, Read, Seek, Write},
     path::{Path, PathBuf},
 };
 
@@ -20,6 +25,7 @@ use std::{
 #[derive(Clone, Debug)]
 pub struct KeptRules {
     folder: PathBuf,
+    workspace: PathBuf,
 }
 
 /// A yes or no that a person gave for more than one call.
@@ -38,9 +44,19 @@ pub struct KeptRule {
     pub node: Option<NodeId>,
     pub by: String,
     pub made: Time,
+    /// The gate whose reply made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<RuleOrigin>,
     /// How many calls it decided.
     #[serde(default)]
     pub hits: u64,
+}
+
+/// The gate whose reply made a rule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleOrigin {
+    pub run: RunId,
+    pub gate: GateId,
 }
 
 /// A call that rules may decide.
@@ -54,8 +70,8 @@ pub struct RuledCall<'a> {
 }
 
 impl KeptRules {
-    pub(super) fn new(folder: PathBuf) -> Self {
-        Self { folder }
+    pub(super) fn new(folder: PathBuf, workspace: PathBuf) -> Self {
+        Self { folder, workspace }
     }
 
     pub fn file(&self) -> PathBuf {
@@ -78,31 +94,53 @@ impl KeptRules {
         }
     }
 
-    /// Keeps a rule, and gives it as it is kept.
+    /// Keeps a rule once that is on record, and gives it as it is kept.
     ///
     /// # Errors
-    /// When its patterns can't be used, or the file can't be written.
-    pub fn add(&self, rule: KeptRule) -> Result<KeptRule, Problem> {
+    /// When its patterns can't be used, or the record or the file can't be written.
+    pub fn add(&self, rule: KeptRule, log: &PermissionLog<'_>) -> Result<KeptRule, Problem> {
+        let mut on_record = None;
+        let added = self.put(rule, |rule| {
+            log.write(&self.workspace, PermissionTurn::Given, rule.named_with_origin())?;
+            on_record = Some(rule.clone());
+            Ok(())
+        });
+        if let (Err(_), Some(rule)) = (&added, on_record) {
+            // It doesn't count after all.
+            log.write(&self.workspace, PermissionTurn::Ended, rule.named())?;
+        }
+        added
+    }
+
+    fn put(&self, rule: KeptRule, before: impl FnOnce(&KeptRule) -> Result<(), Problem>) -> Result<KeptRule, Problem> {
         rule.rule.check().map_err(|error| Problem::new(error.to_string()))?;
         let mut added = rule;
-        self.change(|rules| {
-            added.id = rules.iter().map(|rule| rule.id).max().unwrap_or_default() + 1;
+        self.change(|rules, number| {
+            added.id = number;
+            before(&added)?;
             rules.push(added.clone());
+            Ok(())
         })?;
         Ok(added)
     }
 
-    /// Ends a rule.
+    /// Ends a rule, and puts that on record.
     ///
     /// # Errors
-    /// When there is none of this number, or the file can't be written.
-    pub fn revoke(&self, id: u32) -> Result<(), Problem> {
-        let mut is_known = false;
-        self.change(|rules| {
-            is_known = rules.iter().any(|rule| rule.id == id);
-            rules.retain(|rule| rule.id != id);
+    /// When there is none of this number, or the file or the record can't be written.
+    pub fn revoke(&self, id: u32, log: &PermissionLog<'_>) -> Result<(), Problem> {
+        let ended = self.end(id)?;
+        Ok(log.write(&self.workspace, PermissionTurn::Ended, ended.named())?)
+    }
+
+    fn end(&self, id: u32) -> Result<KeptRule, Problem> {
+        let mut ended = None;
+        self.change(|rules, _| {
+            let at = rules.iter().position(|rule| rule.id == id);
+            ended = at.map(|at| rules.remove(at));
+            Ok(())
         })?;
-        is_known.then_some(()).ok_or_else(|| Problem::new(format!("there is no rule {id}")).hint("`dagdeck permissions` lists them"))
+        ended.ok_or_else(|| Problem::new(format!("there is no rule {id}")).hint("`dagdeck permissions` lists them"))
     }
 
     /// What is done with a call that was judged by the configuration, and the rule that says so: a kept no beats all, a kept yes counts where
@@ -129,20 +167,34 @@ impl KeptRules {
 
     /// Counts a call that a rule decided. One that can't be counted is decided all the same.
     pub(super) fn hit(&self, id: u32) {
-        let _ = self.change(|rules| rules.iter_mut().filter(|rule| rule.id == id).for_each(|rule| rule.hits += 1));
+        let _ = self.change(|rules, _| {
+            rules.iter_mut().filter(|rule| rule.id == id).for_each(|rule| rule.hits += 1);
+            Ok(())
+        });
     }
 
-    /// Changes the rules as they are now, alone.
-    fn change(&self, change: impl FnOnce(&mut Vec<KeptRule>)) -> Result<(), Problem> {
+    /// Changes the rules as they are now, alone. The number is for a new one: the lock's file holds the highest that was given, so that
+    /// the audit never means two rules by one number.
+    fn change(&self, change: impl FnOnce(&mut Vec<KeptRule>, u32) -> Result<(), Problem>) -> Result<(), Problem> {
         let write = || {
             files::private_folder(&self.folder)?;
-            let lock = OpenOptions::new().create(true).truncate(false).write(true).open(self.folder.join("rules.lock"))?;
+            let mut lock = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(self.folder.join("rules.lock"))?;
             lock.lock()?;
             let mut rules = match self.list() {
                 Ok(rules) => rules,
                 Err(problem) => return Ok(Err(problem)),
             };
-            change(&mut rules);
+            let mut given = String::new();
+            lock.read_to_string(&mut given)?;
+            let highest = rules.iter().map(|rule| rule.id).chain(given.trim().parse()).max().unwrap_or_default();
+            if let Err(problem) = change(&mut rules, highest + 1) {
+                return Ok(Err(problem));
+            }
+            let now = rules.iter().map(|rule| rule.id).max().unwrap_or_default();
+            if now > highest {
+                lock.rewind()?;
+                lock.write_all(now.to_string().as_bytes())?;
+            }
             beside::write_private(&self.file(), serde_json::to_string_pretty(&rules)?.as_bytes()).map(Ok)
         };
         write().unwrap_or_else(|error: std::io::Error| Err(Problem::new(format!("`{}` can't be written: {error}", self.file().display()))))
@@ -150,6 +202,30 @@ impl KeptRules {
 }
 
 impl KeptRule {
+    /// As the audit names it.
+    fn named(&self) -> NamedPermission<'_> {
+        let permission = LastingPermission::Rule { number: self.id, tool: self.rule.tool.clone(), scope: self.scope().word().to_owned() };
+        NamedPermission { permission, what: self.what(), run: self.run.as_ref(), gate: None }
+    }
+
+    /// The same, with the reply that made it.
+    fn named_with_origin(&self) -> NamedPermission<'_> {
+        match &self.origin {
+            Some(RuleOrigin { run, gate }) => NamedPermission { run: Some(run), gate: Some(*gate), ..self.named() },
+            None => self.named(),
+        }
+    }
+
+    /// How far it reaches.
+    fn scope(&self) -> RuleScope {
+        match (&self.run, &self.node, &self.exact) {
+            (None, ..) => RuleScope::Project,
+            (_, Some(_), _) => RuleScope::Node,
+            (_, None, Some(_)) => RuleScope::Same,
+            (_, None, None) => RuleScope::Run,
+        }
+    }
+
     /// The rule that a reply to a gate about this call makes.
     ///
     /// # Errors
@@ -177,6 +253,7 @@ impl KeptRule {
             node: (scope == RuleScope::Node).then(|| call.node.clone()),
             by: by.0,
             made: by.1,
+            origin: None,
             hits: 0,
         };
         rule.rule.check().map_err(|error| Problem::new(format!("no rule can be made of this call: {error}")))?;
@@ -218,6 +295,10 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
+    fn kept_in(folder: &Path) -> KeptRules {
+        KeptRules::new(folder.to_owned(), folder.to_owned())
+    }
+
     fn judge(rules: &KeptRules, base: Verdict, call: RuledCall<'_>) -> Verdict {
         rules.judged(Judgement { verdict: base, risk: Risk::Execute, why: String::new(), leaves: None }, call).0.verdict
     }
@@ -231,7 +312,7 @@ mod tests {
             base in prop::sample::select(vec![Verdict::Allow, Verdict::Ask, Verdict::Deny]),
         ) {
             let folder = tempfile::tempdir().unwrap();
-            let rules = KeptRules::new(folder.path().to_owned());
+            let rules = kept_in(folder.path());
             let tools = ["write_file", "s:write", SHELL_TOOL];
             let runs = ["r0", "r1"].map(|name| RunId(name.to_owned()));
             let nodes = ["a", "b"].map(NodeId::new);
@@ -247,7 +328,7 @@ mod tests {
                 let rule = KeptRule::of(call, verdict, scopes[scope], BTreeMap::new(), ("tester".into(), Time(1)));
                 prop_assert_eq!(rule.is_ok(), !(is_command && allows && !is_plain(of_what)));
                 let Ok(rule) = rule else { continue };
-                rules.add(rule).unwrap();
+                rules.put(rule, |_| Ok(())).unwrap();
                 let fits = of_tool == tool && match scope {
                     0 => of_run == run && of_what == what,
                     1 => of_run == run && of_node == node,
@@ -269,12 +350,12 @@ mod tests {
     #[test]
     fn a_rule_for_the_workspace_is_about_the_whole_command_and_is_counted_and_revoked() {
         let folder = tempfile::tempdir().unwrap();
-        let rules = KeptRules::new(folder.path().join("made/when/needed"));
+        let rules = kept_in(&folder.path().join("made/when/needed"));
         let (run, node, args) = (RunId("r".into()), NodeId::new("a"), json!({"command": "git log -n 3"}));
         let call = RuledCall { run: &run, node: &node, tool: SHELL_TOOL, args: &args, workspace: folder.path() };
         let by = || ("tester".to_owned(), Time(1));
         let rule = KeptRule::of(call, Verdict::Allow, RuleScope::Project, BTreeMap::new(), by()).unwrap();
-        let kept = rules.add(rule).unwrap();
+        let kept = rules.put(rule, |_| Ok(())).unwrap();
         assert_eq!(kept.label(), "allow run_command command=git log -n 3 in this workspace, by tester");
         let (longer, other) = (json!({"command": "git log -n 3 --output=a"}), RunId("other".into()));
         assert_eq!(judge(&rules, Verdict::Ask, RuledCall { args: &longer, ..call }), Verdict::Ask);
@@ -284,9 +365,9 @@ mod tests {
         let piped = json!({"command": "git log | sh"});
         let refused = KeptRule::of(RuledCall { args: &piped, ..call }, Verdict::Allow, RuleScope::Project, BTreeMap::new(), by());
         assert!(refused.unwrap_err().message.contains("not one plain command"));
-        rules.revoke(kept.id).unwrap();
+        rules.end(kept.id).unwrap();
         assert_eq!(judge(&rules, Verdict::Ask, call), Verdict::Ask);
-        assert!(rules.revoke(kept.id).is_err());
+        assert!(rules.end(kept.id).is_err());
     }
 
     #[test]
@@ -304,7 +385,7 @@ mod tests {
     #[test]
     fn rules_that_cant_be_read_let_nothing_run_unasked_and_are_not_written_over() {
         let folder = tempfile::tempdir().unwrap();
-        let rules = KeptRules::new(folder.path().to_owned());
+        let rules = kept_in(folder.path());
         let (run, node, args) = (RunId("r".into()), NodeId::new("a"), json!({"command": "ls"}));
         let call = RuledCall { run: &run, node: &node, tool: SHELL_TOOL, args: &args, workspace: folder.path() };
         std::fs::write(rules.file(), "[{").unwrap();
@@ -312,7 +393,7 @@ mod tests {
         let verdicts = [Verdict::Allow, Verdict::Ask, Verdict::Deny].map(|verdict| judge(&rules, verdict, call));
         assert_eq!(verdicts, [Verdict::Ask, Verdict::Ask, Verdict::Deny]);
         let rule = KeptRule::of(call, Verdict::Deny, RuleScope::Run, BTreeMap::new(), ("tester".into(), Time(1))).unwrap();
-        assert!(rules.add(rule).is_err());
+        assert!(rules.put(rule, |_| Ok(())).is_err());
         assert_eq!(std::fs::read_to_string(rules.file()).unwrap(), "[{");
     }
 }

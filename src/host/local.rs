@@ -7,6 +7,7 @@ use super::{
     jobs::{Jobs, Kit},
     link,
     mcp::{kept_catalog, tools_of},
+    permission_log::PermissionLog,
     places::Folders,
     refusing::{findings, refuse, secret_values},
     session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
@@ -30,6 +31,9 @@ use std::{
     },
 };
 use tokio::sync::watch;
+
+/// How what a client does is recorded.
+pub(super) const VIA: &str = "console";
 
 /// A host in this process. Cheap to clone; dropping the last one leaves open runs as they stand.
 #[derive(Clone)]
@@ -375,6 +379,11 @@ impl Shared {
 
     pub(super) fn actor(&self, via: &str) -> Actor {
         Actor { who: self.user.clone(), via: via.to_owned() }
+    }
+
+    /// For permissions that a client changes.
+    pub(super) fn permission_log(&self) -> PermissionLog<'_> {
+        PermissionLog { store: &self.store, by: self.actor(VIA), at: self.clock.now() }
     }
 
     pub(super) fn chosen(&self) -> Option<String> {

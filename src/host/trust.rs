@@ -6,9 +6,11 @@ use super::{
     client::Problem,
     config::{SettingOwner, check_project},
     kept_rules::KeptRules,
+    permission_log::{NamedPermission, PermissionLog},
 };
 use crate::agents::{AgentRegistry, Card};
 use crate::files;
+use crate::store::{LastingPermission, PermissionTurn};
 use crate::text::hex;
 use crate::tools::mcp::{MCP_FILE, McpEntry, NamedFiles};
 use serde::{Deserialize, Serialize};
@@ -118,15 +120,18 @@ impl Trust {
         self.items().into_iter().filter_map(problem).collect()
     }
 
-    /// Trusts a file as it was listed; of one that is gone, that it is gone.
+    /// Trusts a file as it was listed, once that is on record; of one that is gone, that it is gone.
     ///
     /// # Errors
-    /// When it can't be trusted, or the copy can't be written.
-    pub fn record(&self, item: &TrustItem) -> Result<(), Problem> {
+    /// When it can't be trusted, or the record or the copy can't be written.
+    pub fn record(&self, item: &TrustItem, log: &PermissionLog<'_>) -> Result<(), Problem> {
         if item.state == TrustState::Removed {
-            return self.revoke(&item.path);
+            return self.revoke(&item.path, log);
         }
         self.may_record(item)?;
+        let sha256 = item.text.as_ref().map(|text| hex(&Sha256::digest(text)));
+        let permission = LastingPermission::File { path: item.path.clone(), sha256 };
+        log.write(&self.workspace, PermissionTurn::Given, NamedPermission::alone(permission, item.changes.join("; ")))?;
         if item.path == MCP_FILE {
             self.write(NAMED, &serde_json::to_string(&item.named).unwrap_or_default())?;
         }
@@ -152,11 +157,11 @@ impl Trust {
     ///
     /// # Errors
     /// When the copy can't be written.
-    pub fn saved(&self, file: &Path) -> Result<(), Problem> {
+    pub fn saved(&self, file: &Path, log: &PermissionLog<'_>) -> Result<(), Problem> {
         let file = file.canonicalize().ok();
         let path = file.as_ref().and_then(|file| file.strip_prefix(&self.workspace).ok()).and_then(Path::to_str);
         match path.filter(|path| self.paths(&self.workspace).iter().any(|known| known == path)) {
-            Some(path) => self.record(&self.item(path.to_owned())),
+            Some(path) => self.record(&self.item(path.to_owned()), log),
             None => Ok(()),
         }
     }
@@ -165,17 +170,22 @@ impl Trust {
     ///
     /// # Errors
     /// When there is no such file or host, or the folder can't be written.
-    pub fn revoke(&self, name: &str) -> Result<(), Problem> {
+    pub fn revoke(&self, name: &str, log: &PermissionLog<'_>) -> Result<(), Problem> {
+        let ended = |permission| -> Result<(), Problem> {
+            Ok(log.write(&self.workspace, PermissionTurn::Ended, NamedPermission::alone(permission, String::new()))?)
+        };
         let mut hosts = self.hosts();
         if let Some(at) = hosts.iter().position(|host| host == name) {
             hosts.remove(at);
-            return self.write(HOSTS, &hosts.join("\n"));
+            self.write(HOSTS, &hosts.join("\n"))?;
+            return ended(LastingPermission::Host(name.to_owned()));
         }
         let kept = self.kept.join(name);
         if !self.paths(&self.kept).iter().any(|path| path == name) {
             return Err(Problem::new(format!("`{name}` is neither a trusted file nor an allowed host")).hint("`dagdeck trust` lists them"));
         }
-        fs::remove_file(&kept).map_err(|error| Problem::new(format!("`{}` can't be removed: {error}", kept.display())))
+        fs::remove_file(&kept).map_err(|error| Problem::new(format!("`{}` can't be removed: {error}", kept.display())))?;
+        ended(LastingPermission::File { path: name.to_owned(), sha256: None })
     }
 
     /// The trusted file of MCP servers, with the files that its commands name as they were trusted.
@@ -197,7 +207,7 @@ impl Trust {
 
     /// What people said at gates for more than one call.
     pub fn rules(&self) -> KeptRules {
-        KeptRules::new(self.kept.clone())
+        KeptRules::new(self.kept.clone(), self.workspace.clone())
     }
 
     /// Hosts with ports that private data of this workspace may be sent to.
@@ -206,11 +216,11 @@ impl Trust {
         kept.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
     }
 
-    /// Lets private data of this workspace be sent to a host from now on.
+    /// Lets private data of this workspace be sent to a host from now on, once that is on record.
     ///
     /// # Errors
-    /// When it is not a host with a port, or the list can't be written.
-    pub fn allow_host(&self, host: &str) -> Result<(), Problem> {
+    /// When it is not a host with a port, or the record or the list can't be written.
+    pub fn allow_host(&self, host: &str, log: &PermissionLog<'_>) -> Result<(), Problem> {
         let is_name = |name: &str| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "/*?@".contains(c));
         let is_server = host.strip_prefix("mcp:").is_some_and(is_name);
         let parts = host.rsplit_once(':').filter(|(name, port)| is_name(name) && port.parse::<u16>().is_ok());
@@ -220,6 +230,8 @@ impl Trust {
                 problem.hint("write it as in `--host example.com:443`; a pattern is not allowed, because the permission is permanent")
             );
         }
+        let permission = LastingPermission::Host(host.to_owned());
+        log.write(&self.workspace, PermissionTurn::Given, NamedPermission::alone(permission, String::new()))?;
         let hosts: BTreeSet<String> = self.hosts().into_iter().chain([host.to_owned()]).collect();
         self.write(HOSTS, &hosts.into_iter().collect::<Vec<_>>().join("\n"))
     }

@@ -5,7 +5,7 @@
 //! with a line break after each of the first two. Whoever changes, removes or inserts an entry has to change every hash behind it.
 
 use super::row::unsigned;
-use crate::engine::{Actor, Event, EventTrait, NodeFact, Record, Run, RunId, RunSettings, Time};
+use crate::engine::{Actor, Event, EventTrait, GateId, NodeFact, Record, Run, RunId, RunSettings, Time};
 use crate::plan::Plan;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,9 @@ use std::{collections::BTreeSet, path::Path};
 pub struct AuditEntry {
     /// When it happened.
     pub at: Time,
-    pub run: RunId,
+    /// Absent where it is about no run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
     /// The computer where it was decided.
     pub host: String,
     /// The user of the process there, as the system has it. The name of a person is what the session says.
@@ -38,6 +40,45 @@ pub enum AuditFact {
     Event(Event),
     /// The run was deleted from the journal.
     RunDeleted { by: Actor },
+    /// What may happen without asking in a workspace is another from here on.
+    PermissionChanged(Box<PermissionChange>),
+}
+
+/// What may happen from now on, or no longer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PermissionChange {
+    pub workspace: String,
+    pub turn: PermissionTurn,
+    pub permission: LastingPermission,
+    /// What it lets happen, in words.
+    pub what: String,
+    /// The gate of the entry's run whose reply made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<GateId>,
+    pub by: Actor,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PermissionTurn {
+    Given,
+    Ended,
+}
+
+/// What lasts longer than one call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LastingPermission {
+    /// A rule for calls of a tool, as far as its scope reaches.
+    Rule { number: u32, tool: String, scope: String },
+    /// A host that private data may be sent to.
+    Host(String),
+    /// A file of the workspace that was trusted, with the SHA-256 of what it held then.
+    File {
+        path: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sha256: Option<String>,
+    },
 }
 
 /// The audit as it was read.
@@ -70,26 +111,26 @@ impl Audit {
         let open = |event: &Event| matches!(event, Event::ApprovalRequired { gate } if left.open_gates().any(|open| open.id == gate.id));
         let asked = copied.iter().filter(|record| open(&record.event));
         let kept = asked.chain(own).filter_map(|record| Some((record.at, AuditFact::Event(audited(&record.event)?))));
-        kept.map(|(at, fact)| AuditEntry::here(at, run, fact)).collect()
+        kept.map(|(at, fact)| AuditEntry::here(at, Some(run), fact)).collect()
     }
 }
 
 impl Audit {
     /// The events of the runs of a workspace, oldest first.
-    pub fn of_workspace(&self, workspace: &Path) -> Vec<(&AuditEntry, &Event)> {
+    pub fn of_workspace(&self, workspace: &Path) -> Vec<(&RunId, &AuditEntry, &Event)> {
         let (mut here, mut found) = (BTreeSet::new(), Vec::new());
         for AuditRow { entry, .. } in &self.rows {
-            let AuditFact::Event(event) = &entry.fact else { continue };
+            let (AuditFact::Event(event), Some(run)) = (&entry.fact, &entry.run) else { continue };
             let is_here = if let Event::RunCreated { settings, .. } = event {
                 settings.host.get("workspace").and_then(Value::as_str).map(Path::new) == Some(workspace)
             } else if let Event::Branched { from, .. } = event {
                 here.contains(from)
             } else {
-                here.contains(&entry.run)
+                here.contains(run)
             };
             if is_here {
-                here.insert(&entry.run);
-                found.push((entry, event));
+                here.insert(run);
+                found.push((run, entry, event));
             }
         }
         found
@@ -98,14 +139,18 @@ impl Audit {
 
 impl AuditEntry {
     /// An entry of this process.
-    fn here(at: Time, run: &RunId, fact: AuditFact) -> Self {
+    fn here(at: Time, run: Option<&RunId>, fact: AuditFact) -> Self {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let ssh = std::env::var("SSH_CONNECTION").ok().and_then(|ends| Some(ends.split(' ').next()?.to_owned()));
-        Self { at, run: run.clone(), host, uid: rustix::process::getuid().as_raw(), ssh, fact }
+        Self { at, run: run.cloned(), host, uid: rustix::process::getuid().as_raw(), ssh, fact }
+    }
+
+    pub(super) fn permission(at: Time, run: Option<&RunId>, change: PermissionChange) -> Self {
+        Self::here(at, run, AuditFact::PermissionChanged(Box::new(change)))
     }
 
     pub(super) fn deleted(at: Time, run: &RunId, by: &Actor) -> Self {
-        Self::here(at, run, AuditFact::RunDeleted { by: by.clone() })
+        Self::here(at, Some(run), AuditFact::RunDeleted { by: by.clone() })
     }
 }
 

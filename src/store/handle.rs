@@ -145,6 +145,15 @@ impl Store {
         history::remove_from(self.path.parent().unwrap_or(Path::new(".")), runs)
     }
 
+    /// Puts on record that a permission was given or ended, on the disk before it counts.
+    ///
+    /// # Errors
+    /// Nothing was written then.
+    pub fn permission_changed(&self, run: Option<&RunId>, change: super::PermissionChange, at: Time) -> Result<(), StoreError> {
+        self.refusal().map_or(Ok(()), Err)?;
+        prune::note(&self.path, &super::AuditEntry::permission(at, run, change))
+    }
+
     /// Closes the journal and gives its free space back, where no other process has it open: returns whether it did.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-//! Deleting runs: their events go and are overwritten, and the file gives its free space back where nobody else has it open.
+//! What is done beside the writer, by a connection of its own: deleting runs, whose events go and are overwritten, making the file short
+//! where nobody else has it open, and entries of the audit that belong to no event.
 
 use super::{AuditEntry, StoreError, audit, schema};
 use crate::engine::{Actor, RunId, Time};
@@ -20,6 +21,18 @@ pub(super) fn delete(path: &Path, runs: &[RunId], by: &Actor, now: Time) -> Resu
         transaction.commit()
     };
     wrapped(path, delete())
+}
+
+/// Appends an entry to the audit, on the disk once this returns.
+pub(super) fn note(path: &Path, entry: &AuditEntry) -> Result<(), StoreError> {
+    let mut db = schema::open(path, schema::Tuning::default())?;
+    let mut write = || {
+        db.pragma_update(None, "synchronous", "FULL")?;
+        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        audit::append(&transaction, std::slice::from_ref(entry))?;
+        transaction.commit()
+    };
+    wrapped(path, write())
 }
 
 /// Makes the file as short as what is in it. A program that has the journal open takes a shorter file for a cut one, and SQLite leaves

@@ -371,7 +371,7 @@ async fn a_run_that_a_process_drives_is_not_deleted_and_neither_are_those_named_
     assert!(store.runs(RunFilter::All).unwrap().is_empty());
     let audit = store.audit().unwrap();
     let [first, second, deleted @ ..] = &audit.rows[..] else { panic!("{audit:?}") };
-    assert_eq!([&first.entry.run, &second.entry.run], [&runs[0], &runs[1]], "what was created stays on record");
+    assert_eq!([first.entry.run.as_ref(), second.entry.run.as_ref()], [Some(&runs[0]), Some(&runs[1])], "what was created stays on record");
     assert_eq!(deleted.iter().map(|row| &row.entry.fact).collect::<Vec<_>>(), [&AuditFact::RunDeleted { by: by.clone() }; 2]);
 }
 
@@ -443,6 +443,18 @@ async fn the_audit_of_a_thousand_random_runs_verifies_until_any_byte_of_it_is_an
             events.push(output("not in the audit"));
         }
         append(&store, &format!("run {run}"), &records(1, events)).await.unwrap();
+        if run % 20 == 0 {
+            let turn = [PermissionTurn::Given, PermissionTurn::Ended][dice.below(2)];
+            let permission = match dice.below(3) {
+                0 => LastingPermission::Rule { number: run, tool: "write_file".into(), scope: "project".into() },
+                1 => LastingPermission::Host("example.com:443".into()),
+                _ => LastingPermission::File { path: ".mcp.json".into(), sha256: None },
+            };
+            let (workspace, what, gate) = ("/w".into(), "allow \"ü\"".into(), (run % 3 == 0).then_some(GateId(1)));
+            let change = PermissionChange { workspace, turn, permission, what, gate, by: by(dice.below(5)) };
+            let of = RunId(format!("run {run}"));
+            store.permission_changed((run % 40 == 0).then_some(&of), change, Time(8)).unwrap();
+        }
     }
     let audit = store.audit().unwrap();
     assert!(audit.all > 1_500 && audit.rows.len() == audit.all, "{} of {}", audit.rows.len(), audit.all);

@@ -21,7 +21,7 @@ fn the_audit_says_who_allowed_what_and_by_which_rule_and_outlives_its_run() {
     ] {
         assert!(all.contains(said), "{said}\n{all}");
     }
-    assert!(all.contains("w: approved at gate 1: may it start? write_file: path") && all.contains("before)"), "{all}");
+    assert!(all.contains("w: approved at gate 1: may it start? write_file: path") && all.contains("before, for this call alone)"), "{all}");
     let tools = program.run(&["audit", "last", "--tool", "write_*"]).code(0).out;
     assert_eq!(tools.lines().count(), 4, "asked, approved, ran, succeeded\n{tools}");
 
@@ -63,4 +63,49 @@ fn what_an_edit_brings_is_shown_before_a_yes_counts_and_known_secrets_of_actions
     let log = std::fs::read(program.home().join("state/journal.db-wal")).unwrap_or_default();
     let secret = b"supersecretvalue1";
     assert!([journal, log].iter().all(|bytes| !bytes.windows(secret.len()).any(|window| window == secret)));
+}
+
+#[test]
+fn the_audit_has_the_reach_of_a_yes_and_each_rule_made_and_ended_with_its_gate_and_person() {
+    let program = Program::new();
+    let node = json!({"id": "a", "tool": "run_command", "args": {"command": "id -u"}});
+    let plan = program.file("p.json", json!({"goal": "say who", "nodes": [node]}).to_string());
+    program.run(&["run", &plan]).code(7);
+    program.run(&["approve", "last", "a"]).code(0);
+    program.run(&["run", &plan]).code(7);
+    program.run(&["approve", "last", "a", "--for", "project"]).code(0);
+    program.run(&["run", &plan]).code(0);
+    program.run(&["permissions", "--revoke", "1"]).code(0);
+    program.run(&["run", &plan]).code(7);
+    program.run(&["reject", "last", "a", "--for", "run"]).code(5);
+    program.run(&["trust", "--host", "example.com:443"]).code(0);
+    program.run(&["trust", "--revoke", "example.com:443"]).code(0);
+    program.file(".dagdeck/plans/mine.toml", "x = 1\n");
+    program.run(&["trust", "--all"]).code(0);
+    let audit = program.run(&["audit"]).code(0).out;
+    let lines: Vec<&str> = audit.lines().collect();
+    let at = |words: &str| lines.iter().position(|line| line.contains(words)).unwrap_or_else(|| panic!("{words}\n{audit}"));
+    let alone = at("a: approved at gate 1: may it start? run_command: command: id -u (asked ");
+    assert!(lines[alone].ends_with("before, for this call alone)"), "{audit}");
+    let made = at("tester (cli)  made rule 1, at gate 1 of a: allow run_command command=id -u in this workspace");
+    assert!(lines[made + 1].contains("approved at gate 1") && lines[made + 1].ends_with(" before, for more calls by rule 1)"), "{audit}");
+    assert!(at("rule 1: allow run_command command=id -u in this workspace, by tester; runs `id -u`  a: approved") > made, "{audit}");
+    assert!(lines[at("tester (cli)  ended rule 1")].contains("  -         tester"), "it is of no run: {audit}");
+    at("tester (cli)  made rule 2, at gate 1 of a: deny run_command in run ");
+    at("tester (cli)  allowed the host example.com:443 for private data");
+    at("tester (cli)  ended the host example.com:443");
+    at("tester (cli)  trusted the file .dagdeck/plans/mine.toml: ");
+    assert_eq!(program.run(&["audit", "--by", "tester", "--tool", "run_*"]).code(0).out.matches(" rule 1").count(), 3, "{audit}");
+    assert_eq!(program.run(&["audit", "--by", "somebody"]).code(0).out, "");
+    assert!(program.run(&["audit", "last", "--tool", "run_command"]).code(0).out.contains("made rule 2"));
+    let json = program.run(&["audit", "--json"]).code(0).out;
+    let rule = "\"number\":1,\"tool\":\"run_command\",\"scope\":\"project\"";
+    assert_eq!(json.matches(rule).count(), 2, "made and ended: {json}");
+    program.run(&["prune", "--keep", "0", "--yes"]).code(0);
+    program.run(&["audit", "--verify"]).code(0);
+    assert!(program.run(&["audit"]).code(0).out.starts_with(&audit));
+    let journal = program.home().join("state/journal.db");
+    let change = "UPDATE audit SET json = replace(json, '\"project\"', '\"run\"') WHERE json LIKE '%permission_changed%'";
+    rusqlite::Connection::open(journal).unwrap().execute(change, []).unwrap();
+    program.run(&["audit", "--verify"]).code(1).says(&["of the audit is not as it was written"]);
 }
