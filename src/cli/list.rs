@@ -4,7 +4,7 @@ use super::{CliContext, CliError, Exit, Io, ListArgs, ToolsArgs};
 use crate::{
     engine::REHEARSAL,
     host::{
-        Inventory, LOOKED_AT, Survey, Trust, UseCounts,
+        Inventory, Survey, Trust, UseCounts,
         client::{AgentEntry, ModelStatus, ToolEntry, UseCount},
     },
     plan::{AgentKind, ToolServer},
@@ -37,7 +37,7 @@ pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
             io.line(&format!("{name}  {how:<18}  {}  ({}{used})", Plain::summary(&agent.description), Plain::line(&agent.origin)))?;
         }
         if agents.iter().any(|agent| agent.used.times > 0) {
-            io.say(&format!("nodes are counted over the newest {LOOKED_AT} runs"));
+            io.say("nodes are counted over all runs of this workspace that are kept");
         }
     }
     for problem in survey.card_problems() {

@@ -5,6 +5,7 @@ use crate::engine::Time;
 use crate::plan::{AgentInfo, ToolInfo};
 use crate::text::counted;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Characters kept of an error.
 const ERROR: usize = 300;
@@ -17,7 +18,7 @@ pub struct Inventory {
     pub rules: Vec<RuleEntry>,
 }
 
-/// An agent, and how it was used in the newest runs.
+/// An agent, and how it was used in all runs that are kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentEntry {
     #[serde(flatten)]
@@ -74,6 +75,8 @@ pub struct RuleEntry {
     pub made: Time,
     /// How many calls it decided.
     pub hits: u64,
+    /// The file that it is kept in.
+    pub file: String,
 }
 
 impl UseCount {
@@ -87,6 +90,9 @@ impl UseCount {
         self.last_error = Some(error.chars().take(ERROR).collect());
     }
 }
+
+/// What arguments must be like, by their names.
+pub type Patterns = BTreeMap<String, String>;
 
 /// How far a reply to a gate reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]

@@ -52,7 +52,7 @@ pub(super) struct Kit {
     /// What of the workspace's own cards and settings counts, unless all does.
     trust: Option<Trust>,
     /// Where people keep which hosts may get private data.
-    kept_trust: Trust,
+    pub(super) kept_trust: Trust,
     /// The folder of the person's own cards.
     agents: Option<PathBuf>,
 }

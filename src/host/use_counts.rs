@@ -7,15 +7,12 @@ use super::{
     kept_rules::KeptRule,
     local::Shared,
 };
-use crate::engine::{Event, NodeFact, Run, RunId, Time};
+use crate::engine::{Event, NodeFact, RunId};
 use crate::files;
 use crate::plan::{AgentInfo, NodeId, ToolInfo, value_text};
-use crate::store::{Audit, RunFilter, Store, StoreError};
+use crate::store::{AgentUse, Audit, Store, StoreError};
 use crate::tools::mcp::{McpError, McpStatus};
 use std::{collections::BTreeMap, path::Path};
-
-/// Newest runs that tell how agents were used.
-pub const LOOKED_AT: usize = 30;
 
 /// How tools and agents of a workspace were used, by name.
 #[derive(Clone, Debug, Default)]
@@ -25,49 +22,34 @@ pub struct UseCounts {
 }
 
 impl UseCounts {
-    /// What a journal has of a workspace: the audit for tools, the newest runs for agents.
+    /// What a journal has of a workspace: the audit for tools, all runs that are kept for agents.
     ///
     /// # Errors
     /// When it can't be read.
     pub fn read(store: &Store, workspace: &Path) -> Result<Self, StoreError> {
         let mut counts = Self::default();
         counts.take_audit(&store.audit()?, workspace);
-        for row in store.runs(RunFilter::Workspace(workspace))?.into_iter().take(LOOKED_AT) {
-            // One that is damaged tells nothing.
-            if let Ok(records) = store.records(&row.run) {
-                counts.take_run(&Run::replay(&records));
-            }
+        for AgentUse { agent, began, error } in store.agent_uses(workspace)? {
+            let count = counts.agents.entry(agent).or_default();
+            count.began(began);
+            error.iter().for_each(|error| count.went_wrong(error));
         }
         Ok(counts)
     }
 
     fn take_audit(&mut self, audit: &Audit, workspace: &Path) {
         let mut calls: BTreeMap<(&RunId, &NodeId, u32, &str), &str> = BTreeMap::new();
-        for (entry, event) in audit.of_workspace(workspace) {
+        for (run, entry, event) in audit.of_workspace(workspace) {
             let Event::Node { node_id, generation, fact } = event else { continue };
             if let NodeFact::ToolStarted { call, .. } = fact {
-                calls.insert((&entry.run, node_id, *generation, call.id.as_str()), call.tool.as_str());
+                calls.insert((run, node_id, *generation, call.id.as_str()), call.tool.as_str());
                 self.tools.entry(call.tool.clone()).or_default().began(entry.at);
             }
             if let NodeFact::ToolFinished { call, report } = fact
                 && !report.ok
-                && let Some(tool) = calls.get(&(&entry.run, node_id, *generation, call.as_str()))
+                && let Some(tool) = calls.get(&(run, node_id, *generation, call.as_str()))
             {
                 self.tools.entry((*tool).to_owned()).or_default().went_wrong(&value_text(&report.value));
-            }
-        }
-    }
-
-    fn take_run(&mut self, run: &Run) {
-        for (id, node) in run.nodes().filter(|(_, node)| node.attempt > 0) {
-            let Some(agent) = run.node_doc(id).and_then(|doc| doc.kind.agent()?.agent.clone()) else { continue };
-            let count = self.agents.entry(agent).or_default();
-            count.began(node.span.started.unwrap_or(Time(0)));
-            // The newest runs come first.
-            if let Some(error) = &node.error {
-                let newest = count.last_error.take();
-                count.went_wrong(&error.message);
-                count.last_error = newest.or(count.last_error.take());
             }
         }
     }
@@ -76,6 +58,7 @@ impl UseCounts {
 impl Kit {
     /// What there is, with how it was used.
     pub(super) fn inventory(&self, model: Option<&str>, counts: &UseCounts, rules: &[KeptRule]) -> Inventory {
+        let file = self.kept_trust.rules().file().display().to_string();
         let (catalog, registry) = (self.catalog(model), self.toolbox.now());
         let used = |counts: &BTreeMap<String, UseCount>, name: &str| counts.get(name).cloned().unwrap_or_default();
         let agent = |info: AgentInfo| AgentEntry { used: used(&counts.agents, &info.name), info };
@@ -89,14 +72,15 @@ impl Kit {
             agents: catalog.agents.into_iter().map(agent).collect(),
             tools: catalog.tools.into_iter().map(tool).collect(),
             servers: self.toolbox.servers().status().into_iter().map(ServerEntry::of).collect(),
-            rules: rules.iter().map(RuleEntry::of).collect(),
+            rules: rules.iter().map(|rule| RuleEntry::of(rule, &file)).collect(),
         }
     }
 }
 
 impl RuleEntry {
-    fn of(rule: &KeptRule) -> Self {
-        Self { id: rule.id, what: rule.what(), label: rule.label(), made: rule.made, hits: rule.hits }
+    fn of(rule: &KeptRule, file: &str) -> Self {
+        let (what, label, file) = (rule.what(), rule.label(), file.to_owned());
+        Self { id: rule.id, what, label, made: rule.made, hits: rule.hits, file }
     }
 }
 

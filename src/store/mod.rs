@@ -16,12 +16,13 @@ mod run_file;
 mod schema;
 mod search;
 mod secrets;
+mod uses;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
-pub use audit::{Audit, AuditEntry, AuditFact, AuditRow};
+pub use audit::{Audit, AuditEntry, AuditFact, AuditRow, LastingPermission, PermissionChange, PermissionTurn};
 pub use error::StoreError;
 pub use handle::{Durability, Journal, Store};
 pub use history::{HistoryBefore, KeptAnswer, RunHistory, SimilarRun, TakenChange};
@@ -31,3 +32,4 @@ pub use reader::{RowStatus, RunFilter, RunRow, SHORTEST_NAME};
 pub use run_file::{RUN_FILE_VERSION, ReadRun, RunFile, RunFileError, read_run, rescue, write_run};
 pub use search::FoundRun;
 pub use secrets::Secrets;
+pub use uses::AgentUse;

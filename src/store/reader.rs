@@ -219,12 +219,12 @@ impl Store {
         found.map(Option::unwrap_or_default).map_err(|error| self.wrap(&error))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Connection> {
         // A reader that panicked has changed nothing.
         self.db.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wrap(&self, error: &rusqlite::Error) -> StoreError {
+    pub(super) fn wrap(&self, error: &rusqlite::Error) -> StoreError {
         StoreError::sqlite(&self.path, error)
     }
 }

@@ -29,7 +29,7 @@ fn tools_and_agents_say_what_decides_about_them_and_how_they_were_used() {
     let asked = plan(&program, &json!([{"id": "a", "title": "a", "agent": "operator", "objective": "why?"}]));
     program.run(&["run", &asked]).code(7);
     assert_eq!(entry(&program.json(&["agents", "--json"]), "operator")["used"]["times"], 1);
-    program.run(&["agents"]).code(0).says(&["nodes are counted over the newest 30 runs"]);
+    program.run(&["agents"]).code(0).says(&["nodes are counted over all runs of this workspace that are kept"]);
 }
 
 #[test]
@@ -43,4 +43,17 @@ fn the_console_ends_a_rule_that_a_reply_made() {
     deck.send("d").sees("end rule 1?").send("y").loses("rule    allow run_command");
     deck.send("q");
     assert_eq!(program.json(&["permissions", "--json"])["kept"], json!([]));
+}
+
+#[test]
+fn the_console_tries_a_tool_by_a_form_whose_fields_are_typed_at_once() {
+    let program = Program::new();
+    plan(&program, &json!([{"id": "a", "title": "Look", "tool": "current_time", "args": {}}]));
+    let mut deck = program.console_with(&["console", "plan.json"], (110, 34));
+    deck.sees("Look").send("8").sees("agents & tools");
+    deck.send("G").sees("Write a whole file").send("t").sees("try write_file");
+    deck.send("\x13").sees("is needed: write something there");
+    deck.send("made.txt\t").sees("made.txt").send("hello").sees("hello").send("\x13").sees("Try write_file").sees("1 needs you");
+    deck.send("i").sees("keys active").send("a").sees("succeeded").send("q");
+    assert_eq!(program.read("made.txt"), "hello");
 }
