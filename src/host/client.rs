@@ -14,6 +14,8 @@ pub use super::trust::{TrustItem, TrustState};
 use crate::engine::{Action, Command, GateId, ModelCall, Outcome, Record, RunId, RunStatus, Time};
 use crate::plan::{Catalog, Field, Node, NodeId, Plan};
 
+pub use super::inventory::Patterns;
+
 /// Whoever can connect a console to runs.
 pub trait Client: Send {
     /// A new connection. The first notice is `Notice::Hello`.
@@ -94,10 +96,12 @@ pub enum Request {
     AllowHost(String),
     /// Approve a gate as it is shown, and let such calls of its tool run in this workspace from now on.
     ApproveAlways { run: RunId, gate: GateId, hash: String },
-    /// Rules for calls like the one that was approved at a gate; answered by `RuleOffers` or `Problem`. Keeps nothing.
+    /// Rules for calls like the one that was approved or rejected at a gate; answered by `RuleOffers` or `Problem`. Keeps nothing.
     OfferRules { run: RunId, gate: GateId },
-    /// Keep such a rule; answered by `RuleKept` or `Problem`.
-    KeepRule { run: RunId, gate: GateId, scope: RuleScope },
+    /// The rule for the workspace whose arguments have these patterns; answered by `RuleWeighed` or `Problem`. Keeps nothing.
+    WeighRule { run: RunId, gate: GateId, only: Patterns },
+    /// Keep a rule of that scope, with these patterns where there are some; answered by `RuleKept` or `Problem`.
+    KeepRule { run: RunId, gate: GateId, scope: RuleScope, only: Patterns },
     /// Agents, tools, servers and rules, with how they were used; answered by `Inventory` or `Problem`.
     ListInventory,
     /// Start a server of tools anew, or end it; answered by `Inventory` or `Problem`.
@@ -255,8 +259,10 @@ pub enum Notice {
     LearnedNews(LearnedNews),
     /// The end of a server's log.
     ServerLog { name: String, text: String },
-    /// What rules the yes to a gate could become.
+    /// What rules the reply to a gate could become.
     RuleOffers { run: RunId, gate: GateId, offers: Vec<RuleOffer> },
+    /// What a rule of these patterns would be.
+    RuleWeighed { run: RunId, gate: GateId, only: Patterns, offer: RuleOffer },
     /// A rule is kept in that file: its number, and what it does.
     RuleKept { id: u32, what: String, file: String },
     /// Something that was asked for could not be done.

@@ -2,13 +2,13 @@
 
 use super::{
     client::{Notice, Problem},
-    inventory::{CoveredCalls, RuleOffer, RuleScope},
-    kept_rules::{KeptRule, RuledCall},
+    inventory::{CoveredCalls, Patterns, RuleOffer, RuleScope},
+    kept_rules::{KeptRule, RuleOrigin, RuledCall},
     local::Shared,
 };
 use crate::engine::{Event, Gate, GateId, GateKind, GateReply, Run, RunId, RunState, Time, arguments};
 use crate::plan::Verdict;
-use crate::store::{Audit, AuditEntry};
+use crate::store::Audit;
 use serde_json::Value;
 use std::{collections::BTreeMap, path::Path};
 
@@ -20,6 +20,7 @@ const SHOWN: usize = 3;
 pub struct RuleSource<'a> {
     call: RuledCall<'a>,
     verdict: Verdict,
+    gate: GateId,
 }
 
 impl<'a> RuleSource<'a> {
@@ -45,19 +46,21 @@ impl<'a> RuleSource<'a> {
             GateReply::Reject { .. } => (Verdict::Deny, &gate.payload),
             _ => (Verdict::Allow, &gate.payload),
         };
-        Ok(Self { call: RuledCall { run, node: &gate.node, tool, args, workspace }, verdict })
+        Ok(Self { call: RuledCall { run, node: &gate.node, tool, args, workspace }, verdict, gate: gate.id })
     }
 
-    /// Of the yes that a gate got.
+    /// Of the yes or no that a gate got.
     ///
     /// # Errors
-    /// Where nobody approved it, or no rule would take the place of such a reply.
-    pub fn approved(run: &'a RunId, state: &'a RunState, gate: GateId, workspace: &'a Path) -> Result<Self, Problem> {
+    /// Where nobody approved or rejected it, or no rule would take the place of such a reply.
+    pub fn replied(run: &'a RunId, state: &'a RunState, gate: GateId, workspace: &'a Path) -> Result<Self, Problem> {
         match state.gate(gate) {
-            Some((gate, Some(decided))) if matches!(decided.decision, GateReply::Approve | GateReply::Modify { .. }) => {
+            Some((gate, Some(decided)))
+                if matches!(decided.decision, GateReply::Approve | GateReply::Modify { .. } | GateReply::Reject { .. }) =>
+            {
                 Self::of(run, state, (gate, &decided.decision), workspace)
             }
-            _ => Err(Problem::new(format!("gate {} of run {} was not approved", gate.0, crate::engine::short_name(&run.0)))),
+            _ => Err(Problem::new(format!("nobody approved or rejected gate {} of run {}", gate.0, crate::engine::short_name(&run.0)))),
         }
     }
 
@@ -65,19 +68,21 @@ impl<'a> RuleSource<'a> {
     ///
     /// # Errors
     /// When none can cover the call.
-    pub fn rule(&self, scope: RuleScope, only: BTreeMap<String, String>, by: (String, Time)) -> Result<KeptRule, Problem> {
-        KeptRule::of(self.call, self.verdict, scope, only, by)
+    pub fn rule(&self, scope: RuleScope, only: Patterns, by: (String, Time)) -> Result<KeptRule, Problem> {
+        let origin = Some(RuleOrigin { run: self.call.run.clone(), gate: self.gate });
+        Ok(KeptRule { origin, ..KeptRule::of(self.call, self.verdict, scope, only, by)? })
     }
 
     /// A rule of each scope, with what it would have decided of what the audit has of the workspace.
     pub fn offers(&self, audit: &Audit) -> Vec<RuleOffer> {
         let replies = replies(audit, self.call.workspace);
-        let offer = |scope| {
-            let rule = self.rule(scope, BTreeMap::new(), (String::new(), Time(0)));
-            let covered = rule.as_ref().map(|rule| covered(rule, &replies, self.call.workspace)).unwrap_or_default();
-            RuleOffer { scope, rule: rule.map(|rule| rule.what()).map_err(|problem| problem.message), covered }
-        };
-        RuleScope::ALL.map(offer).into()
+        RuleScope::ALL.map(|scope| self.offer(scope, Patterns::new(), &replies)).into()
+    }
+
+    fn offer(&self, scope: RuleScope, only: Patterns, replies: &[ReplyThen<'_>]) -> RuleOffer {
+        let rule = self.rule(scope, only, (String::new(), Time(0)));
+        let covered = rule.as_ref().map(|rule| covered(rule, replies, self.call.workspace)).unwrap_or_default();
+        RuleOffer { scope, rule: rule.map(|rule| rule.what()).map_err(|problem| problem.message), covered }
     }
 }
 
@@ -93,7 +98,7 @@ struct ReplyThen<'a> {
 fn replies<'a>(audit: &'a Audit, workspace: &Path) -> Vec<ReplyThen<'a>> {
     let mut gates: BTreeMap<(&RunId, GateId), &Gate> = BTreeMap::new();
     let mut found = Vec::new();
-    for (AuditEntry { run, .. }, event) in audit.of_workspace(workspace) {
+    for (run, _, event) in audit.of_workspace(workspace) {
         if let Event::ApprovalRequired { gate } = event
             && gate.tool.is_some()
             && !gate.is_planned()
@@ -129,20 +134,28 @@ fn covered(rule: &KeptRule, replies: &[ReplyThen<'_>], workspace: &Path) -> Cove
 }
 
 impl Shared {
-    /// Rules that the yes to a gate could become.
+    /// Rules that the reply to a gate could become.
     pub(super) fn offer_rules(&self, run: &RunId, gate: GateId) -> Result<Vec<RuleOffer>, Problem> {
         let state = Run::replay(&self.store.records(run)?);
         let audit = self.store.audit()?;
-        Ok(RuleSource::approved(run, &state, gate, &self.places.workspace)?.offers(&audit))
+        Ok(RuleSource::replied(run, &state, gate, &self.places.workspace)?.offers(&audit))
     }
 
-    /// Keeps the rule of a scope that the yes to a gate becomes.
-    pub(super) fn keep_rule(&self, run: &RunId, gate: GateId, scope: RuleScope) -> Result<Notice, Problem> {
+    /// The rule for the workspace that it could become, with these patterns.
+    pub(super) fn weigh_rule(&self, run: &RunId, gate: GateId, only: Patterns) -> Result<RuleOffer, Problem> {
         let state = Run::replay(&self.store.records(run)?);
-        let source = RuleSource::approved(run, &state, gate, &self.places.workspace)?;
-        let rule = source.rule(scope, BTreeMap::new(), (self.user.clone(), self.clock.now()))?;
+        let (audit, workspace) = (self.store.audit()?, &self.places.workspace);
+        let source = RuleSource::replied(run, &state, gate, workspace)?;
+        Ok(source.offer(RuleScope::Project, only, &replies(&audit, workspace)))
+    }
+
+    /// Keeps the rule of a scope that the reply to a gate becomes.
+    pub(super) fn keep_rule(&self, run: &RunId, gate: GateId, scope: RuleScope, only: Patterns) -> Result<Notice, Problem> {
+        let state = Run::replay(&self.store.records(run)?);
+        let source = RuleSource::replied(run, &state, gate, &self.places.workspace)?;
+        let rule = source.rule(scope, only, (self.user.clone(), self.clock.now()))?;
         let rules = self.places.kept_trust().rules();
-        let KeptRule { id, .. } = rules.add(rule.clone())?;
+        let KeptRule { id, .. } = rules.add(rule.clone(), &self.permission_log())?;
         Ok(Notice::RuleKept { id, what: rule.what(), file: rules.file().display().to_string() })
     }
 }

@@ -42,6 +42,8 @@ fn a_plain_command_that_a_rule_covers_runs_and_any_other_asks() {
     program.run(&["run", &covered]).code(0);
     let audit = program.run(&["audit"]).code(0);
     assert!(audit.out.contains("`permissions.rules` has `run_command command=echo *`"), "{audit}");
+    let listed = program.run(&["permissions"]).code(0);
+    assert!(listed.out.contains("allow  run_command command=echo *  (permissions.rules of the configuration; decided 1 call)"), "{listed}");
     for other in ["echo one > a.txt", "echo $(id)", "echo one; id", "echo one\nid", "A=1 echo one", "id"] {
         let plan = plan(&program, &json!([command("a", other)]));
         program.run(&["run", &plan]).code(7).says(&["gate at a (run_command)"]);
@@ -174,9 +176,40 @@ fn the_console_proposes_a_rule_after_an_approval_and_keeps_the_one_that_is_picke
     let mut deck = program.console_with(&["console", "plan.json"], (110, 30));
     deck.sees("id -u").send("r").sees("1 needs you").send("i").sees("keys active").send("a");
     deck.sees("Y keep a rule").send("Y");
-    deck.sees("which calls may run without asking").sees("would have covered 1 call that you approved").send("\x1b[F\r");
+    deck.sees("which calls are decided like this one").sees("would have covered 1 call that you approved").send("\x1b[F\x1b[A\r");
     deck.sees("rule 1: allow run_command command=id -u in this workspace").send("q");
     assert_eq!(program.json(&["permissions", "--json"])["kept"][0]["args"]["command"], "id -u");
+}
+
+#[test]
+fn the_console_shows_what_a_rule_would_cover_while_its_pattern_is_shortened() {
+    let program = Program::new();
+    let earlier = plan(&program, &json!([command("a", "id -g")]));
+    program.run(&["run", &earlier]).code(7);
+    program.run(&["approve", "last", "a"]).code(0);
+    plan(&program, &json!([command("a", "id -u")]));
+    let mut deck = program.console_with(&["console", "plan.json"], (80, 24));
+    deck.sees("id -u").send("r").sees("1 needs you").send("i").sees("keys active").send("a");
+    deck.sees("Y keep a rule").send("Y").sees("one of your own").send("\x1b[F\r");
+    deck.sees("command=id -u in this workspace").sees("would have covered 1 call");
+    deck.send("\x7f\x7f*").sees("command=id * in this workspace").sees("would have covered 2 calls");
+    deck.send("\x7f\x7f; ls").sees("one plain command");
+    deck.send("\x13").sees("no rule can be made");
+    deck.send("Y").sees("one of your own").send("\x1b[F\r").sees("would have covered 1 call");
+    deck.send("\x7f\x7f*").sees("would have covered 2 calls").send("\x13").sees("rule 1: allow run_command command=id *").send("q");
+    assert_eq!(program.json(&["permissions", "--json"])["kept"][0]["args"]["command"], "id *");
+}
+
+#[test]
+fn a_no_in_the_console_can_hold_for_more_calls() {
+    let program = Program::new();
+    let file = plan(&program, &json!([command("a", "id -u")]));
+    let mut deck = program.console_with(&["console", "plan.json"], (110, 30));
+    deck.sees("id -u").send("r").sees("1 needs you").send("i").sees("keys active").send("x");
+    deck.sees("reject a: why?").send("not here\r").sees("not sent yet").sees("keys active").send("x");
+    deck.sees("Y keep a rule").send("Y").sees("deny run_command in run").send("\x1b[F\x1b[A\r");
+    deck.sees("rule 1: deny run_command with the same arguments in this workspace").send("q");
+    program.run(&["run", &file, "--yes"]).code(5).says(&["is denied by the permission rules: rule 1"]);
 }
 
 #[test]
@@ -223,6 +256,23 @@ fn a_reply_reaches_as_far_as_it_says() {
     program.run(&["reject", "last", "a", "--for", "project"]).code(5);
     let again = program.run(&["run", &file, "--yes"]);
     assert!(again.code == 5 && again.err.contains("is denied by the permission rules: rule 3: deny run_command"), "{again}");
+}
+
+#[test]
+fn a_reply_for_a_node_holds_for_its_next_calls_and_for_no_other_node() {
+    let program = Program::new();
+    let mut nodes = json!([command("a", "id -u"), command("b", "id -u")]);
+    nodes[1]["depends_on"] = json!(["a"]);
+    let file = plan(&program, &nodes);
+    program.run(&["run", &file]).code(7);
+    program.run(&["approve", "last", "a", "--for", "node"]).code(7).says(&["rule 1: allow run_command on a in run ", "gate at b"]);
+    program.run(&["approve", "last", "b"]).code(0);
+    let again = program.run(&["rerun", "last", "a"]).code(7).says(&["a: succeeded", "gate at b (run_command)"]);
+    assert!(!again.err.contains("gate at a"), "{again}");
+    program.run(&["reject", "last", "b", "--for", "node"]);
+    let again = program.run(&["rerun", "last", "a", "--yes"]);
+    assert!(again.err.contains("rule 2: deny run_command on b"), "a no holds whatever else says yes: {again}");
+    program.run(&["run", &file]).code(7).says(&["gate at a (run_command)"]);
 }
 
 #[test]

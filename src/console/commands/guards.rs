@@ -380,10 +380,10 @@ pub fn rule_selected(model: &Model) -> Result<(), DisabledReason> {
     selected(model, "rule")
 }
 
-/// The last approval could become a rule.
+/// The last reply could become a rule.
 pub fn rule_offered(model: &Model) -> Result<(), DisabledReason> {
     let is_offered = matches!(model.inbox.proposal, Some(RuleProposal::Offered(..)));
-    if is_offered { Ok(()) } else { Err("approve the call of a tool first".into()) }
+    if is_offered { Ok(()) } else { Err("approve or reject the call of a tool first".into()) }
 }
 
 /// The selected gate asks whether private data may be sent to one host, or whether a tool may be called.

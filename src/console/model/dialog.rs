@@ -3,7 +3,7 @@
 use super::field::{Lines, TextField};
 use super::{Confirm, Confirmed, GateKey, HelpDialog, KeyContext, Pick, PickItem, Proposal, SetupLine};
 use crate::engine::BreakId;
-use crate::host::client::PromptOffer;
+use crate::host::client::{Patterns, PromptOffer};
 use crate::plan::{Edge, Field, Node, NodeId};
 use crate::text::Plain;
 
@@ -196,6 +196,8 @@ pub enum FormThen {
     Prompt(Box<PromptOffer>),
     /// The arguments of a tool to try.
     Try(String),
+    /// The patterns of the rule that the reply to that gate becomes, and those that its weight was asked for.
+    Rule(GateKey, Option<Patterns>),
 }
 
 /// What a line of a form asks for.

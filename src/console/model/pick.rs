@@ -97,6 +97,8 @@ pub enum PickThen {
     Trust(Box<TrustItem>),
     /// Keep the rule of that scope which the yes to the gate becomes.
     KeepRule(GateKey, RuleScope),
+    /// Write which arguments that rule covers.
+    ShapeRule(GateKey),
     /// Begin a request with that prompt of a server.
     Prompt(Box<PromptOffer>),
     /// Answer the gate with that option.

@@ -94,6 +94,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
     if frame {
         turn.effects.push(ConsoleEffect::Frame);
     }
+    actions::rules::reshaped(model, &mut turn);
     turn.effects
 }
 

@@ -15,6 +15,11 @@ use crate::console::theme::Role;
 use crate::plan::validate::{Code, Finding, FixKind};
 use crate::text::{Glyph, Plain};
 
+use crate::console::model::FormThen;
+
+/// Rows for what a rule would cover.
+const RULE_ROWS: u16 = 4;
+
 /// Whether the topmost dialog leaves nothing of the screen below.
 pub fn fills_screen(model: &Model) -> bool {
     matches!(model.dialogs.last(), Some(Dialog::Reader(ReaderDialog { what: Reading::Inspector | Reading::Gate, .. })))
@@ -263,9 +268,12 @@ fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &
 }
 
 fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let inside = boxed_rows(pen, form.fields.len() * 2 + 3, &form.title);
+    // What a rule would cover takes rows of its own.
+    let is_rule = matches!(form.then, FormThen::Rule(..));
+    let (notes, role) = if is_rule { (RULE_ROWS, Role::Text) } else { (1, Role::Error) };
+    let inside = boxed_rows(pen, form.fields.len() * 2 + usize::from(notes) + 2, &form.title);
     // What doesn't fit is above or below the field that takes keys.
-    let rows = usize::from(inside.height.saturating_sub(2) / 2).max(1);
+    let rows = usize::from(inside.height.saturating_sub(notes + 1) / 2).max(1);
     let first = form.focus.saturating_sub(rows - 1);
     for (at, (asked, typed)) in form.fields.iter().enumerate().skip(first).take(rows) {
         let y = u16::try_from((at - first) * 2).unwrap_or(u16::MAX);
@@ -280,9 +288,18 @@ fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Sh
         field(pen, line, typed, focused, shown);
     }
     if let Some(note) = &form.note {
-        pen.pieces(Rect { y: inside.bottom().saturating_sub(2), height: 1, ..inside }, &sentence::row(note, Role::Error));
+        let first = inside.bottom().saturating_sub(notes + 1);
+        let rows = sentence::rows(note, role, usize::from(inside.width));
+        for (y, pieces) in (first..first + notes).zip(rows) {
+            pen.pieces(Rect { y, height: 1, ..inside }, &pieces);
+        }
     }
-    keys(model, pen, last_row(inside), &[("form.next", "next field"), ("form.keep", "OK"), ("form.cancel", "close")]);
+    let keeps = match form.then {
+        FormThen::Try(_) => "run it",
+        FormThen::Rule(..) => "keep the rule",
+        FormThen::Reply(_) | FormThen::Prompt(_) => "OK",
+    };
+    keys(model, pen, last_row(inside), &[("form.next", "next field"), ("form.keep", keeps), ("form.cancel", "close")]);
 }
 
 fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {

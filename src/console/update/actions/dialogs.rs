@@ -12,7 +12,7 @@ use crate::console::model::{
     texts, turned,
 };
 use crate::engine::Action;
-use crate::host::client::{Request, There};
+use crate::host::client::{Patterns, Request, RuleScope, There};
 use crate::plan::Plan;
 use crate::text::Plain;
 
@@ -169,6 +169,7 @@ pub fn keep_form(model: &mut Model, turn: &mut UpdateTurn) {
             match then {
                 FormThen::Reply(gate) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(answer)),
                 FormThen::Prompt(prompt) => super::prompts::ask(model, turn, &prompt, answer),
+                FormThen::Rule(gate, _) => rules::keep(turn, gate, RuleScope::Project, rules::patterns(&answer)),
                 FormThen::Try(tool) => {
                     if let Err(why) = inventory::tried(model, turn, &tool, &answer) {
                         inventory::try_again(model, tool, &answer, &why);
@@ -230,7 +231,8 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::SetUp(choice) => setup::chosen(model, turn, choice),
         PickThen::StartWith(name, first) => run::start_with(model, turn, first, Some(name)),
         PickThen::Trust(item) => app::ask_trust(model, item),
-        PickThen::KeepRule(gate, scope) => rules::keep(model, turn, gate, scope),
+        PickThen::KeepRule(gate, scope) => rules::keep(turn, gate, scope, Patterns::new()),
+        PickThen::ShapeRule(gate) => rules::shape(model, &gate),
         PickThen::Prompt(prompt) => super::prompts::begin(model, turn, prompt),
         PickThen::EditPart(gate, part) => gates::edit_part(model, gate, part),
         PickThen::Answer(gate, option) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::from(option))),

@@ -90,7 +90,8 @@ fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
     }
     let said = past(intent, &gate.node);
     let said = Status::good(&model.runs.get(&key.run).map_or_else(|| said.clone(), |view| view.titled(&said)));
-    let takes_rule = intent == Intent::Approve && model.runs.get(&key.run).is_some_and(|view| view.newest().run.takes_rule(gate));
+    let takes_rule = matches!(intent, Intent::Approve | Intent::Reject)
+        && model.runs.get(&key.run).is_some_and(|view| view.newest().run.takes_rule(gate));
     let proposal = takes_rule.then(|| RuleProposal::Awaited(key.clone()));
     let (run, hash) = (key.run.clone(), gate.hash.clone());
     let host = gate.host().filter(|_| intent == Intent::ApproveAlways).map(str::to_owned);

@@ -1,7 +1,7 @@
 //! Lines of text: going through what was typed into them before.
 
 use super::{super::UpdateTurn, inspector};
-use crate::console::model::{Dialog, Focus, Model, Screen, TextField, TreeView, TypedLine};
+use crate::console::model::{Dialog, Focus, FormThen, Model, Screen, TextField, TreeView, TypedLine};
 
 /// The text that was typed into this line before.
 pub fn older(model: &mut Model, _: &mut UpdateTurn) {
@@ -40,6 +40,8 @@ pub fn with_field(model: &mut Model, change: impl FnOnce(&mut TextField)) {
             Dialog::Pick(pick) => pick.search(),
             // What was wrong with the text may be right now; it is read again when it is to be kept.
             Dialog::Editor(editor) => editor.note = None,
+            // What a rule would cover is asked again as it is typed.
+            Dialog::Form(form) if matches!(form.then, FormThen::Rule(..)) => {}
             Dialog::Form(form) => form.note = None,
             Dialog::Line(_) | Dialog::List { .. } | Dialog::Act(_) | Dialog::Confirm(_) | Dialog::Reader(_) | Dialog::Help(_) => {}
         }
