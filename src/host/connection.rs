@@ -1,5 +1,7 @@
 //! One client's connection: requests in, notices out. Two tasks: requests are never held up by a screen that is slow to take notices.
 
+mod tools;
+
 use super::{
     client::{Client, Connection, Hello, ModelSetup, Notice, PlanningId, Problem, Request, ServerTurn, SetupNews, SetupStep, There},
     config_text::ConfigText,
@@ -30,8 +32,7 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
-/// How actions of this connection are recorded.
-const VIA: &str = "console";
+use super::local::VIA;
 
 /// Notices between the host and one client's screen; a slow client is waited for beyond that, and never by a run.
 const NOTICES: usize = 256;
@@ -53,7 +54,7 @@ async fn serve(shared: Arc<Shared>, requests: mpsc::UnboundedReceiver<Request>, 
     let (listener, notices) = mpsc::unbounded_channel();
     let (seen, host, follower) = (Arc::<SeenRuns>::default(), shared.clone(), listener.clone());
     let places = shared.places.clone();
-    let client = ClientSession { shared, listener, tasks: JoinSet::new(), plannings: HashMap::new() };
+    let client = ClientSession { shared, listener, tasks: JoinSet::new(), plannings: HashMap::new(), offered: <_>::default() };
     tokio::select! {
         () = pump(notices, outbox, &seen) => {}
         () = follow(&host, &seen, &follower) => {}
@@ -76,11 +77,14 @@ struct ClientSession {
     listener: Listener,
     tasks: JoinSet<()>,
     plannings: HashMap<PlanningId, AbortHandle>,
+    /// The prompts and tools that the client knows.
+    offered: (Vec<super::client::PromptOffer>, crate::plan::Catalog),
 }
 
 impl ClientSession {
     async fn answer(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
         let (mut model, mut cards) = (self.shared.watch_model(), self.shared.watch_cards());
+        let mut servers = self.shared.kit.toolbox.servers().watch();
         self.greet();
         loop {
             tokio::select! {
@@ -94,6 +98,7 @@ impl ClientSession {
                     self.offer();
                 }
                 Ok(()) = cards.changed() => self.offer(),
+                Ok(()) = servers.changed() => self.offer_anew(),
                 Some(_) = self.tasks.join_next() => {}
             }
         }
@@ -150,6 +155,16 @@ impl ClientSession {
         let mut planned = PlanningRecord::all(&self.shared.places.home, &self.shared.places.workspace);
         let first = planned.len().saturating_sub(REQUESTS);
         planned.drain(first..).map(|record| record.request).collect()
+    }
+
+    /// What servers list is another than the client knows; what is wrong with files is not said again.
+    fn offer_anew(&mut self) {
+        let now = (prompts::offers(&self.shared.kit.toolbox.servers()), self.shared.catalog());
+        if now != self.offered {
+            self.notify(Notice::Prompts(now.0.clone()));
+            self.notify(Notice::Catalog { catalog: Box::new(now.1.clone()), problems: Vec::new() });
+            self.offered = now;
+        }
     }
 
     fn catalog(&self) -> Notice {
@@ -209,7 +224,7 @@ impl ClientSession {
             Request::ListTrust => self.list_trust(),
             Request::Trust(item) => self.trust(&item),
             Request::AllowHost(host) => {
-                self.tell(self.shared.places.kept_trust().allow_host(&host));
+                self.tell(self.shared.places.kept_trust().allow_host(&host, &self.shared.permission_log()));
             }
             Request::ApproveAlways { run, gate, hash } => self.approve_always(run, gate, hash).await,
             of_tools @ (Request::ListInventory
@@ -219,46 +234,12 @@ impl ClientSession {
             | Request::SaveCard { .. }
             | Request::RevokeRule(_)
             | Request::OfferRules { .. }
+            | Request::WeighRule { .. }
             | Request::KeepRule { .. }) => self.of_tools(of_tools),
             Request::Learn(wish) => learning::answer(&self.shared, wish, self.listener.clone()),
             Request::ReadPlan(path) => self.read_plan(path),
             Request::SaveText { path, text, there } => self.save_text(path, text, there),
             Request::SavePlan { path, plan, form, there } => self.save_plan(path, plan, form, there),
-        }
-    }
-
-    /// What is asked of agents, tools, servers and rules; everything else has its arm above.
-    fn of_tools(&mut self, request: Request) {
-        match request {
-            Request::ListInventory => self.inventory(),
-            Request::TurnServer { name, turn } => self.turn_server(name, turn),
-            Request::ReadServerLog(name) => {
-                let shared = self.shared.clone();
-                self.aside(move || shared.server_log(name).unwrap_or_else(Notice::Problem));
-            }
-            Request::ReadCard(name) => {
-                let shared = self.shared.clone();
-                self.aside(move || shared.read_card(&name).unwrap_or_else(Notice::Problem));
-            }
-            Request::SaveCard { name, text } => {
-                self.notify_with(self.shared.save_card(&name, text));
-                self.notify(self.catalog());
-            }
-            Request::RevokeRule(id) => {
-                self.tell(self.shared.places.kept_trust().rules().revoke(id));
-                self.inventory();
-            }
-            Request::OfferRules { run, gate } => {
-                let shared = self.shared.clone();
-                self.aside(move || {
-                    shared.offer_rules(&run, gate).map_or_else(Notice::Problem, |offers| Notice::RuleOffers { run, gate, offers })
-                });
-            }
-            Request::KeepRule { run, gate, scope } => {
-                let shared = self.shared.clone();
-                self.aside(move || shared.keep_rule(&run, gate, scope).unwrap_or_else(Notice::Problem));
-            }
-            _ => {}
         }
     }
 
@@ -315,7 +296,9 @@ impl ClientSession {
         let workspace = &self.shared.places.workspace;
         let call = RuledCall { run: &run, node: &gate.node, tool: &tool, args: &gate.payload, workspace };
         let rule = KeptRule::of(call, Verdict::Allow, RuleScope::Project, BTreeMap::new(), by);
-        match rule.and_then(|rule| self.shared.places.kept_trust().rules().add(rule)) {
+        let origin = Some(super::kept_rules::RuleOrigin { run: run.clone(), gate: gate.id });
+        let log = self.shared.permission_log();
+        match rule.and_then(|rule| self.shared.places.kept_trust().rules().add(KeptRule { origin, ..rule }, &log)) {
             Ok(_) => self.command(run, command).await,
             Err(problem) => {
                 self.notify(Notice::Problem(Problem { message: format!("nothing was approved: {}", problem.message), ..problem }))
@@ -409,7 +392,7 @@ impl ClientSession {
 
     /// Cards and MCP servers count from now on, other files from the next start on.
     fn trust(&self, item: &TrustItem) {
-        if let Some(Err(problem)) = self.shared.places.trust().map(|trust| trust.record(item)) {
+        if let Some(Err(problem)) = self.shared.places.trust().map(|trust| trust.record(item, &self.shared.permission_log())) {
             return self.notify(Notice::Problem(problem));
         }
         self.shared.kit.reload(&*self.shared.env);
@@ -460,9 +443,10 @@ impl ClientSession {
     }
 
     fn save_plan(&mut self, path: String, plan: Box<Plan>, form: crate::plan::Dialect, there: There) {
-        let (file, trust) = (self.shared.places.workspace.join(&path), self.shared.places.kept_trust());
+        let shared = self.shared.clone();
+        let file = shared.places.workspace.join(&path);
         self.aside(move || match save::plan(&plan, form, &file, there) {
-            Ok(Saved::Written) => match trust.saved(&file) {
+            Ok(Saved::Written) => match shared.places.kept_trust().saved(&file, &shared.permission_log()) {
                 Ok(()) => Notice::PlanSaved { path, plan },
                 Err(problem) => Notice::Problem(problem),
             },

@@ -31,7 +31,7 @@ pub(super) fn trusted(ways: &[&str]) -> Program {
 }
 
 /// The same, with a model that answers by a script.
-fn with_model(server: &ChatServer, ways: &[&str]) -> Program {
+pub(super) fn with_model(server: &ChatServer, ways: &[&str]) -> Program {
     let program = named_in(Program::connected(server), ways);
     program.run(&["trust", "--all"]).code(0);
     program

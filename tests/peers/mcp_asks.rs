@@ -1,6 +1,9 @@
 //! What MCP servers ask of people in the middle of a call, by a scripted server and a real one.
 
-use super::mcp::{plan, result, trusted};
+use super::{
+    mcp::{plan, result, trusted, with_model},
+    support::chat::{ChatServer, Reply},
+};
 use serde_json::{Value, json};
 
 #[test]
@@ -62,4 +65,35 @@ fn a_server_of_the_newest_generation_asks_by_its_answer() {
     program.run(&["answer", "last", "a", "-m", &json!({"name": "Anna", "age": 37}).to_string()]).code(0);
     let got: Value = serde_json::from_str(result(&program, "a").as_str().unwrap()).unwrap();
     assert_eq!(got, json!(["first", {"action": "accept", "content": {"name": "Anna", "age": 37}}]));
+}
+
+#[test]
+#[ignore = "needs Python: `.ci/peers`"]
+fn a_server_that_offers_no_tools_has_a_model_answer_too_and_pictures_are_refused_in_plain_words() {
+    let model = ChatServer::start(vec![Reply::Text("A haiku.".into())]);
+    let program = with_model(&model, &["good"]);
+    program.configure("[tools.mcp]\nsampling = \"allow\"\n");
+    let asks = plan(&program, &[("a", "good:plain")]);
+    program.run(&["run", &asks, "--yes"]).code(0);
+    let got: Value = serde_json::from_str(result(&program, "a").as_str().unwrap()).unwrap();
+    assert_eq!(got["content"]["text"], "A haiku.");
+    assert!(model.requests()[0]["tools"].as_array().is_none_or(Vec::is_empty), "{:?}", model.requests());
+    let shows = plan(&program, &[("a", "good:picture")]);
+    let ended = program.run(&["run", &shows, "--yes", "--json"]).code(0);
+    let why = "it sends an image or sound, and dagdeck gives models text alone";
+    assert!(result(&program, "a").as_str().unwrap().contains(why), "the server hears why");
+    assert!(ended.out.contains(&format!("asked a model and got no answer: {why}")), "and so does the person: {ended}");
+    assert_eq!(model.requests().len(), 1, "nothing was sent");
+}
+
+#[test]
+#[ignore = "needs Python: `.ci/peers`"]
+fn prompts_and_tools_of_a_server_that_starts_meanwhile_are_offered_at_once() {
+    let program = trusted(&["more"]);
+    plan(&program, &[("a", "more:echo")]);
+    let mut deck = program.console_with(&["console", "plan.json"], (100, 30));
+    deck.sees("more:echo").send(":").sees("Commands").send("letter").sees("> letter").loses("Begin with more:letter").send("\x1b");
+    deck.loses("> letter").send("r").sees("1/1 done");
+    deck.send(":").sees("Commands").send("letter").sees("Begin with more:letter").send("\x1b").loses("> letter").send("8");
+    deck.sees("running");
 }

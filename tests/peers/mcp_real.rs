@@ -1,12 +1,19 @@
 //! MCP servers of others, over stdio and HTTP, of three generations of the protocol.
 
-use super::support::program::{Ended, Program};
+use super::support::{
+    chat::{ChatServer, Reply},
+    program::{Ended, Program},
+};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
 /// A workspace that trusts these servers, by their names in `launch`.
 fn with_servers(names: &[&str]) -> Program {
-    let program = Program::new().env("PATH", &std::env::var("PATH").unwrap());
+    servers_in(Program::new(), names)
+}
+
+fn servers_in(program: Program, names: &[&str]) -> Program {
+    let program = program.env("PATH", &std::env::var("PATH").unwrap());
     let servers: serde_json::Map<String, Value> =
         names.iter().map(|name| ((*name).to_owned(), launch(name, &program.workspace()))).collect();
     program.file(".mcp.json", json!({ "mcpServers": servers }).to_string());
@@ -160,4 +167,20 @@ fn real_servers_let_their_resources_be_read_and_ask_by_a_form() {
     let shown = program.run(&["show", "last"]).code(0);
     let fields = ["one of: Superman, Green Lantern, Wonder Woman", "some of Tuna, Salmon, Trout", "minimum 1; maximum 100", "format email"];
     assert!(fields.iter().all(|words| shown.out.contains(words)), "{shown}");
+}
+
+#[test]
+#[ignore = "needs MCP servers: `.ci/peers`"]
+fn a_real_server_has_a_model_answer_it_once_a_person_says_yes() {
+    let model = ChatServer::start(vec![Reply::Text("A short tale.".into())]);
+    let program = servers_in(Program::connected(&model), &["everything"]);
+    let (ended, _) = calls(&program, &[("a", "everything:trigger-sampling-request", json!({"prompt": "Tell a tale", "maxTokens": 50}))]);
+    assert_eq!(ended.code, 7, "{ended}");
+    assert!(model.requests().is_empty(), "nothing was sent");
+    // The tool may change things by what its server says of it, so whether it did is asked before it is called anew with the reply.
+    program.run(&["answer", "last", "a", "-m", "yes"]).code(7).says(&["run again, mark done, skip"]);
+    program.run(&["resume", "last", "--unknown", "again", "--yes"]).code(0);
+    let shown = program.json(&["show", "last", "--json"]).to_string();
+    assert!(shown.contains("A short tale."), "{shown}");
+    assert!(model.requests()[0]["messages"].to_string().contains("Tell a tale"), "{:?}", model.requests());
 }

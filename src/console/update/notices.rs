@@ -30,6 +30,9 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
                 model.status = Some(bad(&Problem { message: format!("{}{also}", problem.message), ..problem.clone() }));
             }
             model.editor.refresh(&model.session.catalog);
+            if model.place.screen == Screen::Inventory {
+                turn.send(Request::ListInventory);
+            }
             actions::run::start_asked(model, turn);
         }
         Notice::Model(status) => {

@@ -121,7 +121,12 @@ async fn provide(scope: &CallScope<'_>, wanted: WantedInput) -> GivenInput {
         WantedInput::Reply(_) => GivenInput::Reply(ElicitResult::new(ElicitationAction::Decline)),
         WantedInput::Answer(request) => match sampling::reply(*request, scope).await {
             Ok(answer) => GivenInput::Answer(Box::new(answer)),
-            Err(why) => GivenInput::Refused(why),
+            Err(why) => {
+                if let Some(watcher) = &scope.context.watcher {
+                    watcher(&format!("`{}` asked a model and got no answer: {why}", scope.server), false);
+                }
+                GivenInput::Refused(why)
+            }
         },
     }
 }

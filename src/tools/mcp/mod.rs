@@ -17,6 +17,7 @@ mod process;
 mod progress;
 mod prompts;
 mod resource_tool;
+mod revision;
 mod sampling;
 mod scope;
 mod server;
@@ -37,16 +38,15 @@ use super::{KnownSecrets, McpConfig, Tool, ToolError};
 use crate::plan::ToolServer;
 use futures::future::join_all;
 use resource_tool::McpResourceTool;
+use revision::McpRevision;
 use serde_json::{Map, Value};
 use server::{McpServer, ServerHome};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
 };
+use tokio::sync::watch;
 use tool::McpTool;
 
 /// The servers of one host.
@@ -54,7 +54,7 @@ use tool::McpTool;
 pub struct McpServers {
     servers: BTreeMap<String, Arc<McpServer>>,
     problems: Vec<String>,
-    revision: Arc<AtomicU64>,
+    revision: McpRevision,
 }
 
 /// What servers work with.
@@ -81,7 +81,7 @@ impl McpServers {
                 Err(why) => all.problems.push(format!("`{}` {why}", source.label)),
             }
         }
-        revision.fetch_add(1, Ordering::Release);
+        revision.changed();
         all
     }
 
@@ -96,7 +96,12 @@ impl McpServers {
     }
 
     pub(super) fn revision(&self) -> u64 {
-        self.revision.load(Ordering::Acquire)
+        self.revision.now()
+    }
+
+    /// Sees each change of what servers list from now on, whichever servers there are then.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.revision.watch()
     }
 
     /// What is wrong with the files.

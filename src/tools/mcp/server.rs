@@ -10,6 +10,7 @@ use super::{
     log::ServerLog,
     named_files::NamedFiles,
     offers::McpOffers,
+    revision::McpRevision,
     sign_in::SignIn,
     source::{McpSource, McpStatus, McpTrust},
     tokens::TokenFile,
@@ -22,10 +23,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::{
     path::{Path, PathBuf},
-    sync::{
-        Arc, PoisonError, RwLock, Weak,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, PoisonError, RwLock, Weak},
     time::Duration,
 };
 use tokio::sync::Mutex;
@@ -42,8 +40,7 @@ pub(super) struct McpServer {
     config: McpConfig,
     live: Mutex<Option<Arc<McpConnection>>>,
     known: RwLock<KnownServer>,
-    /// Counts changes of what servers list.
-    revision: Arc<AtomicU64>,
+    revision: McpRevision,
     me: Weak<Self>,
 }
 
@@ -73,7 +70,7 @@ pub(super) struct ServerHome<'a> {
     pub(super) secrets: &'a Arc<KnownSecrets>,
     pub(super) env: &'a dyn Fn(&str) -> Option<String>,
     pub(super) config: &'a McpConfig,
-    pub(super) revision: &'a Arc<AtomicU64>,
+    pub(super) revision: &'a McpRevision,
 }
 
 impl McpServer {
@@ -225,7 +222,7 @@ impl McpServer {
 
     fn known<T>(&self, change: impl FnOnce(&mut KnownServer) -> T) -> T {
         let changed = change(&mut self.known.write().unwrap_or_else(PoisonError::into_inner));
-        self.revision.fetch_add(1, Ordering::Release);
+        self.revision.changed();
         changed
     }
 
