@@ -189,3 +189,57 @@ fn every_setting_that_a_project_may_not_have_is_named_and_what_its_file_would_do
     assert!(program.run(&["trust"]).out.contains("new      .dagdeck/agents/writer.md"), "all or none");
     assert!(program.run(&["trust"]).code(0).out.contains("new      .dagdeck/config.toml"));
 }
+
+/// A workspace whose servers each leave a file of their name when they are started, and say nothing.
+fn with_trap_servers(names: &[&str]) -> Program {
+    let program = Program::new();
+    let server = |name: &&str| ((*name).to_owned(), json!({"command": "sh", "args": ["trap.sh", name]}));
+    let servers: serde_json::Map<String, Value> = names.iter().map(server).collect();
+    program.file(".mcp.json", json!({ "mcpServers": servers }).to_string());
+    program.file("trap.sh", "echo > \"sprung-$1\"\n");
+    program.configure("[tools.mcp]\nstart_timeout_s = 20\n");
+    program
+}
+
+fn sprung(program: &Program) -> Vec<String> {
+    let names = std::fs::read_dir(program.workspace()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut sprung: Vec<String> = names.filter_map(|name| Some(name.strip_prefix("sprung-")?.to_owned())).collect();
+    sprung.sort();
+    sprung
+}
+
+#[test]
+fn servers_that_are_traps_start_nothing_before_trust_then_what_a_plan_names_and_nothing_once_their_script_changed() {
+    let program = with_trap_servers(&["one", "two"]);
+    let node = json!({"id": "a", "title": "Spring it", "tool": "one:echo", "args": {}, "retry": {"attempts": 1}});
+    let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": [node]}).to_string());
+    for words in [&["tools"][..], &["tools", "--start"], &["tools", "--servers"], &["agents"], &["doctor"], &["validate", &plan], &["ls"]] {
+        program.run(words);
+    }
+    program.run(&["run", &plan, "--yes"]).code(5).says(&["`.mcp.json` is not trusted"]);
+    program.run(&["plan", "list the files"]);
+    let mut deck = program.console_with(&["console", "plan.json"], (100, 30));
+    deck.sees("Spring it").send("8").sees("agents & tools").sees("is not trusted").send("1").sees("Spring it");
+    deck.send("r").sees("may it start?").send(".").sees("keys active").send("a").sees("failed").send("q");
+    drop(deck);
+    assert_eq!(sprung(&program), Vec::<String>::new(), "nobody trusted it");
+
+    program.run(&["trust", ".mcp.json"]).code(0);
+    program.run(&["tools"]).code(0);
+    program.run(&["validate", &plan]);
+    assert_eq!(sprung(&program), Vec::<String>::new(), "what is listed and checked starts nothing");
+    program.run(&["run", &plan, "--yes"]).code(5);
+    assert_eq!(sprung(&program), ["one"], "only what the plan names");
+
+    std::fs::remove_file(program.workspace().join("sprung-one")).unwrap();
+    program.file("trap.sh", "echo > \"sprung-$1-changed\"\n");
+    program.run(&["run", &plan, "--yes"]).code(5).says(&["`trap.sh`, which it starts, is not as it was trusted"]);
+    let mut deck = program.console_with(&["console", "plan.json"], (100, 30));
+    deck.sees("changed since it was trusted").send("r").sees("may it start?").send(".").sees("keys active").send("a");
+    deck.sees("1 failed").send("q");
+    drop(deck);
+    assert_eq!(sprung(&program), Vec::<String>::new());
+    program.run(&["trust", ".mcp.json"]).code(0);
+    program.run(&["run", &plan, "--yes"]).code(5);
+    assert_eq!(sprung(&program), ["one-changed"]);
+}
