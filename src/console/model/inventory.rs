@@ -8,6 +8,8 @@ use crate::host::client::{AgentEntry, Inventory, RuleEntry, ServerEntry, ToolEnt
 pub struct InventoryScreen {
     pub shown: Inventory,
     pub place: ListCursor,
+    /// The server that is started or ended, until the host says how it is.
+    pub turning: Option<String>,
 }
 
 /// One line of it.

@@ -2,7 +2,7 @@
 
 use super::Deck;
 use crate::console::model::EditThen;
-use crate::console::update::ConsoleEffect;
+use crate::console::update::{ConsoleEffect, Msg};
 use crate::engine::Time;
 use crate::host::client::{AgentEntry, Inventory, Notice, Request, RuleEntry, ServerEntry, ServerTurn, ToolEntry, UseCount};
 use crate::plan::{AgentInfo, AgentKind, Risk, ToolInfo, ToolInput, Verdict};
@@ -39,7 +39,8 @@ fn inventory() -> Inventory {
         is_fine: true,
     };
     let what = "allow write_file in this workspace";
-    let rule = RuleEntry { id: 3, what: what.into(), label: format!("{what}, by ada"), made: Time(1), hits: 2 };
+    let rule =
+        RuleEntry { id: 3, what: what.into(), label: format!("{what}, by ada"), made: Time(1), hits: 2, file: "/kept/rules.json".into() };
     Inventory {
         agents: vec![AgentEntry { info: agent, used: UseCount::default() }],
         tools: vec![ToolEntry { info, is_set_up: true, rule: "its risk is read, where `permissions.read` says allow".into(), used }],
@@ -63,8 +64,18 @@ fn sent(deck: &Deck, request: Request) -> bool {
 #[test]
 fn rules_servers_agents_and_tools_are_listed_with_what_decides_about_them_and_how_they_were_used() {
     let mut deck = deck();
-    for words in ["rule 3", "allow write_file in this workspace", "2 calls", "files", "running", "writer", "by a model", "read_file", "4×"]
-    {
+    for words in [
+        "rule 3",
+        "allow write_file in this workspace",
+        "2 calls",
+        "/kept/rules.json",
+        "files",
+        "running",
+        "writer",
+        "by a model",
+        "read_file",
+        "4×",
+    ] {
         assert!(deck.sees(words), "{words}: {}", deck.screen());
     }
     deck.keys("G");
@@ -93,6 +104,17 @@ fn a_tool_is_tried_by_a_form_in_a_run_of_its_own() {
 }
 
 #[test]
+fn text_that_comes_at_once_goes_to_the_next_field_where_it_has_a_tab_and_what_is_needed_must_be_there() {
+    let mut deck = deck();
+    deck.keys("G t tab 5 ctrl-s");
+    assert!(deck.sees("path is needed"), "{}", deck.screen());
+    deck.send(Msg::TypedAtOnce("notes for me.md\t5".into()));
+    deck.keys("ctrl-s");
+    let args = json!({"path": "notes for me.md", "last": 55});
+    assert_eq!(deck.engine().plan().unwrap().nodes[0].kind.tool().unwrap().input, ToolInput::Args(args.as_object().unwrap().clone()));
+}
+
+#[test]
 fn a_card_is_edited_outside_and_comes_back_where_it_cannot_be_used() {
     let mut deck = deck();
     deck.keys("j j e");
@@ -116,9 +138,13 @@ fn a_server_is_started_and_ended_and_a_rule_is_ended_once_that_was_confirmed() {
     assert!(sent(&deck, Request::RevokeRule(3)));
     deck.keys("j t");
     assert!(deck.sees("select a tool first"), "{}", deck.screen());
-    deck.keys("s S o");
+    deck.keys("s S");
     assert!(sent(&deck, Request::TurnServer { name: "files".into(), turn: ServerTurn::Restart }));
     assert!(sent(&deck, Request::TurnServer { name: "files".into(), turn: ServerTurn::Stop }));
+    assert!(deck.sees("ending files"), "{}", deck.screen());
+    deck.notice(Notice::Inventory(Box::new(inventory())));
+    assert!(deck.sees("files: running, 2 tools") && !deck.sees("ending files"), "{}", deck.screen());
+    deck.keys("o");
     assert!(sent(&deck, Request::ReadServerLog("files".into())));
     deck.notice(Notice::ServerLog { name: "files".into(), text: "started\nended".into() });
     assert!(deck.sees("log of files") && deck.sees("ended"), "{}", deck.screen());

@@ -1,11 +1,12 @@
 //! What is told of an agent, a tool, an MCP server or a rule.
 
 use super::Doc;
-use crate::console::model::{InventoryRow, texts};
+use crate::console::model::InventoryRow;
 use crate::console::theme::Role;
 use crate::host::client::UseCount;
-use crate::plan::AgentKind;
+use crate::plan::{AgentKind, Verdict};
 use crate::text::{Plain, counted, timestamp};
+use serde_json::Value;
 
 /// How an agent works, in words.
 pub fn agent_kind(kind: AgentKind) -> &'static str {
@@ -18,9 +19,14 @@ pub fn agent_kind(kind: AgentKind) -> &'static str {
     }
 }
 
-/// What decides about calls of a tool, in a word.
-pub fn verdict(is_set_up: bool, verdict: crate::plan::Verdict) -> &'static str {
-    if is_set_up { verdict.into() } else { "not set up" }
+/// What becomes of calls of a tool, in a word.
+pub fn verdict(is_set_up: bool, verdict: Verdict) -> &'static str {
+    match verdict {
+        _ if !is_set_up => "not set up",
+        Verdict::Allow => "allowed",
+        Verdict::Ask => "asks",
+        Verdict::Deny => "denied",
+    }
 }
 
 /// All of a row.
@@ -51,11 +57,14 @@ pub fn inventory(row: Option<InventoryRow<'_>>) -> Doc<'static> {
             doc.text(Role::Text, &info.description);
             field(&mut doc, "from", info.name.split_once(':').map_or("dagdeck", |(server, _)| server));
             field(&mut doc, "risk", risk);
-            field(&mut doc, "a call", verdict(tool.is_set_up, info.verdict));
+            field(&mut doc, "calls", verdict(tool.is_set_up, info.verdict));
             field(&mut doc, "because", &tool.rule);
             used(&mut doc, &tool.used, "call");
             doc.heading("its arguments");
-            doc.text(Role::Dim, &texts::pretty(&info.input_schema["properties"]));
+            info.input_schema["properties"].as_object().into_iter().flatten().for_each(|(name, schema)| {
+                let is_needed = info.input_schema["required"].as_array().is_some_and(|names| names.iter().any(|known| known == name));
+                doc.text(Role::Dim, &argument(name, schema, is_needed));
+            });
         }
         InventoryRow::Server(server) => {
             doc.line(Role::Heading, Plain::line(&server.name));
@@ -69,10 +78,21 @@ pub fn inventory(row: Option<InventoryRow<'_>>) -> Doc<'static> {
             doc.line(Role::Heading, Plain::line(&format!("rule {}", rule.id)));
             doc.text(Role::Text, &rule.label);
             doc.field("made", &timestamp(rule.made.0));
+            field(&mut doc, "kept in", &rule.file);
             field(&mut doc, "decided", &counted(usize::try_from(rule.hits).unwrap_or(usize::MAX), "call"));
         }
     }
     doc
+}
+
+/// A parameter of a tool in words.
+fn argument(name: &str, schema: &Value, is_needed: bool) -> String {
+    let kinds = schema["type"].as_array().map_or_else(|| vec![&schema["type"]], |kinds| kinds.iter().collect());
+    let kinds: Vec<&str> = kinds.into_iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect();
+    let need = if is_needed { "needed" } else { "may be left out" };
+    let about = [kinds.join(" or "), need.to_owned()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+    let what = schema["description"].as_str().map(|text| format!(": {text}")).unwrap_or_default();
+    format!("{name} ({about}){what}")
 }
 
 fn used(doc: &mut Doc<'static>, used: &UseCount, what: &str) {

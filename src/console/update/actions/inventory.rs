@@ -23,7 +23,10 @@ pub fn screen(model: &mut Model, turn: &mut UpdateTurn) {
 /// Takes in what the host says of them, and of rules.
 pub fn heard(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
     match notice {
-        Notice::Inventory(inventory) => model.session.inventory.came(*inventory),
+        Notice::Inventory(inventory) => {
+            model.session.inventory.came(*inventory);
+            turned(model);
+        }
         Notice::CardRead { name, text, file } => {
             model.status = Some(Status::note(&format!("saved to {file}")));
             turn.effects.push(ConsoleEffect::OpenEditor { text, suffix: ".md", then: EditThen::Card(name) });
@@ -45,8 +48,18 @@ pub fn heard(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             model.dialogs.push(Dialog::reader(Reading::Words { title, lines }, start));
         }
         Notice::RuleOffers { run, gate, offers } => rules::offered(model, GateKey { run, gate }, offers),
+        Notice::RuleWeighed { run, gate, only, offer } => rules::weighed(model, &GateKey { run, gate }, &only, &offer),
         Notice::RuleKept { id, what, file } => rules::kept(model, id, &what, &file),
         _ => {}
+    }
+}
+
+/// Says how the server is that was to be started or ended.
+fn turned(model: &mut Model) {
+    let Some(name) = model.session.inventory.turning.take() else { return };
+    if let Some(server) = model.session.inventory.shown.servers.iter().find(|server| server.name == name) {
+        let said = format!("{name}: {}", server.state);
+        model.status = Some(if server.is_fine { Status::good(&said) } else { Status::warn(&said) });
     }
 }
 
@@ -118,6 +131,10 @@ pub fn tried(model: &mut Model, turn: &mut UpdateTurn, tool: &str, typed: &Value
 
 /// What was typed, as the tool's schema has it: it stays text where text is taken, all else is JSON.
 fn arguments(tool: &ToolInfo, typed: &Value) -> Result<Map<String, Value>, String> {
+    let needed = tool.input_schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    if let Some(missing) = needed.into_iter().find(|name| typed[name].as_str().is_none_or(str::is_empty)) {
+        return Err(format!("`{missing}` is needed: write something there"));
+    }
     let given = typed.as_object().into_iter().flatten().filter_map(|(name, value)| Some((name, value.as_str()?)));
     let is_text = |name: &str| {
         let kind = &tool.input_schema["properties"][name]["type"];
@@ -151,6 +168,7 @@ fn serve(model: &mut Model, turn: &mut UpdateTurn, what: ServerTurn, word: &str)
     let Some(InventoryRow::Server(server)) = model.session.inventory.selected() else { return };
     let name = server.name.clone();
     model.status = Some(Status::note(&format!("{word} {name} …")));
+    model.session.inventory.turning = Some(name.clone());
     turn.send(Request::TurnServer { name, turn: what });
 }
 
