@@ -254,8 +254,16 @@ fn keep_attempt(db: &Connection, run: i64, goal: &str, attempt: &PastAttempt) ->
 
 /// The number of what tells an attempt apart.
 fn work(db: &Connection, goal: &str, attempt: &PastAttempt) -> rusqlite::Result<i64> {
-    let model = attempt.answered.as_ref().map(|(model, provider)| format!("{model} ({provider})")).unwrap_or_default();
     let asked = attempt.asked.as_deref().unwrap_or_default();
+    let model = match &attempt.answered {
+        Some((model, provider)) => format!("{model} ({provider})"),
+        // What never answered is known by how it answered before, else by how it was asked for.
+        None => db
+            .prepare_cached("SELECT model FROM works WHERE asked = ?1 AND asked <> '' AND model <> '' ORDER BY id DESC LIMIT 1")?
+            .query_row(params![asked], |row| row.get(0))
+            .optional()?
+            .unwrap_or_else(|| asked.to_owned()),
+    };
     let values = params![<&str>::from(attempt.sort), attempt.worker, asked, model, goal];
     db.prepare_cached("INSERT OR IGNORE INTO works (sort, worker, asked, model, goal) VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(values)?;
     db.prepare_cached("SELECT id FROM works WHERE sort = ?1 AND worker = ?2 AND asked = ?3 AND model = ?4 AND goal = ?5")?

@@ -223,6 +223,8 @@ impl PastReader {
                 passes: self.passes.get(&place).map_or("", String::as_str),
             };
             let trial = Trial::new((node, generation), job, &input, at);
+            // It starts anew while it was at work: what was begun is broken off.
+            self.finish(node, Some(AttemptOutcome::BrokenOff), at, 0);
             self.trials.extend(trial.map(|trial| (node.clone(), trial)));
         } else if let NodeFact::ModelCalled { call } = fact {
             // A rehearsal asks no model.
