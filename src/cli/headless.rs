@@ -420,8 +420,8 @@ pub(super) fn print_results(run: &str, results: &[(&NodeId, &NodeRun)], keys: Sh
             io.say(&format!("note: the result of {} is an empty text", Plain::line(id)));
         }
         match keys {
-            ShownKeys::None => Plain::block(&text).iter().try_for_each(|line| io.line(line.as_str()))?,
-            ShownKeys::All => text.lines().map(Plain::typed).try_for_each(|line| io.line(line.as_str()))?,
+            ShownKeys::None => io.text(&text, Plain::line)?,
+            ShownKeys::All => io.text(&text, Plain::typed)?,
         }
         if keys == ShownKeys::None && has_key(&text) {
             let (run, id) = (short(run), Plain::line(id));

@@ -55,6 +55,23 @@ impl Io<'_> {
         Ok(writeln!(self.out, "{}", self.masked(text))?)
     }
 
+    /// Prints the lines of a text, each made safe to show. Tabs line up on a terminal; elsewhere a program or a file needs them as they are.
+    ///
+    /// # Errors
+    /// When the output can't be written.
+    pub fn text(&mut self, raw: &str, safe: fn(&str) -> Plain) -> Result<(), CliError> {
+        let is_shown = self.columns.is_some();
+        for line in raw.lines() {
+            if is_shown {
+                self.line(safe(line).as_str())?;
+            } else {
+                let cells: Vec<String> = line.split('\t').map(|cell| self.masked(safe(cell).as_str())).collect();
+                writeln!(self.out, "{}", cells.join("\t"))?;
+            }
+        }
+        Ok(())
+    }
+
     /// A text as people see it: each secret is shown by its name.
     fn masked(&self, text: &str) -> String {
         let mut masked = text.to_owned();
@@ -183,6 +200,18 @@ mod tests {
         assert_eq!(row(Some(200), "name  ", "a long result"), "name  a long result\n");
         assert_eq!(row(Some(5), "name  ", "a long result, and more"), "name  a long resu…\n", "something is always told");
         assert_eq!(row(Some(20), "name  ", ""), "name\n");
+    }
+
+    #[test]
+    fn a_text_keeps_its_tabs_in_a_pipe_and_lines_up_on_a_terminal() {
+        let text = |columns: Option<usize>| {
+            let (mut out, mut err, mut stdin) = (Vec::new(), Vec::new(), std::io::empty());
+            let mut io = Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns, secrets: KnownSecrets::default() };
+            io.text("a\tb\n\t\x1b[2J\n", Plain::line).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(text(None), "a\tb\n\t\\u{1b}[2J\n");
+        assert_eq!(text(Some(80)), "a   b\n    \\u{1b}[2J\n");
     }
 
     #[test]
