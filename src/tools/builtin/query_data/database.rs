@@ -89,6 +89,10 @@ pub fn answer(job: &QueryJob, limits: QueryLimits) -> Result<Value, QueryFault> 
     let lossy = job.files.iter().filter(|file| file.text.contains(char::REPLACEMENT_CHARACTER));
     notes
         .extend(lossy.map(|file| format!("{} has characters that are no UTF-8: they are `\u{fffd}`, and texts may look alike", file.path)));
+    if job.sql.contains("component") || found.columns.iter().any(|column| column == "component") {
+        let of_none = |file: &str| format!("no line of {file} names its component as in `[db]` or `db:`, so the column component is empty");
+        notes.extend(tables.iter().filter(|table| names_no_component(table)).map(|table| of_none(&table.file)));
+    }
     if found.truncated {
         notes.push(format!("cut after {} rows, as `max_rows` says; there are more", found.rows.len()));
     }
@@ -207,6 +211,11 @@ fn confine(database: &mut Connection, time: Duration) -> Result<(), Error> {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Function { .. } | AuthAction::Recursive => Authorization::Allow,
         _ => Authorization::Deny,
     }))
+}
+
+fn names_no_component(table: &Table) -> bool {
+    let at = table.columns.iter().position(|column| column.name == "component").filter(|_| table.format == TableFormat::Log);
+    at.is_some_and(|at| table.rows.iter().all(|row| row[at] == Cell::Null))
 }
 
 struct FoundRows {
@@ -410,6 +419,14 @@ mod tests {
             let error = fault(&sql);
             assert!(error.message.contains(message), "{sql}: {error:?}");
         }
+    }
+
+    #[test]
+    fn a_log_that_names_no_component_says_so_where_components_are_asked_for() {
+        let log = ("app.log", "2026-11-26T10:00:00Z ERROR worker-1 timeout after 30 s\n");
+        let notes = |sql: &str| answer(&job(sql, &[log]), SHORT).unwrap()["notes"].to_string();
+        assert!(notes("SELECT component, count(*) FROM app GROUP BY component").contains("no line of app.log names its component"));
+        assert_eq!(notes("SELECT count(*) FROM app WHERE level = 'ERROR'"), "[]");
     }
 
     #[test]
