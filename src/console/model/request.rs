@@ -8,9 +8,9 @@ use crate::text::Plain;
 
 /// Requests that show on an empty screen. Each can be planned and run without a model.
 pub const EXAMPLES: [(&str, bool); 3] = [
-    ("List the Rust files under src, count their lines, and write the ten longest to longest.md", false),
+    ("List the five largest files and write the list to largest.md", false),
     ("Which files contain \"todo\"?", false),
-    ("Summarize README.md and write the summary to summary.md", true),
+    ("Draft a reply to a customer who waits for an order", true),
 ];
 
 /// What a person asks for.
