@@ -1,6 +1,7 @@
 //! What must hold of the workspace before an operation is planned: what is named is there, as it is spelled, and of the right kind.
 
 use super::{
+    lists,
     readings::{Reader, Trouble},
     rows::Row,
     slots::{SlotValue, SlotValues},
@@ -174,7 +175,9 @@ impl Reader<'_> {
         let whole = |file: &String| self.facts.text(file).unwrap_or_default();
         let exact = |file: &&String| whole(file).contains(&text);
         let is_sharp = |file: &String| {
-            quoted || whole(file).matches(&text).count() == whole(file).to_lowercase().matches(&text.to_lowercase()).count()
+            quoted
+                || text != text.to_lowercase()
+                || whole(file).matches(&text).count() == whole(file).to_lowercase().matches(&text.to_lowercase()).count()
         };
         // `change port to 9100` sets the port; it doesn't rename it.
         let is_key = |file: &&String| {
@@ -186,7 +189,8 @@ impl Reader<'_> {
             };
             whole(file).lines().any(names)
         };
-        if let Some(file) = files.iter().find(is_key).filter(|_| row.name == "replace" && !quoted) {
+        let has_keys = |file: &&String| file.rsplit('.').next().is_some_and(|ending| lists::has("settings", ending));
+        if let Some(file) = files.iter().filter(has_keys).find(is_key).filter(|_| row.name == "replace" && !quoted) {
             return Err(Trouble::Key { text, file: file.clone() });
         }
         // `the word news` is no part of another word.

@@ -82,8 +82,7 @@ impl Reader<'_> {
             from + 2 == end && ["write", "append", "add"].iter().any(|verb| self.words[from].is(verb)) && self.words[from + 1].quoted;
         let mut named = self.words[then.0..then.1].iter().filter(|word| !word.quoted && words::path_text(word).is_some());
         let (Some(file), None, true) = (named.next(), named.next(), writes) else { return Vec::new() };
-        let to = Word { text: "to".into(), lower: "to".into(), quoted: false, from: 0, to: 0 };
-        let words = [&self.words[from..end], &[to, file.clone()]].concat();
+        let words = [&self.words[from..end], &[Word::made("to"), file.clone()]].concat();
         self.of(&words).read().readings
     }
 
@@ -160,7 +159,6 @@ impl Reader<'_> {
 
     /// The number that `app.log has … errors` or `there are … rows in a.csv` speaks of, with the comparison taken out.
     fn counted(&self, from: usize, at: usize, behind: usize, end: usize) -> Vec<Operation> {
-        let word = |text: &str| Word { text: text.into(), lower: text.into(), quoted: false, from: 0, to: 0 };
         let skip = |from: usize, end: usize| {
             let mut from = from;
             while from < end && ["there", "are", "is"].iter().any(|known| self.words[from].is(known)) {
@@ -169,7 +167,7 @@ impl Reader<'_> {
             self.words[from..end].to_vec()
         };
         let left = skip(from, at);
-        let number_of = [word("how"), word("many")];
+        let number_of = ["how", "many"].map(Word::made);
         let mut said = Vec::new();
         if behind < end {
             // `app.log has more than 5 errors` is `how many errors app.log has`.
@@ -178,7 +176,7 @@ impl Reader<'_> {
                 [
                     number_of.to_vec(),
                     self.words[behind..end].to_vec(),
-                    vec![word("in")],
+                    vec![Word::made("in")],
                     left.iter().filter(|word| !["has", "have", "contains"].iter().any(|verb| word.is(verb))).cloned().collect(),
                 ]
                 .concat(),

@@ -111,6 +111,8 @@ pub(super) const KINDS: &[&str] = &[
     "amount",
     "branch",
     "revision",
+    "figure",
+    "linething",
 ];
 
 fn names(words: &[Word], at: usize) -> Vec<(usize, SlotValue)> {
@@ -254,7 +256,9 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
             .map(|text| SlotValue::Text { text: text.to_owned(), quoted: false })),
         // A number as it is written.
         "amount" => one(number(word).map(|_| text(word))),
-        "branch" => one((word.quoted || is_name(word)).then(|| text(word))),
+        "figure" => choice(words, at, "figures"),
+        "linething" => one(is_thing_of_lines(scene, word).then(|| text(word))),
+        "branch" => one((!word.text.starts_with('-') && (word.quoted || is_name(word))).then(|| text(word))),
         "revision" => one(is_revision(&word.lower).then(|| text(word))),
         "place" => {
             let is_bare = at == 0 || !super::form::is_article(&words[at - 1]);
@@ -287,6 +291,20 @@ fn reckoned(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> 
         "quantity" => (at + 1..=words.len()).filter_map(|end| Some((end, quantity(&words[at..end])?))).collect(),
         _ => Vec::new(),
     }
+}
+
+/// Whether a word is what the lines of the only text that is named are: names, addresses, or `books` of `books.txt`.
+fn is_thing_of_lines(scene: Scene<'_>, word: &Word) -> bool {
+    let named: Vec<String> = scene.words.iter().filter_map(path_text).filter_map(|name| scene.facts.located(&name)).collect();
+    let is_text = |path: &String| path.ends_with(".txt") && scene.facts.table(path).is_none();
+    let stems = |path: &String| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.split(|c: char| !c.is_alphanumeric()).any(|part| part.len() > 2 && part != "txt" && same_words(&word.lower, part))
+    };
+    !word.quoted
+        && !named.is_empty()
+        && named.iter().all(is_text)
+        && (lists::has("things_of_lines", &word.lower) || named.iter().any(stems))
 }
 
 /// The one table of those that the words name whose name says what its rows are: `expenses` of `expenses-2026.csv`.
@@ -388,7 +406,8 @@ fn files(scene: Scene<'_>, at: usize) -> Vec<(usize, String)> {
     if let Some(named) = (at + 2..at + 5).find_map(stem).filter(|(end, _)| words[at..*end].iter().all(|word| !word.quoted)) {
         return vec![named];
     }
-    known.or_else(|| if word.quoted { None } else { facts.by_stem(&word.lower) }).map(|path| (at + 1, path)).into_iter().collect()
+    let unquoted = || Some(&word.lower).filter(|_| !word.quoted);
+    known.or_else(|| facts.by_stem(unquoted()?)).or_else(|| facts.titled(unquoted()?)).map(|path| (at + 1, path)).into_iter().collect()
 }
 
 pub(super) fn folders(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<(usize, SlotValue)> {

@@ -286,6 +286,12 @@ impl WorkspaceFacts {
         }
     }
 
+    /// `the README`: the file of this name in the workspace itself.
+    pub(super) fn titled(&self, name: &str) -> Option<String> {
+        let is_it = |file: &&String| file.split('.').next().is_some_and(|stem| stem.to_lowercase() == name);
+        self.files.iter().find(is_it).filter(|_| lists::has("titled_files", name)).cloned()
+    }
+
     /// The one file whose name without its ending is several words.
     pub(super) fn by_words(&self, said: &str) -> Option<String> {
         let named = |file: &&String| Path::new(file.as_str()).file_stem().is_some_and(|stem| stem.to_string_lossy().to_lowercase() == said);
@@ -354,6 +360,12 @@ impl WorkspaceFacts {
 
     pub(super) fn table(&self, path: &str) -> Option<&TableFacts> {
         self.tables.get(path)
+    }
+
+    /// Whether a table is a text of lines with cells, whose rows can be taken out of it.
+    pub(super) fn is_delimited(&self, path: &str) -> bool {
+        let format = self.table(path).filter(|table| table.column("rowid").is_none()).map(|table| table.format);
+        matches!(format, Some(tables::TableFormat::Csv | tables::TableFormat::Tsv))
     }
 
     pub(super) fn columns(&self) -> BTreeSet<&str> {

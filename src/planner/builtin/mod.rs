@@ -18,6 +18,7 @@ mod questions;
 mod readings;
 mod reword;
 mod rows;
+mod sentence;
 mod sets;
 mod shipped;
 mod slots;
@@ -35,7 +36,8 @@ use super::{PlanSink, Planned};
 use crate::plan::{Catalog, NodeKind, Plan, TransformNode, dialect, native};
 use lower::Lowering;
 use readings::{Read, Reader, Trouble};
-use tree::{Clause, FileSet, Operation, Query, Range, Source, Step, Want, sentence};
+use sentence::sentence;
+use tree::{Clause, FileSet, Operation, Query, Range, Source, Step, Want};
 use words::{Word, as_written};
 
 pub use facts::WorkspaceFacts;

@@ -4,7 +4,8 @@
 use super::{
     Compiled, Compiler, OpenRequest, lists, lower,
     readings::{Reader, changes_text},
-    rows, sentence,
+    rows,
+    sentence::sentence,
     slots::{self, SlotValue},
     tree::{Clause, Operation, Step, Target},
     words::{self, Word},
@@ -25,7 +26,9 @@ impl<'a> Compiler<'a> {
     /// Each way to reword on top of those before it, until the request is understood.
     pub(super) fn reworded(&self, words: &[Word]) -> Option<Compiled> {
         let (mut said, mut remarks) = (words.to_vec(), Vec::new());
-        let ways: [(&str, Rewording<'a>); 5] = [
+        let ways: [(&str, Rewording<'a>); 7] = [
+            ("place", Self::with_place),
+            ("denial", Self::without_denial),
             ("courtesy", Self::without_courtesy),
             ("synonyms", Self::by_synonyms),
             ("each", Self::for_each),
@@ -50,6 +53,41 @@ impl<'a> Compiler<'a> {
             }
         }
         if hangs { None } else { self.in_order(words).or_else(|| self.in_order(&said)) }
+    }
+
+    /// `how many are paid? the orders are in orders.csv`, `data/x.csv: how many rows`: the file that is asked about, apart from the question.
+    fn with_place(&self, words: &[Word]) -> Reworded {
+        let is_file = |word: &&Word| self.facts.located(&word.text).is_some_and(|path| !self.facts.is_folder(&path));
+        let is_mark = |word: &Word| [".", "?", "!", ",", ";", ":", "(", ")", "-", "–"].iter().any(|mark| word.is(mark));
+        let file = words.iter().position(|word| is_file(&word)).filter(|_| words.iter().filter(is_file).count() == 1)?;
+        let says_where = |word: &Word| is_mark(word) || lists::has("saying_where", &word.lower) && !word.quoted;
+        let behind = words[file + 1..].iter().position(|word| !says_where(word)).map_or(words.len(), |length| file + 1 + length);
+        let from = words[..file].iter().rposition(|word| !says_where(word)).map_or(0, |at| at + 1);
+        // What follows a mark, or leads to one.
+        let question = if behind == words.len() {
+            let mark = (from..file).find(|at| is_mark(&words[*at]))?;
+            &words[..mark]
+        } else {
+            (from == 0 && (file + 1..behind).any(|at| is_mark(&words[at]))).then_some(&words[behind..])?
+        };
+        let end = question.iter().rposition(|word| !is_mark(word))? + 1;
+        Some(([&question[..end], &[Word::made("in"), words[file].clone()]].concat(), Vec::new()))
+    }
+
+    /// Without the clause that only says what isn't to be done, where nothing else would do it: `list them, don't delete anything`.
+    fn without_denial(&self, words: &[Word]) -> Reworded {
+        let is = |at: usize, said: &[&str]| words.get(at).is_some_and(|word| said.iter().any(|known| word.is(known)));
+        let effect = |word: &Word| !word.quoted && lists::has("changing", &word.lower);
+        let from = (0..words.len()).find(|at| is(*at, &["do"]) && is(at + 1, &["not"]) && words.get(at + 2).is_some_and(effect))?;
+        let end = from + 3 + usize::from(is(from + 3, &["it", "them", "anything", "any", "those", "these"]));
+        if end < words.len() && !is(end, &[",", ".", ";", "and", "but", "just", "only"]) {
+            return None;
+        }
+        let rest = |at: &usize| !is(*at, &[",", ".", ";", "and", "but", "just", "only"]);
+        let next = (end..words.len()).find(rest).unwrap_or(words.len());
+        let before = (0..from).rfind(rest).map_or(0, |at| at + 1);
+        let left = [&words[..before], &words[next..]].concat();
+        (!left.is_empty() && !left.iter().any(effect)).then_some((left, Vec::new()))
     }
 
     /// Without the words of courtesy in its midst.
@@ -103,14 +141,13 @@ impl<'a> Compiler<'a> {
             }
             None => (&words[from + 1..], words[..from].to_vec()),
         };
-        let word = |text: &str| Word { text: text.into(), lower: text.into(), quoted: false, from: 0, to: 0 };
         let pronoun = rest.iter().position(|word| ["it", "its", "they", "their"].iter().any(|known| word.is(known)));
         let said = match pronoun {
             Some(at) if rest[at].lower.starts_with("it") && rest[at].lower.len() == 2 || rest[at].is("they") => {
                 [&rest[..at], set, &rest[at + 1..]].concat()
             }
-            Some(at) => [&rest[..at], &rest[at + 1..], &[word("of")], set].concat(),
-            None => [&rest[..], &[word("of")], set].concat(),
+            Some(at) => [&rest[..at], &rest[at + 1..], &[Word::made("of")], set].concat(),
+            None => [&rest[..], &[Word::made("of")], set].concat(),
         };
         (rest.len() > 1).then_some((said, Vec::new()))
     }
@@ -198,13 +235,7 @@ impl<'a> Compiler<'a> {
 /// A clause with the path in the place of the words that point back to it.
 fn pointed(words: &[Word], path: &str) -> Vec<Word> {
     // A name is no text that is to be written.
-    let made = |text: &str| Word {
-        text: text.into(),
-        lower: text.to_lowercase(),
-        quoted: text == path && text.contains(char::is_whitespace),
-        from: 0,
-        to: 0,
-    };
+    let made = |text: &str| Word { quoted: text == path && text.contains(char::is_whitespace), ..Word::made(text) };
     let mut said: Vec<Word> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         if word.is("there") && at + 1 == words.len() {

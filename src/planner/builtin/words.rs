@@ -15,6 +15,11 @@ pub(super) struct Word {
 }
 
 impl Word {
+    /// A word that the request doesn't have.
+    pub fn made(text: &str) -> Self {
+        Self { text: text.to_owned(), lower: text.to_lowercase(), quoted: false, from: 0, to: 0 }
+    }
+
     /// A word as it is spelled, never quoted text.
     pub fn is(&self, word: &str) -> bool {
         !self.quoted && self.lower == word
@@ -232,8 +237,7 @@ mod tests {
         assert_eq!(as_written(&all, request), Some(request));
         assert_eq!(as_written(&[all[6].clone(), all[2].clone()], request), None, "the other way round");
         assert_eq!(as_written(&[all[0].clone(), all[6].clone()], request), None, "with words between them");
-        let made = Word { text: "how".into(), lower: "how".into(), quoted: false, from: 0, to: 0 };
-        assert_eq!(as_written(&[made], request), None, "no word of the request");
+        assert_eq!(as_written(&[Word::made("how")], request), None, "no word of the request");
     }
 
     #[test]

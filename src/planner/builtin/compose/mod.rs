@@ -12,7 +12,7 @@ mod tables;
 
 use super::{
     facts::WorkspaceFacts,
-    tree::{Operation, Query, Want},
+    tree::{Operation, Query, Source, Want},
 };
 use pieces::{Bag, Piece};
 
@@ -139,16 +139,27 @@ fn on_files(mut bag: Bag, row: &str, facts: &WorkspaceFacts, previous: Option<&Q
     if bag.has("folder_noun") && bag.has("folders") {
         return None;
     }
+    // `delete them`: all that was found.
+    let points = bag.has("previous") && bag.0.iter().all(|piece| ["previous", "all"].contains(&piece.piece));
+    // Rows are deleted from a file that is named.
+    let of_table = row == "delete" && (bag.has("file") || points);
     bag.0.push(Piece::made("show", "", Vec::new()));
-    let queries = listings::files(bag, facts, previous);
+    let mut queries = if points { previous.cloned().into_iter().collect() } else { listings::files(bag.clone(), facts, previous) };
+    if queries.is_empty() && of_table {
+        queries = tables::rows(bag, facts, previous, false);
+    }
     let [query] = &queries[..] else { return None };
     // The last file by which order?
     if query.part.is_some() && query.sort.is_empty() {
         return None;
     }
-    (query.group.is_empty() && matches!(query.want, Want::Rows(_))).then(|| Operation::OnFiles {
-        query: query.clone(),
-        row: row.to_owned(),
-        target,
-    })
+    let is_fit = match (&query.source, &query.want) {
+        (Source::Files(_), Want::Rows(_)) => true,
+        (Source::Matches { .. }, Want::Distinct(_) | Want::Lacking) => true,
+        (Source::Table(file), Want::Rows(fields)) => {
+            of_table && fields.is_empty() && !(query.filters.is_empty() && query.part.is_none()) && facts.is_delimited(file)
+        }
+        _ => false,
+    };
+    (query.group.is_empty() && is_fit).then(|| Operation::OnFiles { query: query.clone(), row: row.to_owned(), target })
 }

@@ -3,12 +3,15 @@
 use serde_json::json;
 
 use super::{Given, Lowering, ResultShape, Row, Say, SlotValue, SlotValues, rows};
-use crate::planner::builtin::tree::{Operation, Query, Range};
+use crate::planner::builtin::tree::{Operation, Query, Range, Source};
 
 impl Lowering<'_> {
     /// An effect on each file of a listing.
     pub(super) fn on_files(&mut self, operation: &Operation, query: &Query, row: &str, target: Option<&str>) {
         let Some(row) = rows::row(row) else { return };
+        if let Source::Table(file) = &query.source {
+            return self.delete_rows(query, file);
+        }
         let found = self.query(query);
         if let Some(node) = self.nodes.last_mut().filter(|node| node["id"] == found.id)
             && let Some(code) = node["code"].as_str()

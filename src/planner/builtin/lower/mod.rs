@@ -1,6 +1,7 @@
 //! From the tree to a plan: few nodes, each with a title; a person is asked before every effect.
 
 mod each;
+mod order;
 mod query;
 mod tables;
 
@@ -14,6 +15,9 @@ use super::{
     tree::{Clause, Condition, Operation, Query, Step, Target},
 };
 use crate::plan::{Catalog, RESERVED_IDS};
+use order::StepOrder;
+
+pub(super) use order::has_effect;
 
 /// What a node gave, as later nodes name it.
 #[derive(Clone, Debug)]
@@ -52,7 +56,7 @@ pub(super) struct Lowering<'a> {
     pub request: &'a str,
     pub nodes: Vec<Value>,
     pub edges: Vec<Value>,
-    /// What waits for no other node waits for these.
+    /// What a step waits for: those of its nodes that wait for nothing else.
     after: Vec<String>,
 }
 
@@ -61,10 +65,13 @@ impl<'a> Lowering<'a> {
         Self { facts, catalog, templates, request, nodes: Vec::new(), edges: Vec::new(), after: Vec::new() }
     }
 
-    /// Nodes for steps that follow each other. Effects wait for what comes before them; questions don't.
+    /// Nodes for steps, which wait for each other where it matters.
     pub fn steps(&mut self, steps: &[Step]) {
         let mut unwritten: Vec<Given> = Vec::new();
+        let mut order = StepOrder::new(self.request);
         for step in steps {
+            let (first, before) = (self.nodes.len(), order.before(step));
+            self.after.clone_from(&before);
             match step {
                 Step::Do(Clause { operation: Operation::Previous, target: Some(target) }) => {
                     let last = std::mem::take(&mut unwritten);
@@ -89,14 +96,13 @@ impl<'a> Lowering<'a> {
                 Step::Unknown(text) => {
                     let text = super::slots::quoted(text);
                     let ask = json!({ "text": format!("What is meant by {text}?") });
-                    let id = self.add("ask", json!({ "title": format!("ask about {text}"), "ask": ask }));
-                    self.after = vec![id];
+                    self.add("ask", json!({ "title": format!("ask about {text}"), "ask": ask }));
                 }
             }
-            if has_effect(step) {
-                self.after = self.finals();
-            }
+            order::wait(&mut self.nodes[first..], &before);
+            order.push(step, &self.nodes[first..], &self.edges);
         }
+        self.after.clear();
         // Entries of a log are shown as they are written there.
         for given in unwritten {
             if let Some(log) = &given.log {
@@ -105,7 +111,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Adds a node under a free id. A node without dependencies waits for the effects before it.
+    /// Adds a node under a free id. A node without dependencies waits for what its step waits for.
     pub fn add(&mut self, name: &str, mut node: Value) -> String {
         let taken = |id: &str| self.nodes.iter().any(|node| node["id"] == id) || RESERVED_IDS.contains(&id);
         let numbered = (2..).map(|number| format!("{name}_{number}"));
@@ -321,9 +327,7 @@ impl<'a> Lowering<'a> {
             if steps.is_empty() {
                 self.add("nothing_to_do", json!({ "title": "say that nothing is to be done", "value": format!("nothing was done: {condition} is not true"), "depends_on": [] }));
             } else {
-                let after = std::mem::take(&mut self.after);
-                self.branch_steps(steps, first);
-                self.after = after;
+                self.steps(steps);
             }
             self.lead_to(&decide, label, label == "no", first);
         }
@@ -340,8 +344,7 @@ impl<'a> Lowering<'a> {
         let decide = self.add("decide", json!({ "title": "go on with what is meant", "decide": expression, "depends_on": [ask] }));
         for (at, (_, steps)) in readings.iter().enumerate() {
             let first = self.nodes.len();
-            self.branch_steps(steps, first);
-            self.after.clear();
+            self.steps(steps);
             self.lead_to(&decide, &(at + 1).to_string(), at + 1 == all, first);
         }
     }
@@ -368,14 +371,6 @@ impl<'a> Lowering<'a> {
                 edge["default"] = json!(true);
             }
             self.edges.push(edge);
-        }
-    }
-
-    /// Steps of a branch, whose effects wait for each other only.
-    fn branch_steps(&mut self, steps: &[Step], first: usize) {
-        for step in steps {
-            self.steps(std::slice::from_ref(step));
-            self.after = self.finals().into_iter().filter(|id| self.nodes[first..].iter().any(|node| node["id"] == *id)).collect();
         }
     }
 }
@@ -405,20 +400,6 @@ enum Say {
     Truth,
     /// In words, and what would be written to a file is given.
     Elsewhere,
-}
-
-pub(super) fn has_effect(step: &Step) -> bool {
-    match step {
-        Step::Do(Clause { operation, target }) => {
-            let changes = match operation {
-                Operation::Row { name, .. } => rows::row(name).is_some_and(|row| row.needs.effect),
-                Operation::OnFiles { .. } => true,
-                Operation::Query(_) | Operation::Previous | Operation::Agent(_) => false,
-            };
-            changes || target.is_some()
-        }
-        Step::If { .. } | Step::Unknown(_) => true,
-    }
 }
 
 fn slot<'s>(slots: &'s SlotValues, name: &str) -> Option<&'s SlotValue> {
@@ -456,6 +437,7 @@ fn filled(value: &Value, slots: &SlotValues) -> Option<Value> {
                     Value::String(value) => value,
                     value => value.to_string(),
                 };
+                text = text.replace(&format!("{{{name}.shell}}"), &format!("'{}'", value.replace('\'', "'\\''")));
                 text = text.replace(&format!("{{{name}}}"), value.trim_end_matches('/'));
             }
             Some(json!(text))

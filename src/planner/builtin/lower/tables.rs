@@ -41,7 +41,7 @@ for (let at = 0; at <= text.length; at++) {
 }
 if (truncated || rows.some((row) => records[row.rowid] === undefined)) throw new Error("not every row is in the text of the file");
 const end = text.includes("\r\n") ? "\r\n" : "\n";
-return [records[0], ...rows.map((row) => records[row.rowid])].join(end) + end;"#;
+"#;
 
 impl Lowering<'_> {
     /// Whether whole rows of a table go to another of its kind: each stays as it is written, with its zeros and quotes.
@@ -58,16 +58,37 @@ impl Lowering<'_> {
     /// The text of a table with some of its rows.
     pub(super) fn rows_as_written(&mut self, query: &Query, target: &Target) -> Option<Given> {
         let Source::Table(file) = &query.source else { return None };
+        Some(self.records(query, file, &target.path, "return [records[0], ...rows.map((row) => records[row.rowid])].join(end) + end;"))
+    }
+
+    /// Writes a table without some of its rows.
+    pub(super) fn delete_rows(&mut self, query: &Query, file: &str) {
+        // Of several that are equally high, none is the highest.
+        let tied = match query.part {
+            Some(Range::Top(count)) => {
+                format!("if (rows.length > {count}) throw new Error(rows.length + \" rows come first together, so nothing was done\");\n")
+            }
+            _ => String::new(),
+        };
+        let rest =
+            "const gone = new Set(rows.map((row) => row.rowid));\nreturn records.filter((record, at) => !gone.has(at)).join(end) + end;";
+        let none = "if (rows.length === 0) throw new Error(\"there are no such rows, so nothing was done\");\n";
+        let given = self.records(query, file, file, &format!("{none}{tied}{rest}"));
+        self.write(&[given], &Target { path: file.to_owned(), append: false });
+    }
+
+    /// The text that code makes of the records of a table, and of the rows that a query finds in it.
+    fn records(&mut self, query: &Query, file: &str, target: &str, code: &str) -> Given {
         let found = self.table(&Query { want: Want::Rows(vec!["rowid".into()]), ..query.clone() }, file);
         if let Some(node) = self.nodes.last_mut() {
             node["title"] = json!(query.to_string());
         }
         let read =
             self.add("read_file", json!({ "title": format!("read {file}"), "tool": "read_file", "args": { "path": literal(file) } }));
-        let code = format!("const text = deps.{read}.output, {{ rows, truncated }} = deps.{}.output;\n{RECORDS}", found.id);
-        let title = format!("make the text of {}", target.path);
+        let code = format!("const text = deps.{read}.output, {{ rows, truncated }} = deps.{}.output;\n{RECORDS}{code}", found.id);
+        let title = format!("make the text of {target}");
         let id = self.add("report", json!({ "title": title, "code": code, "depends_on": [found.id, read] }));
-        Some(Given::new(id, ResultShape::Text))
+        Given::new(id, ResultShape::Text)
     }
 }
 
