@@ -152,8 +152,9 @@ impl<'a> Reader<'a> {
             let ways = phrase.parsed.iter().flat_map(|form| form::matches(form, self.scene(self.words.len()), at));
             for (to, slots) in ways.filter(|(to, _)| *to > at) {
                 let plural = is_plural(&self.words[to - 1]);
-                let way =
-                    (to, Piece { piece: phrase.piece.as_str(), value: phrase.value.as_str(), slots, plural, loose: self.is_loose(at) });
+                let first = self.words[at..to].iter().find(|word| !is_article(word)).map(|word| word.lower.clone()).unwrap_or_default();
+                let piece = Piece { piece: &phrase.piece, value: &phrase.value, slots, plural, first, loose: self.is_loose(at) };
+                let way = (to, piece);
                 if !found.contains(&way) {
                     found.push(way);
                 }

@@ -213,6 +213,9 @@ fn what_could_mean_something_else_runs_nothing() {
         "1.200,50 + 1",
         "which product sold the most in sales.csv",
         "what is the revenue of the North in sales.csv",
+        "errors in app.log that mention timeout failed",
+        "average units per region in sales.csv, oldest region first",
+        "errors in app.log per component, newest first",
     ] {
         let plan = planned(request).plan;
         assert!(!OpenRequest::of(&plan).is_empty(), "{request} was read as {}", plan.metadata["understood"]);
@@ -296,4 +299,33 @@ fn every_example_of_every_template_finds_it() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/plans")).unwrap().count();
     assert_eq!(Template::shipped().len(), files);
+}
+
+#[test]
+fn steps_wait_for_each_other_where_files_meet_or_the_request_says_then() {
+    let waits = |request: &str, later: &str, before: &str| {
+        let plan = planned(request).plan;
+        let node = |tool: &str| plan.nodes.iter().find(|node| dialect::node_to_value(node)["tool"] == tool).unwrap();
+        let mut waiting = vec![node(later).id.clone()];
+        while let Some(id) = waiting.pop() {
+            if id == node(before).id {
+                return true;
+            }
+            waiting.extend(plan.nodes.iter().filter(|node| node.id == id).flat_map(|node| node.depends_on.clone()));
+        }
+        false
+    };
+    for (request, later, before, holds) in [
+        ("write \"x\" to c.txt and count the lines of a.txt", "read_file", "write_file", false),
+        ("write \"x\" to c.txt, then count the lines of a.txt", "read_file", "write_file", true),
+        ("write \"x\" to a.txt and count the lines of a.txt", "read_file", "write_file", true),
+        ("create the folder x and write \"x\" to c.txt", "write_file", "make_directory", false),
+        ("count the lines of a.txt and delete a.txt", "delete_file", "read_file", true),
+        ("count the lines of b.txt and delete a.txt", "delete_file", "read_file", false),
+        ("list the files in src and delete README.md", "delete_file", "list_directory", false),
+        ("list the files and delete README.md", "delete_file", "list_directory", true),
+        ("run `make` and count the lines of a.txt", "read_file", "run_command", true),
+    ] {
+        assert_eq!(waits(request, later, before), holds, "{request}");
+    }
 }

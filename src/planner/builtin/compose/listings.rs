@@ -351,7 +351,7 @@ fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
     let mode = Match { any_case: mode.any_case || bag.takes("any_case"), word: piece.value.ends_with("word") };
     let (set, names_files, in_file) = searched(bag, facts)?;
     let head = head(bag)?;
-    let lines = bag.takes("lines");
+    let lines = bag.takes("lines") || ["line", "lines"].contains(&piece.first.as_str());
     let per_file = bag.takes("group_file");
     let order = if per_file { bag.take("sort_count") } else { None };
     let sort = order.map(|order| ("count".to_owned(), order_of(&order).unwrap_or(Direction::Descending)));

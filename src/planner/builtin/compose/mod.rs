@@ -12,6 +12,7 @@ mod tables;
 
 use super::{
     facts::WorkspaceFacts,
+    lists,
     tree::{Operation, Query, Source, Want},
 };
 use pieces::{Bag, Piece};
@@ -48,6 +49,15 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
             && bag.0[..at].iter().any(|piece| piece.piece == "column")
             && !bag.0[..at].iter().any(|piece| nouns.contains(&piece.piece))
     };
+    // `that mention job failed`: where the text ends, nobody says.
+    let runs_on = |pair: &[Piece]| {
+        let of_text = ["contains", "search", "matches"].contains(&pair[0].piece) && pair[0].text("text").is_some_and(|(_, quoted)| !quoted);
+        let says = CONDITIONS.contains(&pair[1].piece) || nouns.contains(&pair[1].piece) || ["column", "happens"].contains(&pair[1].piece);
+        of_text && says && !pair[1].loose && !lists::has("function_words", &pair[1].first)
+    };
+    if bag.0.windows(2).any(runs_on) {
+        return Vec::new();
+    }
     // `only name and salary` names two columns and no order.
     let orders = |pair: &[Piece]| pair[1].piece == "then_by" && pair[1].value.is_empty() && pair[0].piece == "column";
     if bag.0.windows(2).any(orders) || goes_astray(&bag, previous) {

@@ -219,6 +219,8 @@ impl TableQuestion<'_> {
             };
             let said = match held.as_ref().map(|held| (superlative_of(held), order_of(held))) {
                 Some((Some(first), _)) => {
+                    // The oldest groups have neither the most rows nor the fewest.
+                    (key.is_some() || !lists::has("of_time", first)).then_some(())?;
                     key.as_ref().is_none_or(|key| self.table.column(key).is_some_and(|column| suits(first, column))).then_some(())?;
                     Some(looks_at(first, key.as_ref()))
                 }
@@ -232,6 +234,7 @@ impl TableQuestion<'_> {
             && bag.0.iter().any(|piece| piece.piece.starts_with("group"))
             && let Some(piece) = bag.take("order")
         {
+            superlative_of(&piece).is_none_or(|first| !lists::has("of_time", first)).then_some(())?;
             sort.push((None, Some(order_of(&piece)?)));
         }
         // An order behind the last of several could be meant for all.

@@ -14,6 +14,8 @@ pub(in crate::planner::builtin) struct Piece {
     pub slots: SlotValues,
     /// Whether its last word names several.
     pub plural: bool,
+    /// Its first word that is no article.
+    pub first: String,
     /// Whether it hangs on what is before it by a word such as "in", and no verb says so of that.
     pub loose: bool,
 }
@@ -21,7 +23,7 @@ pub(in crate::planner::builtin) struct Piece {
 impl Piece {
     /// A phrase that another one stands for.
     pub fn made(piece: &'static str, value: &'static str, slots: SlotValues) -> Self {
-        Self { piece, value, slots, plural: false, loose: false }
+        Self { piece, value, slots, plural: false, first: String::new(), loose: false }
     }
 
     pub fn slot(&self, name: &str) -> Option<&SlotValue> {
