@@ -67,8 +67,7 @@ const TITLE_ROWS: u16 = 5;
 pub fn about(model: &Model, node: &Node, now: Time) -> Plain {
     let state = model.shown_run().and_then(|view| Some(view.seen().run.node(&node.id)?.state.label(view.seen_status())));
     let asks = if state.is_none() && texts::gated(node, &model.session.catalog) { Some("asks you") } else { None };
-    let worker = Some(texts::worker(node)).filter(|worker| *worker.as_str() != *node.id);
-    let parts = [Some(Plain::summary(&node.id)), worker, state.or(asks).map(Plain::line)];
+    let parts = [Some(Plain::summary(&node.id)), Some(texts::worker(node)), state.or(asks).map(Plain::line)];
     let since = model.shown_run().filter(|view| view.works()).and_then(|view| {
         view.seen().run.node(&node.id).filter(|node| node.state.is_at_work())?;
         let last = view.seen().timeline.stretches(&node.id).pop()?;
