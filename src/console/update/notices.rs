@@ -10,7 +10,7 @@ use crate::console::model::{
 use crate::console::theme::Role;
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId, calls_label};
 use crate::host::client::{Driver, MadePlan, ModelStatus, Notice, PlanningId, Problem, Request};
-use crate::plan::{Node, NodeId};
+use crate::plan::{Catalog, Node, NodeId};
 use crate::text::{Plain, bytes, counted};
 
 /// Takes in a notice.
@@ -22,19 +22,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             model.session.greet(hello);
             turn.send(Request::ListRuns);
         }
-        Notice::Catalog { catalog, problems } => {
-            model.session.offer(*catalog);
-            if let Some(problem) = problems.first() {
-                let more = problems.len() - 1;
-                let also = if more > 0 { format!("; {more} more") } else { String::new() };
-                model.status = Some(bad(&Problem { message: format!("{}{also}", problem.message), ..problem.clone() }));
-            }
-            model.editor.refresh(&model.session.catalog);
-            if model.place.screen == Screen::Inventory {
-                turn.send(Request::ListInventory);
-            }
-            actions::run::start_asked(model, turn);
-        }
+        Notice::Catalog { catalog, problems } => catalog_came(model, turn, *catalog, &problems),
         Notice::Model(status) => {
             let words = match &status {
                 ModelStatus::Absent { .. } => "no model is set up".to_owned(),
@@ -89,6 +77,21 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::LearnedNews(learned) => actions::learning::heard(model, learned),
         of_tools => actions::inventory::heard(model, turn, of_tools),
     }
+}
+
+/// What plans may name is another, and so may be what the screen of agents and tools shows.
+fn catalog_came(model: &mut Model, turn: &mut UpdateTurn, catalog: Catalog, problems: &[Problem]) {
+    model.session.offer(catalog);
+    if let Some(problem) = problems.first() {
+        let more = problems.len() - 1;
+        let also = if more > 0 { format!("; {more} more") } else { String::new() };
+        model.status = Some(bad(&Problem { message: format!("{}{also}", problem.message), ..problem.clone() }));
+    }
+    model.editor.refresh(&model.session.catalog);
+    if model.place.screen == Screen::Inventory {
+        turn.send(Request::ListInventory);
+    }
+    actions::run::start_asked(model, turn);
 }
 
 fn frozen(model: &mut Model, run: &RunId, problem: Problem) {
