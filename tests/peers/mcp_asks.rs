@@ -92,8 +92,8 @@ fn prompts_and_tools_of_a_server_that_starts_meanwhile_are_offered_at_once() {
     let program = trusted(&["more"]);
     plan(&program, &[("a", "more:echo")]);
     let mut deck = program.console_with(&["console", "plan.json"], (100, 30));
-    deck.sees("more:echo").send(":").sees("Commands").send("letter").sees("> letter").loses("Begin with more:letter").send("\x1b");
-    deck.loses("> letter").send("r").sees("1/1 done");
-    deck.send(":").sees("Commands").send("letter").sees("Begin with more:letter").send("\x1b").loses("> letter").send("8");
+    deck.sees("more:echo").send(":").sees("Commands").send("more:le").sees("> more:le").loses("Begin with more:letter").send("\x1b");
+    deck.loses("> more:le").send("r").sees("1/1 done");
+    deck.send(":").sees("Commands").send("more:le").sees("Begin with more:letter").send("\x1b").loses("> more:le").send("8");
     deck.sees("running");
 }
