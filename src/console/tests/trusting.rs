@@ -3,7 +3,7 @@
 use super::Deck;
 use crate::console::update::ConsoleEffect;
 use crate::engine::{GateId, Outgoing, RunId, ToolCall, ToolReport, WorkerFact};
-use crate::host::client::{CoveredCalls, Notice, Patterns, Request, RuleOffer, RuleScope, TrustItem};
+use crate::host::client::{CoveredCalls, Notice, Patterns, Problem, Request, RuleOffer, RuleScope, TrustItem};
 use crate::plan::Verdict;
 use serde_json::json;
 
@@ -122,6 +122,11 @@ fn a_rule_of_ones_own_is_weighed_as_it_is_typed() {
     deck.keys("ctrl-s");
     let kept = Request::KeepRule { run: run.clone(), gate, scope: RuleScope::Project, only: only("docs/*") };
     assert!(deck.asked.contains(&ConsoleEffect::Send(kept)));
+    deck.notice(Notice::Problem(Problem::new("the disk is full")));
+    assert!(deck.sees("> docs/*"), "what was typed stays: {}", deck.screen());
+    deck.keys("ctrl-s");
+    deck.notice(Notice::RuleKept { id: 1, what: "allow it".into(), file: "/kept/rules.json".into() });
+    assert!(deck.sees("rule 1: allow it") && !deck.sees("> docs/*"), "{}", deck.screen());
 }
 
 #[test]

@@ -165,7 +165,10 @@ pub fn keep_form(model: &mut Model, turn: &mut UpdateTurn) {
     match gates::form_answer(form) {
         Ok(answer) => {
             let then = form.then.clone();
-            model.dialogs.pop();
+            // A rule that can't be kept comes back to be mended.
+            if !matches!(then, FormThen::Rule(..)) {
+                model.dialogs.pop();
+            }
             match then {
                 FormThen::Reply(gate) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(answer)),
                 FormThen::Prompt(prompt) => super::prompts::ask(model, turn, &prompt, answer),

@@ -122,5 +122,8 @@ pub fn keep(turn: &mut UpdateTurn, key: GateKey, scope: RuleScope, only: Pattern
 /// A rule is kept.
 pub fn kept(model: &mut Model, id: u32, what: &str, file: &str) {
     model.inbox.proposal = None;
+    if matches!(model.dialogs.last(), Some(Dialog::Form(FormDialog { then: FormThen::Rule(..), .. }))) {
+        model.dialogs.pop();
+    }
     model.status = Some(Status::good(&format!("rule {id}: {what}; kept in {file}")));
 }
