@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Card;
 use crate::engine::{AgentJob, Done, ErrorKind, NodeError};
-use crate::plan::limits::{MOST_ITERATIONS, UNKNOWN_WINDOW};
+use crate::plan::limits::{LIMITED_CONTEXT_PERCENT, MOST_ITERATIONS, UNKNOWN_WINDOW};
 
 /// Limits that hold for one attempt. Its time is the engine's to keep: it knows what is work.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +35,11 @@ impl AttemptLimits {
     /// Tokens that a prompt and its answer have to fit into.
     pub fn space(&self) -> u64 {
         self.tokens.map_or(self.window, |limit| limit.min(self.window))
+    }
+
+    /// Tokens of earlier results where so many have room, fewer under a limit that somebody wrote.
+    pub fn context(&self, room: u64) -> u64 {
+        self.tokens.map_or(room, |limit| room.min(limit * LIMITED_CONTEXT_PERCENT / 100))
     }
 
     /// The limit that holds, whichever tokens it counts.

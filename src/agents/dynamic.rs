@@ -72,10 +72,10 @@ async fn write(session: &mut ModelSession<'_>, objective: &str, card: &Card, too
     let mut messages = vec![ChatMessage::System { content: card.prompt.clone() }, ChatMessage::User { content: task }];
     session.port.log("a model writes the agent for this node");
     for round in 1..=ROUNDS {
-        let permit = session.permit().await?;
+        let schema = Some(OutputSchema { name: "agent".to_owned(), schema: schema.clone() });
+        let permit = session.permit(&messages, &[], schema.as_ref()).await?;
         let room = session.room(&messages, &[]);
         let cap = room.ok_or_else(|| limit("too few tokens are left to write an agent", "raise the node's `budget.tokens`"))?;
-        let schema = Some(OutputSchema { name: "agent".to_owned(), schema: schema.clone() });
         let call = SessionCall { permit, messages: &messages, offers: &[], schema, cap, stream: StreamAudience::Hide };
         let text = session.call(call).await?.text;
         session.port.message(MessageRole::Assistant, &text);

@@ -73,7 +73,7 @@ async fn work(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn Po
         None | Some(ContextMode::Concat | ContextMode::Selected) => Form::Text,
     };
     let prompt_of = |material: &Material<'_>, space: u64| {
-        let context = material.context(form, context::room(*context_tokens, space));
+        let context = material.context(form, caps.context(context::room(*context_tokens, space)));
         if let Some(missing) = &context.missing {
             port.note("context cut", missing);
         }
@@ -174,7 +174,7 @@ async fn stand_in(prompt: &Prompt, check: &ResultCheck, tools: &[ToolInfo], port
     let mut text = format!("answer for the model: {}", prompt.objective);
     let mut rounds = 0;
     loop {
-        port.model(OPERATOR).await.map_err(|refusal| NodeError::permanent(refusal.0))?;
+        port.model(OPERATOR, None).await.map_err(|refusal| NodeError::permanent(refusal.0))?;
         let started = Instant::now();
         let question = Question { call: call_id(), text, options: check.routes().to_vec(), fields: Vec::new(), payload: payload.clone() };
         let result = answered(port.ask(question).await)?;

@@ -33,7 +33,7 @@ pub use watch::Watch;
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::engine::{MessageRole, ModelCall, ToolCall};
+use crate::engine::{CallNeed, Granted, MessageRole, ModelCall, ToolCall};
 use crate::plan::Field;
 
 /// Why nobody replies, or why a model may not be called, in words for the one who asked.
@@ -53,11 +53,11 @@ pub trait Port: Send + Sync {
     /// When nobody replies.
     async fn ask(&self, question: Question) -> Result<Value, Refusal>;
 
-    /// Asks whether a model may be called, and waits until it may. No call is made without this.
+    /// Asks whether a model may be called that takes so much at most, and waits until it may. No call is made without this.
     ///
     /// # Errors
     /// When it may not be called.
-    async fn model(&self, model: &str) -> Result<GoAhead, Refusal>;
+    async fn model(&self, model: &str, need: Option<CallNeed>) -> Result<GoAhead, Refusal>;
 
     /// Reports a finished model call.
     fn model_called(&self, call: ModelCall);
@@ -95,6 +95,8 @@ pub struct GoAhead {
     pub guidance: Vec<String>,
     /// The agent is to hand back what it has, without tools.
     pub wrap_up: bool,
+    /// What the call may take, where a budget says so.
+    pub granted: Option<Granted>,
 }
 
 /// What came of a tool call, for the model.

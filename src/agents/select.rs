@@ -54,9 +54,9 @@ async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mu
     let Some(room) = session.room(&messages, &[]).filter(|_| excerpt >= SHORTEST_EXCERPT) else {
         return Err(format!("{} tokens are too few to choose first", session.caps.space()));
     };
-    let permit = session.permit().await.map_err(|error| error.message)?;
+    let permit = session.permit(&messages, &[], None).await.map_err(|error| error.message)?;
     if session.wraps_up() {
-        return Err("the operator stopped the node".to_owned());
+        return Err(session.early().to_owned());
     }
     session.port.message(MessageRole::System, SYSTEM);
     session.port.message(MessageRole::User, &question(results, objective, excerpt));

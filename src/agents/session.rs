@@ -6,14 +6,18 @@ use tokio::time::Instant;
 use super::attempt::AttemptLimits;
 use super::hearing::Hearing;
 use super::{Port, repetition, tokens};
-use crate::engine::{ErrorKind, ModelCall, NodeError, TokenUsage, TryVerdict};
+use crate::engine::{CallNeed, ErrorKind, Mark, ModelCall, NodeError, TokenUsage, TryVerdict};
 use crate::models::{
     ChatAnswer, ChatMessage, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
+    tokens::{at_most, of_schema},
 };
 use crate::text::thousands;
 
 /// No call is made for an answer that may not even be this long.
 pub(super) const SHORTEST_ANSWER: u64 = 64;
+
+/// Tokens of a last turn beside its opening: the words that ask for it, what was said last, and the answer.
+const LAST_TURN: u64 = 768;
 
 /// How long an answer may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +76,8 @@ pub(super) struct ModelSession<'a> {
     pub acted: bool,
     /// Whether the last call was refused because its prompt is too long for the model.
     pub too_long: bool,
+    /// Whether the last call was refused because a budget outside of the run doesn't hold it.
+    pub over_budget: bool,
     taken: CallsTaken,
     steered: Steered,
     /// What was done otherwise than asked, as far as the log has it.
@@ -95,6 +101,12 @@ struct Steered {
     said: Vec<String>,
     /// Whether the agent is to hand back what it has.
     wraps_up: bool,
+    /// Whether that is because a budget is used up.
+    at_cap: bool,
+    /// Tokens that the next call may take, prompt and answer, where a budget says so.
+    granted: Option<u64>,
+    /// Whether the last permit said so.
+    is_capped: bool,
     /// Why an answer was cut off here, if one was.
     cut_off: Option<CutOff>,
 }
@@ -143,6 +155,7 @@ impl<'a> ModelSession<'a> {
             needs_tools: false,
             acted: false,
             too_long: false,
+            over_budget: false,
             taken: CallsTaken::default(),
             steered: Steered::default(),
             noted: Vec::new(),
@@ -151,14 +164,24 @@ impl<'a> ModelSession<'a> {
 
     /// Tokens that a further prompt and its answer may take.
     pub fn left(&self) -> u64 {
-        self.caps.tokens.map_or(self.caps.window, |limit| limit.saturating_sub(self.taken.tokens).min(self.caps.window))
+        let own = self.caps.tokens.map_or(self.caps.window, |limit| limit.saturating_sub(self.taken.tokens).min(self.caps.window));
+        // What is granted counts a token a byte; texts are cut by four bytes a token.
+        self.steered.granted.map_or(own, |granted| own.min(granted / 4))
     }
 
     /// The longest answer that this conversation leaves room for under a written limit; `None` when not even a minimal one fits.
     pub fn room(&self, messages: &[ChatMessage], offers: &[ToolOffer]) -> Option<AnswerRoom> {
-        let Some(limit) = self.caps.tokens else { return Some(AnswerRoom::Open) };
+        let granted = match self.steered.granted {
+            Some(granted) => AnswerRoom::of(granted.checked_sub(at_most(messages, offers, None))?)?,
+            None => AnswerRoom::Open,
+        };
+        let Some(limit) = self.caps.tokens else { return Some(granted) };
         let prompt = tokens::of_messages(messages) + tokens::of_offers(offers);
-        AnswerRoom::of(limit.saturating_sub(self.taken.tokens).checked_sub(prompt)?)
+        let own = limit.saturating_sub(self.taken.tokens).checked_sub(prompt)?;
+        AnswerRoom::of(own).map(|_| match granted {
+            AnswerRoom::Tokens(granted) => AnswerRoom::Tokens(granted.min(own)),
+            AnswerRoom::Open => AnswerRoom::Tokens(own),
+        })
     }
 
     /// Whether the model has written as much as it may where nobody wrote a limit.
@@ -170,15 +193,32 @@ impl<'a> ModelSession<'a> {
     pub fn cut_by_limit(&self, cap: AnswerRoom) -> bool {
         match cap {
             AnswerRoom::Tokens(cap) => self.settings.max_tokens.is_none_or(|own| own > cap),
-            AnswerRoom::Open => false,
+            AnswerRoom::Open => self.steered.is_capped,
         }
     }
 
-    /// Asks for leave to make the next call. What comes with it stays here until the agent gets it.
-    pub async fn permit(&mut self) -> Result<CallPermit, NodeError> {
-        let go = self.port.model(self.model).await.map_err(|refusal| NodeError::permanent(refusal.0))?;
+    /// Asks for leave to make the next call, of this prompt. What comes with it stays here until the agent gets it.
+    pub async fn permit(
+        &mut self,
+        messages: &[ChatMessage],
+        offers: &[ToolOffer],
+        schema: Option<&OutputSchema>,
+    ) -> Result<CallPermit, NodeError> {
+        let of_schema = schema.map_or(0, of_schema);
+        let opening = &messages[..messages.len().min(2)];
+        let need = CallNeed {
+            prompt: at_most(messages, offers, schema),
+            least: SHORTEST_ANSWER,
+            most: self.settings.max_tokens.unwrap_or(u64::MAX),
+            last: at_most(opening, &[], schema) + LAST_TURN,
+            price: None,
+        };
+        let go = self.port.model(self.model, Some(need)).await.map_err(|refusal| NodeError::permanent(refusal.0))?;
         self.steered.said.extend(go.guidance);
         self.steered.wraps_up |= go.wrap_up;
+        self.steered.at_cap |= go.granted.is_some_and(|granted| granted.at_cap);
+        self.steered.granted = go.granted.map(|granted| granted.tokens.saturating_sub(of_schema));
+        self.steered.is_capped = go.granted.is_some();
         Ok(CallPermit(()))
     }
 
@@ -196,6 +236,21 @@ impl<'a> ModelSession<'a> {
         self.steered.wraps_up
     }
 
+    /// Whether that is because a budget is used up.
+    pub fn is_at_cap(&self) -> bool {
+        self.steered.at_cap
+    }
+
+    /// Why it hands back what it has, in a sentence.
+    pub fn early(&self) -> &'static str {
+        if self.steered.at_cap { "the budget is used up" } else { "the operator stopped the node" }
+    }
+
+    /// What marks a result that is handed back early.
+    pub fn early_mark(&self) -> Mark {
+        if self.steered.at_cap { Mark::BudgetExhausted } else { Mark::Stopped }
+    }
+
     /// Why an answer was cut off here, if one was.
     pub fn cut_off_by(&self) -> Option<CutOff> {
         self.steered.cut_off
@@ -210,6 +265,7 @@ impl<'a> ModelSession<'a> {
     pub async fn call(&mut self, call: SessionCall<'_>) -> Result<ChatAnswer, NodeError> {
         let stream = call.stream;
         let request = self.request(call);
+        self.steered.granted = None;
         let started = Instant::now();
         let port = self.port;
         let mut hearing = Hearing::new(port, &request, self.provider.provider(), stream);
@@ -227,6 +283,7 @@ impl<'a> ModelSession<'a> {
         };
         let took = started.elapsed();
         hearing.record_thoughts();
+        self.over_budget = matches!(&answered, Ok(Err(error)) if error.kind == ModelErrorKind::OverBudget);
         self.too_long = matches!(&answered, Ok(Err(error)) if error.kind == ModelErrorKind::ContextTooLong);
         let streamed = hearing.streamed();
         let reply = match answered {
@@ -263,6 +320,7 @@ impl<'a> ModelSession<'a> {
             needs_tools: self.needs_tools && !call.offers.is_empty(),
             schema: call.schema,
             settings,
+            once: self.steered.is_capped,
         }
     }
 

@@ -35,6 +35,8 @@ enum TurnKind {
 enum LastTurnReason {
     Iterations,
     Tokens,
+    /// A budget that others may share is used up.
+    Budget,
     Stopped,
     /// The agent makes the same call again and again.
     Repeats,
@@ -88,20 +90,26 @@ pub(super) async fn converse(
     };
     talk.push(ChatMessage::System { content: prompt.system.clone() });
     talk.push(ChatMessage::User { content: prompt.user() });
-    talk.talk().await
+    match talk.talk().await {
+        // What was said last is all there is.
+        Err(error) if talk.session.over_budget => talk.out_of_tokens(LastTurnReason::Budget).map_err(|_| error),
+        end => end,
+    }
 }
 
 impl Conversation<'_, '_> {
     async fn talk(&mut self) -> Result<AttemptEnd, NodeError> {
         for number in 1..=self.session.caps.iterations {
             let mut turn = self.turn(number)?;
-            let permit = self.session.permit().await?;
+            let offers = if let TurnKind::Open(_) = turn { self.offers.list() } else { &[] };
+            let permit = self.session.permit(&self.messages, offers, self.check.asked().as_ref()).await?;
             if let Some(text) = self.session.take_guidance() {
                 self.push(ChatMessage::User { content: text });
                 turn = self.turn(number)?;
             }
             if self.session.wraps_up() {
-                return self.last_turn(LastTurnReason::Stopped, permit).await;
+                let why = if self.session.is_at_cap() { LastTurnReason::Budget } else { LastTurnReason::Stopped };
+                return self.last_turn(why, permit).await;
             }
             let next = match turn {
                 TurnKind::Open(cap) => self.open_turn(cap, permit).await?,
@@ -174,7 +182,13 @@ impl Conversation<'_, '_> {
                     self.heard(&reply);
                     return Ok(reply);
                 }
-                Err(_) if self.session.too_long && self.shorten() => permit = self.session.permit().await?,
+                Err(_) if self.session.too_long && self.shorten() => {
+                    let offers = match tools {
+                        TurnTools::Offered => self.offers.list(),
+                        TurnTools::None => &[],
+                    };
+                    permit = self.session.permit(&self.messages, offers, self.check.asked().as_ref()).await?;
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -212,6 +226,7 @@ impl Conversation<'_, '_> {
         let reached = match why {
             LastTurnReason::Iterations => "all turns are used",
             LastTurnReason::Tokens => "all tokens are used",
+            LastTurnReason::Budget => "the budget is used up",
             LastTurnReason::Stopped => "the operator stopped the node",
             LastTurnReason::Repeats => "the same call was made again and again",
         };
@@ -229,6 +244,7 @@ impl Conversation<'_, '_> {
             None if reply.text.trim().is_empty() => {
                 let hint = match why {
                     LastTurnReason::Iterations | LastTurnReason::Tokens => "raise this limit of the node",
+                    LastTurnReason::Budget => "raise the budget",
                     LastTurnReason::Stopped => "run the node again",
                     LastTurnReason::Repeats => "change the objective or the tools, or use another model",
                 };
@@ -242,7 +258,7 @@ impl Conversation<'_, '_> {
                     format!("the agent was still working after {} turns; its result may be incomplete", self.session.caps.iterations);
                 Ok(AttemptEnd::Limit { error: out_of_turns(text), handed_back: result })
             }
-            LastTurnReason::Tokens => self.handed_back(result, Mark::BudgetExhausted),
+            LastTurnReason::Tokens | LastTurnReason::Budget => self.handed_back(result, Mark::BudgetExhausted),
             LastTurnReason::Stopped => self.handed_back(result, Mark::Stopped),
             LastTurnReason::Repeats => self.handed_back(result, Mark::RepeatedCall),
         }
@@ -272,11 +288,17 @@ impl Conversation<'_, '_> {
     fn out_of_tokens(&self, why: LastTurnReason) -> Result<AttemptEnd, NodeError> {
         let result = answer::parse(&self.last_words);
         if self.last_words.trim().is_empty() || matches!(self.check.judge(&result), Err(ResultFault::Schema(_))) {
-            let message = format!("all {} tokens are used, and the agent gave no result", self.session.caps.limit());
-            return Err(limit(message, "raise the node's `budget.tokens`"));
+            let (message, hint) = match why {
+                LastTurnReason::Budget => ("the budget is used up, and the agent gave no result".to_owned(), "raise the budget"),
+                LastTurnReason::Iterations | LastTurnReason::Tokens | LastTurnReason::Stopped | LastTurnReason::Repeats => {
+                    let message = format!("all {} tokens are used, and the agent gave no result", self.session.caps.limit());
+                    (message, "raise the node's `budget.tokens`")
+                }
+            };
+            return Err(limit(message, hint));
         }
         let mark = match why {
-            LastTurnReason::Iterations | LastTurnReason::Tokens | LastTurnReason::Repeats => Mark::BudgetExhausted,
+            LastTurnReason::Iterations | LastTurnReason::Tokens | LastTurnReason::Budget | LastTurnReason::Repeats => Mark::BudgetExhausted,
             LastTurnReason::Stopped => Mark::Stopped,
         };
         self.handed_back(result, mark)

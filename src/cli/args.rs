@@ -18,6 +18,8 @@ use clap::{
 };
 use std::path::PathBuf;
 
+use super::BudgetArgs;
+
 /// Operator console for agent DAGs (plans of agents, tools and code): type a request, edit the plan, run it, decide what may happen, see the result.
 ///
 /// Without a subcommand the console opens. It works without a model: the built-in planner makes the plan. A plan that needs a model can
@@ -250,6 +252,8 @@ pub struct RunArgs {
     /// Run what was understood of a request, and leave out what wasn't
     #[arg(long)]
     pub partial: bool,
+    #[command(flatten)]
+    pub caps: BudgetArgs,
     /// Of a request that can be read in several ways, run the reading of this number
     #[arg(long, value_name = "NUMBER", conflicts_with = "partial")]
     pub reading: Option<usize>,
@@ -278,6 +282,9 @@ pub struct GateArgs {
     /// What to do with nodes that were interrupted, so that nobody knows whether their call was made: `again` calls once more, `done` counts it as made, with no result, `skip` skips the node
     #[arg(long, value_name = "WHAT", value_parser = unknowns())]
     pub unknown: Option<LostChoice>,
+    /// Leave the gate open that asks for more where a budget is used up; without it agents return what they have
+    #[arg(long)]
+    pub ask_at_cap: bool,
 }
 
 #[derive(Debug, Args)]

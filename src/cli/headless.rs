@@ -13,7 +13,7 @@ use crate::{
         Action, ActionTarget, Command, Event, EventTrait, GateReply, NodeFact, NodeRun, NodeState, Record, Run, RunId, RunStatus,
         StopSignal, Time, elapsed, result_notes,
     },
-    host::{Flags, Headless, HeadlessEnd, LocalHost, PreviewSeen, ResumeFrom, RunSignals, Yes},
+    host::{CapPolicy, Flags, Headless, HeadlessEnd, LocalHost, PreviewSeen, ResumeFrom, RunSignals, Yes},
     plan::{Catalog, Plan},
     store::RunFilter,
     text::{Plain, counted, has_key, some_of},
@@ -156,7 +156,8 @@ impl StoredRun {
 pub(super) fn flags(args: &GateArgs) -> Result<Flags, CliError> {
     let yes = if args.yes { Yes::Given } else { Yes::Absent };
     let GateArgs { approve, deny, allow_host, unknown, .. } = args.clone();
-    let flags = Flags { yes, approve, deny, allow_host, unknown };
+    let at_cap = if args.ask_at_cap { CapPolicy::Ask } else { CapPolicy::HandBack };
+    let flags = Flags { yes, approve, deny, allow_host, unknown, at_cap };
     flags.check().map_err(|problem| CliError { exit: Exit::Usage, ..CliError::from(problem) })?;
     Ok(flags)
 }

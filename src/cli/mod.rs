@@ -7,6 +7,7 @@ mod audit;
 mod audit_args;
 mod branch;
 mod breaks;
+mod budget_args;
 mod console;
 mod context;
 mod cost;
@@ -61,6 +62,7 @@ pub use args::{
     ValidateArgs,
 };
 pub use audit_args::AuditArgs;
+pub use budget_args::BudgetArgs;
 pub use context::CliContext;
 use context::block_on;
 pub use cost_args::{CostArgs, CostBy};

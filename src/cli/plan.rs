@@ -6,7 +6,7 @@ use crate::host::{
     client::{MadePlan, ModelStatus, PlanWish},
 };
 use crate::plan::{
-    Plan, dialect,
+    Budget, Plan, dialect,
     diff::{Diff, Difference},
     validate::Finding,
 };
@@ -29,7 +29,7 @@ pub async fn plan(args: &PlanArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     }
     let made = match args.among.rivals {
         Some(count) => {
-            let rivals = rivals::ask(&host, &request, count, io).await?;
+            let rivals = rivals::ask(&host, (&request, Budget::default()), count, io).await?;
             if args.among.pick.is_none() && !args.json {
                 return rivals::write(&rivals, &place.places.workspace, args.format, &host, io);
             }

@@ -8,6 +8,7 @@ use crate::{
         client::{Client, MadePlan, ModelStatus, Notice, PlanWish, PlanningId, Request},
     },
     plan::{
+        Budget,
         dialect::{self, Format},
         in_brief, kinds_in_brief, titles,
         validate::{Finding, Severity},
@@ -61,7 +62,7 @@ impl Rival {
 }
 
 /// Asks for so many plans at once. Those that fail are reported; one is enough.
-pub(super) async fn ask(host: &LocalHost, text: &str, count: u32, io: &mut Io<'_>) -> Result<Vec<Rival>, CliError> {
+pub(super) async fn ask(host: &LocalHost, (text, budget): (&str, Budget), count: u32, io: &mut Io<'_>) -> Result<Vec<Rival>, CliError> {
     if text.trim().is_empty() {
         return Err(CliError::usage("the request is empty").hint("describe what you want done, in quotes"));
     }
@@ -72,7 +73,7 @@ pub(super) async fn ask(host: &LocalHost, text: &str, count: u32, io: &mut Io<'_
     }
     let mut connection = host.connect();
     for rival in 0..count {
-        let wish = PlanWish { rival, ..PlanWish::new(text) };
+        let wish = PlanWish { rival, budget: budget.part_of(count), ..PlanWish::new(text) };
         // A closed connection shows below, as the end of its notices.
         let _ = connection.requests.send(Request::Plan { id: PlanningId(u64::from(rival) + 1), wish });
     }

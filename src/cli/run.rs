@@ -19,12 +19,12 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let flags = headless::flags(&args.gates)?;
     let host = if args.rehearse { place.rehearsing().host()? } else { place.host()? };
     let mut document = match args.among.rivals {
-        None => source::plan_or_request(&args.what, &host, io).await?,
+        None => source::plan_or_request(&args.what, args.caps.own(), &host, io).await?,
         Some(_) if source::is_path(&args.what) => {
             return Err(CliError::usage("`--rivals` makes plans of a request, and this is a file").hint("write the request in quotes"));
         }
         Some(count) => {
-            let rivals = rivals::ask(&host, &args.what, count, io).await?;
+            let rivals = rivals::ask(&host, (&args.what, args.caps.own()), count, io).await?;
             source::PlanDocument::made(rivals::pick(rivals, args.among.pick, io)?)
         }
     };
@@ -36,6 +36,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         io.say(&format!("warning: the plan has no input `{name}`, and nothing in it reads one"));
     }
     document.plan.inputs.extend(inputs);
+    document.plan.budget = args.caps.over(&document.plan.budget);
     // What came from stdin as words was not typed here: a plan that did is the plan's own text.
     let private_request = args.what == "-" && document.text.is_empty();
     let mut findings = host.findings(&document.plan);

@@ -9,7 +9,7 @@ use crate::{
         link,
     },
     plan::{
-        Catalog, Dialect, NodeKind, Plan,
+        Budget, Catalog, Dialect, NodeKind, Plan,
         dialect::{self, ReadError, Syntax},
         validate::Finding,
     },
@@ -31,8 +31,8 @@ fn is_plan(text: &str) -> bool {
     text.trim_start().starts_with(['{', '[']) || text.lines().any(|line| FIELDS.iter().any(|field| line.starts_with(field)))
 }
 
-/// The plan that an argument names, or that is made of it as a request; stdin may hold either.
-pub(super) async fn plan_or_request(what: &str, host: &LocalHost, io: &mut Io<'_>) -> Result<PlanDocument, CliError> {
+/// The plan that an argument names, or that is made of it as a request within a budget; stdin may hold either.
+pub(super) async fn plan_or_request(what: &str, budget: Budget, host: &LocalHost, io: &mut Io<'_>) -> Result<PlanDocument, CliError> {
     let text = if is_path(what) { Some(io.read(what)?) } else { None };
     let request = match text {
         Some(text) if what != "-" || text.trim().is_empty() || is_plan(&text) => {
@@ -41,7 +41,7 @@ pub(super) async fn plan_or_request(what: &str, host: &LocalHost, io: &mut Io<'_
         Some(text) => text,
         None => what.to_owned(),
     };
-    let made = ask(host, PlanWish::new(request), io).await?;
+    let made = ask(host, PlanWish { budget, ..PlanWish::new(request) }, io).await?;
     describe(&made, io);
     Ok(PlanDocument::made(made))
 }

@@ -1,7 +1,7 @@
 //! `Cause`: why a node, a gate or a run is as it is, as data that names nodes, people and numbers. `describe` has the sentences. On the
 //! wire an event has the sentence as `reason`, and the data beside it as `cause`; a sentence of an older journal stays as it was stored.
 
-use super::{BreakId, NodeState, Time};
+use super::{BreakId, BudgetScope, NodeState, Time};
 use crate::plan::NodeId;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,10 @@ pub enum Cause {
     ModelRate { provider: String, until: Time },
     /// A model call waits for its next try, as the last one failed.
     NextTry { until: Time, failed: String },
+    /// A model call waits until others have given back what they don't take of this budget.
+    BudgetReserved { scope: BudgetScope },
+    /// What its gate asked about fits into its budget by now.
+    BudgetRaised,
     /// A model call was sent, and its answer has not begun.
     FirstWords,
     /// A person holds it.
@@ -175,7 +179,10 @@ pub enum BadEnd {
 impl Cause {
     /// Whether a node at work waits for its model.
     pub(in crate::engine) fn is_model_wait(&self) -> bool {
-        matches!(self, Self::ModelSlot { .. } | Self::ModelRate { .. } | Self::NextTry { .. } | Self::FirstWords)
+        matches!(
+            self,
+            Self::ModelSlot { .. } | Self::ModelRate { .. } | Self::NextTry { .. } | Self::FirstWords | Self::BudgetReserved { .. }
+        )
     }
 }
 

@@ -1,8 +1,8 @@
 //! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
 
 use super::{
-    Action, Answer, Effect, ErrorKind, Event, EventTrait, HeldAt, Job, NodeFact, NodeState, Record, Time, Timer, TimerKind, graph::NodeIx,
-    run::RunState,
+    Action, Answer, Effect, ErrorKind, Event, EventTrait, Granted, HeldAt, Job, NodeFact, NodeState, Record, Time, Timer, TimerKind,
+    graph::NodeIx, run::RunState,
 };
 use crate::plan::NodeId;
 
@@ -50,9 +50,10 @@ impl RunState {
         if let NodeFact::ModelAnswers { call } = fact {
             return self.resumed(ix, call, Goes::ToWork, at).into_iter().collect();
         }
-        if let NodeFact::ModelTryFailed { call, next_at: Some(next), failed, .. } = fact {
+        if let NodeFact::ModelTryFailed { call, next_at: Some(next), failed, reserved, .. } = fact {
             // What is sent otherwise was sent already: nobody waits to hear of it, and the next to ask must not take this for its answer.
-            let answer = || self.answer(ix, call, Answer::Again { after_ms: next.since(at) });
+            let answer =
+                || self.answer(ix, call, Answer::Again { after_ms: next.since(at), tokens: reserved.map(|reserved| reserved.tokens) });
             return failed.otherwise.is_none().then(answer).into_iter().collect();
         }
         if let Some((call, goes, answer)) = answered(fact) {
@@ -149,8 +150,9 @@ impl RunState {
 
 /// What a worker is told about a call that it waits for, and whether it works again from then on.
 fn answered(fact: &NodeFact) -> Option<(&str, Goes, Answer)> {
-    if let NodeFact::ModelStarted { call, guidance, wrap_up, .. } = fact {
-        return Some((call, Goes::ToWork, Answer::Go { guidance: guidance.clone(), wrap_up: *wrap_up }));
+    if let NodeFact::ModelStarted { call, guidance, wrap_up, reserved, .. } = fact {
+        let granted = reserved.as_ref().map(|reserved| Granted { tokens: reserved.call.tokens, at_cap: reserved.at_cap });
+        return Some((call, Goes::ToWork, Answer::Go { guidance: guidance.clone(), wrap_up: *wrap_up, granted }));
     }
     if let NodeFact::ModelTryFailed { call, failed, .. } = fact {
         return Some((call, Goes::ToWork, Answer::Refused { message: failed.message.clone() }));

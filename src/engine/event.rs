@@ -9,6 +9,8 @@ use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::{CallNeed, CapAmount, Reservation};
+
 /// A fact of a run. On the wire node events are as flat as the others; see `wire`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(strum::EnumDiscriminants), strum_discriminants(derive(strum::EnumIter)))]
@@ -199,6 +201,17 @@ pub enum NodeFact {
         /// The agent is to return what it has.
         #[serde(default, skip_serializing_if = "is_false")]
         wrap_up: bool,
+        /// What is kept for it, where a cap counts it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reserved: Option<Box<Reservation>>,
+    },
+    /// A model call waits until others have given back what they don't take of a budget.
+    ModelDeferred {
+        call: String,
+        model: String,
+        need: CallNeed,
+        #[serde(with = "sentence")]
+        reason: Cause,
     },
     /// A model call waits for a place at its provider. It keeps its node's slot and locks, and is no work.
     ModelWaits {
@@ -219,6 +232,9 @@ pub enum NodeFact {
         /// When the next one is sent at the earliest; absent: none is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next_at: Option<Time>,
+        /// What is kept for that, where a cap counts it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reserved: Option<CapAmount>,
     },
     /// A model call or a tool call is held before it happens: by a breakpoint, by the plan's own where none is named, or as people step
     /// through the node.
@@ -283,7 +299,7 @@ impl NodeFact {
             Self::Unknown { .. } => (Topic::Node(node), &[Marked(SearchMark::Failure), Printed, LosesAttempt, StartsOrEndsNode]),
             Self::BreakHit { .. } => (Topic::Node(node), &[Marked(SearchMark::Break), Printed, HasEffects]),
             Self::ModelStarted { .. } | Self::ModelAnswers { .. } => (Topic::Call(node), &[HasEffects]),
-            Self::ModelWaits { .. } => (Topic::Call(node), &[Printed]),
+            Self::ModelWaits { .. } | Self::ModelDeferred { .. } => (Topic::Call(node), &[Printed]),
             Self::ModelSent { .. } => (Topic::Call(node), &[]),
             Self::ModelTryFailed { .. } => (Topic::Call(node), &[Printed, HasEffects]),
             Self::CallHeld { .. } => (Topic::Call(node), &[Marked(SearchMark::Break), Printed]),
@@ -307,6 +323,7 @@ macro_rules! caused {
             | Event::Node {
                 fact: NodeFact::Held { reason: $cause }
                     | NodeFact::ModelWaits { reason: $cause, .. }
+                    | NodeFact::ModelDeferred { reason: $cause, .. }
                     | NodeFact::Skipped { reason: $cause, .. }
                     | NodeFact::Passed { reason: $cause }
                     | NodeFact::Cancelled { reason: $cause }

@@ -1,6 +1,9 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{Cause, EdgeId, GateId, HeldAt, HeldCall, Mark, Moment, NextCall, SkippedBy, Time, graph::NodeIx, inner_run::Bodies};
+use super::{
+    Account, CallNeed, CapAmount, Cause, EdgeId, FailedTry, GateId, HeldAt, HeldCall, Mark, Moment, NextCall, SkippedBy, Time,
+    graph::NodeIx, inner_run::Bodies,
+};
 use crate::plan::Join;
 use serde_json::Value;
 use std::{
@@ -222,6 +225,8 @@ pub(super) struct Worker {
     pub made: BTreeMap<String, u32>,
     /// Model calls under way.
     pub models: BTreeMap<String, ModelTries>,
+    /// What is kept for the last turn of its agent.
+    pub kept: CapAmount,
 }
 
 /// A model call under way.
@@ -233,6 +238,36 @@ pub(super) struct ModelTries {
     pub inner: bool,
     /// What it waits for; absent while its answer comes.
     pub waits: Option<Cause>,
+    /// What is reserved for it; absent where no cap counts it.
+    pub held: Option<HeldAmount>,
+}
+
+/// What is reserved for a model call.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct HeldAmount {
+    pub need: CallNeed,
+    /// For the try under way.
+    pub reserved: CapAmount,
+    /// What its provider reported of tries that failed: the end of the call reports it again.
+    pub failed: CapAmount,
+    /// Whether the try under way was sent.
+    pub sent: bool,
+}
+
+impl ModelTries {
+    /// A try is sent.
+    pub fn sent(&mut self) {
+        self.waits = Some(Cause::FirstWords);
+        if let Some(held) = &mut self.held {
+            held.sent = true;
+        }
+    }
+
+    /// A try failed, and the next one is sent then, if one is.
+    pub fn failed(&mut self, failed: &FailedTry, next_at: Option<Time>) {
+        self.tries += u32::from(failed.uses_try());
+        self.waits = next_at.map(|until| Cause::NextTry { until, failed: failed.message.clone() });
+    }
 }
 
 impl Worker {
@@ -307,6 +342,8 @@ pub(super) struct Flow {
     pub outcome: FlowOutcome,
     /// How people drive it while it is at work.
     pub drive: NodeSteering,
+    /// What it takes, with all that runs inside it.
+    pub account: Account,
 }
 
 /// What people answered at a node's gates, as far as it still matters.

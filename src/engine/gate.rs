@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+use super::{BudgetScope, CallNeed};
+
 /// Names a gate within its run; counts up from 1 in order of opening.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -92,9 +94,23 @@ pub enum GateKind {
         /// The tool call under way that asks, and does nothing until it is answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         within: Option<String>,
+        /// A budget doesn't hold a model call: the answer is how much to add.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cap: Option<Box<CapQuestion>>,
     },
     /// Nobody knows whether the node took effect: a person says what becomes of it.
     UnknownEffect { text: String },
+}
+
+/// A model call that a budget doesn't hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapQuestion {
+    pub scope: BudgetScope,
+    pub model: String,
+    pub need: CallNeed,
+    /// The answer is the price of the model, which nobody knows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wants_price: bool,
 }
 
 /// What becomes of a node of which nobody knows whether it took effect. Journals of version 3 have the words of its label.
@@ -142,6 +158,11 @@ pub struct GateQuestion<'a> {
 }
 
 impl GateKind {
+    /// The model call that a budget doesn't hold, if it asks about one.
+    pub fn cap(&self) -> Option<&CapQuestion> {
+        if let Self::Question { cap, .. } = self { cap.as_deref() } else { None }
+    }
+
     /// Whether a yes is no answer: there are options or a form, an agent asks, or the text begins a question as no yes or no answers it.
     pub fn wants_answer(&self) -> bool {
         match self {

@@ -96,6 +96,9 @@ impl RunState {
             {
                 Some("this is a question: give an answer".to_string())
             }
+            (GateKind::Question { cap: Some(cap), .. }, GateReply::Answer { value } | GateReply::Modify { payload: value }) => {
+                self.cap_misfit(cap, value)
+            }
             (GateKind::Question { options, fields, call, .. }, GateReply::Answer { value } | GateReply::Modify { payload: value }) => {
                 // What an agent offers are suggestions; any other answer goes back to it too.
                 let options = if call.is_none() { options.as_slice() } else { &[] };

@@ -93,6 +93,8 @@ pub(super) struct RunGraph {
     lock_of: BTreeMap<String, u32>,
     /// The last generation of nodes that are gone, by id: who comes after them under the same id counts on.
     past: BTreeMap<NodeId, u32>,
+    /// Whether a branch has a budget, or had one.
+    pub caps_branches: bool,
 }
 
 impl RunGraph {
@@ -147,6 +149,7 @@ impl RunGraph {
     /// What policy says of a node once it is laid over the plan's defaults and the catalog.
     pub(super) fn settle(&mut self, ix: NodeIx, policy: PolicyInForce<'_>, catalog: &Catalog) {
         let tool = tool_of(policy.node).and_then(|name| catalog.tool(name));
+        self.caps_branches |= policy.node.policy.branch_budget.is_some();
         let shape = &mut self.nodes[ix];
         shape.locks.clear();
         shape.join = policy.join();
@@ -304,6 +307,7 @@ impl<'a> PolicyInForce<'a> {
             retry: self.get(|policy| policy.retry.clone()),
             timeout_s: self.get(|policy| policy.timeout_s),
             budget: self.get(|policy| policy.budget.clone()),
+            branch_budget: self.node.policy.branch_budget.clone(),
             model: self.get(|policy| policy.model.clone()),
             tools: self.get(|policy| policy.tools.clone()),
             context: self.get(|policy| policy.context),

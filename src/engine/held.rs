@@ -1,6 +1,6 @@
 //! `NextCall` and `HeldCall`: a call of a node at work before it happens, as plain data.
 
-use super::{Cause, Outgoing, cause::sentence};
+use super::{CallNeed, Cause, Outgoing, cause::sentence};
 use crate::plan::Verdict;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,6 +34,9 @@ pub struct HeldCall {
     /// Why it is held.
     #[serde(with = "sentence")]
     pub reason: Cause,
+    /// What a model call takes at most, for when it is released.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub need: Option<CallNeed>,
 }
 
 impl NextCall {

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
+use super::{CallNeed, Granted};
+
 /// What happened, as given to `Run::step`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Input {
@@ -57,7 +59,8 @@ pub enum WorkerFact {
     /// The work stopped because of (`Effect::Abort`).
     Aborted,
     /// A model is about to be asked; the answer comes as `Effect::Answer`, and no call is made without one.
-    ModelAsked { call: String, model: String },
+    /// What it takes at most is told where that can be said.
+    ModelAsked { call: String, model: String, need: Option<CallNeed> },
     /// A model call that may be made waits for a place at its provider.
     ModelWaits { call: String, reason: Cause },
     /// A model call is sent: one more try.
@@ -142,6 +145,8 @@ pub enum TimerKind {
     Retry,
     /// The attempt's working time is over.
     Timeout,
+    /// The run's is, by its budget. It is of no node.
+    Budget,
 }
 
 /// What a run asks of the world. Carried out only after the batch's events are in the journal.
@@ -170,10 +175,11 @@ pub enum Effect {
 /// The answer to a worker's `ModelAsked`, `ModelTryFailed`, `ToolAsked` or `QuestionAsked`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// Make the model call, with what people wrote meanwhile. To wrap up, it is the last turn: without tools, to return what you have.
-    Go { guidance: Vec<String>, wrap_up: bool },
-    /// Try the model call again.
-    Again { after_ms: u64 },
+    /// Make the model call, with what people wrote meanwhile, within what is granted. To wrap up, it is the last turn: without tools, to
+    /// return what you have.
+    Go { guidance: Vec<String>, wrap_up: bool, granted: Option<Granted> },
+    /// Try the model call again, within so many tokens where a cap counts them.
+    Again { after_ms: u64, tokens: Option<u64> },
     /// Run the call, with exactly these arguments; they may differ from those proposed.
     Run { args: Value },
     /// Don't run it; the text goes to the model.

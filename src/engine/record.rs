@@ -75,11 +75,19 @@ pub struct RunSettings {
     /// What holds for agents whose plan and card say nothing.
     #[serde(skip_serializing_if = "AgentLimits::is_default")]
     pub agent_limits: AgentLimits,
+    /// US dollars from which on it warns once of what it costs; 0: never.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub warn_usd: f64,
     /// The model calls that made the plan, where a model did: they count in this run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub planning: Vec<ModelCall>,
     /// What the host keeps with the run; the engine doesn't read it.
     pub host: Value,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
+fn is_nothing(usd: &f64) -> bool {
+    *usd == 0.0
 }
 
 impl RunSettings {

@@ -45,7 +45,7 @@ pub struct TokenUsage {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
-fn is_zero(count: &u64) -> bool {
+pub(super) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
@@ -118,6 +118,9 @@ pub struct ModelCall {
     pub duration_ms: u64,
     /// Why the model stopped.
     pub finish: String,
+    /// What ties it to the call that was let go; empty where nothing does.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
 }
 
 /// An answer of a model that is under way.

@@ -16,6 +16,9 @@ use std::{
     ops::Deref,
 };
 
+use super::{Account, CallNeed, TokenPrice};
+use crate::plan::Budget;
+
 /// What a run is made of, beside its plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RunCreation {
@@ -68,6 +71,31 @@ pub(super) struct RunProgress {
     /// When the last event happened.
     pub last: Time,
     pub acts: RunActs,
+    pub spending: Spending,
+}
+
+/// What its model calls take.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Spending {
+    pub account: Account,
+    /// Since when something of it is at work, and how long it was before that.
+    pub working: Option<Time>,
+    pub worked_ms: u64,
+    /// What people said that models cost of which nobody else knows it.
+    pub prices: BTreeMap<String, TokenPrice>,
+    /// Calls that fit once others have settled or people have added to a budget, oldest first.
+    pub waiting: Vec<DeferredCall>,
+}
+
+/// A model call that waits until others have settled.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct DeferredCall {
+    pub node: NodeIx,
+    pub call: String,
+    pub model: String,
+    pub need: CallNeed,
+    /// The gate that asks for more.
+    pub gate: Option<GateId>,
 }
 
 impl RunProgress {
@@ -133,6 +161,29 @@ impl RunState {
     /// The settings kept since the start.
     pub fn settings(&self) -> Option<&RunSettings> {
         self.head.as_ref().map(|head| &head.settings)
+    }
+
+    /// What its model calls have taken and keep.
+    pub fn account(&self) -> Account {
+        self.progress.spending.account
+    }
+
+    /// How long something of it was at work.
+    pub fn worked_ms(&self, now: Time) -> u64 {
+        let Spending { working, worked_ms, .. } = self.progress.spending;
+        worked_ms + working.map_or(0, |since| now.since(since))
+    }
+
+    /// When its time is up, by its budget, if it goes on as now.
+    pub(super) fn time_is_up(&self) -> Option<Time> {
+        let since = self.progress.spending.working?;
+        let cap = self.budget()?.seconds?;
+        Some(since.plus(((cap * 1e3) as u64).saturating_sub(self.progress.spending.worked_ms)))
+    }
+
+    /// What it may take.
+    pub fn budget(&self) -> Option<&Budget> {
+        self.plan().map(|plan| &plan.budget)
     }
 
     pub fn by(&self) -> Option<&Actor> {

@@ -2,10 +2,11 @@
 //! world.
 
 use super::{
-    Effect, Event, Input, Record, Time,
+    Effect, Event, Input, Record, Time, Timer, TimerKind,
     evolve::Run,
     run::{Decider, Starts},
 };
+use crate::plan::NodeId;
 
 /// One input's events and what they ask of the world. Commit `records` first, then `effects`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,7 +70,13 @@ impl Run {
     fn take(&mut self, event: Event, now: Time, batch: &mut Batch) {
         let record = Record { seq: self.seq + 1, at: now, more: true, event };
         batch.effects.extend(self.effects(&record));
+        let before = self.time_is_up();
         self.evolve(&record);
+        // The clock of the run begins to run, or may run for another time than before.
+        if let Some(at) = self.time_is_up().filter(|_| self.time_is_up() != before) {
+            let timer = Timer { node: NodeId::new(""), generation: 0, attempt: 0, kind: TimerKind::Budget };
+            batch.effects.push(Effect::SetTimer { timer, at });
+        }
         batch.records.push(record);
     }
 

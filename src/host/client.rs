@@ -12,7 +12,7 @@ pub use super::model_setup::{
 };
 pub use super::trust::{TrustItem, TrustState};
 use crate::engine::{Action, Command, GateId, ModelCall, Outcome, Record, RunId, RunStatus, Time};
-use crate::plan::{Catalog, Field, Node, NodeId, Plan};
+use crate::plan::{Budget, Catalog, Field, Node, NodeId, Plan};
 
 pub use super::inventory::Patterns;
 
@@ -134,6 +134,8 @@ pub struct PlanWish {
     pub on: Option<Box<Plan>>,
     /// Which of several plans for the same request, from 0.
     pub rival: u32,
+    /// What the run may take that it is for: planning counts.
+    pub budget: Budget,
 }
 
 impl PlanWish {

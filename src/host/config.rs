@@ -6,8 +6,8 @@
 use crate::files;
 use crate::models::config::ModelsConfig;
 use crate::plan::{
-    Verdict,
-    limits::{AgentLimits, MOST_ITERATIONS, SLOTS},
+    Verdict, WrittenBudget,
+    limits::{AgentLimits, MOST_ITERATIONS, SLOTS, WARN_USD},
     validate::nearest,
 };
 use crate::tools::{Permission, PermissionConfig, ToolsConfig};
@@ -106,7 +106,7 @@ impl Keys {
 pub struct LimitsConfig {
     /// Nodes of one run that work at the same time.
     pub slots: u32,
-    /// Most tokens of earlier results in an agent's prompt; never more than 40 % of the node's limit, else of the model's window.
+    /// Most tokens of earlier results in an agent's prompt; never more than 15 % of the node's own limit, else 40 % of the model's window.
     pub context_tokens: Option<u64>,
     /// Seconds that an agent works, without what it waits for.
     pub timeout_s: f64,
@@ -114,6 +114,10 @@ pub struct LimitsConfig {
     pub tokens: u64,
     /// Turns of an agent, 1 to 20.
     pub iterations: u32,
+    /// What all your runs together may take in a calendar day of local time: `$5`, `2M tokens`, `500 calls`, or several of these with commas between.
+    pub day: Option<WrittenBudget>,
+    /// US dollars from which on a run warns once of what it costs.
+    pub warn_usd: f64,
 }
 
 impl LimitsConfig {
@@ -130,6 +134,12 @@ impl LimitsConfig {
         if self.tokens == 0 {
             return Some(("tokens", "an agent needs some tokens: write a number above 0".to_owned()));
         }
+        if self.day.as_ref().is_some_and(|day| day.0.seconds.is_some()) {
+            return Some(("day", "a day is capped in money, tokens and calls, not in time".to_owned()));
+        }
+        if !(self.warn_usd.is_finite() && self.warn_usd > 0.0) {
+            return Some(("warn_usd", format!("{} is no amount: write US dollars above 0", self.warn_usd)));
+        }
         let iterations = 1..=MOST_ITERATIONS;
         (!iterations.contains(&self.iterations)).then(|| ("iterations", format!("write a number from 1 to {MOST_ITERATIONS}")))
     }
@@ -138,7 +148,7 @@ impl LimitsConfig {
 impl Default for LimitsConfig {
     fn default() -> Self {
         let AgentLimits { timeout_s, tokens, iterations } = AgentLimits::default();
-        Self { slots: SLOTS, context_tokens: None, timeout_s, tokens, iterations }
+        Self { slots: SLOTS, context_tokens: None, timeout_s, tokens, iterations, day: None, warn_usd: WARN_USD }
     }
 }
 

@@ -32,6 +32,17 @@ pub struct Flags {
     pub allow_host: Vec<String>,
     /// `--unknown`: what becomes of nodes of which nobody knows whether they took effect.
     pub unknown: Option<LostChoice>,
+    /// `--ask-at-cap`.
+    pub at_cap: CapPolicy,
+}
+
+/// What happens where a budget is used up and nobody is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CapPolicy {
+    /// Who gave the budget has said that it is enough: agents return what they have.
+    #[default]
+    HandBack,
+    Ask,
 }
 
 impl Flags {
@@ -293,6 +304,10 @@ impl Warden<'_> {
             let choice = self.rules.unknown?;
             return Some((GateReply::Lost { choice }, format!("--unknown {}", choice.word())));
         }
+        if gate.kind.cap().is_some() {
+            let message = "the budget is used up".to_owned();
+            return (self.rules.at_cap == CapPolicy::HandBack).then(|| (GateReply::Reject { message }, "without --ask-at-cap".to_owned()));
+        }
         let is_within = |node: &NodeId| {
             let rest = gate.node.strip_prefix(node.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[']))
@@ -343,6 +358,7 @@ struct FlagRules {
     kept_hosts: Vec<String>,
     yes: Yes,
     unknown: Option<LostChoice>,
+    at_cap: CapPolicy,
 }
 
 impl FlagRules {
@@ -360,6 +376,7 @@ impl FlagRules {
             kept_hosts,
             yes: flags.yes,
             unknown: flags.unknown,
+            at_cap: flags.at_cap,
         })
     }
 

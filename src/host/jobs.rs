@@ -36,6 +36,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
 
+use super::{config::LimitsConfig, day_cap::DayCap, purse::Purse};
+use crate::plan::WrittenBudget;
+
 /// What work is done with: the same for all runs of a host.
 pub(super) struct Kit {
     pub(super) workspace: PathBuf,
@@ -65,7 +68,7 @@ impl Kit {
     pub(super) fn new(places: &Folders, mut config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
         config.tools.sandbox.kept = Some(places.home.join("files"));
         let toolbox = Toolbox::new(&config.tools)?;
-        let models = Models::new(config.models, env, Learned::open(&places.home));
+        let models = Models::new(config.models, env, Learned::open(&places.home)).under(day_cap(places, &config.limits)?);
         let secrets = KnownSecrets::of_process(&places.workspace);
         models.teach(&secrets);
         let secrets = Arc::new(secrets);
@@ -151,6 +154,14 @@ impl Kit {
     }
 }
 
+/// The cap of the day, where people set one.
+fn day_cap(places: &Folders, limits: &LimitsConfig) -> Result<Option<Arc<dyn Purse>>, Problem> {
+    let Some(WrittenBudget(budget)) = &limits.day else { return Ok(None) };
+    let cap = DayCap::open(&places.home, budget.clone());
+    let cap = cap.map_err(|error| Problem::new(format!("the budget of the day can't be kept: {}: {error}", places.home.display())))?;
+    Ok(Some(Arc::new(cap)))
+}
+
 /// Does the jobs of one run.
 pub(super) struct Jobs {
     kit: Arc<Kit>,
@@ -191,7 +202,7 @@ impl Jobs {
                 models.responder(run, job.model.as_deref())?
             }
         };
-        let mut window = None;
+        let (mut window, mut server) = (None, None);
         let responder = match responder {
             Responder::Model { provider, name, settings } => {
                 let auto = if name == AUTO { provider.auto().await } else { None };
@@ -200,6 +211,7 @@ impl Jobs {
                 }
                 let name = auto.map_or(name, |auto| auto.name);
                 window = provider.window(&name).or_else(|| models.prices().window(&name));
+                server = Some(provider.clone());
                 let model = AgentModel { tries: models.tries(provider), port: caller.port.clone(), call: call.clone() };
                 Responder::Model { provider: Arc::new(model), name, settings }
             }
@@ -214,7 +226,7 @@ impl Jobs {
                 caller.port.report(WorkerFact::Log(format!("the tools of the MCP server `{server}` are not offered: {error}")));
             }
         }
-        let port = AgentPort { caller, prices: models.prices(), call };
+        let port = AgentPort { caller, prices: models.prices(), server, call };
         let (job, deps) = resources::gathered(job, deps, &port).await?;
         let catalog = self.kit.catalog(None);
         let mut tools = card.narrow(&catalog, job.tools.as_deref());

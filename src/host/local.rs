@@ -236,6 +236,7 @@ impl Shared {
             catalog: kept_catalog(catalog, &plan),
             slots: self.limits.slots,
             agent_limits: self.limits.agents(),
+            warn_usd: self.limits.warn_usd,
             model_slots,
             model: model.clone(),
             rehearse,

@@ -3,6 +3,7 @@
 use super::{
     client::{ModelList, ModelStatus, Problem},
     provider::Provider,
+    purse::{PlanningPurse, Purse, Purses},
     tries::{LoneModel, Tries},
 };
 use crate::agents::Responder;
@@ -14,7 +15,7 @@ use crate::models::{
     prices::Prices,
     servers::Servers,
 };
-use crate::plan::ModelFacts;
+use crate::plan::{Budget, ModelFacts};
 use crate::tools::KnownSecrets;
 use secrecy::ExposeSecret;
 use std::{
@@ -32,22 +33,35 @@ pub(super) struct Models {
     /// The way to each server, by its name for people: for all runs.
     ways: Arc<Mutex<BTreeMap<String, Arc<Provider>>>>,
     knowledge: Knowledge,
+    /// What caps the calls of all runs.
+    day: Option<Arc<dyn Purse>>,
 }
 
 impl Models {
     /// Makes ready what is configured; nothing is sent yet.
     pub(super) fn new(config: ModelsConfig, env: Lookup<'_>, learned: Learned) -> Self {
-        Self::knowing(config, env, Arc::new(learned), Arc::default())
+        Self::knowing(config, env, Arc::new(learned), Arc::default(), None)
+    }
+
+    /// The same, under a cap of all calls.
+    pub(super) fn under(self, day: Option<Arc<dyn Purse>>) -> Self {
+        Self { day, ..self }
     }
 
     /// The same by another configuration: what was learned stays, and calls go the ways that are there.
     pub(super) fn again(&self, config: ModelsConfig, env: Lookup<'_>) -> Self {
-        Self::knowing(config, env, self.knowledge.learned.clone(), self.ways.clone())
+        Self::knowing(config, env, self.knowledge.learned.clone(), self.ways.clone(), self.day.clone())
     }
 
-    fn knowing(config: ModelsConfig, env: Lookup<'_>, learned: Arc<Learned>, ways: Arc<Mutex<BTreeMap<String, Arc<Provider>>>>) -> Self {
+    fn knowing(
+        config: ModelsConfig,
+        env: Lookup<'_>,
+        learned: Arc<Learned>,
+        ways: Arc<Mutex<BTreeMap<String, Arc<Provider>>>>,
+        day: Option<Arc<dyn Purse>>,
+    ) -> Self {
         let knowledge = Knowledge { learned, prices: Arc::new(Prices::with(&config.prices, &config.windows)) };
-        Self { servers: Servers::new(&config, env, knowledge.clone()), config, ways, knowledge }
+        Self { servers: Servers::new(&config, env, knowledge.clone()), config, ways, knowledge, day }
     }
 
     /// The choice that holds until somebody makes one: what was wanted on the command line, else the configured model.
@@ -105,7 +119,8 @@ impl Models {
     /// How a model is asked: every call of runs and planning goes this way.
     pub(super) fn tries(&self, model: Arc<dyn ChatModel>) -> Tries {
         let provider = self.way(model.provider());
-        Tries { model, provider }
+        let purses = Purses { all: self.day.iter().cloned().collect(), prices: self.knowledge.prices.clone() };
+        Tries { model, provider, purses }
     }
 
     fn way(&self, server: &str) -> Arc<Provider> {
@@ -144,13 +159,17 @@ impl Models {
         self.servers.is_gateway(&self.config.resolve(choice.unwrap_or(AUTO)))
     }
 
-    /// A real model that tries its calls by itself, if the choice is one: for work outside of runs.
+    /// A real model that tries its calls by itself within a budget, if the choice is one: for work outside of runs.
     ///
     /// # Errors
     /// When a real model is chosen and none can be reached by the configuration.
-    pub(super) fn real(&self, choice: Option<&str>) -> Result<Option<Real>, NotConnected> {
-        let found = self.server_of(choice)?;
-        Ok(found.map(|(model, name)| (Arc::new(LoneModel { tries: self.tries(model) }) as Arc<dyn ChatModel>, name)))
+    pub(super) fn real(&self, choice: Option<&str>, budget: &Budget) -> Result<Option<Real>, NotConnected> {
+        let Some((model, name)) = self.server_of(choice)? else { return Ok(None) };
+        let mut tries = self.tries(model);
+        if *budget != Budget::default() {
+            tries.purses.all.push(Arc::new(PlanningPurse::new(budget.clone())));
+        }
+        Ok(Some((Arc::new(LoneModel { tries }) as Arc<dyn ChatModel>, name)))
     }
 
     /// How many calls the server works at once, where the choice is a real model.

@@ -61,7 +61,7 @@ impl Shared {
     ) -> Option<Result<Planned, Problem>> {
         let models = self.kit.models();
         // With a wrong setting nothing is planned in another way than the person asked for.
-        let (model, name) = match models.real(self.chosen().as_deref()) {
+        let (model, name) = match models.real(self.chosen().as_deref(), &wish.budget) {
             Ok(real) => real?,
             Err(not) => return Some(Err(Problem::new(not.why).hint(not.how))),
         };

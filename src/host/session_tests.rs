@@ -203,6 +203,7 @@ fn call_of(model: &str) -> ModelCall {
         cost_usd: None,
         duration_ms: 0,
         finish: String::new(),
+        id: String::new(),
     }
 }
 

@@ -114,6 +114,7 @@ fn a_project_can_set_nothing_that_leads_elsewhere_runs_or_allows_something() {
         "models.api_key_env",
         "models.api_key_command",
         "models.providers",
+        "models.prices",
         "models.by_agent",
         "permissions.allow",
         "permissions.rules",
@@ -121,6 +122,8 @@ fn a_project_can_set_nothing_that_leads_elsewhere_runs_or_allows_something() {
         "tools.mcp",
         "tools.search.url",
         "tools.command",
+        "limits.day",
+        "limits.warn_usd",
         "console.keys",
     ];
     assert_eq!(user_only.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected.into_iter().collect());

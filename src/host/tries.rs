@@ -1,7 +1,7 @@
 //! `Tries`: makes one model call in as many tries as it may have. Each goes past the limits of its provider and is on record; whoever keeps
 //! the record says whether another one follows.
 
-use super::provider::Provider;
+use super::{provider::Provider, purse::Purses};
 use crate::engine::{Cause, FailedTry, TokenUsage, TryVerdict, next_try};
 use crate::models::{AutoModel, ChatAnswer, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, tokens};
 use crate::plan::Retry;
@@ -18,6 +18,11 @@ use std::{
 /// Keeps the tries of one call on record.
 #[async_trait]
 pub(super) trait TryRecord: Send + Sync {
+    /// Tokens that the next try may take, prompt and answer, where a budget says so.
+    fn within(&self) -> Option<u64> {
+        None
+    }
+
     /// The call waits for a place at its provider.
     fn waits(&self, reason: Cause);
 
@@ -37,6 +42,7 @@ pub(super) trait TryRecord: Send + Sync {
 pub(super) struct Tries {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) provider: Arc<Provider>,
+    pub(super) purses: Purses,
 }
 
 impl Tries {
@@ -53,8 +59,14 @@ impl Tries {
         // What answers cost that were no use.
         let (mut used, mut lost) = (0, TokenUsage::default());
         loop {
-            let place = self.provider.enter(self.model.as_ref(), tokens::count_prompt(request), &|reason| record.waits(reason)).await;
+            let waits = |reason: Cause| record.waits(reason);
+            let place = self.provider.enter(self.model.as_ref(), tokens::count_prompt(request), &waits).await;
+            let mut shares = self.purses.enter(self.model.as_ref(), request, &waits).await?;
+            let most = record.within().into_iter().chain(shares.tokens()).min();
+            let bounded = most.map(|tokens| within(request, tokens)).transpose()?;
+            let request = bounded.as_ref().unwrap_or(request);
             record.sent();
+            shares.sent();
             // What this try told by itself of answers that were no use.
             let (mut begun, mut told) = (false, TokenUsage::default());
             let mut pass = |delta: Delta| match delta {
@@ -76,6 +88,7 @@ impl Tries {
             };
             let mut error = match self.model.chat(request, &mut pass).await {
                 Ok(mut reply) => {
+                    shares.settle((!reply.estimated).then_some(reply.usage), reply.cost_usd);
                     place.answered(reply.usage.total());
                     if !begun {
                         record.answers();
@@ -97,7 +110,10 @@ impl Tries {
                 drop(place);
                 used += 1;
             }
-            let failed = FailedTry { message: error.message.clone(), verdict: error.verdict, refused, otherwise: None, usage: error.usage };
+            let free = error.kind.is_free().then(TokenUsage::default);
+            let (message, usage) = (error.message.clone(), error.usage.or(free));
+            shares.settle(usage, None);
+            let failed = FailedTry { message, verdict: error.verdict, refused, otherwise: None, usage };
             let usage = error.usage.map(|usage| usage.without(told)).filter(|usage| *usage != TokenUsage::default());
             lost.add(error.usage.unwrap_or_default());
             error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
@@ -113,6 +129,18 @@ impl Tries {
             }
         }
     }
+}
+
+/// The request with an answer so long at most that both fit into so many tokens.
+fn within(request: &ChatRequest, tokens: u64) -> Result<ChatRequest, ModelError> {
+    let prompt = tokens::at_most(&request.messages, &request.tools, request.schema.as_ref());
+    let Some(room) = tokens.checked_sub(prompt).filter(|room| *room > 0) else {
+        let message = format!("the prompt may take {prompt} tokens, and {tokens} are left of the budget");
+        return Err(ModelError::new(ModelErrorKind::ContextTooLong, TryVerdict::Never, message).hint("raise the budget"));
+    };
+    let mut bounded = ChatRequest { once: true, ..request.clone() };
+    bounded.settings.max_tokens = Some(request.settings.max_tokens.map_or(room, |own| own.min(room)));
+    Ok(bounded)
 }
 
 /// The error of a call that has failed for good.

@@ -2,6 +2,7 @@
 
 use super::{
     provider::Provider,
+    purse::Purses,
     tries::{LoneModel, Tries, TryRecord},
 };
 use crate::engine::{Cause, FailedTry, TryVerdict, next_try};
@@ -34,7 +35,7 @@ impl<J: Fn(u32) -> Result<(), ModelError> + Send + Sync + 'static> AnsweringServ
     }
 
     fn tries(self: &Arc<Self>, limits: ProviderLimits) -> Tries {
-        Tries { model: self.clone(), provider: Arc::new(Provider::new("host".into(), limits)) }
+        Tries { model: self.clone(), provider: Arc::new(Provider::new("host".into(), limits)), purses: Purses::default() }
     }
 }
 
@@ -129,7 +130,11 @@ impl ChatModel for WithoutTools {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_sent_again_at_once_is_on_record_as_a_send_of_its_own() {
-    let tries = Tries { model: Arc::new(WithoutTools), provider: Arc::new(Provider::new("host".into(), ProviderLimits::default())) };
+    let tries = Tries {
+        model: Arc::new(WithoutTools),
+        provider: Arc::new(Provider::new("host".into(), ProviderLimits::default())),
+        purses: Purses::default(),
+    };
     let (answer, notes) = one(&tries, 1).await;
     assert!(answer.is_ok());
     assert_eq!(notes, ["sent", "without tools", "sent", "answers"]);

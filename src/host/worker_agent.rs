@@ -1,13 +1,13 @@
 //! An agent at work: the port through which everything that it does goes to its run.
 
 use super::{
-    worker_model::CurrentCall,
+    worker_model::{CurrentCall, ReleasedCall},
     worker_tool::{Called, Consent, ToolCaller, message_with_hint},
     workers::WorkerPort,
 };
 use crate::agents::{GoAhead, Port, Question, Refusal, ToolReply};
-use crate::engine::{Answer, MessageRole, ModelCall, ToolCall, WorkerFact};
-use crate::models::prices::Prices;
+use crate::engine::{Answer, CallNeed, MessageRole, ModelCall, ToolCall, WorkerFact};
+use crate::models::{ChatModel, prices::Prices};
 use async_trait::async_trait;
 use serde_json::Value;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub(super) struct AgentPort<'a> {
     pub(super) caller: ToolCaller<'a>,
     pub(super) prices: &'a Prices,
+    /// Where its model is asked, if one is.
+    pub(super) server: Option<Arc<dyn ChatModel>>,
     /// What its model is asked for next.
     pub(super) call: Arc<CurrentCall>,
 }
@@ -52,19 +54,22 @@ impl Port for AgentPort<'_> {
         }
     }
 
-    async fn model(&self, model: &str) -> Result<GoAhead, Refusal> {
-        let (call, go) = self.port().request_model(model).await?;
-        self.call.set(call);
+    async fn model(&self, model: &str, need: Option<CallNeed>) -> Result<GoAhead, Refusal> {
+        let need = need.zip(self.server.as_deref()).map(|(need, server)| self.prices.need(server, model, need));
+        let (id, go) = self.port().request_model(model, need).await?;
+        self.call.set(ReleasedCall { id, tokens: go.granted.map(|granted| granted.tokens) });
         Ok(go)
     }
 
     fn model_called(&self, mut call: ModelCall) {
         self.port().under_way().ends();
+        call.id = self.call.get().id;
         call.cost_usd = call.cost_usd.or_else(|| self.prices.cost(&call.model, call.usage));
         self.port().report(WorkerFact::ModelCalled(call));
     }
 
-    fn asks(&self, call: ModelCall, prompt: u64) {
+    fn asks(&self, mut call: ModelCall, prompt: u64) {
+        call.id = self.call.get().id;
         self.port().under_way().begins(call, prompt);
     }
 

@@ -5,11 +5,11 @@ use super::{
     tries::{Tries, TryRecord},
     workers::WorkerPort,
 };
-use crate::engine::{Answer, Cause, FailedTry, TryVerdict, WorkerFact};
-use crate::models::{ChatAnswer, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind};
+use crate::engine::{Answer, CallNeed, Cause, FailedTry, ModelCall, TryVerdict, WorkerFact};
+use crate::models::{ChatAnswer, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, tokens};
 use async_trait::async_trait;
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tokio::time::Instant;
@@ -21,16 +21,27 @@ pub(super) struct AgentModel {
     pub(super) call: Arc<CurrentCall>,
 }
 
+/// No call of a tool is made for an answer that may not even be this long.
+const SHORTEST_ANSWER: u64 = 64;
+
 /// The call that an agent may make; there is one at a time.
 #[derive(Debug, Default)]
-pub(super) struct CurrentCall(Mutex<String>);
+pub(super) struct CurrentCall(Mutex<ReleasedCall>);
+
+/// A call that may be made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReleasedCall {
+    pub(super) id: String,
+    /// Tokens that it may take, prompt and answer, where a budget says so.
+    pub(super) tokens: Option<u64>,
+}
 
 impl CurrentCall {
-    pub(super) fn set(&self, call: String) {
+    pub(super) fn set(&self, call: ReleasedCall) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = call;
     }
 
-    fn get(&self) -> String {
+    pub(super) fn get(&self) -> ReleasedCall {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -42,7 +53,7 @@ impl ChatModel for AgentModel {
     }
 
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
-        self.tries.chat(request, &Recorded { port: &self.port, call: &self.call.get() }, sink).await
+        self.tries.chat(request, &Recorded::new(&self.port, self.call.get()), sink).await
     }
 
     async fn list(&self) -> Result<Vec<String>, ModelError> {
@@ -65,13 +76,21 @@ impl ChatModel for ToolModel {
     }
 
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
-        let call = match self.port.request_model(&request.model).await {
-            Ok((call, _)) => call,
+        let need = CallNeed {
+            prompt: tokens::at_most(&request.messages, &request.tools, request.schema.as_ref()),
+            least: SHORTEST_ANSWER,
+            most: request.settings.max_tokens.unwrap_or(u64::MAX),
+            ..CallNeed::default()
+        };
+        let need = self.kit.models().prices().need(self.tries.model.as_ref(), &request.model, need);
+        let call = match self.port.request_model(&request.model, Some(need)).await {
+            Ok((id, go)) => ReleasedCall { id, tokens: go.granted.map(|granted| granted.tokens) },
             Err(refusal) => return Err(ModelError::new(ModelErrorKind::Refused, TryVerdict::Never, refusal.0)),
         };
         let started = Instant::now();
-        let reply = self.tries.chat(request, &Recorded { port: &self.port, call: &call }, sink).await?;
-        let mut call = reply.call(self.provider(), started.elapsed());
+        let id = call.id.clone();
+        let reply = self.tries.chat(request, &Recorded::new(&self.port, call), sink).await?;
+        let mut call = ModelCall { id, ..reply.call(self.provider(), started.elapsed()) };
         call.cost_usd = call.cost_usd.or_else(|| self.kit.models().prices().cost(&reply.model, reply.usage));
         self.port.report(WorkerFact::ModelCalled(call));
         Ok(reply)
@@ -85,33 +104,52 @@ impl ChatModel for ToolModel {
 /// A call as its run knows it.
 struct Recorded<'a> {
     port: &'a WorkerPort,
-    call: &'a str,
+    call: String,
+    /// Tokens that its next try may take.
+    tokens: Mutex<Option<u64>>,
+}
+
+impl<'a> Recorded<'a> {
+    fn new(port: &'a WorkerPort, call: ReleasedCall) -> Self {
+        Self { port, call: call.id, tokens: Mutex::new(call.tokens) }
+    }
+
+    fn tokens(&self) -> MutexGuard<'_, Option<u64>> {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[async_trait]
 impl TryRecord for Recorded<'_> {
+    fn within(&self) -> Option<u64> {
+        *self.tokens()
+    }
+
     fn waits(&self, reason: Cause) {
-        self.port.report(WorkerFact::ModelWaits { call: self.call.to_owned(), reason });
+        self.port.report(WorkerFact::ModelWaits { call: self.call.clone(), reason });
     }
 
     fn sent(&self) {
         self.port.under_way().is_sent(true);
-        self.port.report(WorkerFact::ModelSent { call: self.call.to_owned() });
+        self.port.report(WorkerFact::ModelSent { call: self.call.clone() });
     }
 
     fn again(&self, failed: FailedTry) {
-        self.port.report(WorkerFact::ModelTryFailed { call: self.call.to_owned(), failed });
+        self.port.report(WorkerFact::ModelTryFailed { call: self.call.clone(), failed });
     }
 
     fn answers(&self) {
-        self.port.report(WorkerFact::ModelAnswers { call: self.call.to_owned() });
+        self.port.report(WorkerFact::ModelAnswers { call: self.call.clone() });
     }
 
     async fn failed(&self, failed: FailedTry) -> Option<Duration> {
         self.port.under_way().is_sent(false);
-        let call = self.call.to_owned();
+        let call = self.call.clone();
         match self.port.ask(call.clone(), WorkerFact::ModelTryFailed { call, failed }).await {
-            Answer::Again { after_ms } => Some(Duration::from_millis(after_ms)),
+            Answer::Again { after_ms, tokens } => {
+                *self.tokens() = tokens;
+                Some(Duration::from_millis(after_ms))
+            }
             Answer::Go { .. } | Answer::Run { .. } | Answer::Refused { .. } | Answer::Value(_) => None,
         }
     }

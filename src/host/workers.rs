@@ -25,6 +25,8 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
+use crate::engine::CallNeed;
+
 /// How long stopped workers may take to clean up before they are left to the system, or to end what they say before it is cut off.
 const FAREWELL: Duration = Duration::from_secs(5);
 
@@ -175,11 +177,11 @@ impl WorkerPort {
         self.ask(id, WorkerFact::ToolAsked { call, verdict, why, leaves: leaves.map(Box::new) }).await
     }
 
-    /// Asks whether a model may be called, and waits until it may. Gives the call's id too.
-    pub(super) async fn request_model(&self, model: &str) -> Result<(String, GoAhead), Refusal> {
+    /// Asks whether a model may be called that takes so much at most, and waits until it may. Gives the call's id too.
+    pub(super) async fn request_model(&self, model: &str, need: Option<CallNeed>) -> Result<(String, GoAhead), Refusal> {
         let call = uuid::Uuid::now_v7().simple().to_string();
-        match self.ask(call.clone(), WorkerFact::ModelAsked { call: call.clone(), model: model.to_owned() }).await {
-            Answer::Go { guidance, wrap_up } => Ok((call, GoAhead { guidance, wrap_up })),
+        match self.ask(call.clone(), WorkerFact::ModelAsked { call: call.clone(), model: model.to_owned(), need }).await {
+            Answer::Go { guidance, wrap_up, granted } => Ok((call, GoAhead { guidance, wrap_up, granted })),
             Answer::Refused { message } => Err(Refusal(message)),
             Answer::Again { .. } | Answer::Run { .. } | Answer::Value(_) => Err(Refusal("the model call was not released".to_owned())),
         }

@@ -263,6 +263,7 @@ impl ModelClient {
                     reply.usage.add(lost);
                     // By the name of the model that answered: another one's price is none.
                     reply.cost_usd = reply.cost_usd.or_else(|| self.knowledge.prices.cost(&reply.model, reply.usage));
+                    reply.cost_usd = reply.cost_usd.or(self.costs_nothing().then_some(0.0));
                     return Ok(reply);
                 }
                 Err(failure) => failure,
@@ -274,6 +275,12 @@ impl ModelClient {
             lost.add(usage.unwrap_or_default());
             failure.error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
             let less = (lesser_sends < LESSER_SENDS).then(|| self.less(request, &features, cap, &failure)).flatten();
+            // What an answer took that was no use is for the caller to settle before there is another one.
+            if let Some((less, found)) = less.as_ref().filter(|_| request.once && !failure.error.kind.is_free()) {
+                self.knowledge.learned.keep(&self.endpoint.host, &request.model, less, *found);
+                failure.error.verdict = TryVerdict::Again;
+                return Err(self.clean(*failure.error));
+            }
             let Some((less, found)) = less else {
                 // An answer that ignored the schema in every form is asked for in the last one from now on.
                 if holds == Some(Lasting::ForNow) {
@@ -433,6 +440,10 @@ impl ChatModel for ModelClient {
 
     async fn slots(&self) -> Option<u32> {
         self.local_slots().await
+    }
+
+    fn costs_nothing(&self) -> bool {
+        self.traits.is_local || self.known_local.get().is_some()
     }
 
     fn window(&self, model: &str) -> Option<u64> {

@@ -48,6 +48,11 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// Whether its calls cost nothing: it runs on the user's own machine.
+    fn costs_nothing(&self) -> bool {
+        false
+    }
+
     /// How many tokens a model takes in, as far as that is known without asking.
     fn window(&self, _model: &str) -> Option<u64> {
         None
@@ -89,6 +94,9 @@ pub struct ChatRequest {
     /// Structured output wanted, if any.
     pub schema: Option<OutputSchema>,
     pub settings: ModelSettings,
+    /// It is paid once: an answer that is no use is not asked for again, in another way, before the caller says so.
+    #[serde(skip)]
+    pub once: bool,
 }
 
 impl ChatRequest {
@@ -210,6 +218,7 @@ impl ChatAnswer {
             cost_usd: self.cost_usd,
             duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             finish: self.finish.word().to_owned(),
+            id: String::new(),
         }
     }
 }
@@ -290,11 +299,22 @@ pub enum ModelErrorKind {
     Nonsense,
     /// The provider's filter refused.
     Refused,
+    /// A budget outside of the run doesn't hold it; nothing was sent.
+    OverBudget,
 }
 
 impl ModelErrorKind {
     /// Whether such a failure shows that the server did nothing: the call was refused at the door, or never came there.
     pub fn proves_nothing_began(self) -> bool {
         matches!(self, Self::RateLimit | Self::NoRoute)
+    }
+
+    /// Whether the server said that it gives no answer, or was never reached: nothing is charged for that.
+    pub fn is_free(self) -> bool {
+        match self {
+            Self::NoKey | Self::WrongKey | Self::UnknownModel | Self::ContextTooLong | Self::RateLimit | Self::NoRoute => true,
+            Self::Server | Self::BadRequest | Self::Unlisted | Self::OverBudget => true,
+            Self::Timeout | Self::CutStream | Self::Nonsense | Self::Refused => false,
+        }
     }
 }

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-use crate::engine::TokenUsage;
+use super::ChatModel;
+use crate::engine::{CallNeed, TokenPrice, TokenUsage};
 use crate::plan::listed;
 
 /// The price of a model in US dollars per million tokens.
@@ -93,11 +94,26 @@ impl Prices {
         listed(&self.outputs, model).copied()
     }
 
+    /// What a call needs of caps, with what is known of its model: the longest answer that it gives, and the dearest of its prices.
+    pub fn need(&self, server: &dyn ChatModel, model: &str, need: CallNeed) -> CallNeed {
+        let nano = |usd: f64| (usd * 1_000.0).ceil() as u64;
+        let dearest = |price: f64, others: &[Option<f64>]| nano(others.iter().flatten().fold(price, |most, other| most.max(*other)));
+        let price = self.of(model).map(|price| TokenPrice {
+            prompt: dearest(price.prompt, &[price.cached, price.cache_written]),
+            answer: dearest(price.completion, &[price.reasoning]),
+        });
+        let price = price.or_else(|| server.costs_nothing().then(TokenPrice::default));
+        CallNeed { most: need.most.min(self.output(model).unwrap_or(UNKNOWN_OUTPUT)), price, ..need }
+    }
+
     /// What a call cost in US dollars, if the model's price is known.
     pub fn cost(&self, model: &str, usage: TokenUsage) -> Option<f64> {
         Some(self.of(model)?.of(usage))
     }
 }
+
+/// Tokens of the longest answer that is asked of a model of which nobody knows how much it writes, where a cap counts them.
+const UNKNOWN_OUTPUT: u64 = 8_192;
 
 #[cfg(test)]
 mod tests {

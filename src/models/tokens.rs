@@ -4,7 +4,7 @@ pub use crate::text::tokens as count;
 
 use crate::engine::TokenUsage;
 
-use super::{CallRequest, ChatMessage, ChatRequest};
+use super::{CallRequest, ChatMessage, ChatRequest, OutputSchema, ToolOffer};
 
 /// Tokens that every message costs beside its text (role, separators).
 const PER_MESSAGE: u64 = 4;
@@ -20,6 +20,39 @@ pub fn count_prompt(request: &ChatRequest) -> u64 {
     let schema = request.schema.as_ref().map_or(0, |schema| count(&schema.schema.to_string()));
     messages + tools + schema
 }
+
+/// Tokens that no prompt of these parts passes, whatever its tokenizer and its template: one a byte, and what templates put around.
+pub fn at_most(messages: &[ChatMessage], tools: &[ToolOffer], schema: Option<&OutputSchema>) -> u64 {
+    let bytes = |text: &str| text.len() as u64;
+    let of_message = |message: &ChatMessage| match message {
+        ChatMessage::System { content } | ChatMessage::User { content } => bytes(content),
+        ChatMessage::Tool { call, content } => bytes(call) + bytes(content),
+        ChatMessage::Assistant { content, calls } => {
+            let calls = calls.iter().map(|call| AROUND_TOOL + bytes(&call.id) + bytes(&call.name) + bytes(&call.arguments));
+            bytes(content) + calls.sum::<u64>()
+        }
+    };
+    let messages: u64 = messages.iter().map(|message| AROUND_MESSAGE + of_message(message)).sum();
+    let of_tool = |tool: &ToolOffer| AROUND_TOOL + bytes(&tool.name) + bytes(&tool.description) + bytes(&tool.parameters.to_string());
+    let tools: u64 = tools.iter().map(of_tool).sum::<u64>() + if tools.is_empty() { 0 } else { AROUND_TOOLS };
+    AROUND_PROMPT + messages + tools + schema.map_or(0, of_schema)
+}
+
+/// The same of a schema for the answer, which may be put in words.
+pub fn of_schema(schema: &OutputSchema) -> u64 {
+    AROUND_SCHEMA + schema.name.len() as u64 + schema.schema.to_string().len() as u64
+}
+
+/// Tokens that templates put around a message.
+const AROUND_MESSAGE: u64 = 16;
+/// Around a tool or a call of one.
+const AROUND_TOOL: u64 = 64;
+/// Before the tools: how to call them.
+const AROUND_TOOLS: u64 = 512;
+/// Around a schema: how to answer by it.
+const AROUND_SCHEMA: u64 = 256;
+/// Around it all.
+const AROUND_PROMPT: u64 = 64;
 
 /// Estimated tokens of an answer: its text and the calls that it asks for.
 pub fn count_answer(text: &str, calls: &[CallRequest]) -> u64 {

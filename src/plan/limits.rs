@@ -9,6 +9,8 @@ pub const SLOTS: u32 = 16;
 pub const AGENT_TOKENS: u64 = 10_000;
 /// Work time of an agent node, without what it waits for.
 pub const AGENT_SECONDS: f64 = 60.0;
+/// US dollars from which on a run warns once of what it costs.
+pub const WARN_USD: f64 = 1.0;
 /// Turns of an agent.
 pub const AGENT_ITERATIONS: u32 = 5;
 /// The limits of an agent node where its plan and its card say nothing.
@@ -44,8 +46,10 @@ pub const MOST_ITERATIONS: u32 = 20;
 pub const MOST_ATTEMPTS: u32 = 20;
 /// Tokens that a model takes in of which nobody knows how many.
 pub const UNKNOWN_WINDOW: u64 = 32_768;
-/// The largest share that results of earlier steps take in an agent's prompt: of a limit that somebody wrote, else of the model's window.
+/// The largest share that results of earlier steps take in an agent's prompt, of the model's window.
 pub const CONTEXT_PERCENT: u64 = 40;
+/// The same of a limit that somebody wrote: there a prompt counts a token a byte before it is sent, which is about four times as many.
+pub const LIMITED_CONTEXT_PERCENT: u64 = 15;
 /// The longest value in characters that is put into the text that refers to it; a longer one is below it.
 pub const LONGEST_IN_PLACE: usize = 200;
 /// The class that agents of hybrid plans ask for where they name no model.

@@ -351,6 +351,9 @@ pub struct Policy {
     /// Caps for this node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// Caps for this node and what only it feeds, together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch_budget: Option<Budget>,
     /// Model for this node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

@@ -42,6 +42,62 @@ fn the_cost_is_the_sum_of_what_the_server_reported_by_whatever_it_is_summed_up()
     program.run(&["cost", "--since", "2099-01-01"]).code(0).says(&["no model was asked"]);
 }
 
+/// Tokens that a request lets the answer have at most.
+fn most(body: &Value) -> Option<u64> {
+    ["max_tokens", "max_completion_tokens"].iter().find_map(|field| body[*field].as_u64())
+}
+
+#[test]
+fn a_run_asks_for_no_more_than_its_budget_leaves_and_makes_no_call_that_does_not_fit() {
+    let server = ChatServer::start(vec![Reply::Text("a line".into())]);
+    let program = program(&server);
+    program.run(&["run", "p.json", "--budget", "lots"]).code(2).says(&["`lots` is no budget", "`200k tokens`"]);
+    program.run(&["run", "p.json", "--budget", "100 tokens"]).code(5).says(&["the budget of the run is used up: of 100 tokens 0 are used"]);
+    assert_eq!(server.asked().len(), 0);
+    program.run(&["run", "p.json", "--budget", "$20, 12k tokens"]).code(0);
+    let asked: Vec<u64> = server.requests().iter().map(|body| most(body).expect("a cap for the answer")).collect();
+    assert!(asked.len() == 2 && asked.iter().all(|most| (64..12_000).contains(most)), "{asked:?}");
+    program.run(&["run", "p.json"]).code(0);
+    assert!(server.requests()[2..].iter().all(|body| most(body).is_none()), "nobody wrote a limit");
+}
+
+#[test]
+fn at_the_cap_a_run_without_a_person_returns_what_it_has_or_asks_if_it_is_told_to() {
+    let server = ChatServer::start(vec![Reply::Text("a line".into())]);
+    let program = program(&server);
+    program.run(&["run", "p.json", "--budget", "2 calls"]).code(0);
+    let shown = program.json(&["show", "last", "--json"]);
+    assert_eq!((&shown["nodes"][0]["mark"], &shown["nodes"][1]["mark"]), (&Value::Null, &json!("budget_exhausted")), "{shown}");
+    let asks = program.run(&["run", "p.json", "--budget", "2 calls", "--ask-at-cap"]).code(7);
+    assert!(asks.err.contains("The budget of the run is used up: of 2 model calls 1 are used"), "{asks}");
+    program.run(&["answer", "last", "two", "-m", "$3"]).code(1).says(&["that is not what the budget of the run counts", "`5 calls`"]);
+    program.run(&["answer", "last", "two", "-m", "3 calls", "--ask-at-cap"]).code(0);
+    let shown = program.json(&["show", "last", "--json"]);
+    assert_eq!(shown["nodes"][1]["mark"], Value::Null, "{shown}");
+}
+
+#[test]
+fn eight_processes_together_take_what_a_day_may_take_and_no_more() {
+    let server = ChatServer::start(vec![Reply::Text("a line".into())]);
+    let program = program(&server);
+    program.configure("[limits]\nday = \"5 calls\"\n");
+    std::thread::scope(|threads| {
+        (0..8).for_each(|_| drop(threads.spawn(|| program.run(&["run", "p.json"]))));
+    });
+    assert_eq!(server.asked().len(), 5);
+    program.run(&["run", "p.json"]).code(5).says(&["the budget of today is used up: of 5 model calls 5 are used", "[limits]"]);
+    assert_eq!(server.asked().len(), 5);
+}
+
+#[test]
+fn planning_counts_in_the_budget_of_the_run_that_it_is_for() {
+    let server = ChatServer::start(vec![Reply::Text("no plan".into())]);
+    let program = program(&server);
+    let refused = program.run(&["run", "write two lines about bees", "--budget", "1k tokens"]).code(1);
+    assert!(refused.err.contains("the budget of the run is used up: of 1,000 tokens 0 are used"), "{refused}");
+    assert_eq!(server.asked().len(), 0);
+}
+
 #[test]
 fn a_branch_does_not_count_what_its_parent_took_and_an_unknown_price_is_no_zero() {
     let server = ChatServer::start(["first", "second", "third"].map(|text| Reply::Text(text.into())).to_vec());

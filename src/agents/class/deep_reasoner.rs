@@ -7,7 +7,7 @@ use crate::agents::prompt::Prompt;
 use crate::agents::session::{CallPermit, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use crate::agents::tokens;
 use crate::engine::{Done, Mark, MessageRole, NodeError};
-use crate::models::ChatMessage;
+use crate::models::{ChatMessage, OutputSchema};
 
 /// Most questions that are answered one by one.
 const MOST_QUESTIONS: usize = 5;
@@ -87,7 +87,7 @@ impl Reasoning<'_, '_> {
 
     /// One call on the way; `None` when the tokens have to be kept for the answer.
     async fn stage(&mut self, name: &str, task: &str) -> Result<Option<String>, NodeError> {
-        let permit = self.permit().await?;
+        let permit = self.permit(task, None).await?;
         if self.session.wraps_up() {
             self.permit = Some(permit);
             return Ok(None);
@@ -118,7 +118,7 @@ impl Reasoning<'_, '_> {
         }
         .to_owned();
         loop {
-            let permit = self.permit().await?;
+            let permit = self.permit(&task, check.asked().as_ref()).await?;
             let messages = self.fitting(&task);
             let Some(cap) = self.session.room(&messages, &[]) else {
                 return Err(limit("too few tokens are left for an answer", "raise the node's `budget.tokens`"));
@@ -131,7 +131,7 @@ impl Reasoning<'_, '_> {
             let result = answer::parse(&text);
             let result = match check.judge(&result) {
                 Ok(result) => result,
-                Err(fault) if self.calls_left == 0 || repaired => fault.settle(result, self.session.port)?,
+                Err(fault) if self.calls_left == 0 || repaired || self.session.is_at_cap() => fault.settle(result, self.session.port)?,
                 Err(fault) => {
                     repaired = true;
                     self.notes.push(("answer so far".to_owned(), text));
@@ -139,17 +139,20 @@ impl Reasoning<'_, '_> {
                     continue;
                 }
             };
-            let stopped = self.session.wraps_up().then_some(Mark::Stopped);
+            let stopped = self.session.wraps_up().then(|| self.session.early_mark());
             let exhausted = || self.shortened.then_some(Mark::BudgetExhausted);
             return Ok(Done { result, mark: stopped.or_else(exhausted) });
         }
     }
 
     /// The permit for the next call; what people said with it is on record, and in every call from here on.
-    async fn permit(&mut self) -> Result<CallPermit, NodeError> {
+    async fn permit(&mut self, task: &str, schema: Option<&OutputSchema>) -> Result<CallPermit, NodeError> {
         let permit = match self.permit.take() {
             Some(permit) => permit,
-            None => self.session.permit().await?,
+            None => {
+                let messages = self.messages(task, None);
+                self.session.permit(&messages, &[], schema).await?
+            }
         };
         if let Some(text) = self.session.take_guidance() {
             self.session.port.message(MessageRole::User, &text);

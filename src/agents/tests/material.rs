@@ -74,7 +74,7 @@ async fn what_was_cut_of_the_context_is_in_the_log_of_the_node() {
     stage.job.max_tokens = 10_000;
     stage.run().await.unwrap();
     let notes = stage.notes();
-    assert!(notes[0].contains("tokens of `long` were cut") && notes[0].contains("may use 4000 tokens"), "{notes:?}");
+    assert!(notes[0].contains("tokens of `long` were cut") && notes[0].contains("may use 1500 tokens"), "{notes:?}");
     assert!(user(&stage.requests()[0]).contains("tokens of `long` were cut]\n</material>"));
     let mut narrow = AgentStage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
     narrow.execution.context_tokens = Some(500);

@@ -108,6 +108,7 @@ struct Desk {
     /// What people say before each model call, in turn.
     goes: Mutex<VecDeque<GoAhead>>,
     asked: Mutex<usize>,
+    needs: Mutex<Vec<CallNeed>>,
     together: Option<Barrier>,
     /// Whether the node was stopped and has had its time.
     overdue: bool,
@@ -132,7 +133,8 @@ impl Port for Desk {
         self.answers.lock().unwrap().pop_front().ok_or_else(|| Refusal("nobody answers".to_string()))
     }
 
-    async fn model(&self, _model: &str) -> Result<GoAhead, Refusal> {
+    async fn model(&self, _model: &str, need: Option<CallNeed>) -> Result<GoAhead, Refusal> {
+        self.needs.lock().unwrap().extend(need);
         *self.asked.lock().unwrap() += 1;
         Ok(self.goes.lock().unwrap().pop_front().unwrap_or_default())
     }
@@ -323,11 +325,11 @@ fn user(request: &ChatRequest) -> String {
 }
 
 fn guided(words: &str) -> GoAhead {
-    GoAhead { guidance: vec![words.into()], wrap_up: false }
+    GoAhead { guidance: vec![words.into()], ..GoAhead::default() }
 }
 
 fn stopped() -> GoAhead {
-    GoAhead { guidance: Vec::new(), wrap_up: true }
+    GoAhead { wrap_up: true, ..GoAhead::default() }
 }
 
 fn steered(stage: AgentStage, goes: Vec<GoAhead>) -> AgentStage {

@@ -55,9 +55,9 @@ const fn of(
 }
 
 use KeyContext::{
-    Act, Always, Breaks, Compare, Confirm, Deps, Draft, Editor, Filter, Findings, Form, Found, Gate, Global, Graph, Help, Inbox, Inspector,
-    Inventory, Line, Log, LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Start, StartRows, Timeline, Trace, Tree,
-    Versus, Why, Words,
+    Act, Always, Breaks, Compare, Confirm, Cost, Deps, Draft, Editor, Filter, Findings, Form, Found, Gate, Global, Graph, Help, Inbox,
+    Inspector, Inventory, Line, Log, LogFilter, Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Start, StartRows, Timeline, Trace,
+    Tree, Versus, Why, Words,
 };
 
 pub const GROUPS: &[&[ConsoleCommand]] =
@@ -76,6 +76,7 @@ const APP: &[ConsoleCommand] = &[
     row("app.timeline", &["6"], Global, ("Timeline", "timeline", "when each node of the shown run waited and worked"), when::some_run, |model, _| actions::run::screen(model, Screen::Timeline)),
     row("app.trace", &["7"], Global, ("Trace", "trace", "what led to the selected node's result"), when::some_run, actions::origins::trace),
     row("app.inventory", &["8"], Global, ("Agents and tools", "", "agents, tools, servers and rules, and how they were used"), when::always, actions::inventory::screen),
+    row("app.cost", &["9"], Global, ("Cost", "cost", "what the model calls of the shown run took, and what for"), when::some_run, actions::cost::screen),
     row("app.graph", &["v", "4"], Global, ("Graph, or back to the tree", "graph", "the plan as boxes and lines; press again for the tree"), when::always, |model, _| model.toggle(Screen::Graph)),
     row("app.model", &["M"], Global, ("Model", "", "which model is used; connect one or switch"), when::always, actions::app::model),
     row("app.trust", &[], Global, ("Trust workspace files", "", "cards and settings it brings; shows what each changes"), when::always, actions::app::trust),
@@ -162,6 +163,7 @@ const PLAN: &[ConsoleCommand] = &[
     row("plan.edit_outside", &["E"], Tree, ("Edit its text in $EDITOR", "", "objective, arguments, code, value or question"), when::changing_nodes, actions::plan::edit_outside),
     row("plan.edit_all", &["ctrl-e"], Tree, ("Edit the plan in $EDITOR", "", "the whole plan as JSON text"), when::editing, actions::plan::edit_all),
     row("plan.inputs", &["I"], Tree, ("Inputs of the plan", "inputs", "the values that nodes use as {{inputs.…}}"), when::editing_nodes, actions::plan::inputs),
+    row("plan.budget", &[], Plan, ("Budget", "budget", "caps on money, tokens and calls, of the plan or the shown run"), when::changing_nodes, actions::cost::budget),
     row("plan.goal", &["O"], Tree, ("Goal of the plan", "", "what the plan is for, in your words; agents read it"), when::editing_nodes, actions::plan::goal),
     row("plan.worker", &["w"], Tree, ("Change agent or tool", "", "picks another one from the catalog"), when::changing_worker, actions::plan::worker),
     row("plan.gate", &["p"], Tree, ("Ask before or after", "", "asks you before it runs, after, both, or never"), when::changing_nodes, actions::plan::gate),
@@ -244,6 +246,9 @@ const LOG: &[ConsoleCommand] = &[
     row("timeline.node", &["enter"], Timeline, ("To its node", "to node", "shows the node in the tree"), when::has_nodes, |model, _| model.go(Screen::Plan)),
     row("timeline.trace", &["o"], Timeline, ("Trace its result", "trace", "what led to the selected node's result"), when::node_shown, actions::origins::trace),
     row("trace.go", &["enter"], Trace, ("Go there", "go there", "to the node, its tool calls, or the reply in the log"), when::node_shown, actions::origins::go),
+    row("cost.group", &["o"], Cost, ("Sum up otherwise", "sum up otherwise", "by node, agent, model or tool"), when::run_shown, actions::cost::group),
+    row("cost.budget", &["$"], Cost, ("Change the budget", "budget", "caps on money, tokens and calls of this run"), when::run_present, actions::cost::budget),
+    row("cost.node", &["enter"], Cost, ("To its node", "to node", "shows the selected node in the tree"), when::run_shown, actions::cost::node),
     row("trace.from", &["o"], Trace, ("Trace from here", "trace from here", "what led to this line's result"), when::node_shown, actions::origins::from_here),
     row("log.filter_older", &["up"], LogFilter, ("Earlier filter", "earlier", "what you filtered by before"), when::typed_before, actions::typing::older),
     row("log.filter_newer", &["down"], LogFilter, ("Later filter, or keep", "", "the next filter; after the last, back to the events"), when::always, actions::typing::newer),

@@ -34,6 +34,7 @@ pub fn contexts(model: &Model) -> Vec<KeyContext> {
         (Screen::Log, _) => around(&[KeyContext::Log], &[]),
         (Screen::Timeline, _) => around(&[KeyContext::Timeline], &[]),
         (Screen::Trace, _) => around(&[KeyContext::Trace], &[]),
+        (Screen::Cost, _) => around(&[KeyContext::Cost], &[]),
         (Screen::Plan, Focus::Request) if replay.is_none() && model.at_start() => vec![Request, KeyContext::StartRows, Always],
         (Screen::Plan, Focus::Request) if replay.is_none() => vec![Request, Always],
         (Screen::Plan, Focus::Filter) => vec![Filter, Always],

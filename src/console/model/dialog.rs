@@ -55,6 +55,8 @@ pub enum LineThen {
     Rename(NodeId),
     /// The plan's new goal.
     Goal,
+    /// What the run may take; empty for no cap.
+    Budget,
     /// The edge's new condition; empty for none.
     Condition(Box<Edge>),
     /// The file to write the plan into.
@@ -148,12 +150,12 @@ impl EditorDialog {
 impl LineThen {
     /// Whether leaving it would lose words of a person that are nowhere else.
     pub fn is_written(&self) -> bool {
-        matches!(self, Self::Reject(_) | Self::Why | Self::Goal | Self::Condition(_) | Self::Break(_))
+        matches!(self, Self::Reject(_) | Self::Why | Self::Goal | Self::Budget | Self::Condition(_) | Self::Break(_))
     }
 
     /// Whether it edits something that is there, so that a line left as it was changes nothing.
     pub fn is_edit(&self) -> bool {
-        matches!(self, Self::Rename(_) | Self::Goal | Self::Condition(_))
+        matches!(self, Self::Rename(_) | Self::Goal | Self::Budget | Self::Condition(_))
     }
 }
 

@@ -202,6 +202,7 @@ contexts! {
     LogFilter Never "Filter line of the log" "",
     Timeline OnItsScreen "Timeline" "on the timeline",
     Trace OnItsScreen "Trace" "on the trace",
+    Cost OnItsScreen "Cost" "on the cost screen",
     Versus OnItsScreen "Differences between two runs" "in the comparison of two runs",
     Graph OnItsScreen "Graph" "on the graph",
     Inspector Never "Inspector" "in the inspector",

@@ -3,6 +3,7 @@
 mod act;
 mod confirm;
 mod context;
+mod cost;
 mod dialog;
 mod doc;
 pub mod docs;
@@ -49,6 +50,7 @@ pub use dialog::FormThen;
 pub use act::{Offer, Proposal};
 pub use confirm::{Confirm, Confirmed, NewPlan};
 pub use context::contexts;
+pub use cost::{CostGroup, CostRow, CostView};
 pub use dialog::{Asks, Branching, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, ListOf, ReaderDialog, Reading};
 pub use doc::{Doc, DocLine, LABEL};
 pub use drawing::{FoldedGraph, STAGE_GUTTER, StageRow, Stages, address, outermost};
@@ -248,6 +250,11 @@ impl Model {
                 let trace = self.shown_run_mut()?.trace.as_mut()?;
                 let len = trace.lines().len();
                 Some((&mut trace.place, len))
+            }
+            Screen::Cost => {
+                let cost = &mut self.shown_run_mut()?.cost;
+                let len = cost.rows().len();
+                Some((&mut cost.place, len))
             }
             Screen::Plan | Screen::Graph | Screen::Inbox | Screen::Log | Screen::Timeline => None,
         }
@@ -469,6 +476,7 @@ impl Model {
             Screen::Log => self.shown_run().map_or(0, |view| view.log.len()),
             Screen::Timeline => self.shown_run().map_or(0, |view| view.seen().run.nodes().count()),
             Screen::Versus => self.runs.versus.as_ref().map_or(0, |versus| versus.len() + 1),
+            Screen::Cost => self.shown_run().map_or(0, |view| view.cost.rows().len()),
             Screen::Trace => self.shown_run().and_then(|view| view.trace.as_ref()).map_or(0, |trace| trace.lines().len()),
         };
         let below = match self.replay() {

@@ -61,6 +61,8 @@ pub enum Screen {
     Timeline,
     /// Where a result of the shown run came from.
     Trace,
+    /// What the model calls of the shown run took.
+    Cost,
     /// Two runs side by side.
     Versus,
 }
@@ -69,7 +71,7 @@ impl Screen {
     /// Whether it shows the plan or the run that is on the stage, with what goes on there.
     pub fn shows_stage(self) -> bool {
         match self {
-            Self::Plan | Self::Graph | Self::Log | Self::Timeline | Self::Trace => true,
+            Self::Plan | Self::Graph | Self::Log | Self::Timeline | Self::Trace | Self::Cost => true,
             Self::Inbox | Self::Runs | Self::Inventory | Self::Compare | Self::Versus => false,
             Self::Stats => false,
         }
@@ -274,14 +276,14 @@ impl Location {
             // The details come when they are asked for.
             Screen::Graph => entries == 0 || self.focus != Focus::Inspector,
             Screen::Plan | Screen::Runs | Screen::Inventory | Screen::Compare => entries == 0,
-            Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => entries == 0,
+            Screen::Log | Screen::Timeline | Screen::Trace | Screen::Cost | Screen::Versus => entries == 0,
         };
         if alone {
             return (body, none);
         }
         // Lines of a log and bars are long: what is beside them needs more room.
         let (from, (part, of)) = match self.screen {
-            Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => (LINES_SIDE_BY_SIDE, (5, 9)),
+            Screen::Log | Screen::Timeline | Screen::Trace | Screen::Cost | Screen::Versus => (LINES_SIDE_BY_SIDE, (5, 9)),
             Screen::Inbox => (SIDE_BY_SIDE, (1, 2)),
             // A wider terminal never shows shorter titles: the card stands below them as long as they would be cut beside it.
             Screen::Plan => (SIDE_BY_SIDE.max(wanted.columns + wanted.lane.min(LEAST_LANE) + CARD), (5, 9)),
@@ -324,7 +326,7 @@ impl Location {
             Screen::Timeline => (6, body.height * 7 / 10),
             Screen::Plan if matches!(card, CardRoom::Output { is_read: true, .. }) => (2, 2),
             Screen::Plan if card == CardRoom::Gate => (5, (body.height / 2).min(body.height - GATE)),
-            Screen::Plan | Screen::Inventory => (6, body.height * 11 / 20),
+            Screen::Plan | Screen::Inventory | Screen::Cost => (6, body.height * 11 / 20),
             Screen::Runs => (3, body.height * 11 / 20),
             Screen::Stats => (6, body.height * 11 / 20),
         };
@@ -368,6 +370,7 @@ mod tests {
                 Screen::Log,
                 Screen::Timeline,
                 Screen::Trace,
+                Screen::Cost,
                 Screen::Versus,
             ] {
                 for focus in [Focus::Tree, Focus::Inspector, Focus::Request] {

@@ -6,6 +6,7 @@ mod asking;
 mod attention;
 mod cases;
 mod compare;
+mod costs;
 mod editing;
 mod fixing;
 mod graph;
@@ -341,6 +342,7 @@ pub fn plan() -> Plan {
         "dagdeck": 1,
         "goal": "list the rust files and count their lines",
         "budget": {"tokens": 10000},
+        "owner": "ada",
         "nodes": [
             {"id": "list", "tool": "list_directory", "args": {"path": "src"}},
             {"id": "count", "code": "return Object.keys(deps).length;", "depends_on": ["list"]},

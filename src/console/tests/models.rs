@@ -9,7 +9,7 @@ use crate::engine::{Cause, Time, WorkerFact};
 fn asking() -> Deck {
     let mut deck = Deck::running(80, 24);
     deck.select("scan");
-    deck.fact("scan", WorkerFact::ModelAsked { call: "m".into(), model: "small".into() });
+    deck.fact("scan", WorkerFact::ModelAsked { call: "m".into(), model: "small".into(), need: None });
     deck
 }
 

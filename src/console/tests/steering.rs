@@ -102,7 +102,7 @@ fn a_held_call_is_told_with_its_exact_arguments_and_the_keys_that_let_it_go() {
 fn the_log_tells_held_and_started_calls_by_their_kinds() {
     let mut deck = held();
     deck.keys("s");
-    deck.fact("scan", WorkerFact::ModelAsked { call: "2".into(), model: "large".into() });
+    deck.fact("scan", WorkerFact::ModelAsked { call: "2".into(), model: "large".into(), need: None });
     deck.keys("s 5 /");
     deck.type_text("kind:model");
     let screen = deck.screen();

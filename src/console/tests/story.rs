@@ -302,7 +302,7 @@ fn hostile_text_in_ids_titles_arguments_and_results_is_shown_escaped() {
         screens.push(deck.screen());
     }
     deck.start(deck.plan.clone(), Vec::new());
-    deck.fact("b", WorkerFact::ModelAsked { call: "1".into(), model: EVIL.into() });
+    deck.fact("b", WorkerFact::ModelAsked { call: "1".into(), model: EVIL.into(), need: None });
     deck.done("b", json!({EVIL: EVIL}));
     deck.start(deck.plan.clone(), Vec::new());
     deck.keys("<");

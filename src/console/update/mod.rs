@@ -107,6 +107,9 @@ pub fn prepare(model: &mut Model, now: Time) {
         if model.place.screen == Screen::Trace {
             run.refresh_trace();
         }
+        if model.place.screen == Screen::Cost {
+            run.refresh_cost();
+        }
         if matches!(model.place.screen, Screen::Timeline | Screen::Graph) {
             run.refresh_chart(now);
         }

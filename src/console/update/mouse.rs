@@ -44,9 +44,15 @@ fn click(model: &mut Model, list: Rect, detail: Rect, at: Position) {
     let above = match model.place.screen {
         Screen::Stats => 1,
         Screen::Timeline | Screen::Versus => 1 + AXIS,
-        Screen::Plan | Screen::Graph | Screen::Inbox | Screen::Runs | Screen::Inventory | Screen::Compare | Screen::Log | Screen::Trace => {
-            1
-        }
+        Screen::Plan
+        | Screen::Graph
+        | Screen::Inbox
+        | Screen::Runs
+        | Screen::Inventory
+        | Screen::Compare
+        | Screen::Log
+        | Screen::Trace
+        | Screen::Cost => 1,
     };
     let Some(row) = (at.y - list.y).checked_sub(above).map(usize::from) else { return };
     model.place.focus = Focus::Tree;
@@ -89,7 +95,7 @@ fn click(model: &mut Model, list: Rect, detail: Rect, at: Position) {
             let row = model.place.first_bar + row;
             origins::step(model, |at, len| if row < len { row } else { at });
         }
-        Screen::Runs | Screen::Inventory | Screen::Compare | Screen::Versus | Screen::Trace => {
+        Screen::Runs | Screen::Inventory | Screen::Compare | Screen::Versus | Screen::Trace | Screen::Cost => {
             if let Some((place, len)) = model.list_mut()
                 && place.top + row < len
             {

@@ -117,6 +117,7 @@ fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'stat
         Some(KeyContext::Versus) => "app.help app.back versus.node move.down app.runs app.quit",
         Some(KeyContext::Timeline) => TIMELINE,
         Some(KeyContext::Trace) => TRACE,
+        Some(KeyContext::Cost) => "app.help cost.group cost.node cost.budget move.down app.timeline app.log app.back app.quit",
         Some(KeyContext::Tree | KeyContext::Run) if run == Some(true) => RUN_GOES_ON,
         Some(KeyContext::Tree | KeyContext::Run) if run == Some(false) => RUN_ENDED,
         Some(KeyContext::Tree | KeyContext::Run) if model.plan().nodes.is_empty() => {

@@ -8,7 +8,7 @@ use crate::console::model::{Model, PlanScreen, RunView, Screen, StopKind, texts}
 use crate::console::theme::Role;
 use crate::engine::{CountedNodes, GateId, NodeCounts, RunStatus, Time, Totals, elapsed};
 use crate::host::client::Driver;
-use crate::text::{Glyph, Plain, began, counted, duration, stopwatch};
+use crate::text::{Glyph, Plain, began, cost, count, counted, duration, stopwatch};
 
 /// Texts one after the other with how they look.
 type Pieces = Vec<(Plain, Role)>;
@@ -136,8 +136,10 @@ fn place(model: &Model, now: Time, pen: &Pen<'_>) -> Header {
         (Screen::Stats, _) => named("Statistics"),
         (Screen::Runs, _) => named("Runs"),
         (Screen::Inventory, _) => named("Agents and tools"),
-        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Plan) => plan(model, now, pen),
-        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Run(id)) => {
+        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace | Screen::Cost, PlanScreen::Plan) => {
+            plan(model, now, pen)
+        }
+        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace | Screen::Cost, PlanScreen::Run(id)) => {
             let goes_on = !model.runs.is_imported(id);
             model.runs.get(id).map(|view| run((view, goes_on), (now, &model.look.zone), pen)).unwrap_or_default()
         }
@@ -280,12 +282,25 @@ fn took(view: &RunView, now: Time, zone: &TimeZone) -> Pieces {
         took.push((time, Role::Dim));
     }
     let spent = Totals::from(view.seen().spent);
+    let budget = view.seen().run.budget().cloned().unwrap_or_default();
+    let account = view.seen().run.account();
+    let of = |cap: Option<Plain>| cap.map_or_else(Plain::default, |cap| Plain::line(" of ").then(&cap));
+    // Of what is capped, how near it is to its cap is seen.
+    let near = |used: f64, cap: Option<f64>| if cap.is_some_and(|cap| used >= cap * NEAR) { Role::Warning } else { Role::Dim };
     if spent.tokens > 0 {
-        took.push((spent.tokens_label().then(&Plain::line(" tokens")), Role::Dim));
+        let label = spent.tokens_label().then(&of(budget.tokens.map(count))).then(&Plain::line(" tokens"));
+        took.push((label, near(account.used.tokens as f64, budget.tokens.map(|cap| cap as f64))));
     }
-    took.extend(spent.money_label().map(|money| (money, Role::Dim)));
+    took.extend(spent.money_label().map(|money| (money.then(&of(budget.usd.map(cost))), near(account.used.usd(), budget.usd))));
+    if let Some(cap) = budget.model_calls.filter(|_| account.used.calls > 0) {
+        let label = count(account.used.calls).then(&of(Some(count(cap)))).then(&Plain::line(" calls"));
+        took.push((label, near(account.used.calls as f64, Some(cap as f64))));
+    }
     took
 }
+
+/// The part of a cap from which on what is used is a warning.
+const NEAR: f64 = 0.8;
 
 /// How much is done, as a bar.
 fn bar(counts: NodeCounts, role: Role, pen: &Pen<'_>) -> Pieces {

@@ -3,6 +3,7 @@
 mod act;
 mod called;
 mod compare;
+mod cost;
 mod dialogs;
 mod doc;
 mod empty;
@@ -100,6 +101,7 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Log => log::draw(model, pen, &layout, shown),
         Screen::Timeline => timeline::draw(model, now, pen, &layout),
         Screen::Trace => trace::draw(model, now, pen, &layout),
+        Screen::Cost => cost::draw(model, pen, &layout),
         Screen::Versus => versus::draw(model, pen, &layout),
     }
     scrub::draw(model, pen, layout.scrub);

@@ -66,11 +66,18 @@ impl Decider<'_> {
         let mut events = Vec::new();
         for pending in worker.pending.iter().filter(|pending| pending.decided) {
             let Some((gate, decided)) = pending.gate().and_then(|gate| self.decided(gate)) else { continue };
+            if gate.kind.cap().is_some() && !events.is_empty() {
+                // What it may take is judged once the others have theirs.
+                continue;
+            }
             let is_question = matches!(gate.kind, GateKind::Question { .. });
             let goes_back =
                 matches!(decided.decision, GateReply::Reject { .. }) && (is_question || self.doc(ix).and_then(tool_of).is_none());
             if let Some(end) = self.ended_by(ix, decided).filter(|_| !goes_back) {
                 return end;
+            }
+            if let Some(cap) = gate.kind.cap() {
+                return vec![self.cap_reply(ix, cap, &decided.decision, &pending.call, now)];
             }
             events.push(self.delivery(ix, gate, &decided.decision, &pending.call));
         }

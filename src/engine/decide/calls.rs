@@ -1,10 +1,13 @@
 //! What a node's calls call for before they happen: a model call and a tool call is held where people step through the node or a
 //! breakpoint says so, refused where the node is to stop, and only then started, asked about, or denied.
 
-use super::breaks::BreakpointFacts;
+use super::{
+    breaks::BreakpointFacts,
+    budget::{AtCap, Grant},
+};
 use crate::engine::run::Decider;
 use crate::engine::{
-    Cause, Event, GateKind, HeldCall, NextCall, NodeFact, Outgoing, Time, ToolCall, WorkerFact,
+    CallNeed, Cause, Event, GateKind, HeldCall, NextCall, NodeFact, Outgoing, Time, ToolCall, WorkerFact,
     flow::{Pending, Wait},
     gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, tool_of},
@@ -22,9 +25,9 @@ pub(super) struct JudgedCall<'a> {
 
 impl Decider<'_> {
     /// A model is about to be asked.
-    pub(super) fn decide_model(&self, ix: NodeIx, call: &str, model: &str) -> Vec<Event> {
+    pub(super) fn decide_model(&self, ix: NodeIx, (call, model): (&str, &str), need: Option<&CallNeed>, now: Time) -> Vec<Event> {
         let next = NextCall::Model { model: model.to_string() };
-        vec![self.hold_call(ix, call, next).unwrap_or_else(|| self.model_event(ix, call, model))]
+        vec![self.hold_call(ix, call, next, need).unwrap_or_else(|| self.model_event(ix, (call, model), need, AtCap::Ask, now))]
     }
 
     /// Proposed, then held, started, refused, or asked about.
@@ -33,7 +36,7 @@ impl Decider<'_> {
         let JudgedCall { verdict, why, leaves } = judged;
         let (why, leaves) = (why.to_string(), leaves.cloned().map(Box::new));
         let next = NextCall::Tool { tool: call.tool.clone(), args: call.args.clone(), verdict, why, leaves };
-        let follows = self.hold_call(ix, &call.id, next).unwrap_or_else(|| self.tool_event(ix, call, judged, now));
+        let follows = self.hold_call(ix, &call.id, next, None).unwrap_or_else(|| self.tool_event(ix, call, judged, now));
         [proposed].into_iter().chain(self.with_owed(ix, follows)).collect()
     }
 
@@ -44,7 +47,7 @@ impl Decider<'_> {
             return vec![refused];
         }
         let (options, fields, call) = (options.clone(), fields.clone(), Some(call.clone()));
-        let kind = GateKind::Question { text: text.clone(), options, fields, call, within: within.clone() };
+        let kind = GateKind::Question { text: text.clone(), options, fields, call, within: within.clone(), cap: None };
         self.with_owed(ix, self.gate_event(ix, kind, payload.clone(), text.clone(), now))
     }
 
@@ -57,7 +60,7 @@ impl Decider<'_> {
     }
 
     /// Holds a call where somebody wants to look at it first.
-    fn hold_call(&self, ix: NodeIx, call: &str, next: NextCall) -> Option<Event> {
+    fn hold_call(&self, ix: NodeIx, call: &str, next: NextCall, need: Option<&CallNeed>) -> Option<Event> {
         let drive = &self.flows[ix].drive;
         if drive.stopped_by.is_some() || self.was_released(ix, &next) {
             return None;
@@ -71,23 +74,29 @@ impl Decider<'_> {
             None if drive.into => (None, Cause::SteppingThrough { node: self.id_of(ix) }),
             None => return None,
         };
-        let held = Box::new(HeldCall { call: call.to_string(), next, reason });
+        let held = Box::new(HeldCall { call: call.to_string(), next, reason, need: need.copied() });
         Some(self.fact(ix, NodeFact::CallHeld { point, held }))
     }
 
-    /// A model call goes, with what people have to say to the agent. Calls that a tool makes are no turns of the agent.
-    fn model_event(&self, ix: NodeIx, call: &str, model: &str) -> Event {
-        let next = NextCall::Model { model: model.to_string() };
+    /// A model call goes, with what people have to say to the agent; or it waits, asks for more, or is refused, where a cap counts it.
+    /// Calls that a tool makes are no turns of the agent.
+    pub(super) fn model_event(&self, ix: NodeIx, (call, model): (&str, &str), need: Option<&CallNeed>, at_cap: AtCap, now: Time) -> Event {
+        let (call, model) = (call.to_string(), model.to_string());
+        let reserved = match self.grant(ix, &model, need, at_cap) {
+            Grant::Uncapped => None,
+            Grant::Reserved(reserved) => Some(reserved),
+            Grant::Later(reason) => {
+                return self.fact(ix, NodeFact::ModelDeferred { call, model, need: need.copied().unwrap_or_default(), reason });
+            }
+            Grant::Ask(asked) => return self.cap_gate(ix, call, model, *asked, now),
+            Grant::Never(message) => return self.fact(ix, NodeFact::ToolRefused { call, message }),
+        };
+        let next = NextCall::Model { model: model.clone() };
         let is_turn = self.flows[ix].worker.as_ref().is_some_and(|worker| !worker.asks_from_tool(&next));
-        self.fact(
-            ix,
-            NodeFact::ModelStarted {
-                call: call.to_string(),
-                model: model.to_string(),
-                guidance: if is_turn { self.unheard(ix).to_vec() } else { Vec::new() },
-                wrap_up: is_turn && self.flows[ix].drive.stopped_by.is_some(),
-            },
-        )
+        let at_cap = reserved.as_ref().is_some_and(|reserved| reserved.at_cap);
+        let guidance = if is_turn { self.unheard(ix).to_vec() } else { Vec::new() };
+        let wrap_up = is_turn && (at_cap || self.flows[ix].drive.stopped_by.is_some());
+        self.fact(ix, NodeFact::ModelStarted { call, model, guidance, wrap_up, reserved })
     }
 
     /// What was rejected before never runs unasked, and private data leaves only by a yes that was given for its place.
@@ -153,13 +162,14 @@ impl Decider<'_> {
         let Some(pending) = worker.pending.iter().find(|pending| pending.decided) else { return Vec::new() };
         let Pending { wait, call, .. } = pending;
         match wait {
+            Wait::Gate { gate, .. } if self.is_cap_question(*gate) => self.deliver_cap(ix, *gate, call, now),
             Wait::Gate { gate, .. } => {
                 let void = || Event::GateVoided { gate: *gate, reason: Cause::NodeStopping };
                 let is_open = self.gate_run(*gate).is_some_and(|run| run.end == GateEnd::Open);
                 self.refused_by_stop(ix, call).into_iter().chain(is_open.then(void)).collect()
             }
             Wait::Hold { held, .. } => match &held.next {
-                NextCall::Model { model } => vec![self.model_event(ix, call, model)],
+                NextCall::Model { model } => vec![self.model_event(ix, (call, model), held.need.as_ref(), AtCap::Ask, now)],
                 NextCall::Tool { tool, args, verdict, why, leaves } => {
                     let call = ToolCall { id: call.clone(), tool: tool.clone(), args: args.clone() };
                     let judged = JudgedCall { verdict: *verdict, why, leaves: leaves.as_deref() };

@@ -30,6 +30,12 @@ impl Decider<'_> {
         {
             return self.deliver_answers(ix, now);
         }
+        if starts == Starts::Now {
+            let deferred = self.follow_deferred(now);
+            if !deferred.is_empty() {
+                return deferred;
+            }
+        }
         if starts == Starts::Now
             && let Some(ix) = self.next_start()
         {
@@ -205,8 +211,14 @@ impl Decider<'_> {
         let text = value.as_str().unwrap_or(&ask.text).to_string();
         let shown = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
         let payload = serde_json::Value::Object(shown.collect());
-        let kind =
-            GateKind::Question { text: text.clone(), options: ask.options.clone(), fields: ask.fields.clone(), call: None, within: None };
+        let kind = GateKind::Question {
+            text: text.clone(),
+            options: ask.options.clone(),
+            fields: ask.fields.clone(),
+            call: None,
+            within: None,
+            cap: None,
+        };
         vec![self.gate_event(ix, kind, payload, text, now)]
     }
 

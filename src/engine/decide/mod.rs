@@ -5,6 +5,7 @@ mod again;
 mod answer;
 mod bodies;
 mod breaks;
+mod budget;
 mod calls;
 mod command;
 mod edits;
@@ -82,6 +83,9 @@ impl Decider<'_> {
     }
 
     fn decide_timer(&self, timer: &Timer, unfinished: Option<&UnfinishedAnswer>, now: Time) -> Vec<Event> {
+        if timer.kind == TimerKind::Budget {
+            return self.decide_time_up(now);
+        }
         let Some(ix) = self.graph.find(&timer.node) else { return Vec::new() };
         let node = &self.nodes[ix];
         if (node.generation, node.attempt) != (timer.generation, timer.attempt) {
@@ -89,7 +93,7 @@ impl Decider<'_> {
         }
         match timer.kind {
             TimerKind::Retry if self.flows[ix].phase == Phase::Resting => vec![self.ready_event(ix)],
-            TimerKind::Retry => Vec::new(),
+            TimerKind::Retry | TimerKind::Budget => Vec::new(),
             TimerKind::Timeout => self.decide_timeout(ix, unfinished, now),
         }
     }

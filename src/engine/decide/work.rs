@@ -2,8 +2,9 @@
 
 use super::calls::JudgedCall;
 use crate::engine::run::Decider;
-use crate::engine::{Cause, ErrorKind, Event, FailedTry, NodeError, NodeFact, Time, WorkerFact, graph::NodeIx, tries};
+use crate::engine::{Cause, ErrorKind, Event, FailedTry, ModelCall, NodeError, NodeFact, Time, WorkerFact, graph::NodeIx, tries};
 use crate::plan::{NodeId, Retry};
+use crate::text::{cost, thousands};
 
 impl Decider<'_> {
     pub(super) fn decide_work(&self, ix: NodeIx, fact: &WorkerFact, now: Time) -> Vec<Event> {
@@ -12,7 +13,7 @@ impl Decider<'_> {
             WorkerFact::Failed(error) => self.decide_failure(ix, error.clone(), now),
             WorkerFact::HandedBack { error, result } => self.fail(ix, error.clone(), Some(result.clone())),
             WorkerFact::Aborted => self.cancel(ix, &Cause::WorkerStopped),
-            WorkerFact::ModelAsked { call, model } => self.decide_model(ix, call, model),
+            WorkerFact::ModelAsked { call, model, need } => self.decide_model(ix, (call, model), need.as_ref(), now),
             WorkerFact::ModelWaits { call, reason } => {
                 vec![self.fact(ix, NodeFact::ModelWaits { call: call.clone(), reason: reason.clone() })]
             }
@@ -29,7 +30,7 @@ impl Decider<'_> {
             }
             WorkerFact::QuestionAsked { .. } => self.decide_question(ix, fact, now),
             WorkerFact::QuestionOver { call, why } => self.decide_question_over(ix, call, why),
-            WorkerFact::ModelCalled(call) => vec![self.fact(ix, NodeFact::ModelCalled { call: call.clone() })],
+            WorkerFact::ModelCalled(call) => self.decide_called(ix, call),
             WorkerFact::Message { role, content } => vec![self.fact(ix, NodeFact::Message { role: *role, content: content.clone() })],
             WorkerFact::Output(text) => vec![self.fact(ix, NodeFact::Output { text: text.clone() })],
             WorkerFact::Thought(text) => vec![self.fact(ix, NodeFact::Thought { text: text.clone() })],
@@ -75,7 +76,29 @@ impl Decider<'_> {
         let number = self.tries_of(ix, call) + 1;
         let seed = format!("{}/{}", self.seed(ix), self.nodes[ix].attempt);
         let next_at = tries::next_try(&self.retry(ix), number, failed, &seed).map(|wait| now.plus(wait));
-        self.fact(ix, NodeFact::ModelTryFailed { call: call.to_string(), number, failed: failed.clone(), next_at })
+        let (next_at, reserved) = match (next_at, self.held_amount(ix, call)) {
+            // What is sent otherwise goes on with what was reserved.
+            (Some(at), Some(held)) if failed.otherwise.is_none() => {
+                let reserved = self.next_reservation(ix, held, failed);
+                (reserved.map(|_| at), reserved)
+            }
+            (next_at, _) => (next_at, None),
+        };
+        self.fact(ix, NodeFact::ModelTryFailed { call: call.to_string(), number, failed: failed.clone(), next_at, reserved })
+    }
+
+    /// A call that ended; one for which more is charged than was asked for is noted.
+    fn decide_called(&self, ix: NodeIx, call: &ModelCall) -> Vec<Event> {
+        let beyond = self.held_amount(ix, &call.id).map_or(0, |held| held.beyond(call));
+        let note = |label: &str, text: String| self.fact(ix, NodeFact::Noted { label: label.to_owned(), text });
+        let more = || note("charged more", format!("{} charged {} tokens more than it was asked for", call.provider, thousands(beyond)));
+        let warns = self.settings().map_or(0.0, |settings| settings.warn_usd);
+        let before = self.progress.spending.account.used;
+        let after = before.plus(self.taken_by_call(ix, call));
+        let is_passed = warns > 0.0 && (before.usd()..after.usd()).contains(&warns);
+        let dear = || note("costs", format!("the run has cost {} by now; it warns from {} on", cost(after.usd()), cost(warns)));
+        let called = self.fact(ix, NodeFact::ModelCalled { call: call.clone() });
+        [called].into_iter().chain((beyond > 0).then(more)).chain(is_passed.then(dear)).collect()
     }
 
     /// Tries that a model call has used.

@@ -173,6 +173,7 @@ fn makes(settled: PolicyInForce<'_>) -> (&NodeKind, bool, Policy) {
         retry: None,
         timeout_s: None,
         budget: None,
+        branch_budget: None,
         cache: None,
         locks: None,
         ..settled.laid_over()

@@ -8,10 +8,12 @@ use crate::engine::{
     run::RunState,
 };
 use crate::plan::NodeId;
+use std::collections::BTreeMap;
 
 impl RunState {
     /// A yes was for the run where it was given: what has not ended is asked about again.
     pub(super) fn forget_approvals(&mut self) {
+        self.forget_spending();
         self.gates.hosts.clear();
         for ix in self.all_nodes().filter(|&ix| !self.is_over(ix)).collect::<Vec<_>>() {
             self.flows[ix].gates.owed.clear();
@@ -60,7 +62,7 @@ impl RunState {
     }
 
     /// What a call is counted by: the same call of a later attempt has the same name.
-    fn call_name(&self, next: &NextCall) -> String {
+    pub(super) fn call_name(&self, next: &NextCall) -> String {
         match next {
             NextCall::Model { model } => format!("model {model}"),
             NextCall::Tool { tool, args, .. } => self.call_key(tool, args),
@@ -84,7 +86,7 @@ impl RunState {
         self.count_call(ix, name);
     }
 
-    fn count_call(&mut self, ix: NodeIx, name: String) {
+    pub(super) fn count_call(&mut self, ix: NodeIx, name: String) {
         if let Some(worker) = &mut self.flows[ix].worker {
             *worker.made.entry(name).or_default() += 1;
         }
@@ -151,22 +153,29 @@ impl RunState {
 
     /// The worker hears that its model call may go.
     pub(super) fn model_started(&mut self, ix: NodeIx, call: &str, model: &str, last_turn: bool, heard: usize, at: Time) {
-        let was_held = self.flows[ix].worker.as_ref().is_some_and(|worker| worker.pending.iter().any(|pending| pending.call == call));
-        if !was_held {
-            self.count_call(ix, self.call_name(&NextCall::Model { model: model.to_string() }));
-        }
-        self.take_slot(ix, at);
+        self.begin_model(ix, call, model, None, at);
         if let Some(worker) = &mut self.flows[ix].worker {
             worker.heard += heard;
-            let inner = worker.calls > 0;
-            if !inner {
-                // An agent's turns come one after the other.
-                worker.models.clear();
-            }
-            worker.models.insert(call.to_string(), ModelTries { tries: 0, inner, waits: None });
         }
         self.flows[ix].drive.on_last_turn |= last_turn;
         self.deliver(ix, call);
+    }
+
+    /// The node comes to a model call, which goes, or waits for this.
+    pub(super) fn begin_model(&mut self, ix: NodeIx, call: &str, model: &str, waits: Option<Cause>, at: Time) {
+        let was_held = self.flows[ix].worker.as_ref().is_some_and(|worker| worker.pending.iter().any(|pending| pending.call == call));
+        let was_deferred = self.undefer(ix, call);
+        if !was_held && !was_deferred {
+            self.count_call(ix, self.call_name(&NextCall::Model { model: model.to_string() }));
+        }
+        self.take_slot(ix, at);
+        let Some(worker) = &mut self.flows[ix].worker else { return };
+        worker.tick(at);
+        let inner = worker.calls > 0;
+        // An agent's turns come one after the other.
+        let over = if inner { BTreeMap::new() } else { std::mem::take(&mut worker.models) };
+        worker.models.insert(call.to_string(), ModelTries { tries: 0, inner, waits, held: None });
+        self.drop_calls(ix, over.values());
     }
 
     /// Something happens to a model call under way, by which the clock of its node may stop or run.

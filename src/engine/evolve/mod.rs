@@ -6,6 +6,7 @@ pub(super) mod calls;
 pub(super) mod count;
 mod live_edit;
 pub(super) mod rerun;
+mod spend;
 pub(super) mod steer;
 pub(super) mod undo;
 mod worker;
@@ -15,7 +16,7 @@ use crate::engine::{
     Time, WorkSpan,
     evolve::bodies::times,
     evolve::count::GenerationChange,
-    flow::{ForwardedResult, Phase, PhasePart, Worker},
+    flow::{ForwardedResult, ModelTries, Phase, PhasePart, Worker},
     graph::{NodeIx, tool_of},
     inner_run::{Bodies, InnerRunIx, Inputs},
     queue::Queue,
@@ -26,6 +27,8 @@ use crate::engine::{
 use crate::plan::{Plan, limits::SLOTS};
 use serde_json::{Map, Value};
 use std::{collections::BTreeSet, ops::Deref, sync::Arc};
+
+use crate::engine::CapAmount;
 
 /// A run: its state, which only its events change.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -118,7 +121,7 @@ impl RunState {
             | Event::Carried
             | Event::Refused { .. } => {}
         }
-        self.progress.last = at;
+        self.happened(at);
     }
 
     /// Lets a node's clock run while it works, and only then. What runs inside a node is its work.
@@ -134,6 +137,7 @@ impl RunState {
 
     /// The process that drove the run so far ended with its last event: nobody worked from then on.
     fn was_idle(&mut self, at: Time) {
+        self.stop_clock(self.progress.last);
         for (node, flow) in self.nodes.iter_mut().zip(&self.flows) {
             node.span.rest(self.progress.last);
             if flow.phase.part().is_inside() {
@@ -178,16 +182,18 @@ impl RunState {
             NodeFact::Interrupted { reason, .. } => self.interrupted(ix, reason),
             NodeFact::Unknown { reason } => self.lost(ix, reason),
             NodeFact::BreakHit { moment, kept, reason, .. } => self.broke(ix, *moment, kept, reason),
-            NodeFact::ModelStarted { call, model, guidance, wrap_up } => {
+            NodeFact::ModelStarted { call, model, guidance, wrap_up, reserved } => {
                 self.model_started(ix, call, model, *wrap_up, guidance.len(), at);
+                self.reserve(ix, call, reserved.as_deref());
             }
+            NodeFact::ModelDeferred { call, model, need, reason } => self.defer(ix, (call.as_str(), model.as_str()), *need, reason, at),
             NodeFact::ModelWaits { call, reason } => self.model_call(ix, call, at, |call| call.waits = Some(reason.clone())),
-            NodeFact::ModelSent { call, .. } => self.model_call(ix, call, at, |call| call.waits = Some(Cause::FirstWords)),
+            NodeFact::ModelSent { call, .. } => self.model_call(ix, call, at, ModelTries::sent),
             NodeFact::ModelAnswers { call } => self.model_call(ix, call, at, |call| call.waits = None),
-            NodeFact::ModelTryFailed { call, failed, next_at, .. } => self.model_call(ix, call, at, |call| {
-                call.tries += u32::from(failed.uses_try());
-                call.waits = next_at.map(|until| Cause::NextTry { until, failed: failed.message.clone() });
-            }),
+            NodeFact::ModelTryFailed { call, failed, next_at, reserved, .. } => {
+                self.try_failed(ix, call, failed, *reserved);
+                self.model_call(ix, call, at, |call| call.failed(failed, *next_at));
+            }
             NodeFact::CallHeld { held, .. } => self.call_held(ix, held, at),
             NodeFact::ToolStarted { call, .. } => self.tool_started(ix, call, at),
             NodeFact::ToolFinished { call, report } => self.tool_finished(ix, call, report, at),
@@ -196,6 +202,7 @@ impl RunState {
             // A rehearsal asks no model: its figures are estimates of what one would take.
             NodeFact::ModelCalled { call } if call.provider == REHEARSAL => {}
             NodeFact::ModelCalled { call } => {
+                self.settle(ix, call);
                 let lineage = &mut self.nodes[ix].lineage;
                 lineage.spent.add(Spent::of(call));
                 lineage.model = Some(call.model.clone());
@@ -216,6 +223,8 @@ impl RunState {
         let slots = if head.settings.slots == 0 { SLOTS } else { head.settings.slots };
         let model_slots = head.settings.model_slots.as_ref().map_or(u32::MAX, |model| model.slots);
         self.queue = Queue::new(slots, model_slots);
+        self.progress.spending.account.used =
+            head.settings.planning.iter().fold(CapAmount::default(), |all, call| all.plus(CapAmount::of(call)));
         self.head = Some(Box::new(head));
         let inputs = Inputs::new(plan.inputs.clone(), None);
         self.add_inner(Arc::new(plan), None, String::new(), inputs);

@@ -25,6 +25,9 @@ impl RunState {
         owners.into_iter().for_each(|owner| self.nodes[owner].inside.waiting += 1);
         match &gate.kind {
             GateKind::Permission { call, .. } | GateKind::Question { call: Some(call), .. } => {
+                if let Some(cap) = gate.kind.cap() {
+                    self.ask_for_more(ix, call, cap, gate.id);
+                }
                 // A call that was held before is not any more: it asks.
                 self.deliver(ix, call);
                 let inner = matches!(gate.kind, GateKind::Question { within: Some(_), .. });
@@ -81,7 +84,10 @@ impl RunState {
                 }
                 self.call_decided(ix, id, decision);
             }
-            (GateKind::Question { call: Some(_), .. }, _) => {
+            (GateKind::Question { call: Some(_), cap, .. }, _) => {
+                if let (Some(cap), GateReply::Answer { value } | GateReply::Modify { payload: value }) = (cap, decision) {
+                    self.answered_cap(cap, value);
+                }
                 self.settle_owed(ix, &gate);
                 self.question_decided(ix, id, decision);
             }
@@ -216,6 +222,9 @@ impl RunState {
 
     /// The worker hears about a call; it goes on once nothing else is pending.
     pub(super) fn answer_delivered(&mut self, ix: NodeIx, call: &str, at: Time) {
+        if self.undefer(ix, call) {
+            self.model_call(ix, call, at, |call| call.waits = None);
+        }
         let Some(worker) = &self.flows[ix].worker else { return };
         if !worker.pending.iter().any(|pending| pending.call == call) {
             return;
@@ -312,6 +321,7 @@ impl RunState {
         }
         self.flows[ix].gates.owed.extend(worker.pending.iter().filter(|pending| pending.decided).filter_map(Pending::gate));
         self.agenda.remove(&ix);
+        self.drop_spending(ix, &worker);
     }
 
     pub(super) fn drop_locks(&mut self, ix: NodeIx) {

@@ -37,6 +37,7 @@ fn call(tokens: u64) -> WorkerFact {
         cost_usd: Some(0.5),
         duration_ms: 1,
         finish: "stop".into(),
+        id: String::new(),
     })
 }
 

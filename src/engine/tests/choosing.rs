@@ -66,7 +66,7 @@ fn as_many_start_at_once_as_the_new_models_server_takes() {
 fn what_a_model_was_saying_when_the_time_of_its_node_was_up_counts_and_is_handed_back() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
     for fact in [
-        WorkerFact::ModelAsked { call: "1".into(), model: "m".into() },
+        WorkerFact::ModelAsked { call: "1".into(), model: "m".into(), need: None },
         WorkerFact::ModelSent { call: "1".into() },
         WorkerFact::ModelAnswers { call: "1".into() },
     ] {
@@ -75,7 +75,7 @@ fn what_a_model_was_saying_when_the_time_of_its_node_was_up_counts_and_is_handed
     world.now += 120_000;
     let usage = TokenUsage::of(10, 20);
     let (model, provider, finish) = ("m".into(), "p".into(), "time limit".into());
-    let call = ModelCall { model, provider, usage, estimated: true, cost_usd: None, duration_ms: 1, finish };
+    let call = ModelCall { model, provider, usage, estimated: true, cost_usd: None, duration_ms: 1, finish, id: String::new() };
     let unfinished = Some(Box::new(UnfinishedAnswer { call, text: "so far".into() }));
     let timer = Timer { node: "a".into(), generation: 1, attempt: 1, kind: TimerKind::Timeout };
     world.step(Input::TimerDue { timer, unfinished });

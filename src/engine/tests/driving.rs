@@ -7,11 +7,11 @@ use crate::plan::*;
 use serde_json::{Value, json};
 
 fn go(guidance: &[&str], wrap_up: bool) -> Answer {
-    Answer::Go { guidance: guidance.iter().map(|words| (*words).to_string()).collect(), wrap_up }
+    Answer::Go { guidance: guidance.iter().map(|words| (*words).to_string()).collect(), wrap_up, granted: None }
 }
 
 fn model(world: &mut World, id: &str, call: &str) -> Vec<Event> {
-    world.fact(id, WorkerFact::ModelAsked { call: call.into(), model: "m".into() })
+    world.fact(id, WorkerFact::ModelAsked { call: call.into(), model: "m".into(), need: None })
 }
 
 fn held(world: &World, id: &str) -> Vec<String> {

@@ -48,6 +48,7 @@ fn a_result_is_traced_to_its_roots_with_each_node_once() {
         cost_usd: Some(0.5),
         duration_ms: 1,
         finish: "stop".into(),
+        id: String::new(),
     };
     world.fact("b", WorkerFact::ModelCalled(call("m1")));
     world.fact("b", WorkerFact::ModelCalled(call("m2")));

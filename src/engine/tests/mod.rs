@@ -6,6 +6,8 @@ mod asking;
 mod bodies;
 mod breaking;
 mod breaking_properties;
+mod budget_properties;
+mod budgets;
 mod cases;
 mod choosing;
 mod decisions;

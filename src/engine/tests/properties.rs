@@ -271,7 +271,7 @@ impl Player {
                 self.calls += 1;
                 let call = format!("m{}", self.calls);
                 self.workers.alive.get_mut(&(node.clone(), attempt)).unwrap().insert(call.clone(), false);
-                self.work(&node, attempt, WorkerFact::ModelAsked { call, model: "m".into() });
+                self.work(&node, attempt, WorkerFact::ModelAsked { call, model: "m".into(), need: None });
             }
             (3, None) => {
                 self.workers.alive.remove(&(node.clone(), attempt));

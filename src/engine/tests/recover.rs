@@ -259,7 +259,7 @@ fn actions_that_come_with_the_recovery_are_heard_before_anything_starts() {
 
 fn proposes(world: &mut World, id: &str, calls: &[&str]) -> Vec<String> {
     for call in calls {
-        world.fact(id, WorkerFact::ModelAsked { call: format!("m{call}"), model: "m".into() });
+        world.fact(id, WorkerFact::ModelAsked { call: format!("m{call}"), model: "m".into(), need: None });
         if world.run.held_calls(&id.into()).next().is_some() {
             break;
         }

@@ -353,6 +353,7 @@ fn a_dependencys_result_comes_with_how_it_came_about() {
         cost_usd: None,
         duration_ms: 1,
         finish: "stop".into(),
+        id: String::new(),
     };
     world.fact("a", WorkerFact::ModelCalled(call));
     world.done("a", json!("found"));

@@ -15,7 +15,7 @@ fn limited(attempts: u32, timeout_s: f64) -> Node {
 
 fn asked(node: Node) -> World {
     let mut world = World::new(plan(vec![node]));
-    world.fact("a", WorkerFact::ModelAsked { call: "m".into(), model: "small".into() });
+    world.fact("a", WorkerFact::ModelAsked { call: "m".into(), model: "small".into(), need: None });
     world
 }
 
@@ -32,7 +32,7 @@ fn fail_try(world: &mut World, failed: FailedTry) -> Option<u64> {
     world.fact("a", WorkerFact::ModelSent { call: call() });
     world.fact("a", WorkerFact::ModelTryFailed { call: call(), failed });
     match world.answers().pop() {
-        Some((_, Answer::Again { after_ms })) => Some(after_ms),
+        Some((_, Answer::Again { after_ms, .. })) => Some(after_ms),
         _ => None,
     }
 }
@@ -137,7 +137,7 @@ fn a_call_of_a_tool_that_waits_stops_the_clock_only_where_nothing_else_is_at_wor
     for call in ["c1", "c2"] {
         world.ask("a", call, "read", json!({"path": call}), crate::plan::Verdict::Allow);
     }
-    world.fact("a", WorkerFact::ModelAsked { call: call(), model: "small".into() });
+    world.fact("a", WorkerFact::ModelAsked { call: call(), model: "small".into(), need: None });
     world.fact("a", WorkerFact::ModelWaits { call: call(), reason: Cause::ModelSlot { provider: "host".into() } });
     assert_eq!(world.state("a"), "running");
     world.now += 1_000;
@@ -183,7 +183,7 @@ proptest! {
             let failed = FailedTry { refused: how == 3, ..failed(verdict) };
             let next = if how == 0 {
                 world.fact("a", WorkerFact::ModelTryFailed { call: call(), failed });
-                world.answers().pop().and_then(|(_, answer)| match answer { Answer::Again { after_ms } => Some(after_ms), _ => None })
+                world.answers().pop().and_then(|(_, answer)| match answer { Answer::Again { after_ms, .. } => Some(after_ms), _ => None })
             } else {
                 fail_try(&mut world, failed)
             };

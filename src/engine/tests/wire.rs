@@ -93,7 +93,7 @@ fn busy_world() -> World {
     resting.policy.retry = Some(Retry { attempts: 3, ..Retry::default() });
     let mut world = World::new(plan(vec![busy, resting, agent("c", &["a"])]));
     world.fail("r", ErrorKind::Transient);
-    world.fact("a", WorkerFact::ModelAsked { call: "m1".into(), model: "small".into() });
+    world.fact("a", WorkerFact::ModelAsked { call: "m1".into(), model: "small".into(), need: None });
     world.fact("a", WorkerFact::ModelSent { call: "m1".into() });
     let failed = FailedTry { message: "500".into(), verdict: TryVerdict::Again, refused: false, otherwise: None, usage: None };
     world.fact("a", WorkerFact::ModelTryFailed { call: "m1".into(), failed });

@@ -92,7 +92,7 @@ pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, bo
             format!("`{host}` has no chat completions there{status_text}{detail}"),
             format!("check the address in {address_from}; it usually ends in /v1"),
         ),
-        ModelErrorKind::BadRequest | ModelErrorKind::CutStream | ModelErrorKind::Nonsense => {
+        ModelErrorKind::BadRequest | ModelErrorKind::CutStream | ModelErrorKind::Nonsense | ModelErrorKind::OverBudget => {
             (format!("`{host}` refused the request{status_text}{detail}"), "check the node's prompt and settings".into())
         }
     };

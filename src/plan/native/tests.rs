@@ -55,6 +55,7 @@ fn all_policy_fields_are_known_to_the_reader() {
         retry: Some(crate::plan::Retry::default()),
         timeout_s: Some(1.0),
         budget: Some(crate::plan::Budget::default()),
+        branch_budget: Some(crate::plan::Budget::default()),
         model: Some("m".into()),
         tools: Some(vec![]),
         context: Some(crate::plan::ContextMode::Concat),

@@ -16,7 +16,6 @@ fn limits_and_fields_that_are_not_acted_on() {
         [
             "bad-limit defaults.timeout_s",
             "bad-limit budget.tokens",
-            "not-yet budget",
             "bad-limit nodes[0].retry.attempts",
             "bad-limit nodes[0].max_iterations",
             "bad-limit nodes[0].budget.usd",

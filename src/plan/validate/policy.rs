@@ -14,14 +14,8 @@ pub(super) fn check(check: &mut PlanCheck) {
     breakpoint(check, FindingPlace::Plan, "defaults.", &plan.defaults);
     not_yet(check, FindingPlace::Plan, "defaults.", &plan.defaults);
     budget(check, FindingPlace::Plan, "budget", &plan.budget);
-    if plan.budget != Budget::default() {
-        check.find(
-            Code::NotYet,
-            FindingPlace::Plan,
-            "budget",
-            "limits on the whole run are not enforced yet; token limits of nodes are",
-            None,
-        );
+    if plan.budget.seconds.is_some() && check.around.outer.is_some() {
+        check.find(Code::NotYet, FindingPlace::Plan, "budget.seconds", "a time limit of an inner plan is not enforced yet", None);
     }
     low_budget(check);
     for (at, node) in plan.nodes.iter().enumerate() {
@@ -131,8 +125,11 @@ fn limits(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Pol
         let fix = set(check, place, FixKind::Safe, format!("set it to {clamped}"), |policy| policy.max_iterations = Some(clamped));
         check.find(Code::BadLimit, place, &format!("{prefix}max_iterations"), message, fix);
     }
-    if let Some(caps) = &policy.budget {
-        budget(check, place, &format!("{prefix}budget"), caps);
+    for (field, caps) in [("budget", &policy.budget), ("branch_budget", &policy.branch_budget)] {
+        caps.iter().for_each(|caps| budget(check, place, &format!("{prefix}{field}"), caps));
+    }
+    if policy.branch_budget.as_ref().is_some_and(|caps| caps.seconds.is_some()) {
+        check.find(Code::NotYet, place, &format!("{prefix}branch_budget.seconds"), "a time limit of a branch is not enforced yet", None);
     }
     if let Some(schema) = &policy.output_schema
         && let Err(error) = jsonschema::options().build(schema)
@@ -189,8 +186,9 @@ fn uncapped(check: &PlanCheck, place: FindingPlace, field: &str, cap: &str) -> O
         return Some(Fix::guess(title, Edit::SetBudget { budget }));
     }
     set(check, place, FixKind::Guess, title, |policy| {
-        policy.budget.iter_mut().for_each(drop_cap);
-        policy.budget = policy.budget.take().filter(|budget| *budget != Budget::default());
+        let budget = if field.ends_with("branch_budget") { &mut policy.branch_budget } else { &mut policy.budget };
+        budget.iter_mut().for_each(drop_cap);
+        *budget = budget.take().filter(|budget| *budget != Budget::default());
     })
 }
 

@@ -406,7 +406,7 @@ fn a_prompt_that_may_be_larger_than_the_models_window_is_a_warning_with_its_numb
     catalog.models.names = [("small".into(), "tiny-2025".into())].into();
     let plan = read(json!({"budget": {"tokens": 90_000}, "inputs": {"text": "word ".repeat(4_000)}, "nodes": [
         {"id": "a", "agent": "writer", "objective": "Write.", "model": "small", "budget": {"tokens": 20_000}},
-        {"id": "b", "agent": "writer", "objective": "Write.", "model": "small", "budget": {"tokens": 20_000}, "depends_on": ["a"]},
+        {"id": "b", "agent": "writer", "objective": "Write.", "model": "small", "budget": {"tokens": 60_000}, "depends_on": ["a"]},
         {"id": "c", "agent": "writer", "objective": "{{inputs.text}}", "model": "tiny", "depends_on": ["b"]},
         {"id": "d", "agent": "writer", "objective": "Write.", "model": "unknown", "budget": {"tokens": 20_000}, "depends_on": ["c"]},
         {"id": "e", "agent": "writer", "objective": "Write.", "depends_on": ["d"], "budget": {"tokens": 20_000}}
@@ -416,7 +416,7 @@ fn a_prompt_that_may_be_larger_than_the_models_window_is_a_warning_with_its_numb
     };
     let findings = of(&catalog);
     assert_eq!(findings.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["nodes[1]", "nodes[2]"]);
-    assert!(findings[0].message.contains("up to 8,000), and `tiny-2025` takes in 4,096"), "{}", findings[0].message);
+    assert!(findings[0].message.contains("up to 9,000), and `tiny-2025` takes in 4,096"), "{}", findings[0].message);
     let fix = findings[0].fix.as_ref().unwrap();
     let mut fixed = plan.clone();
     fix.edit.apply(&mut fixed).unwrap();

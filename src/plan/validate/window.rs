@@ -3,7 +3,7 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::{Fix, FixKind};
-use crate::plan::limits::{CONTEXT_PERCENT, HYBRID_MODEL};
+use crate::plan::limits::{CONTEXT_PERCENT, HYBRID_MODEL, LIMITED_CONTEXT_PERCENT};
 use crate::plan::reference::{Reference, references, references_in_text};
 use crate::plan::{AgentKind, Budget, Dialect, Node, Policy, Root};
 use crate::text::{thousands, tokens};
@@ -78,7 +78,7 @@ fn prompt(check: &PlanCheck, node: &Node, window: u64) -> Option<PromptSize> {
         None => card.map_or(0, |card| tokens(&card.objective_template)),
     };
     let system = FRAME + card.map_or(0, |card| card.prompt_tokens) + said(&agent.role) + said(&agent.goal) + schema;
-    let most = limit.unwrap_or(window).saturating_mul(CONTEXT_PERCENT) / 100;
+    let most = limit.map_or(window.saturating_mul(CONTEXT_PERCENT), |limit| limit.saturating_mul(LIMITED_CONTEXT_PERCENT)) / 100;
     let most = match check.catalog.models.context_tokens {
         0 => most,
         configured => most.min(configured),
@@ -111,7 +111,7 @@ fn named(check: &PlanCheck, references: Vec<Reference>) -> u64 {
 /// A limit under which results of earlier steps leave the rest its room. What the plan itself says can't be made shorter here.
 fn fix(check: &PlanCheck, at: usize, prompt: &PromptSize, window: u64) -> Option<Fix> {
     let room = window.checked_sub(prompt.fixed()).filter(|room| *room > 0)?;
-    let limit = (room.saturating_mul(100) / CONTEXT_PERCENT).min(window);
+    let limit = (room.saturating_mul(100) / LIMITED_CONTEXT_PERCENT).min(window);
     check.with_policy(at, FixKind::Guess, format!("limit it to {} tokens", thousands(limit)), |policy| {
         policy.budget.get_or_insert_with(Budget::default).tokens = Some(limit);
     })

@@ -162,6 +162,7 @@ impl Bill<'_> {
             cost_usd: self.planner.prices.cost(model, usage),
             duration_ms,
             finish: finish.to_owned(),
+            id: String::new(),
         }
     }
 }

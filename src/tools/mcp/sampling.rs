@@ -90,13 +90,13 @@ fn chat_request(request: CreateMessageRequestParams, model: &str) -> Result<Chat
         messages,
         tools,
         needs_tools: matches!(choice, Some(ToolChoiceMode::Required)),
-        schema: None,
         settings: ModelSettings {
             temperature: request.temperature.map(f64::from),
             max_tokens: Some(u64::from(request.max_tokens)).filter(|most| *most > 0),
             stop: request.stop_sequences.unwrap_or_default(),
             ..ModelSettings::default()
         },
+        ..ChatRequest::default()
     })
 }
 

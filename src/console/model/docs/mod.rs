@@ -2,6 +2,7 @@
 
 mod act;
 mod compare;
+mod cost;
 mod diff;
 mod event;
 mod gate;
@@ -15,6 +16,7 @@ mod versus;
 
 pub use act::{proposal, proposal_title};
 pub use compare::compare;
+pub use cost::cost_of;
 pub use diff::mark_role;
 pub use event::{event, json as event_json, streamed};
 pub use gate::{asks, gate_doc, gate_title};

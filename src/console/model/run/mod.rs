@@ -8,7 +8,7 @@ mod stops;
 
 use std::collections::BTreeMap;
 
-use super::{Log, TraceView, TreeView, Wanted};
+use super::{CostView, Log, TraceView, TreeView, Wanted};
 use crate::engine::{
     AUTO, Action, Command, Event, EventTrait, Gate, GateId, GateKind, GateReply, NodeCounts, NodeRun, NodeState, OPERATOR, Pace, Preview,
     Record, RunId, RunStatus, StateGroup, Time, TimelineChart,
@@ -38,6 +38,8 @@ pub struct RunView {
     pub log: Log,
     /// Where a result came from, while that is looked at.
     pub trace: Option<Box<TraceView>>,
+    /// What its calls took, since that was looked at.
+    pub cost: CostView,
     /// Previews of what gates' payloads would do.
     pub previews: BTreeMap<GateId, Preview>,
     /// Who drives it on; one that somebody else drives is only looked at.
@@ -77,6 +79,7 @@ impl RunView {
             tree: TreeView::default(),
             log: Log::default(),
             trace: None,
+            cost: CostView::default(),
             previews: BTreeMap::new(),
             driver,
             frozen: None,
@@ -125,6 +128,13 @@ impl RunView {
     pub fn open_trace(&mut self, node: &NodeId) -> bool {
         self.trace = TraceView::new(self.seen(), self.seen_records(), node).map(Box::new);
         self.trace.is_some()
+    }
+
+    /// Sums up what the calls took that are seen.
+    pub fn refresh_cost(&mut self) {
+        let mut cost = std::mem::take(&mut self.cost);
+        cost.refresh(self.seen_records());
+        self.cost = cost;
     }
 
     /// Looks again, where other events are seen than it was made for.

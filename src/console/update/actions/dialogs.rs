@@ -38,6 +38,7 @@ fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &s
     match then {
         LineThen::Rename(node) => return plan::keep_id(model, turn, node, text),
         LineThen::Goal => return plan::keep_goal(model, turn, text),
+        LineThen::Budget => return super::cost::keep_budget(model, turn, text),
         LineThen::SaveForm(path) => return save::in_form(model, turn, path, text),
         LineThen::SetUp(line) => return setup::typed(model, turn, *line, text),
         LineThen::Keys(id) => return own_keys::keep(model, turn, id, text),

@@ -30,6 +30,7 @@ pub(in crate::console::update) fn reply(model: &mut Model, turn: &mut UpdateTurn
     let (keep, send) = (model.hint("line.keep"), model.hint("gate.reject"));
     let node = &gate.node;
     let then = match (goes_to_agent(model, key, gate), &gate.kind) {
+        (true, GateKind::Question { cap: Some(_), .. }) => format!("nothing is added to the budget, and {node} returns what it has"),
         (true, GateKind::Question { .. }) => format!("{node} goes on without an answer and reads your reason"),
         (true, _) => format!("the call doesn't happen; {node} reads your reason and goes on"),
         (false, _) => "the node is cancelled, and nodes that need it don't run".to_owned(),

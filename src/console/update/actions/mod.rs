@@ -6,6 +6,7 @@ pub mod branch;
 pub mod breaks;
 pub mod change;
 pub mod compare;
+pub mod cost;
 pub mod deps;
 pub mod dialogs;
 pub mod findings;

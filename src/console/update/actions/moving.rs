@@ -24,6 +24,7 @@ pub fn detail(model: &mut Model, steps: isize) {
         Screen::Stats => docs::stats(&model.session.stats).len(),
         Screen::Compare => docs::compare(model).len(),
         Screen::Log => docs::selected_event(model).len(),
+        Screen::Cost => model.shown_run().map_or(0, |view| docs::cost_of(view).len()),
         Screen::Trace => model.trace().zip(model.shown_run()).map_or(0, |(trace, run)| docs::traced(trace, run).len()),
         Screen::Versus => model.runs.versus.as_mut().map_or(0, |versus| versus.look(docs::versus).len()),
     };
@@ -76,7 +77,7 @@ fn listed(model: &Model, of: &ListOf) -> usize {
 
 fn screen(model: &mut Model, by: MoveBy) {
     match model.place.screen {
-        Screen::Runs | Screen::Inventory | Screen::Compare | Screen::Versus | Screen::Trace => {
+        Screen::Runs | Screen::Inventory | Screen::Compare | Screen::Versus | Screen::Trace | Screen::Cost => {
             if let Some((place, len)) = model.list_mut() {
                 place.select(by.from(place.selected, len), len);
             }

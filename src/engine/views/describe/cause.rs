@@ -13,6 +13,9 @@ impl Cause {
         if let Self::NextTry { until, .. } = self {
             return Some(format!("tries again at {}", clock(until.0)));
         }
+        if let Self::BudgetReserved { .. } = self {
+            return Some("waits for its budget".to_owned());
+        }
         let words = if let Self::ModelSlot { .. } | Self::NoSlot = self { "waits for a slot" } else { "waits for first words" };
         (self.is_model_wait() || *self == Self::NoSlot).then(|| words.to_owned())
     }
@@ -28,6 +31,8 @@ impl Cause {
             Self::ModelSlot { provider } => format!("waits for a free slot at {provider}"),
             Self::ModelRate { provider, until } => format!("waits for the rate limit of {provider}, until {}", clock(until.0)),
             Self::NextTry { until, failed } => format!("asks the model again at {}: {failed}", clock(until.0)),
+            Self::BudgetReserved { scope } => reserved(&scope.label()),
+            Self::BudgetRaised => "its budget holds the call by now".to_string(),
             Self::FirstWords => "waits for the model to begin its answer".to_string(),
             Self::Held { by } => format!("held by {by}"),
             Self::HeldInside { by } => format!("held by {by}: nothing more inside starts"),
@@ -93,6 +98,10 @@ impl Cause {
 /// What a person gave as the reason, behind what they did.
 fn because(done: String, why: &str) -> String {
     if why.is_empty() { done } else { format!("{done}: {why}") }
+}
+
+fn reserved(whose: &str) -> String {
+    format!("waits until calls under way give back what they don't use of the budget of {whose}")
 }
 
 fn rejected(by: &str) -> String {

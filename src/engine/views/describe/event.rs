@@ -192,7 +192,9 @@ impl NodeFact {
             Self::ToolFinished { call, report } => ended_call(report, tool_of(run, node, call)),
             Self::QuestionAnswered { value, .. } => (Kind::Gate, because("was answered", &value_text(value)), none(), EventTone::Accent),
             Self::ModelStarted { model, guidance, wrap_up, .. } => started_call(model, guidance, *wrap_up),
-            Self::ModelWaits { reason, .. } => (Kind::Model, because("call held", &reason.message()), none(), State(NodeState::Held)),
+            Self::ModelWaits { reason, .. } | Self::ModelDeferred { reason, .. } => {
+                (Kind::Model, because("call held", &reason.message()), none(), State(NodeState::Held))
+            }
             Self::ModelSent { number: 0 | 1, .. } => (Kind::Model, just("call sent"), none(), EventTone::Dim),
             Self::ModelSent { number, .. } => (Kind::Model, just(&format!("call sent, try {number}")), none(), EventTone::Dim),
             Self::ModelAnswers { .. } => (Kind::Model, just("answer begins"), none(), EventTone::Dim),

@@ -87,6 +87,7 @@ mod tests {
             cost_usd,
             duration_ms: 1,
             finish: "stop".into(),
+            id: String::new(),
         };
         for (calls, expected) in [
             (vec![call(Some(0.5), false)], "1 model call, 1.2k tokens, $0.50"),
