@@ -41,8 +41,12 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
 fn takes(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let Some(estimate) = model.editor.forecast.get().filter(|_| model.shown_run().is_none()) else { return };
     let Some(known) = estimate.estimate.node(&node.id) else { return };
-    doc.field("takes", &crate::engine::listed(known.takes.long_parts()));
-    doc.line(Role::Dim, Plain::blank(LABEL + 1).then(&Plain::line(&known.basis_label())));
+    let (parts, basis) = (known.takes.long_parts(), known.basis_label());
+    if parts.is_empty() {
+        return doc.field("takes", &Plain::line("?, as nothing like it has run here"));
+    }
+    doc.field("takes", &crate::engine::listed(parts));
+    doc.line(Role::Dim, Plain::blank(LABEL + 1).then(&Plain::line(&basis)));
 }
 
 /// What it does, as it is written: the command, the code, the words for the agent.

@@ -75,7 +75,8 @@ impl EstimateBand {
 }
 
 impl Forecast {
-    /// For a header, the time first: `about 14s`, `about 12k tokens`, `about $0.02`. What is nothing is left out.
+    /// For a header, the time first: `about 14s`, `about 12k tokens`, `about $0.02`. What is nothing is left out, and all where nothing is
+    /// known.
     pub fn parts(&self) -> Vec<Plain> {
         self.parts_by(EstimateBand::label)
     }
@@ -86,6 +87,10 @@ impl Forecast {
     }
 
     fn parts_by(&self, label: fn(&EstimateBand, Measure) -> Plain) -> Vec<Plain> {
+        // Of what nobody knows at all nothing is shown.
+        if [self.ms, self.tokens, self.usd].iter().all(|band| band.is_unknown() || band.is_nothing()) {
+            return Vec::new();
+        }
         let part = |measure: Measure, before: &str, after: &str| {
             let band = self.get(measure);
             let shown = Plain::line(if band.is_unknown() { before } else { "" }).then(&label(&band, measure)).then(&Plain::line(after));
@@ -173,5 +178,6 @@ mod tests {
         }
         let parts = Forecast { tokens: known, ..Forecast::default() }.parts();
         assert_eq!(parts.iter().map(Plain::as_str).collect::<Vec<_>>(), ["time ?", "about 12k tokens", "cost ?"]);
+        assert!(Forecast::default().parts().is_empty());
     }
 }
