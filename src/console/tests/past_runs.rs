@@ -45,6 +45,9 @@ fn what_a_plan_will_take_is_in_its_head_its_rows_and_its_card_and_what_nobody_kn
     for words in ["about 14s", "about 12k tokens", "cost ?", "about 12k (8.1k to", "from 34 attempts"] {
         assert!(deck.sees(words), "{words}: {}", deck.screen());
     }
+    let screen = deck.screen();
+    let row = screen.lines().find(|line| line.contains('▶')).unwrap_or_default();
+    assert!(row.split('┃').next().is_some_and(|row| row.contains("14s")), "{screen}");
 }
 
 #[test]

@@ -27,8 +27,6 @@ pub struct Columns {
 
 /// Columns of the work time.
 const TIME: u16 = 6;
-/// From so many columns on, rows of a plan have room for the time that they will take.
-const ROOMY: u16 = 86;
 /// Columns of agent or tool at most.
 const WORKER: u16 = 16;
 /// Columns of the lane of time on a narrow terminal.
@@ -48,14 +46,15 @@ impl Columns {
     pub fn of(model: &Model, now: Time, width: u16) -> Self {
         let mark = if model.deps_target().is_some() { 4 } else { 2 };
         let worker = WORKER.min(width.saturating_sub(LEAST_TITLE + mark + 4));
-        let takes = if width >= ROOMY && model.editor.forecast.get().is_some() { TIME + 1 } else { 0 };
         let lane = match model.place.size.0 {
             wide if wide >= WIDE => LANE,
             narrow if narrow < NARROW => 0,
             _ => SHORTER_LANE,
         };
-        // The lane gives way to the titles.
+        // The lane, and in a plan the time, give way to the titles.
         let titles = u16::try_from(model.tree().widest().min(TITLE)).unwrap_or(0);
+        let has_room = width > titles + AROUND_TITLE.0 + TIME;
+        let takes = if has_room && model.editor.forecast.get().is_some() { TIME + 1 } else { 0 };
         let lane = lane.min(width.saturating_sub(titles + AROUND_TITLE.1 + 1));
         let lane = if lane < SHORT_LANE { 0 } else { lane };
         Self { mark, worker, takes, lane, scale: model.shown_run().map(|view| Scale::of(view, now)) }
