@@ -10,8 +10,8 @@ use crate::engine::StatsCell;
 use crate::host::client::{SuggestionEntry, SuggestionState};
 use crate::text::{Plain, cost, count, counted, duration};
 
-/// From this width on, what an attempt took has room.
-const WIDE: u16 = 60;
+/// From this width on, tokens and time of an attempt have room.
+const WIDE: u16 = 72;
 
 pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let (screen, area) = (&model.session.stats, layout.list);
@@ -44,13 +44,9 @@ fn entry(StatsCell { key, done }: &StatsCell, pen: &mut Pen<'_>, line: Rect) {
     let role = if done.failed > done.succeeded { Role::Failed } else { Role::Text };
     let mut pieces = vec![(success.pad_start(12), role)];
     if text.width >= WIDE {
-        let money = done.mean_cost().map_or_else(|| Plain::line("?"), cost);
-        pieces.extend([
-            (count(done.mean_tokens()).pad_start(7), Role::Dim),
-            (duration(done.mean_ms()).pad_start(7), Role::Dim),
-            (money.pad_start(9), Role::Dim),
-        ]);
+        pieces.extend([(count(done.mean_tokens()).pad_start(7), Role::Dim), (duration(done.mean_ms()).pad_start(7), Role::Dim)]);
     }
+    pieces.push((done.mean_cost().map_or_else(|| Plain::line("?"), cost).pad_start(9), Role::Dim));
     let end = pen.pieces_right(text, &pieces);
     pen.pieces(Rect { width: end.saturating_sub(text.x + 1), ..text }, &[(Plain::summary(&key.label()), Role::Text)]);
 }
