@@ -194,6 +194,9 @@ impl PastReader {
             self.end = None;
         } else if let Event::RunEnded { outcome, .. } = record.event {
             self.end = Some((at, outcome)).filter(|_| outcome != Outcome::Rehearsed);
+            // What an action took back while it was at work ended without a word.
+            let left: Vec<NodeId> = self.trials.keys().cloned().collect();
+            left.iter().for_each(|node| self.finish(node, Some(AttemptOutcome::BrokenOff), at, 0));
         } else if let Event::ApprovalRequired { gate } = &record.event {
             self.disturbed = true;
             self.gates.insert(gate.id, gate.node.clone());
