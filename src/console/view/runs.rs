@@ -32,6 +32,9 @@ fn status(model: &Model, run: &RunSummary) -> RunStatus {
 const STATE: usize = 14;
 const AGE: usize = 13;
 const GATES: usize = 5;
+/// Columns of how long a run took, where a row has so many.
+const TOOK: usize = 9;
+const ROOM: u16 = 96;
 /// Levels of branches that are drawn.
 const DEEPEST: usize = 6;
 
@@ -43,10 +46,13 @@ fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), is_alone: bo
     let open = model.runs.get(&run.run);
     let gates = open.map_or(run.waiting.len(), |view| view.newest().run.open_gates().count());
     let gates = if gates > 0 { Plain::line(&format!("{} {gates}", pen.theme.glyph(Glyph::Gate))) } else { Plain::default() };
+    // How long a run took that is over says something beside others.
+    let took = run.finished().filter(|_| text.width >= ROOM).map(|_| elapsed(model, run, now)).unwrap_or_default();
     let figures = [
         // A theme may give what waits a ground of its own: only the gates have it.
         (Plain::blank(GATES.saturating_sub(gates.width())), Role::Dim),
         (gates, Role::Waiting),
+        (took.pad_start(if text.width >= ROOM { TOOK } else { 0 }), Role::Dim),
         (ago(now.since(run.created)).pad_start(AGE), Role::Dim),
     ];
     let end = pen.pieces_right(text, &figures);
@@ -67,19 +73,23 @@ fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), is_alone: bo
     pen.pieces(Rect { width: end.saturating_sub(text.x + 1), ..text }, &pieces);
 }
 
+/// How long a run takes or took.
+fn elapsed(model: &Model, run: &RunSummary, now: Time) -> Plain {
+    let closed = || status(model, run).elapsed_ms(run.created, (run.last, run.over_ms), now);
+    duration(model.runs.get(&run.run).map_or_else(closed, |view| view.elapsed_ms(now)))
+}
+
 /// The card of the selected run: its state, when it began and how long it took, and what was read of it.
 fn selected(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let Some(run) = model.runs.selected() else { return };
     let status = status(model, run);
     let role = texts::status_role(status);
     let Some((head, inside)) = doc::pane(pen, area, role) else { return };
-    let open = model.runs.get(&run.run);
-    let took = open.map_or_else(|| status.elapsed_ms(run.created, (run.last, run.over_ms), now), |view| view.elapsed_ms(now));
     let mark = Plain::line(pen.theme.glyph(status.glyph())).then(&Plain::line(&format!(" {}", status.word())));
     let text = preview(run, model.runs.peeked.of(&run.run));
     let seen = doc::draw(pen, inside, &text, model.runs.place.scroll.min(text.len().saturating_sub(1)));
     let about = Plain::line(texts::run_name(&run.run)).then(&Plain::line(" · began ")).then(&began(run.created.0, now.0, &model.look.zone));
-    let about = about.then(&Plain::line(" · ")).then(&duration(took));
+    let about = about.then(&Plain::line(" · ")).then(&elapsed(model, run, now));
     let end = pen.pieces(head, &[(mark, role), seen.label()]);
     pen.pieces_right(Rect { x: end + 1, width: head.right().saturating_sub(end + 1), ..head }, &[(about, Role::Dim)]);
     pen.end_bar(inside);
