@@ -1,8 +1,10 @@
 //! What one sees at a glance: what waits or failed out of sight, what marks mean, how themes look before one is chosen.
 
+use ratatui::style::Modifier;
 use serde_json::{Value, json};
 
 use super::Deck;
+use crate::console::theme::{Depth, load};
 use crate::console::update::ConsoleEffect;
 use crate::engine::{NodeError, WorkerFact};
 use crate::host::client::Request;
@@ -156,4 +158,15 @@ fn a_wide_screen_has_the_plan_by_stages_beside_its_tree_and_the_marks_follow_the
     deck.select("write");
     let screen = deck.screen();
     assert!(marked(&screen, "↑", "count") && !screen.lines().any(|line| line.contains("↓ ◆ write")), "{screen}");
+}
+
+#[test]
+fn a_line_below_words_does_not_begin_before_them() {
+    let mut deck = failing(120, 40);
+    deck.model.look.theme = load("mono", None, Depth::Mono).unwrap();
+    let buffer = deck.flush();
+    let row: Vec<_> = buffer.content[120..240].iter().collect();
+    let at = row.windows(8).position(|cells| cells.iter().map(|cell| cell.symbol()).collect::<String>() == "1 failed").unwrap();
+    let is_underlined = |at: usize| row[at].modifier.contains(Modifier::UNDERLINED);
+    assert!(is_underlined(at) && !is_underlined(at - 1) && !is_underlined(at - 2));
 }

@@ -133,9 +133,10 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     let names = names(pick, columns);
     // What stands whole on its row is not said again.
     let is_told = |item: &&PickItem| is_keyed || names.0 + item_description(item).width() + 5 > columns;
+    let tells = pick.items.iter().any(|item| is_told(&item));
     let marked = sentence::rows(&pick.marked().filter(is_told).map(item_description).unwrap_or_default(), Role::Dim, columns);
     // A reason that takes two lines doesn't move the list: there is always room for it.
-    let below = 1 + u16::from(pick.items.iter().any(|item| item_description(item).width() > columns));
+    let below = u16::from(tells) + u16::from(pick.items.iter().any(|item| item_description(item).width() > columns));
     let note = if pick.note.is_empty() { Vec::new() } else { sentence::rows(&pick.note, Role::Text, columns) };
     let above = u16::try_from(note.len()).unwrap_or(u16::MAX);
     let rows = rows_of(pick);

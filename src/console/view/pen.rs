@@ -62,7 +62,15 @@ impl Pen<'_> {
     pub fn pieces(&mut self, area: Rect, pieces: &[(Plain, Role)]) -> u16 {
         let mut x = area.x;
         for (text, role) in pieces {
-            x += self.text(x, area.y, area.right().saturating_sub(x), text, *role);
+            // A line below words doesn't begin before them.
+            let is_underlined = self.theme.style(*role).add_modifier.contains(Modifier::UNDERLINED);
+            let before = text.as_str().bytes().take_while(|byte| is_underlined && *byte == b' ').count();
+            if before > 0 {
+                x += self.text(x, area.y, area.right().saturating_sub(x), &Plain::blank(before), Role::Text);
+                x += self.text(x, area.y, area.right().saturating_sub(x), &text.skip_columns(before), *role);
+            } else {
+                x += self.text(x, area.y, area.right().saturating_sub(x), text, *role);
+            }
         }
         x
     }
