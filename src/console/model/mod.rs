@@ -497,10 +497,7 @@ impl Model {
         let columns = around + u16::try_from(self.tree().widest().min(TITLE)).unwrap_or(0);
         let lane = if self.shown_run().is_some() { LANE + 1 } else { 0 };
         let is_run = self.shown_run().is_some();
-        let told = self.shown_run().map_or(0, |view| match view.seen().run.outcome() {
-            None => place::TOLD,
-            Some(_) => u16::try_from(view.stops().len()).unwrap_or(u16::MAX),
-        });
+        let told = self.shown_run().map_or(0, RunView::told);
         let message = u16::try_from(message).unwrap_or(u16::MAX);
         self.place.layout(WantedRoom { below, entries, columns, lane, is_run, told, card, message })
     }

@@ -59,7 +59,8 @@ fn a_click_on_the_graph_selects_the_node_that_is_drawn_there() {
     for form in ["boxes", "by stages"] {
         for node in ["count", "list", "write"] {
             let screen = deck.screen();
-            let found = screen.lines().enumerate().skip(3).find_map(|(y, line)| Some((y, line.find(&format!(" {node} "))?, line)));
+            let found =
+                screen.lines().enumerate().skip(3).find_map(|(y, line)| Some((y, format!("{line} ").find(&format!(" {node} "))?, line)));
             let (y, byte, line) = found.unwrap_or_else(|| panic!("{form}, {node}: {screen}"));
             let x = line[..byte].chars().count() + 1;
             deck.send(Msg::Mouse(MouseAct::Click, (u16::try_from(x).unwrap(), u16::try_from(y).unwrap())));

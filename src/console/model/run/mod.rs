@@ -256,6 +256,12 @@ impl RunView {
         &self.derived.stops.1
     }
 
+    /// Rows for what goes on where its tree leaves none: as many as there may be, while it is not over.
+    pub fn told(&self) -> u16 {
+        let is_over = self.seen().run.outcome().is_some();
+        if is_over { u16::try_from(self.stops().len()).unwrap_or(u16::MAX) } else { super::place::TOLD }
+    }
+
     /// The nodes at work of what is seen, as of the newest frame; of one that runs others these.
     pub fn at_work(&self) -> &[NodeId] {
         &self.derived.at_work
