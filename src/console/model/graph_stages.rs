@@ -9,9 +9,11 @@ use crate::plan::drawing::GraphDrawing;
 use crate::plan::{NodeId, nest};
 
 /// Columns before the nodes, with the number of the stage.
-pub const STAGE_GUTTER: u16 = 5;
+pub const STAGE_GUTTER: u16 = 4;
+/// Columns of a node besides its title: two marks before it, its time, and what is blank behind it.
+const AROUND_NODE: u16 = 4 + 7 + 2;
 /// Columns of a node at least and at most.
-const CELL: (u16, u16) = (32, 46);
+const CELL: (u16, u16) = (32, 64);
 
 /// The nodes of a plan by stages.
 #[derive(Clone, Debug, Default)]
@@ -51,21 +53,23 @@ impl Stages {
         }
     }
 
-    /// As many nodes beside one another as it takes for all to be in sight, if they can be; where there is room, with an empty row
-    /// between two stages.
+    /// As many nodes beside one another as have room for their titles, or as it takes for all to be in sight, if they can be; where there is
+    /// room, with an empty row between two stages.
     fn new(chart: &GraphDrawing, (width, height): (u16, u16)) -> Self {
         let room = width.saturating_sub(STAGE_GUTTER).max(1);
         let counts: Vec<usize> = chart.stages().map(Iterator::count).collect();
         let gaps = counts.len().saturating_sub(1);
         let rows = |beside: u16| counts.iter().map(|count| count.div_ceil(usize::from(beside))).sum::<usize>();
         let fits = |beside: &u16, gaps: usize| rows(*beside) + gaps <= usize::from(height);
+        let titles = chart.stages().flatten().filter_map(|place| chart.nodes().get(place)).map(|node| node.title.width());
+        let wanted = u16::try_from(titles.max().unwrap_or(0)).unwrap_or(u16::MAX).saturating_add(AROUND_NODE).clamp(CELL.0, CELL.1);
         let most = (room / CELL.0).max(1);
-        let mut ways = room.div_ceil(CELL.1).min(most)..=most;
+        let mut ways = (room / wanted).clamp(1, most)..=most;
         let (beside, is_airy) = match (ways.clone().find(|beside| fits(beside, gaps)), ways.find(|beside| fits(beside, 0))) {
             (Some(beside), _) => (beside, true),
             (None, dense) => (dense.unwrap_or(most), false),
         };
-        let mut stages = Self { cell: (room / beside).min(CELL.1), size: (width, height), ..Self::default() };
+        let mut stages = Self { cell: (room / beside).min(wanted), size: (width, height), ..Self::default() };
         for (at, places) in chart.stages().enumerate() {
             if at > 0 && is_airy {
                 stages.rows.push(StageRow { stage: None, nodes: stages.nodes.len()..stages.nodes.len() });

@@ -18,7 +18,7 @@ use crate::text::{Glyph, Plain};
 const TIME: u16 = 6;
 const MARKS: u16 = 4;
 /// Blank columns behind a node.
-const BEHIND: u16 = 3;
+const BEHIND: u16 = 2;
 
 /// How a node is tied to the selected one.
 struct Ties {
@@ -48,7 +48,7 @@ pub fn draw(
     let rows = stages.rows.iter().skip(stages.top).take(usize::from(area.height));
     for (y, StageRow { stage, nodes }) in (area.y..).zip(rows) {
         if let Some(stage) = stage {
-            let number = Plain::line(&stage.to_string()).pad_start(usize::from(STAGE_GUTTER) - 2);
+            let number = Plain::line(&stage.to_string()).pad_start(usize::from(STAGE_GUTTER) - 1);
             pen.text(area.x, y, STAGE_GUTTER, &number, Role::Dim);
         }
         for (nth, place) in (0..).zip(&stages.nodes[nodes.clone()]) {
