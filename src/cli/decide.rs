@@ -96,8 +96,7 @@ fn find<'r>(stored: &'r StoredRun, name: Option<&str>, is_answer: bool) -> Resul
     let label = |gate: &Gate| format!("gate {} at `{}`", gate.id.0, gate.node);
     let open: Vec<String> = run.open_gates().map(label).collect();
     let fitting: Vec<&Gate> = run.open_gates().filter(fits).collect();
-    let questions: Vec<&Gate> =
-        fitting.iter().copied().filter(|gate| matches!(gate.kind, GateKind::Question { .. } | GateKind::UnknownEffect { .. })).collect();
+    let questions: Vec<&Gate> = fitting.iter().copied().filter(|gate| gate.kind.question().is_some()).collect();
     match (&fitting[..], name) {
         ([gate], _) => Ok(gate),
         (_, None) if is_answer && questions.len() == 1 => Ok(questions[0]),

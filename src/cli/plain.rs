@@ -311,7 +311,10 @@ impl LineMode {
 fn replies(gate: &Gate) -> Vec<String> {
     let options = gate.kind.question().map(|question| question.options).unwrap_or_default();
     let own: Vec<String> = match (gate.kind.wants_answer(), options.is_empty()) {
-        (true, false) => options.iter().map(|option| format!("answer {option}")).collect(),
+        (true, false) => {
+            let edit = gate.kind.takes_payload().then(|| "edit JSON, to have it do that instead".to_owned());
+            options.iter().map(|option| format!("answer {option}")).chain(edit).collect()
+        }
         (true, true) => vec!["answer WORDS, or JSON".to_owned()],
         (false, _) => vec!["approve".to_owned(), "edit JSON, to approve that instead".to_owned()],
     };

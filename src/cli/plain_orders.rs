@@ -298,9 +298,9 @@ fn numbered(first: &str, rest: &str) -> Option<(GateId, String)> {
 /// What could be said instead.
 fn reply_of(gate: &Gate, words: &str) -> Result<GateReply, String> {
     let (first, rest) = words.split_once(char::is_whitespace).map_or((words, ""), |(first, rest)| (first, rest.trim()));
-    let asks = gate.kind.wants_answer();
+    let asks = !gate.kind.takes_payload();
     match (first.to_lowercase().as_str(), rest) {
-        ("approve", "") if !asks => Ok(GateReply::Approve),
+        ("approve", "") if !gate.kind.wants_answer() => Ok(GateReply::Approve),
         ("edit", json) if !asks && !json.is_empty() => {
             let payload = serde_json::from_str(json).map_err(|error| format!("not JSON: {error}"))?;
             Ok(GateReply::Modify { payload })

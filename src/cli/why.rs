@@ -95,7 +95,7 @@ fn imported(name: &str) -> String {
 fn hints((run, resumed): (&Run, &Run), links: &[Blocker], status: RunStatus, name: &str) -> Vec<String> {
     let hint = |link: &Blocker| match link.obstacle {
         Obstacle::Gate { gate } => run.gate(gate).map(|(asked, _)| match asked.kind {
-            GateKind::Question { .. } | GateKind::UnknownEffect { .. } => {
+            GateKind::Question { .. } | GateKind::UnknownEffect { .. } | GateKind::Failure { .. } => {
                 format!("`dagdeck answer {name} {} -m ANSWER` answers it", gate.0)
             }
             GateKind::Approval | GateKind::Review | GateKind::Permission { .. } => {

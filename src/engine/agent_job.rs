@@ -38,7 +38,13 @@ impl RunState {
             resources: self.resources_in(work.objective.as_deref()),
             plan_goal: if policy.plan.goal.is_empty() { plan.goal.clone() } else { policy.plan.goal.clone() },
             inputs: self.named_inputs(ix)?,
-            model: policy.get(|policy| policy.model.clone()).or(class).or_else(|| settings.and_then(|settings| settings.model.clone())),
+            model: self.flows[ix]
+                .gates
+                .model
+                .clone()
+                .or_else(|| policy.get(|policy| policy.model.clone()))
+                .or(class)
+                .or_else(|| settings.and_then(|settings| settings.model.clone())),
             tools: policy.get(|policy| policy.tools.clone()).or_else(|| hybrid.then(|| self.harmless_tools())),
             output_schema: policy.get(|policy| policy.output_schema.clone()),
             // What the plan leaves open, the card says, and else the loop's own default.

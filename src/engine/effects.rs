@@ -40,7 +40,7 @@ impl RunState {
             return self.abort_if(ix, error.kind).into_iter().collect();
         }
         // A failure that is kept is one all the same.
-        if let NodeFact::BreakHit { kept, .. } = fact {
+        if let NodeFact::BreakHit { kept, .. } | NodeFact::EndKept { kept, .. } = fact {
             return if let HeldAt::Failure { error, .. } = &**kept {
                 self.abort_if(ix, error.kind).into_iter().collect()
             } else {

@@ -156,6 +156,12 @@ pub enum NodeFact {
         #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::report::present")]
         result: Option<Value>,
     },
+    /// Its attempts are over without a result that is used, and somebody says what follows from it.
+    EndKept {
+        kept: Box<HeldAt>,
+        #[serde(with = "sentence")]
+        reason: Cause,
+    },
     /// A node never ran: a guard or a join said so, or a person skipped it.
     #[serde(rename = "node_skipped")]
     Skipped {
@@ -292,6 +298,7 @@ impl NodeFact {
                 Topic::Node(node),
                 &[Marked(SearchMark::Failure), Printed, HasEffects, LosesAttempt, StartsOrEndsNode, DecidesEdges, Audited],
             ),
+            Self::EndKept { .. } => (Topic::Node(node), &[Marked(SearchMark::Failure), HasEffects, LosesAttempt]),
             Self::Skipped { .. } => (Topic::Node(node), &[Printed, HasEffects, EndsWork, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
             Self::Passed { .. } => (Topic::Node(node), &[Printed, StartsOrEndsNode, DecidesEdges, ReadsOthers]),
             Self::Cancelled { .. } => (Topic::Node(node), &[Printed, HasEffects, EndsWork, LosesAttempt, StartsOrEndsNode, DecidesEdges]),
@@ -329,7 +336,8 @@ macro_rules! caused {
                     | NodeFact::Cancelled { reason: $cause }
                     | NodeFact::Interrupted { reason: $cause, .. }
                     | NodeFact::Unknown { reason: $cause }
-                    | NodeFact::BreakHit { reason: $cause, .. },
+                    | NodeFact::BreakHit { reason: $cause, .. }
+                    | NodeFact::EndKept { reason: $cause, .. },
                 ..
             }
     };

@@ -43,6 +43,8 @@ pub(super) enum Phase {
     Held,
     /// Let go; what was kept goes on. *Agenda.*
     Freed,
+    /// Its attempts are over, and what follows from that is for somebody to say. *Agenda.*
+    Stuck,
     /// Nobody knows what became of it; somebody must be asked. *Agenda.*
     Lost,
     /// Its generation is over.
@@ -88,7 +90,7 @@ impl Phase {
             Self::Asking | Self::Queued | Self::Locked(_) => PhasePart::InLine,
             Self::AtGate(gate) => PhasePart::AtGate(gate),
             Self::Answered(_) => PhasePart::Answered,
-            Self::Held | Self::Freed => PhasePart::Held,
+            Self::Held | Self::Freed | Self::Stuck => PhasePart::Held,
             Self::Inline | Self::Working => PhasePart::AtWork,
             Self::Bodies | Self::Inside => PhasePart::Inside,
             Self::Resting => PhasePart::Resting,
@@ -321,7 +323,7 @@ pub(super) struct ForwardedResult {
 impl Flow {
     /// Whether something other than its start is kept: the attempt has ended.
     pub fn keeps_an_end(&self) -> bool {
-        matches!(self.halt.kept.as_deref(), Some(HeldAt::Result { .. } | HeldAt::Failure { .. }))
+        self.gates.end.is_some() || matches!(self.halt.kept.as_deref(), Some(HeldAt::Result { .. } | HeldAt::Failure { .. }))
     }
 }
 
@@ -358,6 +360,10 @@ pub(super) struct FlowGates {
     /// Answers that hold for the same question of the next attempt: those that its worker never heard, because its driver ended, and those
     /// to the one call of a tool node.
     pub owed: Vec<GateId>,
+    /// What its attempts came to, until somebody has said what follows.
+    pub end: Option<Box<HeldAt>>,
+    /// The model that a person chose for it after a failure.
+    pub model: Option<String>,
 }
 
 /// How people and breakpoints keep a node from going on.

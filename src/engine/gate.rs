@@ -51,7 +51,7 @@ impl Gate {
             GateKind::Review => "is its result good?".to_owned(),
             GateKind::Permission { tool, .. } if tool == "run_command" => "may it run this command?".to_owned(),
             GateKind::Permission { tool, .. } => format!("may it call {tool}?"),
-            GateKind::Question { text, .. } | GateKind::UnknownEffect { text } => text.clone(),
+            GateKind::Question { text, .. } | GateKind::UnknownEffect { text } | GateKind::Failure { text, .. } => text.clone(),
         }
     }
 
@@ -59,7 +59,11 @@ impl Gate {
     pub fn host(&self) -> Option<&str> {
         match &self.kind {
             GateKind::Permission { leaves, .. } => leaves.as_ref().map(|outgoing| outgoing.host.as_str()).filter(|host| *host != "*"),
-            GateKind::Approval | GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => None,
+            GateKind::Approval
+            | GateKind::Review
+            | GateKind::Question { .. }
+            | GateKind::UnknownEffect { .. }
+            | GateKind::Failure { .. } => None,
         }
     }
 }
@@ -100,6 +104,46 @@ pub enum GateKind {
     },
     /// Nobody knows whether the node took effect: a person says what becomes of it.
     UnknownEffect { text: String },
+    /// The node failed, and its plan asks what becomes of it. The payload is what it was to do.
+    Failure { text: String, choices: Vec<FailureChoice> },
+}
+
+/// What becomes of a node that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub enum FailureChoice {
+    /// It is tried again, as it is.
+    Retry,
+    /// It is tried again with another model, which the reply names.
+    Model,
+    Skip,
+    Fail,
+}
+
+impl FailureChoice {
+    /// What a person picks, or types with what it needs in place of the capitals.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Retry => "retry",
+            Self::Model => "model NAME",
+            Self::Skip => "skip",
+            Self::Fail => "fail",
+        }
+    }
+
+    /// The choice that a text makes, with what stands behind its word.
+    fn read(text: &str) -> Option<(Self, &str)> {
+        let (word, with) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
+        let choice = word.to_lowercase().parse().ok()?;
+        let is_whole = (choice == Self::Model) == !with.is_empty();
+        is_whole.then_some((choice, with.trim()))
+    }
+}
+
+/// The labels of what is offered.
+pub(super) fn choice_labels(choices: &[FailureChoice], between: &str) -> String {
+    choices.iter().map(|choice| choice.label()).collect::<Vec<_>>().join(between)
 }
 
 /// A model call that a budget doesn't hold.
@@ -169,7 +213,7 @@ impl GateKind {
             Self::Question { text, options, fields, call, .. } => {
                 call.is_some() || !options.is_empty() || !fields.is_empty() || asks_for_words(text)
             }
-            Self::UnknownEffect { .. } => true,
+            Self::UnknownEffect { .. } | Self::Failure { .. } => true,
             Self::Approval | Self::Review | Self::Permission { .. } => false,
         }
     }
@@ -181,7 +225,18 @@ impl GateKind {
             Self::UnknownEffect { text } => {
                 Some(GateQuestion { text, options: LostChoice::ALL.map(|choice| choice.label().to_string()).to_vec(), fields: &[] })
             }
+            Self::Failure { text, choices } => {
+                Some(GateQuestion { text, options: choices.iter().map(|choice| choice.label().to_string()).collect(), fields: &[] })
+            }
             Self::Approval | Self::Review | Self::Permission { .. } => None,
+        }
+    }
+
+    /// Whether its payload may be edited, so that the edited one is what happens.
+    pub fn takes_payload(&self) -> bool {
+        match self {
+            Self::Approval | Self::Review | Self::Permission { .. } | Self::Failure { .. } => true,
+            Self::Question { .. } | Self::UnknownEffect { .. } => false,
         }
     }
 }
@@ -254,6 +309,12 @@ pub enum GateReply {
     Answer { value: Value },
     /// What becomes of a node whose effect is unknown.
     Lost { choice: LostChoice },
+    /// What becomes of a node that failed; `with` is what the choice needs: the model's name.
+    OnFailure {
+        choice: FailureChoice,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        with: String,
+    },
     /// The node is skipped.
     Skip,
     /// The node and what only it feeds are cancelled.
@@ -261,13 +322,18 @@ pub enum GateReply {
 }
 
 impl GateReply {
+    /// What a text answers to a failure.
+    pub fn on_failure(text: &str) -> Option<Self> {
+        FailureChoice::read(text).map(|(choice, with)| Self::OnFailure { choice, with: with.to_owned() })
+    }
+
     /// What became of the question.
     pub fn label(&self) -> &'static str {
         match self {
             Self::Approve => "approved",
             Self::Modify { .. } => "approved with changes",
             Self::Reject { .. } => "rejected",
-            Self::Answer { .. } | Self::Lost { .. } => "answered",
+            Self::Answer { .. } | Self::Lost { .. } | Self::OnFailure { .. } => "answered",
             Self::Skip => "skipped",
             Self::CancelBranch => "branch cancelled",
         }

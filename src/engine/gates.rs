@@ -4,6 +4,7 @@ use super::{
     Event, Gate, GateId, GateKind, GateReply, LostChoice, OPTION, Time,
     flow::PhasePart,
     form_has_option,
+    gate::choice_labels,
     graph::NodeIx,
     resolve::text_of,
     run::{GateEnd, RunState},
@@ -78,6 +79,9 @@ impl RunState {
             (Some(GateKind::UnknownEffect { .. }), GateReply::Answer { value }) => {
                 LostChoice::deserialize(value).map_or_else(|_| reply.clone(), |choice| GateReply::Lost { choice })
             }
+            (Some(GateKind::Failure { .. }), GateReply::Answer { value: Value::String(text) }) => {
+                GateReply::on_failure(text).unwrap_or_else(|| reply.clone())
+            }
             _ => reply.clone(),
         }
     }
@@ -91,6 +95,13 @@ impl RunState {
             }
             (GateKind::UnknownEffect { .. }, _) => None,
             (_, GateReply::Lost { .. }) => Some("its effect is not unknown".to_string()),
+            (GateKind::Failure { choices, .. }, GateReply::OnFailure { choice, .. }) if choices.contains(choice) => None,
+            (GateKind::Failure { .. }, GateReply::Modify { payload }) => self.payload_misfit(ix, &gate.payload, payload),
+            (GateKind::Failure { choices, .. }, GateReply::Answer { .. } | GateReply::Approve | GateReply::OnFailure { .. }) => {
+                Some(format!("answer one of: {}", choice_labels(choices, ", ")))
+            }
+            (GateKind::Failure { .. }, _) => None,
+            (_, GateReply::OnFailure { .. }) => Some("it does not ask about a failure".to_string()),
             (GateKind::Question { fields, call, .. }, GateReply::Approve)
                 if call.is_some() || fields.is_empty() && gate.kind.wants_answer() =>
             {
@@ -155,7 +166,9 @@ impl RunState {
     pub fn tool_of_gate<'a>(&'a self, gate: &'a Gate) -> Option<&'a str> {
         match &gate.kind {
             GateKind::Permission { tool, .. } => Some(self.tool_name(tool)),
-            GateKind::Approval => self.node_doc(&gate.node).and_then(|node| node.kind.tool()).map(|work| self.tool_name(&work.tool)),
+            GateKind::Approval | GateKind::Failure { .. } => {
+                self.node_doc(&gate.node).and_then(|node| node.kind.tool()).map(|work| self.tool_name(&work.tool))
+            }
             GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => None,
         }
     }
@@ -173,7 +186,7 @@ impl RunState {
         match &gate.kind {
             GateKind::Permission { leaves, .. } => leaves.is_none(),
             GateKind::Approval => self.asks_by_permission(gate),
-            GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => false,
+            GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } | GateKind::Failure { .. } => false,
         }
     }
 
@@ -200,7 +213,12 @@ pub(super) fn edited<'a>(decision: &'a GateReply, payload: &'a Value) -> &'a Val
     match decision {
         GateReply::Modify { payload } => payload,
         GateReply::Answer { value } => value,
-        GateReply::Approve | GateReply::Reject { .. } | GateReply::Lost { .. } | GateReply::Skip | GateReply::CancelBranch => payload,
+        GateReply::Approve
+        | GateReply::Reject { .. }
+        | GateReply::Lost { .. }
+        | GateReply::OnFailure { .. }
+        | GateReply::Skip
+        | GateReply::CancelBranch => payload,
     }
 }
 
@@ -275,8 +293,17 @@ pub(super) fn approval_result(ask: &ApprovalNode, decision: &GateReply) -> Value
             Value::Object(filled)
         }
         GateReply::Answer { value } | GateReply::Modify { payload: value } => value.clone(),
-        GateReply::Approve | GateReply::Reject { .. } | GateReply::Lost { .. } | GateReply::Skip | GateReply::CancelBranch => {
-            if ask.fields.is_empty() { Value::from("approve") } else { Value::Object(presets().collect()) }
+        GateReply::Approve
+        | GateReply::Reject { .. }
+        | GateReply::Lost { .. }
+        | GateReply::OnFailure { .. }
+        | GateReply::Skip
+        | GateReply::CancelBranch => {
+            if ask.fields.is_empty() {
+                Value::from("approve")
+            } else {
+                Value::Object(presets().collect())
+            }
         }
     };
     Value::Object(Map::from_iter([("answer".to_string(), answer)]))

@@ -46,8 +46,10 @@ pub use event::{Event, NodeFact};
 pub use event_traits::{EventTrait, SearchMark, Topic};
 pub use evolve::Run;
 pub use evolve::steer::Pace;
-pub use gate::CapQuestion;
-pub use gate::{Actor, Decided, Gate, GateId, GateKind, GateQuestion, GateReply, LostChoice, OPTION, Outgoing, Preview, form_has_option};
+pub use gate::{
+    Actor, CapQuestion, Decided, FailureChoice, Gate, GateId, GateKind, GateQuestion, GateReply, LostChoice, OPTION, Outgoing, Preview,
+    form_has_option,
+};
 pub use held::{HeldCall, NextCall};
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
 pub use mark::Mark;

@@ -17,7 +17,11 @@ impl GateWithTool {
     pub(super) fn leaves(&self) -> Option<&Outgoing> {
         match &self.gate.kind {
             GateKind::Permission { leaves, .. } => leaves.as_deref(),
-            GateKind::Approval | GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => None,
+            GateKind::Approval
+            | GateKind::Review
+            | GateKind::Question { .. }
+            | GateKind::UnknownEffect { .. }
+            | GateKind::Failure { .. } => None,
         }
     }
 

@@ -26,9 +26,12 @@ pub(super) async fn check(kit: &Kit, session: &RunSession, command: &Command) ->
     let edited = match decision {
         GateReply::Approve => None,
         GateReply::Modify { payload } => Some(payload.clone()),
-        GateReply::Reject { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } | GateReply::Skip | GateReply::CancelBranch => {
-            return Ok(());
-        }
+        GateReply::Reject { .. }
+        | GateReply::Answer { .. }
+        | GateReply::Lost { .. }
+        | GateReply::OnFailure { .. }
+        | GateReply::Skip
+        | GateReply::CancelBranch => return Ok(()),
     };
     let known = kit.previews.take_gate(&session.run, *id);
     let seen = if known.is_some() { known } else { look(session, *id).await };

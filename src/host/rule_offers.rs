@@ -114,7 +114,11 @@ fn replies<'a>(audit: &'a Audit, workspace: &Path) -> Vec<ReplyThen<'a>> {
                 GateReply::Approve => (&gate.payload, true),
                 GateReply::Modify { payload } => (payload, true),
                 GateReply::Reject { .. } => (&gate.payload, false),
-                GateReply::Answer { .. } | GateReply::Lost { .. } | GateReply::Skip | GateReply::CancelBranch => continue,
+                GateReply::Answer { .. }
+                | GateReply::Lost { .. }
+                | GateReply::OnFailure { .. }
+                | GateReply::Skip
+                | GateReply::CancelBranch => continue,
             };
             found.push(ReplyThen { run, gate, args, is_yes });
         }

@@ -112,6 +112,18 @@ fn a_journal_of_version_5_opens_and_its_form_is_filled_in() {
 }
 
 #[test]
+fn a_journal_of_version_6_opens_with_its_failure_and_goes_on() {
+    let program = home_of(6);
+    let runs = program.json(&["ls", "--json"]);
+    let open = run_with(&runs, "fails, waits and asks", "waiting");
+    let [shown, replayed] = ["show", "replay"].map(|subcommand| program.json(&[subcommand, open, "--json"])["nodes"].clone());
+    assert_eq!(shown, replayed);
+    assert_eq!((&shown[0]["state"], &shown[1]["state"]), (&"failed".into(), &"skipped".into()));
+    program.run(&["answer", open, "q", "-m", "left", "--approve", "w"]).code(4);
+    assert_eq!(program.read("out.txt"), "hello");
+}
+
+#[test]
 fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
     let program = home_of(1);
     let runs = program.json(&["ls", "--json"]);

@@ -37,6 +37,7 @@ mod python;
 mod reasons;
 mod refusals;
 mod rehearsing;
+mod replanning;
 mod requests;
 mod said_otherwise;
 mod sandbox;

@@ -81,6 +81,8 @@ pub enum LineThen {
     Break(Option<BreakId>),
     /// Words to reject a gate with.
     Reject(GateKey),
+    /// The model that a node is tried again with after a failure.
+    GateModel(GateKey),
 }
 
 /// A text to type.

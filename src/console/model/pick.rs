@@ -105,6 +105,10 @@ pub enum PickThen {
     Answer(GateKey, String),
     /// Edits a part of what a gate asks about, or all of it.
     EditPart(GateKey, Option<String>),
+    /// Edits what a gate asks about.
+    EditGate(GateKey),
+    /// Type the name of the model that a node is tried again with.
+    GateModel(GateKey),
 }
 
 /// Who does the work of a new node.

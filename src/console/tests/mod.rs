@@ -8,6 +8,7 @@ mod cases;
 mod compare;
 mod costs;
 mod editing;
+mod failing;
 mod fixing;
 mod graph;
 mod hints;

@@ -99,7 +99,8 @@ pub fn replies(model: &Model) -> Vec<&'static str> {
 /// Whether a gate asks a question to which no answer is written.
 fn awaits_answer(model: &Model, key: &GateKey) -> bool {
     let gate = model.runs.get(&key.run).and_then(|view| view.newest().run.gate(key.gate));
-    gate.is_some_and(|(gate, _)| gate.kind.wants_answer()) && !matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Answer(_)))
+    gate.is_some_and(|(gate, _)| gate.kind.wants_answer())
+        && !matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)))
 }
 
 /// Whether the plan waits for a request in other words.

@@ -14,10 +14,12 @@ impl Decider<'_> {
     /// A gate of the node as a whole was answered.
     pub(super) fn follow_answer(&self, ix: NodeIx, id: GateId, now: Time) -> Vec<Event> {
         let Some((gate, decided)) = self.decided(id) else { return Vec::new() };
-        if let Some(end) = self.ended_by(ix, decided) {
+        let is_failure = matches!(gate.kind, GateKind::Failure { .. });
+        if let Some(end) = self.ended_by(ix, decided).filter(|_| !is_failure) {
             return end;
         }
         match &gate.kind {
+            GateKind::Failure { .. } => self.follow_failure(ix, decided),
             GateKind::UnknownEffect { .. } => self.follow_lost(ix, decided),
             GateKind::Question { .. } => {
                 let nothing = ApprovalNode::default();
@@ -42,7 +44,11 @@ impl Decider<'_> {
             GateReply::Skip => Some(self.skip(ix, SkippedBy::Person, Cause::Skipped { by, why: String::new() })),
             GateReply::CancelBranch => Some(self.cancel_branch(ix, &Cause::Cancelled { by, why: String::new() })),
             GateReply::Reject { message } => Some(self.cancel(ix, &Cause::Rejected { message: message.clone(), by })),
-            GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => None,
+            GateReply::Approve
+            | GateReply::Modify { .. }
+            | GateReply::Answer { .. }
+            | GateReply::Lost { .. }
+            | GateReply::OnFailure { .. } => None,
         }
     }
 
@@ -105,9 +111,14 @@ impl Decider<'_> {
                 let args = edited(decision, &gate.payload).clone();
                 NodeFact::ToolStarted { call: ToolCall { id: call, tool: tool.clone(), args }, rule: None }
             }
-            (GateKind::Question { .. } | GateKind::UnknownEffect { .. } | GateKind::Approval | GateKind::Review, _) => {
-                NodeFact::QuestionAnswered { call, value: edited(decision, &gate.payload).clone() }
-            }
+            (
+                GateKind::Question { .. }
+                | GateKind::UnknownEffect { .. }
+                | GateKind::Failure { .. }
+                | GateKind::Approval
+                | GateKind::Review,
+                _,
+            ) => NodeFact::QuestionAnswered { call, value: edited(decision, &gate.payload).clone() },
         };
         self.fact(ix, fact)
     }

@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Cause, ErrorKind, Event, GateKind, Mark, NodeError, NodeFact, NodeState, SkippedBy, Time,
+    Cause, ErrorKind, Event, GateKind, HeldAt, Mark, NodeError, NodeFact, NodeState, SkippedBy, Time,
     gates::schema_misfit,
     graph::NodeIx,
     resolve::{Ending, safe_result},
@@ -50,13 +50,25 @@ impl Decider<'_> {
         }
     }
 
-    /// The node failed for good. One that fails safe takes its edges with the error as its result.
+    /// The node failed for good, unless a breakpoint keeps that or its plan asks what becomes of it.
     pub(super) fn fail(&self, ix: NodeIx, error: NodeError, result: Option<Value>) -> Vec<Event> {
         let mut events = self.voids(ix, &Cause::HasFailed);
         if let Some(hit) = self.break_on_failure(ix, &error, result.as_ref()) {
             events.push(hit);
             return events;
         }
+        if self.asks_on_failure(ix) {
+            let reason = error.message.clone().into();
+            events.push(self.fact(ix, NodeFact::EndKept { kept: Box::new(HeldAt::Failure { error, result }), reason }));
+            return events;
+        }
+        events.extend(self.fail_for_good(ix, error, result));
+        events
+    }
+
+    /// The node failed, and nobody is asked. One that fails safe takes its edges with the error as its result.
+    pub(super) fn fail_for_good(&self, ix: NodeIx, error: NodeError, result: Option<Value>) -> Vec<Event> {
+        let mut events = Vec::new();
         let safe = match self.policy(ix).and_then(|policy| policy.get(|policy| policy.on_failure)) {
             Some(OnFailure::Safe) => {
                 let result = safe_result(&error);

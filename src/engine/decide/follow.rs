@@ -55,6 +55,7 @@ impl Decider<'_> {
                 Err(message) => self.fail(ix, plan_error(message), None),
             },
             Phase::Answered(gate) => self.follow_answer(ix, gate, now),
+            Phase::Stuck => self.follow_stuck(ix, now),
             Phase::Lost => vec![self.lost_question(ix, now)],
             Phase::Working => self.deliver_answers(ix, now),
             Phase::Inline => self.follow_inline(ix, now),

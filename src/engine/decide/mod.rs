@@ -14,6 +14,7 @@ mod follow;
 mod recover;
 mod steps;
 mod stop;
+mod stuck;
 mod work;
 
 use super::{

@@ -8,6 +8,7 @@ mod live_edit;
 pub(super) mod rerun;
 mod spend;
 pub(super) mod steer;
+mod stuck;
 pub(super) mod undo;
 mod worker;
 
@@ -170,6 +171,7 @@ impl RunState {
             }
             NodeFact::Completed { result, mark } => self.completed(ix, result, mark.as_ref(), at),
             NodeFact::Failed { error, safe, result } => self.failed(ix, error, *safe, result.as_ref(), at),
+            NodeFact::EndKept { kept, reason } => self.end_kept(ix, kept, reason),
             NodeFact::Skipped { reason, by } => {
                 self.flows[ix].outcome.skipped_by = *by;
                 self.ended(ix, NodeState::Skipped, reason, at);
@@ -285,7 +287,14 @@ impl RunState {
         self.agenda.remove(&ix);
         self.flows[ix].phase = phase;
         match phase {
-            Phase::Joined { .. } | Phase::Asking | Phase::Answered(_) | Phase::Inline | Phase::Bodies | Phase::Freed | Phase::Lost => {
+            Phase::Joined { .. }
+            | Phase::Asking
+            | Phase::Answered(_)
+            | Phase::Inline
+            | Phase::Bodies
+            | Phase::Freed
+            | Phase::Stuck
+            | Phase::Lost => {
                 self.agenda.insert(ix);
             }
             Phase::Queued => self.queue.push(rank, self.graph.nodes[ix].place),
@@ -304,6 +313,7 @@ impl RunState {
 
     fn ready(&mut self, ix: NodeIx) {
         self.arrived(ix);
+        self.try_again(ix);
         self.show(ix, NodeState::Ready, Cause::None);
         if self.asks_first(ix) && self.flows[ix].halt.hold.is_none() {
             self.enter(ix, Phase::Asking);
@@ -431,7 +441,7 @@ impl RunState {
         self.drop_locks(ix);
         self.forget_calls(ix);
         let flow = &mut self.flows[ix];
-        flow.halt.kept = None;
+        (flow.halt.kept, flow.gates.end) = (None, None);
         if flow.bodies.is_some() {
             // It was what is inside that was not to start.
             flow.halt.hold = None;

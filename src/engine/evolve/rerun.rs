@@ -201,7 +201,7 @@ impl RunState {
     }
 
     /// What was inside a composite node is gone: it runs anew from nothing. Gives what it took.
-    fn empty(&mut self, ix: NodeIx, void: &Cause) -> Spent {
+    pub(super) fn empty(&mut self, ix: NodeIx, void: &Cause) -> Spent {
         let mut spent = Spent::default();
         let inside = self.inside_of(ix);
         for &inner in &inside {

@@ -38,7 +38,7 @@ impl RunState {
                 self.show_worker(ix);
             }
             GateKind::UnknownEffect { .. } => self.enter(ix, Phase::AtGate(gate.id)),
-            GateKind::Approval | GateKind::Review | GateKind::Question { call: None, .. } => {
+            GateKind::Approval | GateKind::Review | GateKind::Question { call: None, .. } | GateKind::Failure { .. } => {
                 self.enter(ix, Phase::AtGate(gate.id));
                 self.show(ix, NodeState::Waiting { gate: gate.id }, gate.why.clone().into());
             }
@@ -91,6 +91,7 @@ impl RunState {
                 self.settle_owed(ix, &gate);
                 self.question_decided(ix, id, decision);
             }
+            (GateKind::Failure { .. }, _) => self.failure_answered(ix, id, decision),
             (GateKind::Approval | GateKind::Review | GateKind::Question { call: None, .. } | GateKind::UnknownEffect { .. }, _) => {
                 self.enter(ix, Phase::Answered(id))
             }
@@ -183,7 +184,11 @@ impl RunState {
         self.flows[ix].gates.owed.iter().copied().find(|&id| {
             self.gate(id).is_some_and(|(gate, decided)| {
                 let is_yes = decided.is_some_and(|decided| match decided.decision {
-                    GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => true,
+                    GateReply::Approve
+                    | GateReply::Modify { .. }
+                    | GateReply::Answer { .. }
+                    | GateReply::Lost { .. }
+                    | GateReply::OnFailure { .. } => true,
                     GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => false,
                 });
                 gate.generation == generation && gate.payload == *payload && same(gate, is_yes)
@@ -338,8 +343,11 @@ impl RunState {
 fn ends_node(reply: &GateReply) -> bool {
     match reply {
         GateReply::Skip | GateReply::CancelBranch => true,
-        GateReply::Reject { .. } | GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } | GateReply::Lost { .. } => {
-            false
-        }
+        GateReply::Reject { .. }
+        | GateReply::Approve
+        | GateReply::Modify { .. }
+        | GateReply::Answer { .. }
+        | GateReply::Lost { .. }
+        | GateReply::OnFailure { .. } => false,
     }
 }

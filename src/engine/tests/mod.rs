@@ -15,6 +15,7 @@ mod driving;
 mod ends;
 mod expenses;
 mod explaining;
+mod failing;
 mod impacts;
 mod kept;
 mod kit;

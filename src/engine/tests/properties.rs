@@ -85,7 +85,7 @@ fn policy(it: &Drawn) -> Policy {
         skip_if: yes_no(it.guards / 10),
         approve: [None, None, None, Some(Approve::Before), Some(Approve::After), Some(Approve::Both), Some(Approve::Never)]
             [usize::from(it.approve % 7)],
-        on_failure: it.failing.is_multiple_of(4).then_some(OnFailure::Safe),
+        on_failure: [Some(OnFailure::Safe), Some(OnFailure::Ask), None, None][usize::from(it.failing % 4)],
         retry: it.failing.is_multiple_of(3).then_some(Retry { attempts: 2, ..Retry::default() }),
         timeout_s: it.failing.is_multiple_of(5).then_some(5.0),
         locks: it

@@ -383,6 +383,7 @@ fn approval(run: &GateState, generation: u32) -> Approval {
         GateKind::Approval => "before".to_owned(),
         GateKind::Review => "after".to_owned(),
         GateKind::UnknownEffect { .. } => "unknown effect".to_owned(),
+        GateKind::Failure { .. } => "failure".to_owned(),
         GateKind::Permission { tool, .. } => tool.clone(),
         GateKind::Question { .. } => "question".to_owned(),
     };

@@ -215,7 +215,6 @@ fn not_yet(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Po
         ("cache", policy.cache.is_some(), "results are not cached yet"),
         ("replan_when", policy.replan_when.is_some(), "replanning doesn't work yet"),
         ("on_failure", policy.on_failure == Some(OnFailure::Replan), "replanning doesn't work yet: the node fails"),
-        ("on_failure", policy.on_failure == Some(OnFailure::Ask), "asking a person doesn't work yet: the node fails"),
     ];
     for (field, written, message) in fields {
         if written {

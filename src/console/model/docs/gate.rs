@@ -26,7 +26,7 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
     let options = gate.kind.question().map(|question| question.options.to_vec()).unwrap_or_default();
     written(draft, &options, &mut doc);
     let why = match &gate.kind {
-        GateKind::Question { text, .. } | GateKind::UnknownEffect { text } if gate.why == *text => "",
+        GateKind::Question { text, .. } | GateKind::UnknownEffect { text } | GateKind::Failure { text, .. } if gate.why == *text => "",
         _ => gate.why.as_str(),
     };
     if !why.is_empty() {
@@ -62,6 +62,7 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
         doc.heading(match gate.kind {
             GateKind::Review => "the exact result",
             GateKind::Approval | GateKind::Permission { .. } => "the exact payload",
+            GateKind::Failure { .. } => "what it was to do",
             GateKind::Question { .. } | GateKind::UnknownEffect { .. } => "what you need to know",
         });
         exact(payload, shown, 0, &mut doc);

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::super::{NextCommand, TOO_FAST, UpdateTurn};
 use super::change::change;
 use super::{
-    act, app, branch, breaks, compare, deps, gates, inspector, inventory, own_keys, plan, replay, request, rules, run, save, setup, typing,
+    act, app, branch, breaks, compare, deps, failures, gates, inspector, inventory, own_keys, plan, replay, request, rules, run, save,
+    setup, typing,
 };
 use crate::console::model::{
     Confirmed, Dialog, EditThen, EditorDialog, FormThen, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, TextField,
@@ -52,6 +53,8 @@ fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &s
         LineThen::ModelName => app::named_model(model, turn, text),
         LineThen::SaveFile => save::to_file(model, turn, text),
         LineThen::SaveText(result) => save::text_to_file(turn, text, result),
+        LineThen::GateModel(_) if text.is_empty() => return Err("type the name of a model".to_owned()),
+        LineThen::GateModel(gate) => gates::keep_draft(model, turn, gate, ReplyDraft::Answer(Value::from(format!("model {text}")))),
         LineThen::Reject(gate) => gates::keep_draft(model, turn, gate, ReplyDraft::Words(text.to_owned())),
     }
     Ok(())
@@ -239,6 +242,8 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::ShapeRule(gate) => rules::shape(model, &gate),
         PickThen::Prompt(prompt) => super::prompts::begin(model, turn, prompt),
         PickThen::EditPart(gate, part) => gates::edit_part(model, gate, part),
+        PickThen::EditGate(gate) => failures::edit_payload(model, gate),
+        PickThen::GateModel(gate) => failures::ask_model(model, gate),
         PickThen::Answer(gate, option) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::from(option))),
     }
 }

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::super::{ConsoleEffect, TOO_FAST, UpdateTurn, actions::inspector::copy_text};
+use super::super::{
+    ConsoleEffect, TOO_FAST, UpdateTurn,
+    actions::{failures, inspector::copy_text},
+};
 use crate::console::model::{
     Asked, Asks, Dialog, EditThen, FormDialog, FormThen, GATE_FRAME, GateKey, Intent, LineThen, Model, MoveBy, Pick, PickItem, PickThen,
     PlanScreen, Reading, ReplyDraft, RuleProposal, Screen, Status, TextField, docs, options_to_pick, texts,
@@ -33,6 +36,7 @@ pub(in crate::console::update) fn reply(model: &mut Model, turn: &mut UpdateTurn
         (true, GateKind::Question { cap: Some(_), .. }) => format!("nothing is added to the budget, and {node} returns what it has"),
         (true, GateKind::Question { .. }) => format!("{node} goes on without an answer and reads your reason"),
         (true, _) => format!("the call doesn't happen; {node} reads your reason and goes on"),
+        (false, GateKind::Failure { .. }) => "the node stays failed, and nodes that need it don't run".to_owned(),
         (false, _) => "the node is cancelled, and nodes that need it don't run".to_owned(),
     };
     let back = model.makers(node).first().and_then(|maker| Some(model.shown_run()?.title_of(maker)));
@@ -62,7 +66,7 @@ fn goes_to_agent(model: &Model, key: &GateKey, gate: &Gate) -> bool {
     let asks_inside = match &gate.kind {
         GateKind::Permission { .. } => true,
         GateKind::Question { call, .. } => call.is_some(),
-        GateKind::Approval | GateKind::Review | GateKind::UnknownEffect { .. } => false,
+        GateKind::Approval | GateKind::Review | GateKind::UnknownEffect { .. } | GateKind::Failure { .. } => false,
     };
     let run = model.runs.get(&key.run);
     let node = run.and_then(|view| view.plan().nodes.iter().find(|node| node.id == gate.node));
@@ -205,6 +209,7 @@ pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
             let lines = form_lines(&options, fields, written(draft));
             Dialog::Form(FormDialog { title: Plain::summary(text), fields: lines, focus: 0, note: None, then: FormThen::Reply(key) })
         }
+        Some(GateQuestion { text, .. }) if matches!(gate.kind, GateKind::Failure { .. }) => failures::choices(&key, gate, text),
         Some(GateQuestion { text, options, .. }) if !options.is_empty() => {
             let items = options.iter().map(|option| PickItem::new(PickThen::Answer(key.clone(), option.clone()), option, "")).collect();
             let mut pick = Pick::new(text, items);
@@ -215,29 +220,9 @@ pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
             let before = written(draft).map(texts::result).unwrap_or_default();
             Dialog::editor(text, &before, EditThen::Answer(key))
         }
-        None => {
-            let payload = ReplyDraft::payload(draft, gate);
-            match payload.as_object() {
-                Some(parts) if parts.len() > 1 => pick_part(&key, parts),
-                parts => {
-                    let part = parts.and_then(|parts| parts.keys().next().cloned());
-                    return edit_part(model, key, part);
-                }
-            }
-        }
+        None => return failures::edit_payload(model, key),
     };
     model.dialogs.push(dialog);
-}
-
-/// Asks which part of a payload to edit: the longest text first, all of it last.
-fn pick_part(key: &GateKey, parts: &serde_json::Map<String, Value>) -> Dialog {
-    let mut names: Vec<&String> = parts.keys().collect();
-    names.sort_by_key(|name| std::cmp::Reverse(parts[*name].as_str().map_or(0, str::len)));
-    let item =
-        |part: Option<&String>, label: &str, detail: &str| PickItem::new(PickThen::EditPart(key.clone(), part.cloned()), label, detail);
-    let all = names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
-    let items = names.into_iter().map(|name| item(Some(name), name, &texts::result(&parts[name])));
-    Dialog::pick("edit which part?", items.chain([item(None, "all of it, as JSON", &all)]).collect())
 }
 
 /// Edits one part of a payload as the text that it is, or all of it.

@@ -9,6 +9,7 @@ pub mod compare;
 pub mod cost;
 pub mod deps;
 pub mod dialogs;
+pub mod failures;
 pub mod findings;
 pub mod gates;
 pub mod graph;

@@ -2,8 +2,8 @@
 
 use super::result::result_line;
 use crate::engine::{
-    Action, Actor, Event, FailedTry, GateId, GateReply, HeldCall, Job, Mark, ModelCall, NextCall, NodeFact, NodeRun, NodeState, Outcome,
-    RunState, RunStatus, Time, ToolReport, Topic,
+    Action, Actor, Event, FailedTry, FailureChoice, GateId, GateReply, HeldCall, Job, Mark, ModelCall, NextCall, NodeFact, NodeRun,
+    NodeState, Outcome, RunState, RunStatus, Time, ToolReport, Topic,
 };
 use crate::plan::{NodeId, value_text};
 use crate::text::{Plain, clock, count, counted, duration};
@@ -172,6 +172,7 @@ impl NodeFact {
                 (Kind::Node, because("failed_safe", &error.message), none(), State(NodeState::FailedSafe))
             }
             Self::Failed { error, .. } => (Kind::Node, because("failed", &error.message), none(), State(NodeState::Failed)),
+            Self::EndKept { reason, .. } => (Kind::Node, because("attempts are over", &reason.message()), none(), State(NodeState::Held)),
             Self::Skipped { reason, .. } => (Kind::Node, because_of("skipped", &reason.message()), none(), State(NodeState::Skipped)),
             Self::Passed { reason } => (Kind::Node, because("passed", &reason.message()), none(), State(NodeState::Passed)),
             Self::Cancelled { reason } => (Kind::Node, because_of("cancelled", &reason.message()), none(), State(NodeState::Cancelled)),
@@ -332,6 +333,10 @@ fn replied(gate: u32, reply: &GateReply) -> What {
         GateReply::Reject { message } => because(&format!("rejected at gate {gate}"), message),
         GateReply::Answer { value } => because(&format!("answered at gate {gate}"), &value_text(value)),
         GateReply::Lost { choice } => because(&format!("answered at gate {gate}"), choice.label()),
+        GateReply::OnFailure { choice: FailureChoice::Model, with } => {
+            because(&format!("answered at gate {gate}"), &format!("retry with the model {with}"))
+        }
+        GateReply::OnFailure { choice, .. } => because(&format!("answered at gate {gate}"), choice.label()),
         GateReply::Skip => just(&format!("skipped at gate {gate}")),
         GateReply::CancelBranch => just(&format!("cancelled its branch at gate {gate}")),
     }

@@ -1,0 +1,1 @@
+-- A node's failure may wait for people, who say what becomes of it. The tables stay.
