@@ -4,7 +4,7 @@ use futures::future::join_all;
 use serde_json::{Map, Value};
 
 use super::attempt::call_id;
-use super::offers::{ASK_OPERATOR, Offers, RETURN_RESULT};
+use super::offers::{ASK_OPERATOR, Offers, REQUEST_REPLAN, RETURN_RESULT};
 use super::{Port, Question, ToolReply, answer};
 use crate::engine::ToolCall;
 use crate::models::CallRequest;
@@ -24,6 +24,7 @@ pub(super) enum CallOutcome {
 enum WantedCall {
     Tool(ToolCall, Risk),
     Ask(Question),
+    Replan(String),
     Result(Value),
     Invalid(String),
 }
@@ -88,6 +89,10 @@ async fn carry_out_one(wanted: WantedCall, port: &dyn Port) -> CallOutcome {
     match wanted {
         WantedCall::Invalid(message) => CallOutcome::Wrong(format!("error: {message}")),
         WantedCall::Result(value) => CallOutcome::Result(value),
+        WantedCall::Replan(reason) => {
+            port.plan_wanted(&reason);
+            CallOutcome::Reply("noted: a new plan is proposed once this step has ended; finish it with what you have".to_owned())
+        }
         WantedCall::Ask(question) => match port.ask(question).await {
             Ok(answer) => CallOutcome::Reply(value_text(&answer)),
             Err(message) => CallOutcome::Wrong(format!("refused: {message}")),
@@ -114,6 +119,10 @@ fn understand(call: &CallRequest, offers: &Offers, made: &mut MadeCalls) -> Want
             None => WantedCall::Invalid("`return_result` needs the argument `result`".to_owned()),
         },
         ASK_OPERATOR => question(&args),
+        REQUEST_REPLAN => match args.get("reason").and_then(Value::as_str).filter(|reason| !reason.trim().is_empty()) {
+            Some(reason) => WantedCall::Replan(reason.trim().to_owned()),
+            None => WantedCall::Invalid("`request_replan` needs the argument `reason`, a text".to_owned()),
+        },
         name => {
             let Some(tool) = offers.tool(name) else {
                 made.count(name, &Value::Object(args));

@@ -84,6 +84,9 @@ pub trait Port: Send + Sync {
     /// Something to know of the result, also for who sees only that: a word or two, and the sentence.
     fn note(&self, label: &str, text: &str);
 
+    /// The agent wants a new plan for what comes after it, and says why.
+    fn plan_wanted(&self, why: &str);
+
     /// Writes a line to the node's log.
     fn log(&self, line: &str);
 }

@@ -10,6 +10,9 @@ pub(super) const RETURN_RESULT: &str = "return_result";
 
 pub(super) const ASK_OPERATOR: &str = "ask_operator";
 
+/// Wants another plan for what comes after this step.
+pub(super) const REQUEST_REPLAN: &str = "request_replan";
+
 /// Longest name that servers accept.
 const LONGEST_NAME: usize = 64;
 
@@ -23,13 +26,14 @@ pub(super) struct Offers {
 impl Offers {
     /// These tools and those that every agent has. A result has to match the schema, if there is one.
     pub fn new(tools: &[ToolInfo], result_schema: Option<&Value>) -> Self {
-        let mut offers: Vec<ToolOffer> = Vec::with_capacity(tools.len() + 2);
+        let mut offers: Vec<ToolOffer> = Vec::with_capacity(tools.len() + 3);
         for tool in tools {
             let name = legal_name(&tool.name, &offers);
             offers.push(ToolOffer { name, description: tool.description.clone(), parameters: tool.input_schema.clone() });
         }
         offers.push(return_result(result_schema));
         offers.push(ask_operator());
+        offers.push(request_replan());
         Self { offers, tools: tools.to_vec() }
     }
 
@@ -57,7 +61,7 @@ fn legal_name(name: &str, taken: &[ToolOffer]) -> String {
         .map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' })
         .take(LONGEST_NAME)
         .collect();
-    let free = |name: &str| name != RETURN_RESULT && name != ASK_OPERATOR && taken.iter().all(|offer| offer.name != name);
+    let free = |name: &str| ![RETURN_RESULT, ASK_OPERATOR, REQUEST_REPLAN].contains(&name) && taken.iter().all(|offer| offer.name != name);
     if free(&legal) {
         return legal;
     }
@@ -93,6 +97,20 @@ fn ask_operator() -> ToolOffer {
     }
 }
 
+fn request_replan() -> ToolOffer {
+    ToolOffer {
+        name: REQUEST_REPLAN.to_owned(),
+        description: "Says that the steps after this one make no sense any more because of what you found out, so that a new plan is \
+                      proposed once this step has ended. Then finish this step with what you have."
+            .to_owned(),
+        parameters: json!({
+            "type": "object",
+            "properties": { "reason": { "type": "string", "description": "What you found out, in one or two sentences." } },
+            "required": ["reason"]
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,7 +131,7 @@ mod tests {
     fn names_with_colons_are_made_legal_and_found_again() {
         let offers = Offers::new(&[tool("git:log"), tool("git__log"), tool("größe")], None);
         let names: Vec<&str> = offers.list().iter().map(|offer| offer.name.as_str()).collect();
-        assert_eq!(names, ["git__log", "git__log_2", "gr__e", "return_result", "ask_operator"]);
+        assert_eq!(names, ["git__log", "git__log_2", "gr__e", "return_result", "ask_operator", "request_replan"]);
         assert_eq!(offers.tool("git__log").map(|tool| tool.name.as_str()), Some("git:log"));
         assert_eq!(offers.tool("git__log_2").map(|tool| tool.name.as_str()), Some("git__log"));
         assert_eq!(offers.tool("git:log").map(|tool| tool.name.as_str()), Some("git:log"));

@@ -3,6 +3,7 @@
 //! Doc comments of arguments are their help texts. Variables of the environment are read where they are used and only named here:
 //! clap would count a variable as an argument, and show it as required in the usage line of an error.
 
+use super::ReplanArgs;
 use super::{
     AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, CostArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, PermissionsArgs,
     PruneArgs, RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunPartArgs, RunToArgs,
@@ -104,6 +105,11 @@ pub enum Subcommand {
     /// The agent that made the result, or the earlier one named by `--to`, runs again with your feedback, and so does every node that
     /// depends on it.
     Rewind(RewindArgs),
+    /// Have the planner propose a new plan for what is left of a run
+    ///
+    /// What has ended well or is under way stays as it is. The new plan is shown as a list of changes that waits for your yes:
+    /// `dagdeck approve` takes it or some pieces of it, `dagdeck reject` refuses it, or with `-m` has the planner try again.
+    Replan(ReplanArgs),
     /// Change a run's plan; nodes that ran and are changed run again
     Edit(EditArgs),
     /// Undo the last action, if it has had no effect yet

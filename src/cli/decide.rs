@@ -1,7 +1,7 @@
-//! `dagdeck approve`, `reject`, `answer`: reply to a gate of a stored run, and continue the run.
+//! `dagdeck approve`, `reject`, `answer`: reply to a gate of a stored run, and continue the run. And `replan`, which opens one.
 
 use super::{
-    AnswerArgs, ApproveArgs, CliContext, CliError, DecideArgs, Exit, Io, RejectArgs, RuleArgs,
+    AnswerArgs, ApproveArgs, CliContext, CliError, DecideArgs, Exit, Io, RejectArgs, ReplanArgs, RuleArgs,
     headless::{StoredRun, flags},
     ls::short,
     named,
@@ -20,6 +20,7 @@ use serde_json::Value;
 /// When there is no such open gate, the payload doesn't fit, or the run can't continue.
 pub async fn approve(args: &ApproveArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let reply = match &args.payload {
+        None if !args.piece.is_empty() => GateReply::Modify { payload: pieces(args, place)? },
         None => GateReply::Approve,
         Some(text) => {
             let payload = serde_json::from_str(text).map_err(|error| {
@@ -48,6 +49,32 @@ pub async fn answer(args: &AnswerArgs, place: &CliContext, io: &mut Io<'_>) -> R
     reply_to((&args.decide, None), GateReply::Answer { value }, place, io).await
 }
 
+/// Some pieces of a new plan, by the numbers that they are shown with.
+fn pieces(args: &ApproveArgs, place: &CliContext) -> Result<Value, CliError> {
+    let (stored, name) = asked(&args.decide, place)?;
+    let gate = find(&stored, name.as_deref(), false)?;
+    let shown = gate.payload.as_array().filter(|_| matches!(gate.kind, GateKind::Replan { .. }));
+    let Some(shown) = shown else {
+        return Err(CliError::new(format!("gate {} at `{}` proposes no new plan, so it has no pieces", gate.id.0, gate.node)));
+    };
+    let mut numbers = args.piece.clone();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let piece = |number: &usize| number.checked_sub(1).and_then(|at| shown.get(at)).cloned();
+    let pieces: Option<Vec<Value>> = numbers.iter().map(piece).collect();
+    pieces.map(Value::Array).ok_or_else(|| CliError::usage(format!("the new plan has the pieces 1 to {}", shown.len())))
+}
+
+/// Has the planner propose a new plan, and goes on with the run until it waits for a reply to that.
+///
+/// # Errors
+/// When no new plan can be made now, or the run can't be driven.
+pub async fn replan(args: &ReplanArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let stored = StoredRun::find(&args.of.run, args.json, place)?;
+    let command = Command::Replan { guidance: args.message.clone() };
+    stored.resume(vec![command], &flags(&args.gates)?, place, io).await
+}
+
 async fn reply_to(
     (args, rule): (&DecideArgs, Option<&RuleArgs>),
     reply: GateReply,
@@ -55,11 +82,9 @@ async fn reply_to(
     io: &mut Io<'_>,
 ) -> Result<Exit, CliError> {
     let flags = flags(&args.gates)?;
-    let is_gate = |run: &Run, name: &str| name.parse().is_ok_and(|number| name.len() < SHORTEST_NAME || run.gate(GateId(number)).is_some());
-    let has = |run: &Run, name: &str| is_gate(run, name) || run.node(&NodeId::new(name)).is_some();
-    let (run, gate) = named::run_and_part(args.run.as_deref(), args.part.as_deref(), has, place)?;
-    let stored = StoredRun::find(&run, args.json, place)?;
-    let gate = find(&stored, gate, matches!(reply, GateReply::Answer { .. }))?;
+    let (stored, name) = asked(args, place)?;
+    let gate = find(&stored, name.as_deref(), matches!(reply, GateReply::Answer { .. }))?;
+    let run = stored.run.0.clone();
     if matches!((&reply, &gate.kind), (GateReply::Answer { .. }, GateKind::Approval | GateKind::Review)) {
         let (name, node) = (short(&run), &gate.node);
         let (yes, no) = (format!("dagdeck approve {name} {}", gate.id.0), format!("dagdeck reject {name} {}", gate.id.0));
@@ -84,6 +109,14 @@ async fn reply_to(
     }
     made.filter(|_| ended.is_err()).into_iter().for_each(|rule| rule.take_back(io));
     ended
+}
+
+/// The run, and what names its gate.
+fn asked(args: &DecideArgs, place: &CliContext) -> Result<(StoredRun, Option<String>), CliError> {
+    let is_gate = |run: &Run, name: &str| name.parse().is_ok_and(|number| name.len() < SHORTEST_NAME || run.gate(GateId(number)).is_some());
+    let has = |run: &Run, name: &str| is_gate(run, name) || run.node(&NodeId::new(name)).is_some();
+    let (run, gate) = named::run_and_part(args.run.as_deref(), args.part.as_deref(), has, place)?;
+    Ok((StoredRun::find(&run, args.json, place)?, gate.map(str::to_owned)))
 }
 
 /// The open gate by its number, by its node, or the only one; for an answer the only question.

@@ -10,7 +10,7 @@ use super::{
 use crate::plan::NodeId;
 use crate::{
     engine::{
-        Action, ActionTarget, Command, Event, EventTrait, GateReply, NodeFact, NodeRun, NodeState, Record, Run, RunId, RunStatus,
+        Action, ActionTarget, Command, Event, EventTrait, GateKind, GateReply, NodeFact, NodeRun, NodeState, Record, Run, RunId, RunStatus,
         StopSignal, Time, elapsed, result_notes,
     },
     host::{CapPolicy, Flags, Headless, HeadlessEnd, LocalHost, PreviewSeen, ResumeFrom, RunSignals, Yes},
@@ -363,6 +363,10 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
                 }
                 Some(flag) if flag.starts_with("--allow-host") => {
                     format!("hint: `dagdeck resume {name} {}` lets it send; `--yes` doesn't", Plain::line(flag))
+                }
+                Some(_) if asked.is_some_and(|asked| matches!(asked.kind, GateKind::Replan { .. })) => {
+                    let gate = gate.gate.0;
+                    format!("hint: `dagdeck approve {name} {gate}` takes it, with `--piece NUMBER` a part of it; `dagdeck reject {name} {gate}` refuses it, with `-m TEXT` has the planner try again")
                 }
                 Some(flag) if is_question => {
                     let (node, flag) = (Plain::line(&gate.node), Plain::line(flag));

@@ -13,7 +13,7 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
         "Act on a run",
         &[
             "pause", "hold", "release", "step", "run-to", "break", "cancel", "stop", "retry", "rerun", "skip", "override", "guide",
-            "rewind", "edit", "undo", "branch",
+            "rewind", "replan", "edit", "undo", "branch",
         ],
     ),
     ("Look", &["show", "why", "trace", "replay"]),

@@ -77,8 +77,8 @@ pub use rivals::RivalArgs;
 pub use setup_args::SetupArgs;
 pub use steering::{
     ActArgs, AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, DecideArgs, DriveArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs,
-    ReasonArgs, RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs,
-    SkipArgs, StepArgs, TargetArgs, UndoArgs,
+    ReasonArgs, RejectArgs, ReleaseArgs, ReplanArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RunNameArgs, RunNodeArgs, RunPartArgs,
+    RunToArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };
 
 use crate::{engine::Action, plan::validate::nearest, text::Plain, tools::KnownSecrets};
@@ -202,6 +202,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Override(args)) => block_on(act::overrule(args, &place()?, io))?,
         Some(Subcommand::Guide(args)) => block_on(act::guide(args, &place()?, io))?,
         Some(Subcommand::Rewind(args)) => block_on(act::rewind(args, &place()?, io))?,
+        Some(Subcommand::Replan(args)) => block_on(decide::replan(args, &place()?, io))?,
         Some(Subcommand::Edit(args)) => block_on(act::edit(args, &place()?, io))?,
         Some(Subcommand::Undo(args)) => block_on(undo::undo(args, &place()?, io))?,
         Some(Subcommand::Branch(args)) => block_on(branch::branch(args, &place()?, io))?,

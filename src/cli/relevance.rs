@@ -24,6 +24,6 @@ impl Subcommand {
     /// Whether it makes, checks or runs a plan with all that is set up.
     fn is_planned_or_run(&self) -> bool {
         let plans = matches!(self, Self::Plan(_) | Self::Run(_) | Self::Validate(_));
-        plans || matches!(self, Self::Resume(_) | Self::Approve(_) | Self::Reject(_) | Self::Answer(_))
+        plans || matches!(self, Self::Resume(_) | Self::Approve(_) | Self::Reject(_) | Self::Answer(_) | Self::Replan(_))
     }
 }

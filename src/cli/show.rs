@@ -4,8 +4,8 @@ use super::headless::{ShownKeys, output, print_results};
 use super::{CliContext, CliError, Exit, Io, ShowArgs, ls::short, named, timeline};
 use crate::{
     engine::{
-        Cause, Decided, Gate, GateId, GateKind, GateQuestion, NodeRun, Preview, Record, Run, RunId, RunStatus, Time, Totals, Transcript,
-        TranscriptEntry, calls_label, elapsed_of, listed, result_line, work,
+        Cause, Decided, Gate, GateId, GateKind, GateQuestion, NodeRun, Preview, Record, ReplanPiece, Run, RunId, RunStatus, Time, Totals,
+        Transcript, TranscriptEntry, calls_label, elapsed_of, listed, result_line, work,
     },
     host::{Clock, GateLook, SystemClock},
     plan::{Field, NodeId, nest, value_text},
@@ -243,6 +243,9 @@ pub(super) fn payload_lines(gate: &Gate) -> Vec<Plain> {
         }
         None => Plain::block(&format!("{name}: {}", value_text(value))),
     };
+    if let (GateKind::Replan { .. }, Some(pieces)) = (&gate.kind, ReplanPiece::read(&gate.payload)) {
+        return piece_lines(&pieces);
+    }
     let payload: Vec<Plain> = match &gate.payload {
         Value::Object(map) => map.iter().flat_map(field).collect(),
         payload => Plain::block(&value_text(payload)),
@@ -259,6 +262,15 @@ pub(super) fn payload_lines(gate: &Gate) -> Vec<Plain> {
     let question = if text == gate.why { Vec::new() } else { Plain::block(text) };
     let known = if gate.payload.is_null() { Vec::new() } else { payload };
     question.into_iter().chain(known).chain(options).chain(fields).collect()
+}
+
+/// The pieces of a new plan, by the numbers with which they are taken.
+fn piece_lines(pieces: &[ReplanPiece]) -> Vec<Plain> {
+    let piece = |(at, piece): (usize, &ReplanPiece)| {
+        let lines = piece.lines.iter().flat_map(|line| Plain::block(line)).map(|line| Plain::blank(7).then(&line));
+        [Plain::line(&format!("{:>3}. {}", at + 1, piece.piece))].into_iter().chain(lines).collect::<Vec<_>>()
+    };
+    pieces.iter().enumerate().flat_map(piece).collect()
 }
 
 /// A field of a form by its key, with what it takes.

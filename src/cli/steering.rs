@@ -198,6 +198,20 @@ pub struct GuideArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct ReplanArgs {
+    #[command(flatten)]
+    pub of: RunNameArgs,
+    /// What the planner is to do otherwise
+    #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub message: String,
+    /// Print events as they happen, one JSON object per line
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub gates: GateArgs,
+}
+
+#[derive(Debug, Args)]
 pub struct RewindArgs {
     #[command(flatten)]
     pub of: RunNodeArgs,
@@ -287,6 +301,9 @@ pub struct ApproveArgs {
     /// Approve this changed payload instead of the one shown
     #[arg(long, value_name = "JSON")]
     pub payload: Option<String>,
+    /// Of a new plan, take only the piece with this number; can be given several times
+    #[arg(long, value_name = "NUMBER", conflicts_with = "payload")]
+    pub piece: Vec<usize>,
     #[command(flatten)]
     pub rule: RuleArgs,
     #[command(flatten)]

@@ -98,7 +98,7 @@ fn hints((run, resumed): (&Run, &Run), links: &[Blocker], status: RunStatus, nam
             GateKind::Question { .. } | GateKind::UnknownEffect { .. } | GateKind::Failure { .. } => {
                 format!("`dagdeck answer {name} {} -m ANSWER` answers it", gate.0)
             }
-            GateKind::Approval | GateKind::Review | GateKind::Permission { .. } => {
+            GateKind::Approval | GateKind::Review | GateKind::Permission { .. } | GateKind::Replan { .. } => {
                 format!("`dagdeck approve {name} {0}` or `dagdeck reject {name} {0}` replies; `dagdeck show {name}` shows it", gate.0)
             }
         }),

@@ -24,7 +24,15 @@ impl RunState {
         if let Event::ModelChosen { model, .. } = &record.event {
             return vec![Effect::UseModel { model: model.clone() }];
         }
-        if record.event.has(EventTrait::ChangesDriver) { self.retry_timers() } else { Vec::new() }
+        if let Event::ReplanAsked { number, .. } = &record.event {
+            return vec![Effect::Replan { number: *number }];
+        }
+        if !record.event.has(EventTrait::ChangesDriver) {
+            return Vec::new();
+        }
+        // Whoever was asked for a new plan ended with the driver.
+        let replan = self.replan().filter(|replan| replan.gate.is_none()).map(|replan| Effect::Replan { number: replan.number });
+        self.retry_timers().into_iter().chain(replan).collect()
     }
 
     fn node_effects(&self, ix: NodeIx, fact: &NodeFact, record: &Record) -> Vec<Effect> {

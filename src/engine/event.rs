@@ -2,8 +2,8 @@
 
 use super::{
     Action, Actor, BreakId, Cause, EdgeId, EventTrait, FailedTry, Gate, GateId, GateReply, HeldAt, HeldCall, Job, Mark, MessageRole,
-    ModelCall, ModelSlots, Moment, NodeError, Outcome, RunId, RunSettings, SearchMark, SkippedBy, StopSignal, Time, ToolCall, ToolReport,
-    Topic, cause::sentence,
+    ModelCall, ModelSlots, Moment, NodeError, Outcome, ReplanTrigger, RunId, RunSettings, SearchMark, SkippedBy, StopSignal, Time,
+    ToolCall, ToolReport, Topic, cause::sentence,
 };
 use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,21 @@ pub enum Event {
     /// The run leaves the one that its events so far were copied from; `from_seq` is the last event that they share. What becomes of each
     /// node that was at work there follows in the same batch, as after a crash.
     Branched { from: RunId, from_seq: u64, by: Actor },
+    /// A new plan for what is left is asked for.
+    ReplanAsked {
+        /// From 1; names it.
+        number: u32,
+        /// The node that waits for it.
+        node: Option<NodeId>,
+        trigger: ReplanTrigger,
+        /// What people said that the planner is to hear, oldest first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        guidance: Vec<String>,
+        /// Nobody: the plan did.
+        by: Option<Actor>,
+    },
+    /// No new plan came of it.
+    ReplanFailed { number: u32, why: String },
     /// Somebody cancelled the run.
     RunCancelled { by: Actor },
     /// Nothing is left to do. The last event of a run, unless somebody opens it again.
@@ -270,6 +285,8 @@ pub enum NodeFact {
     Output { text: String },
     /// What its model thinks, as it comes; merged. The whole of it follows as a message.
     Thought { text: String },
+    /// Its agent wants a new plan for what comes after it.
+    PlanWanted { why: String },
     /// Something to know of its result, in a word or two and as a sentence: what was cut of its context, a limit that was passed.
     Noted { label: String, text: String },
     /// A breakpoint keeps a node.
@@ -317,7 +334,7 @@ impl NodeFact {
             Self::ModelCalled { .. } => (Topic::Call(node), &[Reports]),
             Self::Message { .. } | Self::Output { .. } => (Topic::Text(node), &[Reports]),
             Self::Thought { .. } => (Topic::Text(node), &[Reports, Unlisted]),
-            Self::Noted { .. } => (Topic::Call(node), &[Printed, Reports]),
+            Self::Noted { .. } | Self::PlanWanted { .. } => (Topic::Call(node), &[Printed, Reports]),
         }
     }
 }
@@ -352,6 +369,8 @@ impl Event {
             Self::RunStarted | Self::RunInterrupted { .. } | Self::RunReopened { .. } => (Topic::Run, &[]),
             Self::RunRecovered { .. } | Self::Branched { .. } => (Topic::Run, &[HasEffects, ChangesDriver, Audited]),
             Self::ModelChosen { .. } => (Topic::Run, &[Marked(SearchMark::Action), Printed, HasEffects, Audited]),
+            Self::ReplanAsked { .. } => (Topic::Run, &[Marked(SearchMark::Action), Printed, HasEffects, Audited]),
+            Self::ReplanFailed { .. } => (Topic::Run, &[Printed]),
             Self::RunCancelled { .. } => (Topic::Run, &[EndsRun, Audited]),
             Self::RunEnded { .. } => (Topic::Run, &[EndsRun]),
             Self::ApprovalRequired { gate } => {

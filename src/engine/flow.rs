@@ -45,6 +45,8 @@ pub(super) enum Phase {
     Freed,
     /// Its attempts are over, and what follows from that is for somebody to say. *Agenda.*
     Stuck,
+    /// The same, and a new plan is being made, or another one comes first.
+    Replanning,
     /// Nobody knows what became of it; somebody must be asked. *Agenda.*
     Lost,
     /// Its generation is over.
@@ -70,6 +72,8 @@ pub(super) enum PhasePart {
     Inside,
     /// Its next attempt is due later.
     Resting,
+    /// Its attempts are over, and what follows from that is not decided.
+    Stuck,
     /// Nobody knows what became of it.
     Lost,
     /// Its generation is over.
@@ -90,7 +94,8 @@ impl Phase {
             Self::Asking | Self::Queued | Self::Locked(_) => PhasePart::InLine,
             Self::AtGate(gate) => PhasePart::AtGate(gate),
             Self::Answered(_) => PhasePart::Answered,
-            Self::Held | Self::Freed | Self::Stuck => PhasePart::Held,
+            Self::Held | Self::Freed => PhasePart::Held,
+            Self::Stuck | Self::Replanning => PhasePart::Stuck,
             Self::Inline | Self::Working => PhasePart::AtWork,
             Self::Bodies | Self::Inside => PhasePart::Inside,
             Self::Resting => PhasePart::Resting,
@@ -364,6 +369,10 @@ pub(super) struct FlowGates {
     pub end: Option<Box<HeldAt>>,
     /// The model that a person chose for it after a failure.
     pub model: Option<String>,
+    /// Why its agent wants a new plan.
+    pub plan_wanted: Option<String>,
+    /// Why no new plan came when one was asked for.
+    pub no_plan: Option<String>,
 }
 
 /// How people and breakpoints keep a node from going on.

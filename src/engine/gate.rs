@@ -51,7 +51,10 @@ impl Gate {
             GateKind::Review => "is its result good?".to_owned(),
             GateKind::Permission { tool, .. } if tool == "run_command" => "may it run this command?".to_owned(),
             GateKind::Permission { tool, .. } => format!("may it call {tool}?"),
-            GateKind::Question { text, .. } | GateKind::UnknownEffect { text } | GateKind::Failure { text, .. } => text.clone(),
+            GateKind::Question { text, .. }
+            | GateKind::UnknownEffect { text }
+            | GateKind::Failure { text, .. }
+            | GateKind::Replan { text, .. } => text.clone(),
         }
     }
 
@@ -63,7 +66,8 @@ impl Gate {
             | GateKind::Review
             | GateKind::Question { .. }
             | GateKind::UnknownEffect { .. }
-            | GateKind::Failure { .. } => None,
+            | GateKind::Failure { .. }
+            | GateKind::Replan { .. } => None,
         }
     }
 }
@@ -106,6 +110,17 @@ pub enum GateKind {
     UnknownEffect { text: String },
     /// The node failed, and its plan asks what becomes of it. The payload is what it was to do.
     Failure { text: String, choices: Vec<FailureChoice> },
+    /// A new plan for what is left of the run is proposed. The payload is its pieces.
+    Replan {
+        text: String,
+        trigger: ReplanTrigger,
+        /// What the planner's model was told, to say it again where it is asked once more.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        guidance: Vec<String>,
+        /// Whether that model has read private results.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        private: bool,
+    },
 }
 
 /// What becomes of a node that failed.
@@ -118,6 +133,8 @@ pub enum FailureChoice {
     /// It is tried again with another model, which the reply names.
     Model,
     Skip,
+    /// The planner proposes a new plan; the reply may say what it is to hear.
+    Replan,
     Fail,
 }
 
@@ -128,6 +145,7 @@ impl FailureChoice {
             Self::Retry => "retry",
             Self::Model => "model NAME",
             Self::Skip => "skip",
+            Self::Replan => "replan",
             Self::Fail => "fail",
         }
     }
@@ -136,7 +154,7 @@ impl FailureChoice {
     fn read(text: &str) -> Option<(Self, &str)> {
         let (word, with) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
         let choice = word.to_lowercase().parse().ok()?;
-        let is_whole = (choice == Self::Model) == !with.is_empty();
+        let is_whole = choice == Self::Replan || (choice == Self::Model) != with.is_empty();
         is_whole.then_some((choice, with.trim()))
     }
 }
@@ -214,7 +232,7 @@ impl GateKind {
                 call.is_some() || !options.is_empty() || !fields.is_empty() || asks_for_words(text)
             }
             Self::UnknownEffect { .. } | Self::Failure { .. } => true,
-            Self::Approval | Self::Review | Self::Permission { .. } => false,
+            Self::Approval | Self::Review | Self::Permission { .. } | Self::Replan { .. } => false,
         }
     }
 
@@ -228,14 +246,14 @@ impl GateKind {
             Self::Failure { text, choices } => {
                 Some(GateQuestion { text, options: choices.iter().map(|choice| choice.label().to_string()).collect(), fields: &[] })
             }
-            Self::Approval | Self::Review | Self::Permission { .. } => None,
+            Self::Approval | Self::Review | Self::Permission { .. } | Self::Replan { .. } => None,
         }
     }
 
     /// Whether its payload may be edited, so that the edited one is what happens.
     pub fn takes_payload(&self) -> bool {
         match self {
-            Self::Approval | Self::Review | Self::Permission { .. } | Self::Failure { .. } => true,
+            Self::Approval | Self::Review | Self::Permission { .. } | Self::Failure { .. } | Self::Replan { .. } => true,
             Self::Question { .. } | Self::UnknownEffect { .. } => false,
         }
     }
@@ -309,7 +327,7 @@ pub enum GateReply {
     Answer { value: Value },
     /// What becomes of a node whose effect is unknown.
     Lost { choice: LostChoice },
-    /// What becomes of a node that failed; `with` is what the choice needs: the model's name.
+    /// What becomes of a node that failed; `with` is what the choice needs: the model's name, or what the planner is to hear.
     OnFailure {
         choice: FailureChoice,
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -371,4 +389,30 @@ pub enum Preview {
     Diff { path: String, before: Option<String>, after: String },
     /// What happens, in words.
     Text(String),
+}
+
+/// Why a new plan is wanted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "wanted")]
+pub enum ReplanTrigger {
+    /// A node failed, and its plan wants a new one then.
+    Failure { message: String },
+    /// The result of a node calls for one, by the condition of its plan.
+    Result { condition: String },
+    /// The agent of a node asks for one.
+    Agent { reason: String },
+    /// A person asks for one.
+    Person,
+}
+
+impl ReplanTrigger {
+    /// Why, in a sentence about the node; of a person, who it was.
+    pub fn reason(&self, node: &NodeId, by: Option<&Actor>) -> String {
+        match self {
+            Self::Failure { message } => format!("`{node}` failed: {message}"),
+            Self::Result { condition } => format!("the result of `{node}` calls for a new plan: {condition}"),
+            Self::Agent { reason } => format!("`{node}` asks for a new plan: {reason}"),
+            Self::Person => format!("{} asks for a new plan", by.map_or("somebody", |by| by.who.as_str())),
+        }
+    }
 }

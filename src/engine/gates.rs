@@ -7,7 +7,7 @@ use super::{
     gate::choice_labels,
     graph::NodeIx,
     resolve::text_of,
-    run::{GateEnd, RunState},
+    run::{Decider, GateEnd, RunState},
 };
 use crate::plan::{ApprovalNode, Approve, Catalog, DecisionNode, Field, FieldKind, NodeKind, ToolReach, schema_faults};
 use crate::text::hex;
@@ -88,6 +88,9 @@ impl RunState {
 
     /// Why a decision doesn't fit its gate; `None` when it does.
     pub(super) fn misfit(&self, gate: &Gate, decision: &GateReply) -> Option<String> {
+        if let GateKind::Replan { .. } = gate.kind {
+            return Decider { state: self }.replan_misfit(gate, decision);
+        }
         let Some(ix) = self.graph.find(&gate.node) else { return Some("its node was removed".to_string()) };
         match (&gate.kind, decision) {
             (GateKind::UnknownEffect { .. }, GateReply::Answer { .. } | GateReply::Approve) => {
@@ -100,7 +103,7 @@ impl RunState {
             (GateKind::Failure { choices, .. }, GateReply::Answer { .. } | GateReply::Approve | GateReply::OnFailure { .. }) => {
                 Some(format!("answer one of: {}", choice_labels(choices, ", ")))
             }
-            (GateKind::Failure { .. }, _) => None,
+            (GateKind::Failure { .. } | GateKind::Replan { .. }, _) => None,
             (_, GateReply::OnFailure { .. }) => Some("it does not ask about a failure".to_string()),
             (GateKind::Question { fields, call, .. }, GateReply::Approve)
                 if call.is_some() || fields.is_empty() && gate.kind.wants_answer() =>
@@ -169,7 +172,7 @@ impl RunState {
             GateKind::Approval | GateKind::Failure { .. } => {
                 self.node_doc(&gate.node).and_then(|node| node.kind.tool()).map(|work| self.tool_name(&work.tool))
             }
-            GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } => None,
+            GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } | GateKind::Replan { .. } => None,
         }
     }
 
@@ -186,7 +189,11 @@ impl RunState {
         match &gate.kind {
             GateKind::Permission { leaves, .. } => leaves.is_none(),
             GateKind::Approval => self.asks_by_permission(gate),
-            GateKind::Review | GateKind::Question { .. } | GateKind::UnknownEffect { .. } | GateKind::Failure { .. } => false,
+            GateKind::Review
+            | GateKind::Question { .. }
+            | GateKind::UnknownEffect { .. }
+            | GateKind::Failure { .. }
+            | GateKind::Replan { .. } => false,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Action, Actor, Cause, DataSource, Done, FailedTry, FileAccess, GateId, GateReply, MessageRole, ModelCall, ModelSlots, NodeError,
-    NodeState, Outgoing, RunId, RunSettings, StopSignal, Time, ToolCall, ToolReport, UnfinishedAnswer,
+    NodeState, Outgoing, ReplanAnswer, RunId, RunSettings, StopSignal, Time, ToolCall, ToolReport, UnfinishedAnswer,
 };
 use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict, limits::AgentLimits};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,8 @@ pub enum Input {
     Interrupt { signal: StopSignal },
     /// Nothing happened: what follows from the state goes on, where a step ended before all was done.
     Proceed,
+    /// The planner that a new plan was asked of has answered.
+    Replanned { number: u32, answer: Box<ReplanAnswer> },
     /// The first input of a run whose driver ended without leaving it: nobody works at it any more.
     Recover { by: Actor },
     /// The first input of a run whose events so far, up to this one, were copied from another one.
@@ -87,6 +89,8 @@ pub enum WorkerFact {
     Output(String),
     /// The next piece of what its model thinks, for people to read.
     Thought(String),
+    /// The agent wants a new plan for what comes after it.
+    PlanWanted(String),
     /// Something to know of its result: a word or two for its row, and the sentence.
     Noted { label: String, text: String },
     /// A line for the node's log.
@@ -112,6 +116,8 @@ pub enum Command {
     /// Ask another model from here on: for what starts later, and what runs again. Its provider may take fewer calls at once than the run
     /// has slots.
     UseModel { model: String, slots: Option<ModelSlots> },
+    /// Have a new plan made for what is left, with what the planner is to hear; may be empty.
+    Replan { guidance: String },
 }
 
 impl Command {
@@ -124,7 +130,7 @@ impl Command {
     pub fn steers(&self) -> bool {
         match self {
             Self::Act { .. } | Self::Undo => true,
-            Self::Start | Self::Decide { .. } | Self::UseModel { .. } => false,
+            Self::Start | Self::Decide { .. } | Self::UseModel { .. } | Self::Replan { .. } => false,
         }
     }
 }
@@ -170,6 +176,8 @@ pub enum Effect {
     SetTimer { timer: Timer, at: Time },
     /// Workers that start from here on ask this model.
     UseModel { model: String },
+    /// Ask the planner for a new plan, by what the run is now; it answers with `Input::Replanned`.
+    Replan { number: u32 },
 }
 
 /// The answer to a worker's `ModelAsked`, `ModelTryFailed`, `ToolAsked` or `QuestionAsked`.

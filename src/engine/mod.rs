@@ -26,6 +26,7 @@ mod queue;
 mod record;
 mod rehearse;
 mod renames;
+mod replan;
 mod report;
 mod resolve;
 mod route;
@@ -48,7 +49,7 @@ pub use evolve::Run;
 pub use evolve::steer::Pace;
 pub use gate::{
     Actor, CapQuestion, Decided, FailureChoice, Gate, GateId, GateKind, GateQuestion, GateReply, LostChoice, OPTION, Outgoing, Preview,
-    form_has_option,
+    ReplanTrigger, form_has_option,
 };
 pub use held::{HeldCall, NextCall};
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
@@ -57,6 +58,7 @@ pub use privacy::PLANNED_BY;
 pub use record::{EdgeId, ModelSlots, Outcome, Record, RunId, RunSettings, short_name};
 pub use rehearse::{AUTO, OPERATOR, REHEARSAL, REHEARSED};
 pub use renames::{NewNames, Renames, carry};
+pub use replan::{ReplanAnswer, ReplanPiece, ReplanUnderWay};
 pub use report::{
     DataSource, Done, ErrorKind, FileAccess, MessageRole, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, TryVerdict,
     UnfinishedAnswer, WorkSpan,
@@ -67,6 +69,7 @@ pub use step::Batch;
 pub use stop_signal::StopSignal;
 pub use time::Time;
 pub use tries::{FailedTry, next_try};
+pub use views::brief::{NodeBrief, RunBrief};
 pub use views::changes::RunChanges;
 pub use views::compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
 pub use views::describe::{

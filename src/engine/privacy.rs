@@ -7,7 +7,7 @@ use super::{
     inner_run::InnerRun,
     run::RunState,
 };
-use crate::plan::{Dialect, NodeKind, Path, Route, takes_results};
+use crate::plan::{Dialect, Node, NodeKind, Path, Route, takes_results};
 
 /// Key in a plan's metadata: the model that wrote the plan.
 pub const PLANNED_BY: &str = "planned_by";
@@ -31,6 +31,7 @@ impl RunState {
     /// taken or dead: how a node ended tells of what it read, and so does whether another one ran at all.
     pub(super) fn is_reached(&self, ix: NodeIx) -> bool {
         self.settings().is_some_and(|settings| settings.private_request)
+            || self.gates.replans.private.contains(&self.graph.ids[ix])
             || self.graph.nodes[ix].ins.iter().any(|&edge| self.is_private(self.graph.link(edge).from))
             || self.reaches(Taint::Private, ix)
     }
@@ -123,7 +124,10 @@ impl RunState {
     /// Whether a node's one call may ask before it sends something out. It then asks for the node too: a person sees once what would
     /// happen, with the exact request.
     pub(super) fn asks_at_its_call(&self, ix: NodeIx) -> bool {
-        let is_planned = || self.plan().is_some_and(|plan| plan.metadata.contains_key(PLANNED_BY));
+        let is_planned = || {
+            self.plan().is_some_and(|plan| plan.metadata.contains_key(PLANNED_BY))
+                || self.gates.replans.planned.contains(&self.graph.ids[ix])
+        };
         let sends = self.doc(ix).and_then(tool_of).is_some_and(|tool| self.tool_sends(tool));
         sends && (is_planned() || self.is_reached(ix))
     }
@@ -156,9 +160,11 @@ impl RunState {
         if outgoing.host.starts_with("mcp:") {
             return false;
         }
-        let Some(plan) = self.plan().filter(|plan| plan.metadata.contains_key(PLANNED_BY)) else { return false };
+        let Some(plan) = self.plan() else { return false };
         let host = outgoing.host.rsplit_once(':').map_or(outgoing.host.as_str(), |(host, _)| host);
-        let in_plan = || serde_json::to_string(&plan.nodes).is_ok_and(|text| text.contains(host));
+        let is_planned = |node: &&Node| plan.metadata.contains_key(PLANNED_BY) || self.gates.replans.planned.contains(&node.id);
+        let in_plan =
+            || serde_json::to_string(&plan.nodes.iter().filter(is_planned).collect::<Vec<_>>()).is_ok_and(|text| text.contains(host));
         !plan.goal.contains(host) && in_plan()
     }
 }

@@ -1,7 +1,7 @@
 //! `RunState`: the state of one run, and what may be asked of it.
 
 use super::{
-    Actor, Cause, Decided, EdgeId, EdgeState, Gate, GateId, NodeRun, Outcome, RunId, RunSettings, StopSignal, Time,
+    Actor, Cause, Decided, EdgeId, EdgeState, Gate, GateId, NodeRun, Outcome, ReplanUnderWay, RunId, RunSettings, StopSignal, Time,
     acts::RunActs,
     by_index::ByIndex,
     evolve::steer::{Speed, Steer},
@@ -49,6 +49,25 @@ pub(super) struct RunGates {
     pub open: BTreeSet<GateId>,
     /// Hosts with their ports that may get private data, as people said in this run.
     pub hosts: BTreeSet<String>,
+    pub replans: Replans,
+}
+
+/// The new plans of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Replans {
+    pub now: Option<Box<ReplanUnderWay>>,
+    /// Nodes that wait until the one before theirs is decided.
+    pub line: Vec<NodeIx>,
+    /// That there ever were.
+    pub made: u32,
+    /// Of those, the ones that the run asked for by itself.
+    pub by_itself: u32,
+    /// The failure that led to the last one of those.
+    pub last_failure: Option<String>,
+    /// Nodes that a planner wrote into the run.
+    pub planned: BTreeSet<NodeId>,
+    /// Of those, the ones that it wrote after it had read private results.
+    pub private: BTreeSet<NodeId>,
 }
 
 /// How far the run is.
@@ -257,7 +276,17 @@ impl RunState {
 
     /// Whether no worker runs and no timer is due.
     pub(super) fn is_idle(&self) -> bool {
-        self.queue.busy == 0 && self.queue.resuming.is_empty() && self.queue.resting == 0
+        self.queue.busy == 0 && self.queue.resuming.is_empty() && self.queue.resting == 0 && !self.is_replanning()
+    }
+
+    /// The new plan that is being made, or waits for people.
+    pub fn replan(&self) -> Option<&ReplanUnderWay> {
+        self.gates.replans.now.as_deref()
+    }
+
+    /// Whether a new plan is being made.
+    pub fn is_replanning(&self) -> bool {
+        self.replan().is_some_and(|replan| replan.gate.is_none())
     }
 
     /// Events folded so far.

@@ -321,7 +321,7 @@ impl ClientSession {
         let result = match (state, command) {
             (Err(StoreError::NoSuchRun { .. }), _) => return self.gone(run),
             (Err(error), _) => Err(error.into()),
-            (Ok(state), command @ (Command::Act { .. } | Command::Undo)) if state.outcome().is_some() => {
+            (Ok(state), command @ (Command::Act { .. } | Command::Undo | Command::Replan { .. })) if state.outcome().is_some() => {
                 let last = FirstCommands { commands: vec![command], by: self.shared.actor(VIA) };
                 self.shared.resume(run, last, Some(self.listener.clone())).await.map(|_| ())
             }

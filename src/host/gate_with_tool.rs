@@ -21,7 +21,8 @@ impl GateWithTool {
             | GateKind::Review
             | GateKind::Question { .. }
             | GateKind::UnknownEffect { .. }
-            | GateKind::Failure { .. } => None,
+            | GateKind::Failure { .. }
+            | GateKind::Replan { .. } => None,
         }
     }
 

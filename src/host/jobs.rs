@@ -8,7 +8,7 @@ use super::{
     mcp::servers,
     models::Models,
     places::Folders,
-    resources,
+    replanning, resources,
     shown_previews::ShownPreviews,
     trust::Trust,
     worker_agent::AgentPort,
@@ -18,7 +18,7 @@ use super::{
     workers::{Assignment, JobRunner, WorkerPort},
 };
 use crate::agents::{self, AgentRegistry, AttemptEnd, Card, CardKind, Cards, Execution, Reloaded, Responder};
-use crate::engine::{AgentJob, Dep, Job, NodeError, REHEARSAL, RunId, WorkerFact};
+use crate::engine::{AgentJob, Dep, Job, NodeError, REHEARSAL, ReplanAnswer, RunBrief, RunId, WorkerFact};
 use crate::models::{
     AutoModel, ChatModel,
     client::Learned,
@@ -329,6 +329,12 @@ impl JobRunner for Jobs {
             }
         };
         self.sealed(&task, fact)
+    }
+
+    async fn replan(&self, brief: RunBrief) -> ReplanAnswer {
+        let OwnModel { name, models } = self.own();
+        let catalog = self.kit.catalog(name.as_deref());
+        replanning::replan((&self.kit.workspace, &self.kit.secrets), catalog, (name.as_deref(), &models), &brief).await
     }
 
     fn use_model(&self, model: &str) {

@@ -43,6 +43,7 @@ mod prompts;
 mod provider;
 mod purse;
 mod refusing;
+mod replanning;
 mod resources;
 mod rule_offers;
 #[cfg(test)]

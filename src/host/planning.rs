@@ -4,6 +4,7 @@ use super::{
     client::{Notice, PlanWish, PlanningId, Problem},
     local::{LocalHost, Shared},
     models::{Models, known_name},
+    replanning::{planner, today, usable},
     session::Listener,
 };
 use crate::engine::{ModelCall, calls_label};
@@ -15,7 +16,7 @@ use crate::planner::{
 };
 use crate::store::PlanningRecord;
 use serde_json::Map;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 impl LocalHost {
     /// Makes a plan. It may have findings.
@@ -72,18 +73,9 @@ impl Shared {
             None if models.is_gateway(self.chosen().as_deref()) => ids_for(&known, "", &models),
             None => ids_for(&known, model.provider(), &models),
         };
-        let planner = ModelPlanner {
-            model: model.as_ref(),
-            name: &known,
-            settings: models.config().settings.clone(),
-            prices: models.prices(),
-            ids,
-            taken: Mutex::default(),
-        };
-        let mut usable = catalog.clone();
-        let registry = self.kit.toolbox.now();
-        usable.tools.retain(|tool| registry.is_configured(&tool.name));
-        let surroundings = Surroundings { today: self.today(), workspace: describe_workspace(facts, &wish.text) };
+        let planner = planner(model.as_ref(), &known, &models, ids);
+        let usable = usable(catalog.clone());
+        let surroundings = Surroundings { today: today(self.clock.now()), workspace: describe_workspace(facts, &wish.text) };
         let request = PlanningRequest {
             text: wish.text.trim(),
             catalog: &usable,
@@ -91,6 +83,7 @@ impl Shared {
             surroundings: &surroundings,
             before: wish.on.as_deref(),
             rival: wish.rival,
+            under_way: None,
         };
         let mut unless_it_ends = Stopped { shared: self, wish, planner: &planner, has_ended: false };
         let planned = plan_by_model(&planner, &request, sink).await;
@@ -126,12 +119,6 @@ impl Shared {
         if let Err(error) = self.kit.secrets.masked(record).keep(&self.places.home) {
             tracing::warn!(%error, "planning can't be put on record");
         }
-    }
-
-    /// `Friday, 2026-03-06`, where this computer is.
-    fn today(&self) -> String {
-        let now = i64::try_from(self.clock.now().0).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok()).unwrap_or_default();
-        now.to_zoned(jiff::tz::TimeZone::system()).strftime("%A, %Y-%m-%d").to_string()
     }
 }
 
@@ -171,7 +158,7 @@ pub(super) async fn plan(shared: Arc<Shared>, id: PlanningId, wish: PlanWish, li
 
 impl From<Planned> for super::client::MadePlan {
     fn from(planned: Planned) -> Self {
-        let Planned { plan, origin, remarks, calls, changes, learned: _ } = planned;
+        let Planned { plan, origin, remarks, calls, changes, learned: _, faults: _ } = planned;
         Self { plan, origin, remarks, calls, changes }
     }
 }

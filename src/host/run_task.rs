@@ -7,18 +7,23 @@ use super::{
     session::{Listener, Order, Services, append, reply_by_permission, sooner},
     streams::Streams,
     timers::Timers,
-    workers::{Assignment, AttemptKey, Report, Workers, is_last},
+    workers::{Assignment, AttemptKey, JobRunner, Report, Workers, is_last},
 };
 use crate::engine::{
-    Batch, Command, Effect, Event, EventTrait, GateId, Input, NodeFact, NodeState, Record, Run, RunId, Time, Timer, TimerKind,
+    Batch, Command, Effect, Event, EventTrait, GateId, Input, NodeFact, NodeState, Record, ReplanAnswer, Run, RunBrief, RunId, Time, Timer,
+    TimerKind,
 };
 use crate::plan::Risk;
 use crate::store::{Durability, StoreError, rescue};
 use std::{
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinHandle,
+};
 
 /// Places in the channel from the workers; a full one makes them wait.
 const REPORTS: usize = 256;
@@ -34,6 +39,8 @@ pub(super) struct RunTask {
     streams: Streams,
     timers: Timers,
     listeners: Vec<Listener>,
+    /// Who makes a new plan.
+    planner: Option<PlannerTask>,
     /// The engine has more to do by itself.
     more: bool,
 }
@@ -59,6 +66,7 @@ impl RunTask {
             streams: Streams::default(),
             timers: Timers::default(),
             listeners,
+            planner: None,
             more: false,
         }
     }
@@ -90,7 +98,7 @@ impl RunTask {
                 Order::Command { command, asker, .. } => self.turn_away(&command, asker.as_ref()),
                 Order::Attach(listener) => self.attach(listener).await,
                 Order::Gate { gate, reply } => self.show_gate(gate, reply),
-                Order::Leave | Order::Interrupt(_) => {}
+                Order::Leave | Order::Interrupt(_) | Order::Replanned { .. } => {}
             }
         }
     }
@@ -119,6 +127,10 @@ impl RunTask {
                 None
             }
             report = self.reports.recv() => report,
+            planned = PlannerTask::answer(&mut self.planner), if self.planner.is_some() => {
+                self.backlog.extend(planned);
+                None
+            }
             () = tokio::time::sleep(sleep.unwrap_or_default()), if sleep.is_some() => None,
         }
     }
@@ -144,6 +156,7 @@ impl RunTask {
                 }
                 Order::Attach(listener) => self.attach(listener).await,
                 Order::Gate { gate, reply } => self.show_gate(gate, reply),
+                Order::Replanned { number, answer } => inputs.push(Input::Replanned { number, answer }),
                 Order::Leave => flow = RunContinues::Over,
                 Order::Interrupt(signal) => (flow, interrupted) = (RunContinues::Over, Some(signal)),
             }
@@ -168,6 +181,9 @@ impl RunTask {
             return RunContinues::Over;
         }
         self.act(batch.effects);
+        // One that was asked for something that nobody wants any more stops.
+        let wanted = self.run.replan().map(|replan| replan.number);
+        self.planner.take_if(|planner| wanted != Some(planner.number));
         if batch.records.iter().any(|record| record.event.has(EventTrait::Steers)) {
             let run = &self.run;
             self.workers.tell_stopping(|node| run.node(node).is_some_and(|node| node.state == NodeState::Stopping));
@@ -239,6 +255,8 @@ impl RunTask {
         loop {
             match self.orders.recv().await {
                 Some(Order::Leave | Order::Interrupt(_)) | None => return RunContinues::Over,
+                // Nobody orders it: it comes from this task itself.
+                Some(Order::Replanned { .. }) => {}
                 Some(order @ Order::Command { .. }) => {
                     self.backlog.push(order);
                     return RunContinues::On;
@@ -268,6 +286,10 @@ impl RunTask {
                 }
                 Effect::SetTimer { timer, at } => self.timers.set(timer, at),
                 Effect::UseModel { model } => self.services.runner.use_model(&model),
+                Effect::Replan { number } => {
+                    let asked = self.run.brief().map(|brief| PlannerTask::new(self.services.runner.clone(), number, brief));
+                    self.planner = asked.or(self.planner.take());
+                }
             }
         }
     }
@@ -294,6 +316,34 @@ impl RunTask {
 
     fn notify(&mut self, notice: &Notice) {
         self.listeners.retain(|listener| listener.send(notice.clone()).is_ok());
+    }
+}
+
+/// A planner at work on a new plan; it stops when this is dropped.
+struct PlannerTask {
+    number: u32,
+    task: JoinHandle<ReplanAnswer>,
+}
+
+impl PlannerTask {
+    fn new(runner: Arc<dyn JobRunner>, number: u32, brief: RunBrief) -> Self {
+        Self { number, task: tokio::spawn(async move { runner.replan(brief).await }) }
+    }
+
+    /// Waits for the answer; nothing where no planner is at work.
+    async fn answer(planner: &mut Option<Self>) -> Option<Order> {
+        let working = planner.as_mut()?;
+        let broke = |_| ReplanAnswer { plan: Err("planning was broken off by a fault in dagdeck".to_owned()), calls: Vec::new() };
+        let answer = (&mut working.task).await.unwrap_or_else(broke);
+        let number = working.number;
+        *planner = None;
+        Some(Order::Replanned { number, answer: Box::new(answer) })
+    }
+}
+
+impl Drop for PlannerTask {
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }
 

@@ -7,7 +7,9 @@ use super::{
     run_task::RunTask,
     workers::JobRunner,
 };
-use crate::engine::{Action, Actor, Batch, Command, Event, GateId, GateReply, Input, Record, Run, RunId, RunSettings, StopSignal, Time};
+use crate::engine::{
+    Action, Actor, Batch, Command, Event, GateId, GateReply, Input, Record, ReplanAnswer, Run, RunId, RunSettings, StopSignal, Time,
+};
 use crate::plan::Plan;
 use crate::store::{Durability, Journal, Ownership, StoreError};
 use crate::tools::KnownSecrets;
@@ -38,6 +40,8 @@ pub(super) enum Order {
     Attach(Listener),
     /// Somebody wants to see a gate, and the plan's tool behind it.
     Gate { gate: GateId, reply: oneshot::Sender<Option<GateWithTool>> },
+    /// The planner has answered.
+    Replanned { number: u32, answer: Box<ReplanAnswer> },
     /// The run is left open as it stands; its workers stop.
     Leave,
     /// The same because of a signal, which is put on record.

@@ -97,6 +97,10 @@ impl Port for AgentPort<'_> {
         self.port().overdue().await;
     }
 
+    fn plan_wanted(&self, why: &str) {
+        self.port().report(WorkerFact::PlanWanted(why.to_owned()));
+    }
+
     fn log(&self, line: &str) {
         self.port().report(WorkerFact::Log(line.to_owned()));
     }

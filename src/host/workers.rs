@@ -6,7 +6,8 @@
 use super::gate_with_tool::GateWithTool;
 use crate::agents::{GoAhead, Refusal};
 use crate::engine::{
-    Answer, Dep, Input, Job, ModelCall, NodeError, RunId, Timer, TimerKind, TokenUsage, ToolCall, UnfinishedAnswer, WorkerFact,
+    Answer, Dep, Input, Job, ModelCall, NodeError, ReplanAnswer, RunBrief, RunId, Timer, TimerKind, TokenUsage, ToolCall, UnfinishedAnswer,
+    WorkerFact,
 };
 use crate::plan::NodeId;
 use crate::tools::Judgement;
@@ -38,6 +39,11 @@ pub(super) trait JobRunner: Send + Sync {
     /// The rule that lets the call of a gate run without asking, if one does.
     fn permits(&self, _run: &RunId, _gate: &GateWithTool) -> Option<String> {
         None
+    }
+
+    /// Asks the planner for a new plan of what is left of a run.
+    async fn replan(&self, _brief: RunBrief) -> ReplanAnswer {
+        ReplanAnswer { plan: Err("a new plan needs a model, and none is connected".to_owned()), calls: Vec::new() }
     }
 
     /// Jobs from here on ask this model where they name none.

@@ -29,4 +29,6 @@ pub struct Planned {
     pub changes: bool,
     /// How its model names nodes without faults, where that was not known before.
     pub learned: Option<model::Ids>,
+    /// What keeps the plan from running, as its model heard it.
+    pub faults: Vec<String>,
 }

@@ -14,6 +14,7 @@ mod schema;
 mod small;
 #[cfg(test)]
 mod tests;
+mod under_way;
 mod workspace;
 
 use serde_json::{Map, Value};
@@ -25,7 +26,7 @@ pub use small::is_small;
 pub use workspace::describe as describe_workspace;
 
 use super::{PlanSink, Planned};
-use crate::engine::{ModelCall, PLANNED_BY, TryVerdict};
+use crate::engine::{ModelCall, PLANNED_BY, RunBrief, TryVerdict};
 use crate::models::config::AUTO;
 use crate::models::prices::Prices;
 use crate::models::{ChatMessage, ChatModel, ModelError, ModelErrorKind, ModelSettings};
@@ -76,6 +77,8 @@ pub struct PlanningRequest<'a> {
     pub before: Option<&'a Plan>,
     /// Which of several plans for the same request this is, from 0.
     pub rival: u32,
+    /// The run whose plan is made anew from here on.
+    pub under_way: Option<&'a RunBrief>,
 }
 
 impl PlanningRequest<'_> {
@@ -107,6 +110,8 @@ pub async fn plan_by_model(
     let mut session = PlanningSession { planner, request, sink, best: None, corrections: 0, why: None, failure: None };
     // Numbered ids are the last resort: a model that could not correct its plan twice is not asked for corrections again.
     let ways = match planner.ids {
+        // Numbers would name other nodes than those that have run.
+        _ if request.under_way.is_some() => [(Ids::Free, CORRECTIONS)].as_slice(),
         Ids::Free => [(Ids::Free, CORRECTIONS), (Ids::Positional, 0)].as_slice(),
         Ids::Positional => &[(Ids::Positional, CORRECTIONS)],
     };
@@ -136,6 +141,8 @@ const CUT: &str = "the answer ended before its end: be brief, and answer in JSON
 /// A plan with what is wrong with it.
 struct PlanDraft {
     plan: Plan,
+    /// The model's own part of it, as it would write that again.
+    said: String,
     ids: Ids,
     faults: Vec<String>,
     /// Whether the answer ended before its end, so that steps may be missing.
@@ -176,7 +183,7 @@ impl PlanningSession<'_> {
             let reason = answer.cut.as_ref().map(|error| error.message.clone());
             self.corrections += usize::from(round > 0);
             let draft = self.draft(answer, ids);
-            let (said, faults) = (prompt::as_answer(&draft.plan).to_string(), draft.faults_for_model());
+            let (said, faults) = (draft.said.clone(), draft.faults_for_model());
             self.keep(draft);
             // The client has tried again already where that can help; a person who waited that long gets what there is.
             if let Some(error) = broken {
@@ -208,13 +215,19 @@ impl PlanningSession<'_> {
 
     fn draft(&mut self, answer: ModelAnswer, ids: Ids) -> PlanDraft {
         let ModelAnswer { nodes, edges, cut } = answer;
+        let is_cut = cut.is_some();
+        self.failure = cut.or(self.failure.take());
+        if let Some(brief) = self.request.under_way {
+            let said = prompt::as_answer(&Plan { nodes: nodes.clone(), edges: edges.clone(), ..Plan::default() }).to_string();
+            let (plan, faults) = under_way::laid_over(brief, nodes, edges, self.request.catalog);
+            return PlanDraft { plan, said, ids, faults, is_cut, remarks: Vec::new() };
+        }
         let mut plan = Plan { goal: self.request.text.to_owned(), inputs: self.request.inputs.clone(), nodes, ..Plan::default() };
         edges::add_written(&mut plan, edges);
         let remarks = edges::add_implied(&mut plan);
         let faults = check::faults(&plan, self.request.catalog);
-        let is_cut = cut.is_some();
-        self.failure = cut.or(self.failure.take());
-        PlanDraft { plan, ids, faults, is_cut, remarks }
+        let said = prompt::as_answer(&plan).to_string();
+        PlanDraft { plan, said, ids, faults, is_cut, remarks }
     }
 
     /// Keeps the better draft: a plan without nodes is none; else fewer faults, else the later one.
@@ -230,7 +243,7 @@ impl PlanningSession<'_> {
 
     fn finish(self) -> Result<Planned, Box<(ModelError, Vec<ModelCall>)>> {
         let name = self.model_name();
-        let Some(PlanDraft { mut plan, ids, faults, is_cut, remarks: added }) = self.best else {
+        let Some(PlanDraft { mut plan, said: _, ids, faults, is_cut, remarks: added }) = self.best else {
             let error = self.failure.unwrap_or_else(|| {
                 ModelError::new(ModelErrorKind::Nonsense, TryVerdict::Never, format!("{name} answered with a plan without any nodes"))
                     .hint("say more of what should be done, or choose a larger model")
@@ -238,7 +251,9 @@ impl PlanningSession<'_> {
             return Err(Box::new((error, self.planner.taken().clone())));
         };
         let origin = name.trim_matches('`').to_owned();
-        plan.metadata.insert(PLANNED_BY.to_owned(), Value::from(origin.as_str()));
+        if self.request.under_way.is_none() {
+            plan.metadata.insert(PLANNED_BY.to_owned(), Value::from(origin.as_str()));
+        }
         let changes = self.request.before.is_some_and(|before| goes_on(before, &plan));
         if let Some(before) = self.request.before.filter(|_| changes) {
             plan.goal = format!("{}; {}", before.goal.trim_end_matches(['.', ';']), self.request.text.trim());
@@ -262,7 +277,7 @@ impl PlanningSession<'_> {
             remarks.push(format!("{lack}{}", error.message));
         }
         let learned = (faults.is_empty() && ids != self.planner.ids).then_some(ids);
-        Ok(Planned { plan, origin, remarks, calls: self.planner.taken().clone(), changes, learned })
+        Ok(Planned { plan, origin, remarks, calls: self.planner.taken().clone(), changes, learned, faults })
     }
 }
 

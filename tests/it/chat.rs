@@ -110,7 +110,7 @@ fn a_node_without_a_card_works_by_its_class_and_code_takes_its_result_apart() {
     assert_eq!((&request["model"], last_words(request)), (&json!("test-model"), "Find what is best"));
     assert!(request["messages"][0]["content"].as_str().unwrap().contains("Your role: researcher."));
     let tools: Vec<&Value> = request["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
-    assert_eq!(tools, ["read_file", "return_result", "ask_operator"]);
+    assert_eq!(tools, ["read_file", "return_result", "ask_operator", "request_replan"]);
 }
 
 #[test]

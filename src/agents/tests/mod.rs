@@ -147,6 +147,10 @@ impl Port for Desk {
         self.thoughts.lock().unwrap().push_str(text);
     }
 
+    fn plan_wanted(&self, why: &str) {
+        self.note("plan wanted", why);
+    }
+
     fn note(&self, _: &str, text: &str) {
         self.notes.lock().unwrap().push(text.to_owned());
     }

@@ -3,7 +3,7 @@
 use super::{CommandRun, ConsoleCommand, Guard, guards as when};
 use crate::console::model::{Focus, HistoryStep, Intent, KeyContext, Model, MoveBy, PickThen, Screen, TreeView};
 use crate::console::update::actions::replay::ReplayDirection;
-use crate::console::update::actions::{act, breaks, deps, dialogs, findings, gates, graph, inspector, moving, replay};
+use crate::console::update::actions::{act, breaks, deps, dialogs, failures, findings, gates, graph, inspector, moving, replay};
 use crate::console::update::{ConsoleEffect, NextCommand, UpdateTurn, actions};
 use crate::engine::{Action, ActionTarget};
 use crate::plan::drawing::GraphMove;
@@ -201,6 +201,7 @@ const RUN: &[ConsoleCommand] = &[
     row("act.hold", &[";"], Run, ("Hold, or release", "hold", "keeps the node from starting until you release it"), when::node_live, act::hold),
     row("act.again", &["r"], Run, ("Retry or rerun", "rerun", "retries a failed node; else reruns it and all after it"), when::node_present, act::again),
     row("act.guide", &["\""], Run, ("Guide", "guide", "sends the agent a message, read before its next call"), when::node_live, act::guide),
+    row("act.replan", &[], Run, ("New plan for what is left", "", "asks the planner for another way; you see it before it happens"), when::run_present, failures::ask_replan),
     row("act.why", &["W"], Run, ("Why it isn't running", "why", "lists what it waits for and takes you there"), when::node_shown, actions::why::open),
     row("run.resume", &["!"], Run, ("Resume the run", "resume", "goes on with a run that was interrupted"), when::interrupted, actions::branch::resume),
     row("run.compare", &["="], Run, ("Compare with another run", "compare", "plans and results side by side"), when::run_shown, actions::branch::ask_other),

@@ -83,6 +83,10 @@ pub enum LineThen {
     Reject(GateKey),
     /// The model that a node is tried again with after a failure.
     GateModel(GateKey),
+    /// What the planner is to hear after a failure.
+    GateReplan(GateKey),
+    /// What the planner is to do otherwise with the shown run.
+    Replan,
 }
 
 /// A text to type.

@@ -109,6 +109,10 @@ pub enum PickThen {
     EditGate(GateKey),
     /// Type the name of the model that a node is tried again with.
     GateModel(GateKey),
+    /// Type what the planner is to hear after a failure.
+    GateReplan(GateKey),
+    /// Take that piece of a new plan, or leave it out.
+    Piece(GateKey, usize),
 }
 
 /// Who does the work of a new node.

@@ -1,16 +1,20 @@
-//! A failure that its plan asks about, in the console: the choices, and what each sends.
+//! A failure that its plan asks about, and a new plan that is proposed, in the console: the choices, and what each sends.
 
 use serde_json::json;
 
 use super::Deck;
-use crate::engine::{NodeError, WorkerFact};
-use crate::plan::Plan;
+use crate::engine::{Input, NodeError, ReplanAnswer, RunId, WorkerFact};
+use crate::plan::{Node, Plan};
 
 /// A run whose agent has failed, and asks.
 fn failed(width: u16, height: u16) -> Deck {
+    failing(width, height, "ask")
+}
+
+fn failing(width: u16, height: u16, on_failure: &str) -> Deck {
     let mut deck = Deck::new(width, height);
     deck.plan = serde_json::from_value::<Plan>(json!({"dagdeck": 1, "goal": "write the notes", "nodes": [
-        {"id": "notes", "agent": "writer", "objective": "write the notes", "on_failure": "ask"},
+        {"id": "notes", "agent": "writer", "objective": "write the notes", "on_failure": on_failure},
         {"id": "use", "value": "{{notes}}", "depends_on": ["notes"]},
     ]}))
     .unwrap();
@@ -59,4 +63,62 @@ fn a_failed_node_is_tried_again_with_another_model_or_another_task() {
     deck.type_text(" in brief");
     deck.keys("ctrl-s a");
     assert_eq!(attempt(&deck), 3, "{}", deck.screen());
+}
+
+/// A run whose planner proposes two agents in the place of the one that failed.
+fn proposed(width: u16, height: u16) -> Deck {
+    let mut deck = failing(width, height, "replan");
+    let known = deck.engine().plan().unwrap().clone();
+    let node = |value| serde_json::from_value::<Node>(value).unwrap();
+    let nodes = vec![
+        known.nodes[0].clone(),
+        node(json!({"id": "use", "value": "{{brief}}", "depends_on": ["brief"]})),
+        node(json!({"id": "brief", "title": "Write them in brief", "agent": "writer", "objective": "write the notes in brief"})),
+        node(json!({"id": "check", "title": "Check them", "agent": "writer", "objective": "check the notes"})),
+    ];
+    let answer = ReplanAnswer { plan: Ok(Box::new(Plan { nodes, ..known })), calls: Vec::new() };
+    deck.input(&RunId("run-1".into()), &Input::Replanned { number: 1, answer: Box::new(answer) });
+    deck
+}
+
+#[test]
+fn a_new_plan_is_shown_piece_by_piece_before_it_is_taken() {
+    let mut deck = proposed(80, 24);
+    deck.select("notes");
+    deck.keys("i");
+    insta::assert_snapshot!(deck.screen());
+}
+
+#[test]
+fn pieces_of_a_new_plan_are_left_out_and_put_back_and_only_the_rest_is_taken() {
+    let mut deck = proposed(120, 40);
+    deck.select("notes");
+    deck.keys("i e");
+    assert!(deck.sees("[x] + node check"), "{}", deck.screen());
+    for _ in 0..3 {
+        deck.keys("down");
+    }
+    deck.keys("enter");
+    assert!(deck.sees("[ ] + node check") || deck.sees("[ ] + node brief"), "{}", deck.screen());
+    let left_out = if deck.sees("[ ] + node check") { "check" } else { "brief" };
+    deck.keys("esc a");
+    deck.keys("a");
+    assert!(deck.engine().node(&left_out.into()).is_none(), "{}", deck.screen());
+    assert_eq!(deck.engine().open_gates().count(), 0, "{}", deck.screen());
+}
+
+#[test]
+fn a_person_asks_for_a_new_plan_with_words_and_is_told_why_not_where_one_is_on_its_way() {
+    let mut deck = Deck::running(120, 40);
+    deck.keys(":");
+    deck.type_text("new plan for");
+    deck.keys("enter");
+    deck.type_text("with fewer steps");
+    deck.keys("enter");
+    let asked = deck.engine().replan().unwrap().guidance.clone();
+    assert_eq!(asked, ["with fewer steps"]);
+    deck.keys(":");
+    deck.type_text("new plan for");
+    deck.keys("enter");
+    assert!(deck.sees("a new plan is being made already"), "{}", deck.screen());
 }

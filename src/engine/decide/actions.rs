@@ -54,7 +54,9 @@ impl Decider<'_> {
                 let open = self.members(&ActionTarget::Run).into_iter().filter(|&ix| !self.is_over(ix));
                 let reason = Cause::RunCancelled { by: who, why };
                 let cancels = open.flat_map(|ix| self.cancel(ix, &reason));
-                [Event::RunCancelled { by: by.clone() }].into_iter().chain(cancels).collect()
+                let proposal = self.replan().filter(|replan| replan.node.is_none()).and_then(|replan| replan.gate);
+                let closed = proposal.map(|gate| Event::GateVoided { gate, reason: reason.clone() });
+                [Event::RunCancelled { by: by.clone() }].into_iter().chain(cancels).chain(closed).collect()
             }
             Action::Skip { node } => {
                 find(node).map(|ix| self.instead(ix, self.skip(ix, SkippedBy::Person, Cause::Skipped { by: who, why }))).unwrap_or_default()
@@ -193,7 +195,7 @@ impl Decider<'_> {
                 !asks_first && self.nodes[ix].state != NodeState::Unknown
             }
             PhasePart::Held => self.flows[ix].keeps_an_end(),
-            PhasePart::AtWork | PhasePart::Inside | PhasePart::Over => true,
+            PhasePart::AtWork | PhasePart::Inside | PhasePart::Stuck | PhasePart::Over => true,
         }
     }
 

@@ -20,6 +20,7 @@ impl Decider<'_> {
         }
         match &gate.kind {
             GateKind::Failure { .. } => self.follow_failure(ix, decided),
+            GateKind::Replan { .. } => Vec::new(),
             GateKind::UnknownEffect { .. } => self.follow_lost(ix, decided),
             GateKind::Question { .. } => {
                 let nothing = ApprovalNode::default();
@@ -115,6 +116,7 @@ impl Decider<'_> {
                 GateKind::Question { .. }
                 | GateKind::UnknownEffect { .. }
                 | GateKind::Failure { .. }
+                | GateKind::Replan { .. }
                 | GateKind::Approval
                 | GateKind::Review,
                 _,

@@ -1,7 +1,7 @@
 //! What people's commands call for, and why one is refused.
 
 use crate::engine::run::Decider;
-use crate::engine::{Actor, Command, Event, GateId, GateReply, REHEARSAL, run::GateEnd};
+use crate::engine::{Actor, Command, Event, GateId, GateReply, REHEARSAL, ReplanTrigger, run::GateEnd};
 
 impl Decider<'_> {
     pub(super) fn decide_command(&self, command: &Command, by: &Actor) -> Vec<Event> {
@@ -16,6 +16,11 @@ impl Decider<'_> {
             Command::Act { action, why } => self.decide_act(action, why, by),
             Command::UseModel { model, slots } => {
                 vec![Event::ModelChosen { model: model.clone(), slots: slots.clone(), by: by.clone() }]
+            }
+            Command::Replan { guidance } => {
+                let guidance = Some(guidance.trim().to_owned()).filter(|text| !text.is_empty()).into_iter().collect();
+                let asked = self.replan_event(None, ReplanTrigger::Person, guidance, Some(by));
+                self.reopened(by).into_iter().chain([asked]).collect()
             }
             Command::Undo => {
                 let undone = self.undoable().map(|(action, _)| Event::Undone { action, by: by.clone() });
@@ -42,6 +47,7 @@ impl Decider<'_> {
             Command::UseModel { model, .. } => {
                 (model == REHEARSAL).then(|| "a run that has begun doesn't become a rehearsal: start it again as one".to_string())
             }
+            Command::Replan { .. } => self.replan_refusal(),
             Command::Undo => {
                 self.undoable().is_none().then(|| "only the last action can be undone, until a node starts or ends after it".to_string())
             }
@@ -66,5 +72,6 @@ fn describe(command: &Command) -> String {
         Command::Act { action, .. } => action.label(),
         Command::Undo => "undo the last action".to_string(),
         Command::UseModel { model, .. } => format!("use the model {model}"),
+        Command::Replan { .. } => "make a new plan".to_string(),
     }
 }

@@ -32,7 +32,7 @@ impl Decider<'_> {
         let mut again = self.downstream(remade.chain(rewired).copied());
         let is_waiting = |ix: &NodeIx| match self.flows[*ix].phase.part() {
             PhasePart::Ahead => self.flows[*ix].phase != Phase::Inputs,
-            PhasePart::InLine | PhasePart::AtGate(_) | PhasePart::Answered | PhasePart::Held | PhasePart::Lost => true,
+            PhasePart::InLine | PhasePart::AtGate(_) | PhasePart::Answered | PhasePart::Held | PhasePart::Stuck | PhasePart::Lost => true,
             PhasePart::AtWork | PhasePart::Inside | PhasePart::Resting | PhasePart::Over => false,
         };
         let others = amendment.changed.iter().chain(&amendment.rewired).chain(&amendment.renamed);

@@ -23,7 +23,20 @@ impl Decider<'_> {
         if let Some(hit) = self.break_after(ix, &result, mark.as_ref()) {
             return self.voids(ix, &Cause::HasResult).into_iter().chain([hit]).collect();
         }
-        if is_made_up || !self.graph.nodes[ix].gates.after {
+        match self.result_trigger(ix, &result, mark.as_ref()) {
+            Ok(None) => self.hand_in(ix, result, mark, now),
+            Ok(Some(trigger)) => {
+                let reason = trigger.reason(&self.id_of(ix), None).into();
+                let kept = self.fact(ix, NodeFact::EndKept { kept: Box::new(HeldAt::Result { result, mark }), reason });
+                self.voids(ix, &Cause::HasResult).into_iter().chain([kept]).collect()
+            }
+            Err(message) => self.fail(ix, plan_error(message), Some(result)),
+        }
+    }
+
+    /// The result waits at the gate after the node if there is one, else the node is complete.
+    pub(super) fn hand_in(&self, ix: NodeIx, result: Value, mark: Option<Mark>, now: Time) -> Vec<Event> {
+        if mark == Some(Mark::Rehearsal) || !self.graph.nodes[ix].gates.after {
             return self.complete(ix, result, mark);
         }
         let returned = self.fact(ix, NodeFact::Returned { mark });
@@ -57,7 +70,7 @@ impl Decider<'_> {
             events.push(hit);
             return events;
         }
-        if self.asks_on_failure(ix) {
+        if self.keeps_failure(ix, &error) {
             let reason = error.message.clone().into();
             events.push(self.fact(ix, NodeFact::EndKept { kept: Box::new(HeldAt::Failure { error, result }), reason }));
             return events;

@@ -41,7 +41,7 @@ impl Decider<'_> {
         {
             return self.follow_queue(ix);
         }
-        let over = self.inner_runs.first().is_none_or(|inner| inner.unfinished == 0);
+        let over = self.replan().is_none() && self.inner_runs.first().is_none_or(|inner| inner.unfinished == 0);
         if over { vec![self.settle()] } else { Vec::new() }
     }
 
@@ -63,6 +63,7 @@ impl Decider<'_> {
             Phase::Freed => self.follow_freed(ix, now),
             Phase::Inputs
             | Phase::Inside
+            | Phase::Replanning
             | Phase::AtGate(_)
             | Phase::Queued
             | Phase::Locked(_)

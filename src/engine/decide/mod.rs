@@ -12,6 +12,7 @@ mod edits;
 mod end;
 mod follow;
 mod recover;
+mod replan;
 mod steps;
 mod stop;
 mod stuck;
@@ -53,7 +54,8 @@ impl Decider<'_> {
         }
         match input {
             Input::Create { run, plan, settings, by } => self.decide_create(run, plan, settings, by),
-            Input::Command { command, by } => self.decide_command(command, by),
+            Input::Command { command, by } => self.with_new_plan(self.decide_command(command, by), now),
+            Input::Replanned { number, answer } => self.decide_proposal(*number, answer, now),
             Input::Work { node, generation, attempt, fact } => match self.live(node, *generation, *attempt) {
                 Some(ix) => self.decide_work(ix, fact, now),
                 None => self.decide_late(node, fact),

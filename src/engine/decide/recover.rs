@@ -27,7 +27,9 @@ impl RunState {
         commands.iter().find_map(|command| {
             let refusal = match command {
                 Command::Decide { .. } => self.refusal(command),
-                Command::Start | Command::Act { .. } | Command::Undo | Command::UseModel { .. } => run.refusal(command),
+                Command::Start | Command::Act { .. } | Command::Undo | Command::UseModel { .. } | Command::Replan { .. } => {
+                    run.refusal(command)
+                }
             };
             run.hear(&Input::Command { command: command.clone(), by: by.clone() }, now);
             refusal

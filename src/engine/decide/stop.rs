@@ -44,13 +44,17 @@ impl Decider<'_> {
             Phase::Working if takes_words => StopEffect::WindsUp,
             Phase::Working | Phase::Inline | Phase::Answered(_) | Phase::Lost => StopEffect::Finishes,
             Phase::Inputs | Phase::Joined { .. } | Phase::Asking | Phase::Queued | Phase::Locked(_) | Phase::Resting => StopEffect::Ends,
-            Phase::Stuck => StopEffect::Finishes,
+            Phase::Stuck | Phase::Replanning => StopEffect::Finishes,
             Phase::Held | Phase::Freed if flow.keeps_an_end() => StopEffect::Finishes,
             Phase::Held | Phase::Freed => StopEffect::Ends,
             Phase::AtGate(gate) => match self.gate_run(gate).map(|run| &run.gate.kind) {
-                Some(GateKind::Review | GateKind::Permission { .. } | GateKind::UnknownEffect { .. } | GateKind::Failure { .. }) => {
-                    StopEffect::Finishes
-                }
+                Some(
+                    GateKind::Review
+                    | GateKind::Permission { .. }
+                    | GateKind::UnknownEffect { .. }
+                    | GateKind::Failure { .. }
+                    | GateKind::Replan { .. },
+                ) => StopEffect::Finishes,
                 Some(GateKind::Approval | GateKind::Question { .. }) | None => StopEffect::Ends,
             },
         }

@@ -35,6 +35,7 @@ impl Decider<'_> {
             WorkerFact::Output(text) => vec![self.fact(ix, NodeFact::Output { text: text.clone() })],
             WorkerFact::Thought(text) => vec![self.fact(ix, NodeFact::Thought { text: text.clone() })],
             WorkerFact::Noted { label, text } => vec![self.fact(ix, NodeFact::Noted { label: label.clone(), text: text.clone() })],
+            WorkerFact::PlanWanted(why) => vec![self.fact(ix, NodeFact::PlanWanted { why: why.clone() })],
             WorkerFact::Log(text) => vec![Event::LogLine { node_id: self.id_of(ix), text: text.clone() }],
         }
     }

@@ -74,7 +74,12 @@ impl RunState {
                 self.progress.created = at;
             }
             Event::RunStarted => self.start(),
-            Event::RunCancelled { by } => self.progress.cancelled_by = Some(by.clone()),
+            event @ Event::ReplanAsked { .. } => self.replan_asked(event),
+            Event::ReplanFailed { why, .. } => self.replan_failed(why),
+            Event::RunCancelled { by } => {
+                self.progress.cancelled_by = Some(by.clone());
+                self.no_more_plans();
+            }
             Event::RunEnded { outcome, reason } => {
                 (self.progress.outcome, self.progress.ended) = (Some((*outcome, reason.clone())), Some(at))
             }
@@ -216,6 +221,7 @@ impl RunState {
                     notes.push(ResultNote { label: label.clone(), text: text.clone() });
                 }
             }
+            NodeFact::PlanWanted { why } => self.flows[ix].gates.plan_wanted = Some(why.clone()),
             NodeFact::Message { .. } | NodeFact::Output { .. } | NodeFact::Thought { .. } => {}
         }
     }
@@ -301,7 +307,7 @@ impl RunState {
             Phase::Locked(lock) => self.queue.wait(lock, rank),
             Phase::Resting => self.queue.resting += 1,
             Phase::Held => self.queue.kept += 1,
-            Phase::Inputs | Phase::Ended | Phase::AtGate(_) | Phase::Inside | Phase::Working => {}
+            Phase::Inputs | Phase::Ended | Phase::AtGate(_) | Phase::Inside | Phase::Working | Phase::Replanning => {}
         }
     }
 
@@ -446,6 +452,7 @@ impl RunState {
             // It was what is inside that was not to start.
             flow.halt.hold = None;
         }
+        self.needs_no_plan(ix);
         // That a node never ran tells of what decided it.
         self.nodes[ix].lineage.private |= self.gives_private_bodies(ix) || !self.has_started(ix) && self.is_reached(ix);
         self.arrived(ix);

@@ -193,6 +193,7 @@ impl RunState {
 
     /// A node gives everything back: questions, worker, locks.
     pub(super) fn leave(&mut self, ix: NodeIx, void: &Cause) {
+        self.needs_no_plan(ix);
         for gate in self.open_of(ix) {
             self.close_gate(gate, GateEnd::Voided(void.clone()));
         }

@@ -38,6 +38,7 @@ impl RunState {
                 self.show_worker(ix);
             }
             GateKind::UnknownEffect { .. } => self.enter(ix, Phase::AtGate(gate.id)),
+            GateKind::Replan { .. } => self.replan_proposed(ix, &gate),
             GateKind::Approval | GateKind::Review | GateKind::Question { call: None, .. } | GateKind::Failure { .. } => {
                 self.enter(ix, Phase::AtGate(gate.id));
                 self.show(ix, NodeState::Waiting { gate: gate.id }, gate.why.clone().into());
@@ -56,6 +57,7 @@ impl RunState {
             let inside = &mut self.nodes[owner].inside;
             inside.waiting = inside.waiting.saturating_sub(1);
         }
+        self.replan_decided(id, &end);
         if let Some(run) = self.gates.all.get_mut(&id) {
             run.end = end;
         }
@@ -92,6 +94,8 @@ impl RunState {
                 self.question_decided(ix, id, decision);
             }
             (GateKind::Failure { .. }, _) => self.failure_answered(ix, id, decision),
+            // What follows from it comes right behind.
+            (GateKind::Replan { .. }, _) => {}
             (GateKind::Approval | GateKind::Review | GateKind::Question { call: None, .. } | GateKind::UnknownEffect { .. }, _) => {
                 self.enter(ix, Phase::Answered(id))
             }

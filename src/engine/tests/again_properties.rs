@@ -172,7 +172,7 @@ fn reset_node(player: &mut Player) {
 fn speak_late(player: &mut Player, pick: u8) {
     let aborts = player.world.effects.iter().filter_map(|effect| match effect {
         Effect::Abort { node, generation, attempt } => Some((node.clone(), *generation, *attempt)),
-        Effect::Start { .. } | Effect::Answer { .. } | Effect::SetTimer { .. } | Effect::UseModel { .. } => None,
+        Effect::Start { .. } | Effect::Answer { .. } | Effect::SetTimer { .. } | Effect::UseModel { .. } | Effect::Replan { .. } => None,
     });
     let aborts: Vec<_> = aborts.collect();
     let Some((node, generation, attempt)) = aborts.get(usize::from(pick) % (aborts.len() + 1)).cloned() else { return };

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 fn job(world: &World) -> Job {
     let start = world.effects.iter().rev().find_map(|effect| match effect {
         Effect::Start { job, .. } => Some((**job).clone()),
-        Effect::Abort { .. } | Effect::Answer { .. } | Effect::SetTimer { .. } | Effect::UseModel { .. } => None,
+        Effect::Abort { .. } | Effect::Answer { .. } | Effect::SetTimer { .. } | Effect::UseModel { .. } | Effect::Replan { .. } => None,
     });
     start.expect("something started")
 }
@@ -21,7 +21,7 @@ fn why(events: &[Event]) -> &str {
 fn timers(world: &World) -> Vec<u64> {
     let timers = world.effects.iter().filter_map(|effect| match effect {
         Effect::SetTimer { at, .. } => Some(at.0),
-        Effect::Start { .. } | Effect::Abort { .. } | Effect::Answer { .. } | Effect::UseModel { .. } => None,
+        Effect::Start { .. } | Effect::Abort { .. } | Effect::Answer { .. } | Effect::UseModel { .. } | Effect::Replan { .. } => None,
     });
     timers.collect()
 }

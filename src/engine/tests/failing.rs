@@ -28,7 +28,7 @@ fn a_failure_that_its_plan_asks_about_waits_for_a_person_and_the_rest_goes_on() 
     assert!(world.run.is_parked() && world.outcome().is_none());
     let asked = world.run.gate(GateId(1)).unwrap().0;
     assert_eq!(asked.payload, json!({"agent": "worker", "objective": "do it"}));
-    assert_eq!(asked.kind.question().unwrap().options, ["retry", "model NAME", "skip", "fail"]);
+    assert_eq!(asked.kind.question().unwrap().options, ["retry", "model NAME", "skip", "replan", "fail"]);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn a_reply_that_is_none_of_the_choices_is_refused_with_the_choices() {
         let events = world.decide(1, reply.clone());
         let Some(Event::Refused { why, .. }) = events.first() else { panic!("{reply:?}: {events:?}") };
         let is_lost = matches!(reply, GateReply::Lost { .. });
-        let words = if is_lost { "its effect is not unknown" } else { "answer one of: retry, model NAME, skip, fail" };
+        let words = if is_lost { "its effect is not unknown" } else { "answer one of: retry, model NAME, skip, replan, fail" };
         assert_eq!((why.as_str(), world.open()), (words, vec![1]), "{reply:?}");
     }
     let mut save = asking(tool("s", "save", json!({"path": "x"}), &[]));
@@ -129,7 +129,7 @@ fn a_plan_inside_a_node_runs_anew_after_its_failure_and_counts_what_it_took() {
     world.done("m[1]/x", json!(2));
     assert_eq!(world.node("m").result.as_deref(), Some(&json!([1, 2])));
     assert_eq!(world.state("after"), "running");
-    assert_eq!(world.node("m").spent().attempts, 4, "both attempts at both entries, and its own two: {:?}", world.node("m").spent());
+    assert_eq!(world.node("m").spent().attempts, 4, "those at both entries before, and its own two: {:?}", world.node("m").spent());
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use super::kit::*;
 use crate::engine::*;
 use crate::plan::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    iter::successors,
+};
 
 /// What is inside runs between the start and the end of what it is inside of.
 fn check_inside(world: &World) {
@@ -67,6 +70,15 @@ pub(super) fn check(world: &World) {
             }
             Event::Node { node_id, fact: NodeFact::Started { .. }, .. } => {
                 assert!(!ended.contains(node_id), "`{node_id}` doesn't start after its end");
+                // What its attempt before had inside is gone.
+                let is_inside = |id: &&NodeId| successors(nest::owner(id), |id| nest::owner(id)).any(|owner| owner == node_id.as_str());
+                for id in ended.iter().filter(is_inside).cloned().collect::<Vec<_>>() {
+                    ended.remove(&id);
+                    let shape = run.graph.find(&id).map(|ix| &run.graph.nodes[ix]);
+                    for edge in shape.into_iter().flat_map(|shape| shape.outs.iter().chain(&shape.ins)) {
+                        tokens.remove(edge);
+                    }
+                }
                 let ix = run.graph.find(node_id).unwrap();
                 let shape = &run.graph.nodes[ix];
                 let settled = shape.ins.iter().filter(|edge| tokens.contains_key(edge)).count();
@@ -90,6 +102,7 @@ pub(super) fn check(world: &World) {
             _ => {}
         }
     }
+    ended.retain(|id| run.node(id).is_some());
     assert_eq!(ended.len(), run.nodes().count(), "no node is left over: {}", world.states());
     assert!(matches!(world.records.last().unwrap().event, Event::RunEnded { .. }));
     assert!(world.records.iter().zip(1..).all(|(record, seq)| record.seq == seq));

@@ -26,6 +26,7 @@ mod privacy;
 mod properties;
 mod recover;
 mod rehearsing;
+mod replanning;
 mod routing;
 mod rules;
 mod steering;

@@ -85,7 +85,8 @@ fn policy(it: &Drawn) -> Policy {
         skip_if: yes_no(it.guards / 10),
         approve: [None, None, None, Some(Approve::Before), Some(Approve::After), Some(Approve::Both), Some(Approve::Never)]
             [usize::from(it.approve % 7)],
-        on_failure: [Some(OnFailure::Safe), Some(OnFailure::Ask), None, None][usize::from(it.failing % 4)],
+        on_failure: [Some(OnFailure::Safe), Some(OnFailure::Ask), Some(OnFailure::Replan), None][usize::from(it.failing % 4)],
+        replan_when: (it.guards / 100 == 2).then(|| "true".to_string()),
         retry: it.failing.is_multiple_of(3).then_some(Retry { attempts: 2, ..Retry::default() }),
         timeout_s: it.failing.is_multiple_of(5).then_some(5.0),
         locks: it
@@ -169,8 +170,10 @@ impl Player {
     }
 
     pub fn take_effects(&mut self) {
+        let mut plans = Vec::new();
         for effect in self.world.effects[self.seen..].iter().cloned() {
             match effect {
+                Effect::Replan { number } => plans.push(number),
                 Effect::Start { node, attempt, .. } => {
                     self.workers.alive.insert((node.to_string(), attempt), BTreeMap::new());
                 }
@@ -191,6 +194,16 @@ impl Player {
         }
         self.seen = self.world.effects.len();
         self.check_slots();
+        plans.into_iter().for_each(|number| self.propose(number));
+    }
+
+    /// The planner answers: with nothing, or with one more node.
+    fn propose(&mut self, number: u32) {
+        let mut plan = self.world.run.plan().unwrap().clone();
+        plan.nodes.push(agent(&format!("r{number}"), &[]));
+        let plan = if number.is_multiple_of(3) { Err("no idea".to_owned()) } else { Ok(Box::new(plan)) };
+        self.world.step(Input::Replanned { number, answer: Box::new(ReplanAnswer { plan, calls: Vec::new() }) });
+        self.take_effects();
     }
 
     fn check_slots(&self) {
@@ -361,6 +374,7 @@ impl Player {
             5 => kept.into_iter().for_each(|id| drop(self.world.act(Action::Step { node: Some(id) }))),
             10 if how > 128 => some.into_iter().for_each(|node| drop(self.world.act(Action::RunTo { node }))),
             10 => some.into_iter().for_each(|node| drop(self.world.act(Action::Hold { target: ActionTarget::Node(node) }))),
+            9 if how > 100 => drop(self.world.command(Command::Replan { guidance: String::new() })),
             11 if how > 200 => drop(self.world.act(Action::Hold { target: ActionTarget::Run })),
             11 if run.outcome().is_none() => drop(self.world.command(Command::UseModel { model: "other".into(), slots: None })),
             _ => {}

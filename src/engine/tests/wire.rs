@@ -119,7 +119,9 @@ fn every_event_that_says_that_it_has_effects_has_some() {
                 *node_id = "a".into();
                 match fact {
                     NodeFact::Failed { error, .. } => *error = timed_out.clone(),
-                    NodeFact::BreakHit { kept, .. } => **kept = HeldAt::Failure { error: timed_out.clone(), result: None },
+                    NodeFact::BreakHit { kept, .. } | NodeFact::EndKept { kept, .. } => {
+                        **kept = HeldAt::Failure { error: timed_out.clone(), result: None }
+                    }
                     _ => {}
                 }
             }

@@ -1,5 +1,6 @@
 //! What people see of a run: derived from its state, by functions that change nothing and decide nothing.
 
+pub(super) mod brief;
 pub(super) mod changes;
 pub(super) mod compare;
 pub(super) mod critical;

@@ -384,6 +384,7 @@ fn approval(run: &GateState, generation: u32) -> Approval {
         GateKind::Review => "after".to_owned(),
         GateKind::UnknownEffect { .. } => "unknown effect".to_owned(),
         GateKind::Failure { .. } => "failure".to_owned(),
+        GateKind::Replan { .. } => "new plan".to_owned(),
         GateKind::Permission { tool, .. } => tool.clone(),
         GateKind::Question { .. } => "question".to_owned(),
     };

@@ -304,6 +304,7 @@ impl RunState {
             PhasePart::AtWork if self.nodes[ix].reason.is_model_wait() => BlockerNotes::new(sentence, self.model_obstacle(ix)),
             // What it waited for in the middle of its work was answered.
             PhasePart::AtWork => self.no_slot(id, "has its answers"),
+            PhasePart::Stuck => BlockerNotes::new(sentence, Obstacle::Work),
             _ => BlockerNotes::new(sentence, Obstacle::Hold),
         }
     }

@@ -4,17 +4,25 @@ use super::Change;
 use crate::plan::dialect::{node_to_value, plan_to_value};
 use crate::plan::native::object;
 use crate::plan::{Node, NodeKind, Plan, SubplanNode, ToolInput};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// One field of the native form that differs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangedField {
     /// Keys that lead to it.
     pub path: Vec<String>,
     /// What was there; `None` where nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub old: Option<Value>,
     /// What is there; `None` where nothing is.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "there")]
     pub new: Option<Value>,
+}
+
+/// A field that is there, null too.
+fn there<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
 }
 
 impl ChangedField {

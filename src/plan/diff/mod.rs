@@ -16,6 +16,7 @@ pub use fields::ChangedField;
 use super::order::PlanGraph;
 use super::{Edge, Node, NodeId, Plan, Route};
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
@@ -26,14 +27,16 @@ pub struct Diff {
     pub pieces: Vec<Difference>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
     /// The address of the node in whose plan it is; `None` for the plan itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<NodeId>,
     pub change: Change,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Change {
     /// A node is only in the new plan.
     Added(Box<Whole>),
@@ -50,7 +53,7 @@ pub enum Change {
 }
 
 /// A node with its edges.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Whole {
     /// Without its dependencies: those are among the edges.
     pub node: Node,
@@ -168,6 +171,17 @@ impl Difference {
             Some(within) => NodeId::new(format!("{within}/{id}")),
             None => id.clone(),
         })
+    }
+
+    /// The node of the whole plan whose work it writes, itself or inside.
+    pub fn writes(&self) -> Option<NodeId> {
+        let id = match &self.change {
+            Change::Added(whole) => &whole.node.id,
+            Change::Field { node, .. } => node,
+            Change::Removed(_) | Change::Edge { .. } | Change::Order { .. } | Change::Head(_) => return None,
+        };
+        let outer = self.within.as_deref().map(|within| NodeId::new(within.split('/').next().unwrap_or(within)));
+        Some(outer.unwrap_or_else(|| id.clone()))
     }
 
     /// Whether it takes something away.

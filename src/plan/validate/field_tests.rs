@@ -22,8 +22,6 @@ fn limits_and_fields_that_are_not_acted_on() {
             "bad-schema nodes[0].output_schema",
             "bad-breakpoint nodes[1].breakpoint",
             "not-yet nodes[1].cache",
-            "not-yet nodes[1].replan_when",
-            "not-yet nodes[1].on_failure",
             "no-effect nodes[2].breakpoint",
             "bad-limit nodes[2].sandbox.time_ms",
         ]

@@ -5,7 +5,7 @@ use super::codes::Code;
 use super::finding::{Fix, FixKind};
 use crate::plan::edit::Edit;
 use crate::plan::limits::{MOST_ATTEMPTS, MOST_ITERATIONS, SCRIPT_MEMORY_MB, SCRIPT_TIME_MS};
-use crate::plan::{Breakpoint, Budget, CodeNode, Moment, Node, NodeKind, OnFailure, Plan, Policy, Risk, SandboxLimits};
+use crate::plan::{Breakpoint, Budget, CodeNode, Moment, Node, NodeKind, Plan, Policy, Risk, SandboxLimits};
 use std::time::Duration;
 
 pub(super) fn check(check: &mut PlanCheck) {
@@ -211,11 +211,7 @@ fn breakpoint(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: 
 }
 
 fn not_yet(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Policy) {
-    let fields = [
-        ("cache", policy.cache.is_some(), "results are not cached yet"),
-        ("replan_when", policy.replan_when.is_some(), "replanning doesn't work yet"),
-        ("on_failure", policy.on_failure == Some(OnFailure::Replan), "replanning doesn't work yet: the node fails"),
-    ];
+    let fields = [("cache", policy.cache.is_some(), "results are not cached yet")];
     for (field, written, message) in fields {
         if written {
             check.find(Code::NotYet, place, &format!("{prefix}{field}"), message, None);

@@ -187,7 +187,6 @@ fn references_and_conditions() {
             "unordered-reference nodes[2].value",
             "unordered-reference nodes[2].skip_if",
             "unordered-reference nodes[3].value",
-            "not-yet nodes[3].replan_when",
             "empty-text nodes[4].code",
             "empty-text nodes[5].ask.text",
             "unordered-reference edges[0].when",

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
 use super::schema::{Ids, POSITIONAL};
-use super::{PlanningRequest, arguments, example};
+use super::{PlanningRequest, arguments, example, under_way};
 use crate::models::ChatMessage;
 use crate::plan::{Catalog, Plan, dialect, native};
 
@@ -78,6 +78,9 @@ pub(super) fn messages(request: &PlanningRequest<'_>, ids: Ids) -> Vec<ChatMessa
     if request.before.is_some() {
         system.push_str(TURNS);
     }
+    if request.under_way.is_some() {
+        system.push_str(under_way::RULES);
+    }
     if let Some(way) = request.way() {
         line(&mut system, format_args!("\n- {way}"));
     }
@@ -99,6 +102,11 @@ pub(super) fn messages(request: &PlanningRequest<'_>, ids: Ids) -> Vec<ChatMessa
     messages.insert(0, ChatMessage::System { content: system });
     if let Some(before) = request.before {
         messages.extend(exchange(&before.goal, &as_answer(before)));
+    }
+    if let Some(brief) = request.under_way {
+        messages.extend(exchange(&brief.plan.goal, &as_answer(&brief.plan)));
+        messages.push(ChatMessage::User { content: under_way::report(brief) });
+        return messages;
     }
     messages.push(ChatMessage::User { content: request.text.to_owned() });
     messages
@@ -184,6 +192,7 @@ mod tests {
             surroundings: &surroundings,
             before,
             rival: 0,
+            under_way: None,
         };
         messages(&request, ids)
     }

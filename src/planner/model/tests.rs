@@ -114,8 +114,15 @@ async fn plan_with(ids: Ids, before: Option<&Plan>, answers: Vec<Answered>) -> P
     let planner =
         ModelPlanner { model: &model, name: "gpt-4o", settings: ModelSettings::default(), prices: &prices, ids, taken: Mutex::default() };
     let (catalog, inputs, surroundings) = (catalog(), Map::new(), Surroundings::default());
-    let request =
-        PlanningRequest { text: "Plan a trip to Paris", catalog: &catalog, inputs: &inputs, surroundings: &surroundings, before, rival: 0 };
+    let request = PlanningRequest {
+        text: "Plan a trip to Paris",
+        catalog: &catalog,
+        inputs: &inputs,
+        surroundings: &surroundings,
+        before,
+        rival: 0,
+        under_way: None,
+    };
     let planned = plan_by_model(&planner, &request, &mut told).await;
     assert!(model.answers.lock().unwrap().is_empty(), "every answer was asked for");
     PlanningEnd { planned, told, asked: model.asked.into_inner().unwrap() }
@@ -264,7 +271,7 @@ async fn a_planning_that_is_stopped_has_taken_what_was_sent_and_said() {
     let planner = ModelPlanner { model: &Endless, name: "gpt-4o", settings, prices: &prices, ids: Ids::Free, taken: Mutex::default() };
     let (catalog, inputs, surroundings) = (catalog(), Map::new(), Surroundings::default());
     let (text, before, rival) = ("Plan a trip to Paris", None, 0);
-    let request = PlanningRequest { text, catalog: &catalog, inputs: &inputs, surroundings: &surroundings, before, rival };
+    let request = PlanningRequest { text, catalog: &catalog, inputs: &inputs, surroundings: &surroundings, before, rival, under_way: None };
     let mut told = Told::default();
     let planning = plan_by_model(&planner, &request, &mut told);
     assert!(futures::FutureExt::now_or_never(planning).is_none());

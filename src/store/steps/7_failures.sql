@@ -1,1 +1,2 @@
--- A node's failure may wait for people, who say what becomes of it. The tables stay.
+-- A node's failure may wait for people, who say what becomes of it; and a run may have a new plan made for what is left, which waits for
+-- people too. The tables stay.

@@ -6,7 +6,7 @@ use similar::TextDiff;
 use super::diff::changed_lines;
 use crate::console::model::{Doc, ReplyDraft, RunView, is_question, texts};
 use crate::console::theme::Role;
-use crate::engine::{Gate, GateKind, GateQuestion, Preview};
+use crate::engine::{Gate, GateKind, GateQuestion, Preview, ReplanPiece};
 use crate::text::{Plain, bytes};
 
 /// What a gate is about, on one line.
@@ -58,16 +58,47 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
         None => None,
     };
     let says_nothing = payload.is_null() || (is_question(gate) && is_empty(payload)) || is_shown_whole(payload, preview, shown.is_some());
-    if !says_nothing {
+    if let (GateKind::Replan { .. }, Some(pieces)) = (&gate.kind, ReplanPiece::read(&gate.payload)) {
+        new_plan(&pieces, payload, &mut doc);
+    } else if !says_nothing {
         doc.heading(match gate.kind {
             GateKind::Review => "the exact result",
-            GateKind::Approval | GateKind::Permission { .. } => "the exact payload",
+            GateKind::Approval | GateKind::Permission { .. } | GateKind::Replan { .. } => "the exact payload",
             GateKind::Failure { .. } => "what it was to do",
             GateKind::Question { .. } | GateKind::UnknownEffect { .. } => "what you need to know",
         });
         exact(payload, shown, 0, &mut doc);
     }
     doc
+}
+
+/// The pieces of a new plan: which are taken, and what comes and goes by each.
+fn new_plan(pieces: &[ReplanPiece], taken: &Value, doc: &mut Doc<'static>) {
+    if pieces.is_empty() {
+        return;
+    }
+    doc.heading("what would change");
+    let taken = ReplanPiece::read(taken).unwrap_or_default();
+    for piece in pieces {
+        let is_taken = taken.contains(piece);
+        let mark = if is_taken { "[x] " } else { "[ ] " };
+        let line = Plain::line(mark).then(&Plain::summary(&piece.piece));
+        doc.line(if is_taken { Role::Text } else { Role::Dim }, line);
+        for line in &piece.lines {
+            let role = match line.chars().next() {
+                _ if !is_taken => Role::Dim,
+                Some('+') => Role::DiffAdd,
+                Some('-') => Role::DiffDel,
+                Some(_) | None => Role::Dim,
+            };
+            for line in crate::console::model::lines(line) {
+                doc.line(role, Plain::blank(6).then(&line));
+            }
+        }
+    }
+    if taken.iter().any(|piece| !pieces.contains(piece)) {
+        doc.line(Role::Warning, Plain::line("you wrote pieces of your own; they are taken as you wrote them"));
+    }
 }
 
 /// Whether a payload is nothing but a command, or a new file with its text, and the preview shows just that.

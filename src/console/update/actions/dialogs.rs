@@ -53,6 +53,10 @@ fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &s
         LineThen::ModelName => app::named_model(model, turn, text),
         LineThen::SaveFile => save::to_file(model, turn, text),
         LineThen::SaveText(result) => save::text_to_file(turn, text, result),
+        LineThen::Replan => failures::replan(model, turn, text),
+        LineThen::GateReplan(gate) => {
+            gates::keep_draft(model, turn, gate, ReplyDraft::Answer(Value::from(format!("replan {text}").trim_end())));
+        }
         LineThen::GateModel(_) if text.is_empty() => return Err("type the name of a model".to_owned()),
         LineThen::GateModel(gate) => gates::keep_draft(model, turn, gate, ReplyDraft::Answer(Value::from(format!("model {text}")))),
         LineThen::Reject(gate) => gates::keep_draft(model, turn, gate, ReplyDraft::Words(text.to_owned())),
@@ -244,6 +248,8 @@ pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
         PickThen::EditPart(gate, part) => gates::edit_part(model, gate, part),
         PickThen::EditGate(gate) => failures::edit_payload(model, gate),
         PickThen::GateModel(gate) => failures::ask_model(model, gate),
+        PickThen::GateReplan(gate) => failures::ask_guidance(model, gate),
+        PickThen::Piece(gate, at) => failures::toggle_piece(model, turn, &gate, at),
         PickThen::Answer(gate, option) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::from(option))),
     }
 }

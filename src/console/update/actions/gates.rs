@@ -66,7 +66,9 @@ fn goes_to_agent(model: &Model, key: &GateKey, gate: &Gate) -> bool {
     let asks_inside = match &gate.kind {
         GateKind::Permission { .. } => true,
         GateKind::Question { call, .. } => call.is_some(),
-        GateKind::Approval | GateKind::Review | GateKind::UnknownEffect { .. } | GateKind::Failure { .. } => false,
+        GateKind::Approval | GateKind::Review | GateKind::UnknownEffect { .. } | GateKind::Failure { .. } | GateKind::Replan { .. } => {
+            false
+        }
     };
     let run = model.runs.get(&key.run);
     let node = run.and_then(|view| view.plan().nodes.iter().find(|node| node.id == gate.node));

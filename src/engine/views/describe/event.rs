@@ -3,7 +3,7 @@
 use super::result::result_line;
 use crate::engine::{
     Action, Actor, Event, FailedTry, FailureChoice, GateId, GateReply, HeldCall, Job, Mark, ModelCall, NextCall, NodeFact, NodeRun,
-    NodeState, Outcome, RunState, RunStatus, Time, ToolReport, Topic,
+    NodeState, Outcome, ReplanTrigger, RunState, RunStatus, Time, ToolReport, Topic,
 };
 use crate::plan::{NodeId, value_text};
 use crate::text::{Plain, clock, count, counted, duration};
@@ -77,6 +77,16 @@ impl Event {
             Self::RunCreated { plan, by, .. } => {
                 (Kind::Run, because(&format!("created, {}", counted(plan.nodes.len(), "node")), &plan.goal), actor(by), EventTone::Text)
             }
+            Self::ReplanAsked { node, trigger, guidance, by, .. } => {
+                let why = trigger.reason(&node.clone().unwrap_or_else(|| NodeId::new("")), by.as_ref());
+                let why = if *trigger == ReplanTrigger::Person {
+                    guidance.join("; ")
+                } else {
+                    [why].into_iter().chain(guidance.iter().cloned()).collect::<Vec<_>>().join("; ")
+                };
+                (Kind::Run, because("asks the planner for a new plan", &why), by.as_ref().map_or_else(none, actor), EventTone::Accent)
+            }
+            Self::ReplanFailed { why, .. } => (Kind::Run, because("no new plan came", why), none(), EventTone::Warning),
             Self::RunStarted => (Kind::Run, just("run started"), none(), EventTone::Text),
             Self::RunInterrupted { signal } => (Kind::Run, just(&format!("interrupted by {}", signal.name())), none(), EventTone::Warning),
             Self::RunRecovered { by, model: Some(model) } => {
@@ -206,6 +216,7 @@ impl NodeFact {
             }
             Self::Output { text } => (Kind::Text, because("says", text), none(), EventTone::Dim),
             Self::Thought { text } => (Kind::Text, because("thinks", text), none(), EventTone::Dim),
+            Self::PlanWanted { why } => (Kind::Node, because("wants a new plan", why), none(), EventTone::Warning),
             Self::Noted { label, text } => (Kind::Model, because(label, text), none(), EventTone::Warning),
         }
     }
