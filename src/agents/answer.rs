@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Port;
 use crate::engine::{AgentJob, NodeError};
 use crate::models::OutputSchema;
-use crate::plan::{schema_faults, value_text};
+use crate::plan::{dialect::exact_json, schema_faults, value_text};
 
 /// Findings that the model or a person gets; more would not help either.
 const MOST_FINDINGS: usize = 5;
@@ -13,10 +13,7 @@ const MOST_FINDINGS: usize = 5;
 /// JSON if the text is wholly JSON (a code fence around it is let pass), else the text.
 pub(super) fn parse(text: &str) -> Value {
     let trimmed = text.trim();
-    serde_json::from_str(trimmed)
-        .ok()
-        .or_else(|| serde_json::from_str(unfence(trimmed)?).ok())
-        .unwrap_or_else(|| Value::String(text.trim_end().to_owned()))
+    exact_json(trimmed).ok().or_else(|| exact_json(unfence(trimmed)?).ok()).unwrap_or_else(|| Value::String(text.trim_end().to_owned()))
 }
 
 fn unfence(text: &str) -> Option<&str> {

@@ -8,7 +8,7 @@ use super::offers::{ASK_OPERATOR, Offers, REQUEST_REPLAN, RETURN_RESULT};
 use super::{Port, Question, ToolReply, answer};
 use crate::engine::ToolCall;
 use crate::models::CallRequest;
-use crate::plan::{Risk, value_text};
+use crate::plan::{Risk, dialect::exact_json, value_text};
 
 /// What came of one call.
 pub(super) enum CallOutcome {
@@ -147,7 +147,7 @@ fn arguments(text: &str) -> Result<Map<String, Value>, String> {
     if text.trim().is_empty() {
         return Ok(Map::new());
     }
-    match serde_json::from_str(text) {
+    match exact_json(text) {
         Ok(Value::Object(args)) => Ok(args),
         Ok(_) => Err("the arguments are not a JSON object; send one object with the arguments by name".to_owned()),
         Err(error) => Err(format!("the arguments are not JSON ({error}); send one JSON object with the arguments by name")),

@@ -12,7 +12,7 @@ use super::session::{AnswerRoom, CallPermit, CutOff, ModelSession, SHORTEST_ANSW
 use super::tokens;
 use crate::engine::{Done, Mark, MessageRole, NodeError};
 use crate::models::{ChatAnswer, ChatMessage, Finish};
-use crate::plan::ToolInfo;
+use crate::plan::{ToolInfo, dialect::exact_json};
 
 /// Tokens kept free for the last turn's answer.
 const LAST_ANSWER: u64 = 256;
@@ -411,5 +411,5 @@ fn out_of_turns(message: impl Into<String>) -> NodeError {
 /// A result that a model hands in by tool although none is on offer.
 fn handed_in(reply: &ChatAnswer) -> Option<Value> {
     let call = reply.calls.iter().find(|call| call.name == super::offers::RETURN_RESULT)?;
-    serde_json::from_str::<Value>(&call.arguments).ok()?.get("result").cloned()
+    exact_json(&call.arguments).ok()?.get("result").cloned()
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     engine::{Command, Gate, GateId, GateKind, GateReply, Run, WrittenValue},
-    plan::NodeId,
+    plan::{NodeId, dialect::exact_json},
     store::SHORTEST_NAME,
 };
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub async fn approve(args: &ApproveArgs, place: &CliContext, io: &mut Io<'_>) ->
         None if !args.piece.is_empty() => GateReply::Modify { payload: pieces(args, place)? },
         None => GateReply::Approve,
         Some(text) => {
-            let payload = serde_json::from_str(text).map_err(|error| {
+            let payload = exact_json(text).map_err(|error| {
                 CliError::usage(format!("`--payload` is not JSON: {error}")).hint("copy the payload that was shown and change it")
             })?;
             GateReply::Modify { payload }

@@ -8,7 +8,7 @@ use crate::{
     console::{model::RunView, runtime::Opened},
     engine::{Action, ActionTarget, Command, Gate, GateId, GateReply, RerunReach, RunId, WrittenValue},
     host::client::{PlanWish, PlanningId, Request, There},
-    plan::NodeId,
+    plan::{NodeId, dialect::exact_json},
 };
 use serde_json::{Map, Value};
 
@@ -302,7 +302,7 @@ fn reply_of(gate: &Gate, words: &str) -> Result<GateReply, String> {
     match (first.to_lowercase().as_str(), rest) {
         ("approve", "") if !gate.kind.wants_answer() => Ok(GateReply::Approve),
         ("edit", json) if !asks && !json.is_empty() => {
-            let payload = serde_json::from_str(json).map_err(|error| format!("not JSON: {error}"))?;
+            let payload = exact_json(json).map_err(|error| format!("not JSON: {error}"))?;
             Ok(GateReply::Modify { payload })
         }
         ("answer", text) if gate.kind.question().is_some() && !text.is_empty() => {

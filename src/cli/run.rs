@@ -2,6 +2,7 @@
 
 use super::{CliContext, CliError, Exit, Io, RunArgs, headless, rivals, source, validate};
 use crate::host::{LocalHost, NewRun, client::ModelStatus};
+use crate::plan::dialect::{Syntax, keep_digits};
 use crate::plan::{Plan, that_need_model};
 use crate::text::{Plain, counted};
 use serde_json::{Map, Value};
@@ -125,49 +126,15 @@ fn named_value<'a>(flag: &str, form: &str, pair: &'a str) -> Result<(&'a str, &'
     pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(usage)
 }
 
-/// JSON if it parses, otherwise text. A number of more digits than are kept stays text; of one inside of other JSON that is said.
+/// JSON if it parses, otherwise text. A number of more digits than are kept stays text, which is said.
 fn input(name: &str, text: &str, io: &mut Io<'_>) -> Value {
-    let Ok(value) = serde_json::from_str::<Value>(text) else { return Value::from(text) };
-    let Some(number) = cut_number(text) else { return value };
-    if value.is_number() {
-        io.say(&Plain::line(&format!("note: `{name}` is text: a number keeps fewer digits than {number} has")).into_string());
-        return Value::from(text.trim());
+    let Ok(mut value) = serde_json::from_str::<Value>(text) else { return Value::from(text) };
+    if let Some(number) = keep_digits(&mut value, text, Syntax::Json).first() {
+        let within = if value.is_string() { format!("`{name}`") } else { format!("in `{name}`, {number}") };
+        io.say(&Plain::line(&format!("note: {within} is text: a number keeps fewer digits than {number} has")).into_string());
     }
-    io.say(&Plain::line(&format!("warning: `{name}`: a number keeps fewer digits than {number} has; write it as text")).into_string());
     value
 }
-
-/// The first number of a JSON text that would lose digits.
-fn cut_number(text: &str) -> Option<&str> {
-    let mut at = 0;
-    while at < text.len() {
-        let rest = &text[at..];
-        let is_part = |c: char| c.is_ascii_alphanumeric() || ['+', '-', '.'].contains(&c);
-        let length = match rest.chars().next()? {
-            '"' => {
-                let mut escaped = false;
-                let end = rest[1..].find(|c: char| {
-                    let is_end = c == '"' && !escaped;
-                    escaped = c == '\\' && !escaped;
-                    is_end
-                });
-                end.map_or(rest.len(), |end| end + 2)
-            }
-            c if is_part(c) => rest.find(|c: char| !is_part(c)).unwrap_or(rest.len()),
-            c => c.len_utf8(),
-        };
-        let token = &rest[..length];
-        let is_cut = |number: serde_json::Number| number.to_string() != token;
-        if token.bytes().filter(u8::is_ascii_digit).count() > KEPT_DIGITS && serde_json::from_str(token).is_ok_and(is_cut) {
-            return Some(token);
-        }
-        at += length;
-    }
-    None
-}
-
-/// So many digits of any number are kept.
-const KEPT_DIGITS: usize = 15;
 
 #[cfg(test)]
 mod tests {
@@ -186,16 +153,6 @@ mod tests {
         let inputs = set(&["n=3", "name=Ada L", "list=[1]", "eq=a=b", "account=12345678901234567890123"]).unwrap();
         let account = "12345678901234567890123";
         assert_eq!(Value::Object(inputs), json!({"n": 3, "name": "Ada L", "list": [1], "eq": "a=b", "account": account}));
-    }
-
-    #[test]
-    fn a_number_that_would_lose_digits_is_found_outside_of_texts() {
-        for whole in ["12", "9007199254740993", r#"{"a": "12345678901234567890123", "b\"": 1.5}"#, "0.1", "[1e5]"] {
-            assert_eq!(cut_number(whole), None, "{whole}");
-        }
-        for cut in ["12345678901234567890123", "[1, 0.12345678901234567890123]", r#"{"n": 12345678901234567890123}"#] {
-            assert!(cut_number(cut).is_some_and(|number| number.ends_with("0123")), "{cut}");
-        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `Action`: what people ask of a run beside answering its gates, as plain data. One action is one event, with who and why.
 
 use super::{Mark, NodeError};
-use crate::plan::{Breakpoint, NodeId, edit::Edit, value_text};
+use crate::plan::{Breakpoint, NodeId, dialect::exact_json, edit::Edit, value_text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -154,7 +154,7 @@ impl WrittenValue {
     /// # Errors
     /// Where the mistake is.
     pub fn read(text: &str) -> Result<Self, WrittenValueError> {
-        match serde_json::from_str(text) {
+        match exact_json(text) {
             Ok(Value::Number(number)) if number.to_string() != text.trim() => Ok(Self::Text(text.to_owned())),
             Ok(value) => Ok(Self::Json(value)),
             Err(error) if text.trim_start().starts_with(['{', '[', '"']) => Err(WrittenValueError(error)),

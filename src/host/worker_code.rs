@@ -40,10 +40,6 @@ pub(super) async fn work(code: &CodeNode, scope: &CodeScope<'_>, sandbox: &Sandb
     for line in over(&code.sandbox) {
         port.report(WorkerFact::Log(line));
     }
-    if let Some((whole, rounded)) = scope.deps.iter().map(|dep| &*dep.result).chain(scope.inputs.values()).find_map(rounded) {
-        let text = format!("code has whole numbers up to 9007199254740992 only: {whole} is {rounded} there; as text it keeps its digits");
-        port.report(WorkerFact::Noted { label: "rounded".to_owned(), text });
-    }
     let ran = javascript(sandbox, &code.code, dependencies(scope), Value::Object(scope.inputs.clone()), &code.sandbox).await;
     let logs = ran.as_ref().map_or_else(SandboxError::logs, |outcome| outcome.logs.as_slice());
     for line in logs {
@@ -52,20 +48,6 @@ pub(super) async fn work(code: &CodeNode, scope: &CodeScope<'_>, sandbox: &Sandb
     match ran {
         Ok(outcome) => WorkerFact::Done(Done { result: outcome.value, mark: None }),
         Err(error) => WorkerFact::Failed(node_error(&error, &code.code, scope)),
-    }
-}
-
-/// The first whole number of a value that JavaScript has no number for, and the one that it takes in its place.
-fn rounded(value: &Value) -> Option<(String, String)> {
-    match value {
-        Value::Number(number) if !number.is_f64() => {
-            let near = number.as_f64()?;
-            let (whole, rounded) = (number.to_string(), format!("{near:.0}"));
-            (whole != rounded).then_some((whole, rounded))
-        }
-        Value::Array(list) => list.iter().find_map(rounded),
-        Value::Object(map) => map.values().find_map(rounded),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
 }
 
@@ -86,7 +68,9 @@ fn node_error(error: &SandboxError, code: &str, scope: &CodeScope) -> NodeError 
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     };
-    NodeError { kind, message, hint: error.hint(), retry_after_ms: None }
+    let mixes = message.to_lowercase().contains("bigint");
+    let hint = mixes.then(|| "whole numbers above 9007199254740992 are BigInt in code, so that they keep their digits: calculate with `1n`, or take `Number(…)`".to_owned());
+    NodeError { kind, message, hint: hint.or_else(|| error.hint()), retry_after_ms: None }
 }
 
 /// The first name behind `deps` that is no dependency, if that may be why something was undefined.
@@ -149,12 +133,6 @@ mod tests {
         assert_eq!(told("return Object.values(nodes)").as_deref(), Some("nodes.r API_KEY"));
         assert_eq!(told("return inputs['k'] > 'z'").as_deref(), Some("inputs.k MY_TOKEN"));
         assert_eq!(told("return inputs.other + 1"), None);
-    }
-
-    #[test]
-    fn a_number_that_code_would_round_is_told() {
-        assert_eq!(rounded(&json!([1, {"n": 9_007_199_254_740_993_u64}])), Some(("9007199254740993".into(), "9007199254740992".into())));
-        assert_eq!(rounded(&json!([9_007_199_254_740_992_u64, -5, 0.1, "9007199254740993"])), None);
     }
 
     #[test]

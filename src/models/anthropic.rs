@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::client::features::{Features, SchemaMode};
 use super::turns::{self, TurnSide};
 use super::{CallRequest, ChatMessage, ChatRequest, OutputSchema};
+use crate::plan::dialect::exact_json;
 
 /// The version of the interface that is spoken.
 pub const VERSION: &str = "2023-06-01";
@@ -112,7 +113,7 @@ fn text(content: &str) -> Value {
 
 /// A call as history. Broken arguments go back as an empty object; the tool's error message tells the model what was wrong.
 fn call(call: &CallRequest) -> Value {
-    let input: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
+    let input = exact_json(&call.arguments).ok().filter(Value::is_object).unwrap_or_else(|| json!({}));
     json!({"type": "tool_use", "id": call.id, "name": call.name, "input": input})
 }
 

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::client::features::{Features, SchemaMode};
 use super::turns::{self, TurnSide};
 use super::{CallRequest, ChatMessage, ChatRequest};
+use crate::plan::dialect::exact_json;
 
 /// Where the calls of a model go. Tuned models are named with the folder that they are in.
 pub fn path(model: &str) -> String {
@@ -92,7 +93,7 @@ fn text(content: &str) -> Value {
 
 /// A call as history. Broken arguments go back as an empty object; the tool's error message tells the model what was wrong.
 fn call(call: &CallRequest) -> Value {
-    let args: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
+    let args = exact_json(&call.arguments).ok().filter(Value::is_object).unwrap_or_else(|| json!({}));
     let mut part = json!({"functionCall": {"name": call.name, "args": args}});
     if let Some(signature) = &call.signature {
         part["thoughtSignature"] = json!(signature);

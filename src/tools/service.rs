@@ -5,7 +5,7 @@ use super::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
 use crate::{
     engine::{DataSource, Outgoing, Preview},
     models::http,
-    plan::{Risk, ToolInfo, ToolReach, Verdict},
+    plan::{Risk, ToolInfo, ToolReach, Verdict, dialect::exact_json},
     text::bytes,
 };
 use async_trait::async_trait;
@@ -139,7 +139,7 @@ impl ServiceTool {
             return stream(response, is_events, context).await.map(ServiceAnswer::Result);
         }
         let body = body(response).await?;
-        let value: Value = serde_json::from_str(&body).unwrap_or(Value::String(body));
+        let value = exact_json(&body).unwrap_or(Value::String(body));
         if status == StatusCode::ACCEPTED {
             let named = location.or_else(|| value["status_url"].as_str().map(str::to_owned)).or_else(|| known.map(Url::to_string));
             let wait = after.and_then(|after| after.trim().parse::<u64>().ok()).map_or(AGAIN_MS.1, |seconds| seconds.saturating_mul(1_000));
@@ -267,7 +267,7 @@ fn too_long(length: usize) -> Result<(), ToolError> {
 
 /// A message of a stream: progress is told, a result is given.
 fn heard(message: &str, context: &ToolContext) -> Result<Option<Value>, ToolError> {
-    let Ok(message) = serde_json::from_str::<Value>(message) else { return Ok(None) };
+    let Ok(message) = exact_json(message) else { return Ok(None) };
     if message.get("result").is_some() || message.get("error").is_some() {
         return result(message).map(Some);
     }

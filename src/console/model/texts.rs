@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::inputs;
 use crate::console::theme::{Role, of_state};
 use crate::engine::{CountedNodes, EventTone, ImpactLine, NodeImpact, NodeState, RunId, RunStatus, StateGroup, short_name};
-use crate::plan::dialect::{body_from_value, body_to_value, node_from_value, node_to_value};
+use crate::plan::dialect::{body_from_value, body_to_value, exact_json, node_from_value, node_to_value};
 use crate::plan::validate::{Finding, Severity};
 use crate::plan::{AgentNode, Approve, DecisionNode, Edge, Field, Node, NodeKind, SubplanNode, ToolInput, ToolNode, nest};
 
@@ -190,7 +190,7 @@ pub fn with_text(work: &NodeKind, text: &str) -> Result<NodeKind, String> {
 /// # Errors
 /// Words for a person, with line and column.
 pub fn parse(text: &str) -> Result<Value, String> {
-    serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}"))
+    exact_json(text).map_err(|error| format!("not valid JSON: {error}"))
 }
 
 /// A node as JSON, with the ids of the plan that it is in.

@@ -1,11 +1,12 @@
 //! One reply out of the events of Gemini's stream: text, thoughts, calls, usage, the reason it stopped. Pure.
 
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::engine::TokenUsage;
 use crate::models::client::api::{AnswerPiece, Assembly};
 use crate::models::{CallRequest, ChatAnswer, ChatRequest, Delta, Finish, tokens};
+use crate::plan::dialect::exact_json;
 
 /// A reply under way.
 #[derive(Debug, Default)]
@@ -121,18 +122,23 @@ impl Candidates {
     }
 }
 
+/// A piece of an answer, in which the numbers of a call's arguments keep their digits.
+fn chunk<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    serde_json::from_value(exact_json(text)?)
+}
+
 impl Assembly for Candidates {
     fn take(&mut self, event: &str, sink: &mut (dyn FnMut(Delta) + Send)) -> AnswerPiece {
         if event.trim().is_empty() {
             return AnswerPiece::More;
         }
-        let Ok(chunk) = serde_json::from_str(event) else { return AnswerPiece::Unreadable };
+        let Ok(chunk) = chunk(event) else { return AnswerPiece::Unreadable };
         self.take_chunk(chunk, sink)
     }
 
     /// A whole answer, or the list of its events that servers send who don't know `alt=sse`.
     fn take_whole(&mut self, body: &str, sink: &mut (dyn FnMut(Delta) + Send)) -> AnswerPiece {
-        let chunks = serde_json::from_str::<Vec<AnswerChunk>>(body).or_else(|_| serde_json::from_str(body).map(|chunk| vec![chunk]));
+        let chunks = chunk::<Vec<AnswerChunk>>(body).or_else(|_| chunk(body).map(|chunk| vec![chunk]));
         let Ok(chunks) = chunks else { return AnswerPiece::Unreadable };
         for chunk in chunks {
             match self.take_chunk(chunk, sink) {
@@ -188,6 +194,15 @@ mod tests {
 
     fn parts(parts: &Value) -> Value {
         json!({"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}]})
+    }
+
+    #[test]
+    fn the_arguments_of_a_call_keep_the_digits_of_their_numbers() {
+        let mut assembly = Box::<Candidates>::default();
+        let event =
+            r#"{"candidates": [{"content": {"parts": [{"functionCall": {"name": "pay", "args": {"to": 12345678901234567890123}}}]}}]}"#;
+        assert_eq!(assembly.take(event, &mut |_| ()), AnswerPiece::More);
+        assert_eq!(assembly.into_reply(&ChatRequest::default()).calls[0].arguments, r#"{"to":"12345678901234567890123"}"#);
     }
 
     #[test]

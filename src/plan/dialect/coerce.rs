@@ -1,6 +1,7 @@
 //! Values as other kinds of value: what a number, a flag, a text or a list obviously means where another kind belongs.
 
-use super::locate::PathStep;
+use super::exact::exact_json;
+use super::locate::{PathStep, at, at_mut};
 use serde_json::{Map, Value, json};
 
 /// The ends of an edge that is written as a pair or with an arrow.
@@ -36,7 +37,7 @@ pub(super) fn coerced(map: &Map<String, Value>, field: &str, way: &[PathStep]) -
             };
             let number = number.or(flag);
             let list = if number.is_some() { None } else { Some(json!([text])) };
-            let object = serde_json::from_str(text).ok().filter(Value::is_object);
+            let object = exact_json(text).ok().filter(Value::is_object);
             object.into_iter().chain(number).chain(list).chain(number_list(text)).collect()
         }
         Value::Array(list) if ["args", "arguments"].contains(&field) && way.is_empty() && !list.is_empty() => {
@@ -74,18 +75,4 @@ fn by_name(list: &[Value]) -> Option<Value> {
 /// A text that reads as a number may still be the one entry of a list of texts.
 fn number_list(text: &str) -> Option<Value> {
     text.trim().parse::<f64>().ok().map(|_| json!([text]))
-}
-
-pub(super) fn at<'v>(value: &'v Value, way: &[PathStep]) -> Option<&'v Value> {
-    way.iter().try_fold(value, |value, step| match step {
-        PathStep::Key(key) => value.get(key),
-        PathStep::Index(index) => value.get(index),
-    })
-}
-
-pub(super) fn at_mut<'v>(value: &'v mut Value, way: &[PathStep]) -> Option<&'v mut Value> {
-    way.iter().try_fold(value, |value, step| match step {
-        PathStep::Key(key) => value.get_mut(key),
-        PathStep::Index(index) => value.get_mut(*index),
-    })
 }

@@ -1,6 +1,7 @@
 //! How the documents of each dialect are made: their lists, the ends of their edges, other names of their fields, and their readers.
 
 use super::aliases::work;
+use super::exact::exact_json;
 use super::field_names::DocumentPart;
 use super::names::{NAMES, PartNames};
 use super::reading::{FieldReading, read_as, replace};
@@ -154,9 +155,7 @@ fn called(node: &mut Map<String, Value>, notes: &mut Vec<FieldReading>) {
     let (Some(Value::String(tool)), false) = (call.get("name"), is_said) else { return };
     let args = match call.iter().filter(|(field, _)| *field != "name").collect::<Vec<_>>()[..] {
         [] => None,
-        [(field, Value::String(text))] if NAMES.node.args.contains(&field.as_str()) => {
-            serde_json::from_str(text).ok().filter(Value::is_object)
-        }
+        [(field, Value::String(text))] if NAMES.node.args.contains(&field.as_str()) => exact_json(text).ok().filter(Value::is_object),
         [(field, args @ Value::Object(_))] if NAMES.node.args.contains(&field.as_str()) => Some(args.clone()),
         _ => return,
     };

@@ -1,6 +1,7 @@
 //! Where paths of a JSON document are in its text. The text is known to be JSON; a path that leads to nothing ends at the nearest thing
 //! around.
 
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// One step of a path.
@@ -198,4 +199,18 @@ impl PathSearch<'_> {
             self.at += 1;
         }
     }
+}
+
+pub(super) fn at<'v>(value: &'v Value, way: &[PathStep]) -> Option<&'v Value> {
+    way.iter().try_fold(value, |value, step| match step {
+        PathStep::Key(key) => value.get(key),
+        PathStep::Index(index) => value.get(index),
+    })
+}
+
+pub(super) fn at_mut<'v>(value: &'v mut Value, way: &[PathStep]) -> Option<&'v mut Value> {
+    way.iter().try_fold(value, |value, step| match step {
+        PathStep::Key(key) => value.get_mut(key),
+        PathStep::Index(index) => value.get_mut(*index),
+    })
 }

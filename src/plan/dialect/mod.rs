@@ -10,6 +10,7 @@ mod amend;
 mod coerce;
 mod diagram;
 mod draft;
+mod exact;
 mod excerpt;
 mod field_names;
 mod forms;
@@ -43,6 +44,7 @@ mod yaml;
 
 pub(in crate::plan) use aliases::{asks, gate, gate_within, is_like_a_gate, is_step, plain};
 pub use draft::Loss;
+pub use exact::exact_json;
 pub(in crate::plan) use field_names::{DocumentPart, fields as known_fields, is_field, is_kept};
 pub(in crate::plan) use forms::is_alias;
 pub use numbers::keep_digits;

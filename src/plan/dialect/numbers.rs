@@ -1,17 +1,13 @@
 //! Numbers as a text has them. What a value can't keep of one is reported; what has zeros in front, as a code or a key has, stays text.
 
-use super::coerce::at_mut;
+use super::exact::{every_number, has_long, number_texts};
 use super::json::Lost;
-use super::locate::{PathStep, starts, steps};
+use super::locate::{PathStep, at_mut, steps};
 use super::source::Syntax;
 use super::yaml;
-use crate::plan::fields::step;
 use crate::text::keeps_digits;
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// Fewer digits in a row are always kept.
-const KEPT: usize = 16;
 
 /// What the numbers of a value lose of their text.
 pub(super) fn lost(value: &mut Value, text: &str, syntax: Syntax, known: &[Lost]) -> Vec<Lost> {
@@ -50,10 +46,6 @@ pub fn keep_digits(value: &mut Value, text: &str, syntax: Syntax) -> Vec<String>
     kept.into_iter().map(|(_, written, _)| written).collect()
 }
 
-fn has_long(text: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_digit() && c != '.').any(|run| run.len() > KEPT)
-}
-
 fn has_leading_zero(written: &str) -> bool {
     written.len() > 1 && written.starts_with('0') && written.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -70,11 +62,7 @@ fn written(value: &Value, text: &str, syntax: Syntax) -> Vec<(String, String, f6
     let paths: Vec<Vec<PathStep>> = found.iter().map(|(path, _)| steps(path)).collect();
     let texts: Vec<Option<String>> = match syntax {
         Syntax::Yaml => yaml::scalars(text, &paths),
-        Syntax::Json => {
-            let end = |c: char| !c.is_ascii_digit() && !['+', '-', '.', 'e', 'E'].contains(&c);
-            let token = |start: usize| text.get(start..)?.split(end).next().map(str::to_owned);
-            starts(text, &paths).into_iter().map(token).collect()
-        }
+        Syntax::Json => number_texts(text, &paths),
     };
     let is_number = |written: &str, number: f64| written.replace('_', "").parse() == Ok(number);
     let all = found.into_iter().zip(texts).filter_map(|((path, number), written)| Some((path, written?, number)));
@@ -97,15 +85,6 @@ pub(super) fn spelled(value: &Value, text: &str) -> BTreeMap<String, String> {
     };
     let kept = all.filter(|(_, number, written)| is_other(number, written) && yaml::read(written).is_ok_and(|(read, _)| read == *number));
     kept.map(|(path, _, written)| (path, written)).collect()
-}
-
-fn every_number(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
-    match value {
-        Value::Number(_) => found.push((path.to_owned(), value.clone())),
-        Value::Array(list) => list.iter().enumerate().for_each(|(at, entry)| every_number(entry, &format!("{path}[{at}]"), found)),
-        Value::Object(map) => map.iter().for_each(|(key, entry)| every_number(entry, &step(path, key), found)),
-        Value::Null | Value::Bool(_) | Value::String(_) => {}
-    }
 }
 
 /// The text with the number at a place in quotes, which is larger than any number can be, and that number.

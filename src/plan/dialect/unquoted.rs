@@ -1,8 +1,8 @@
 //! Names without quotes that YAML takes for numbers or flags: where a document names a node, `01` and `1.10` are what is written.
 
-use super::coerce::at_mut;
 use super::forms::shape;
 use super::locate::PathStep;
+use super::locate::at_mut;
 use super::names::NAMES;
 use super::{aliases, yaml};
 use crate::plan::Dialect;

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::models::json;
-use crate::plan::dialect::other_names;
+use crate::plan::dialect::{exact_json, other_names};
 use crate::plan::{
     AgentNode, ApprovalNode, Approve, CodeNode, DecisionNode, Edge, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, Policy,
     SandboxLimits, ToolInput, ToolNode, TransformNode,
@@ -38,7 +38,7 @@ pub(super) fn node(value: &Value, position: usize) -> Option<Node> {
 
 /// The `edges` of a whole answer.
 pub(super) fn edges(answer: &str) -> Vec<Edge> {
-    let value: Value = json::find(answer).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let value: Value = json::find(answer).and_then(|text| exact_json(text).ok()).unwrap_or_default();
     let edges = value.get("edges").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
     let edge = |edge: &Map<String, Value>| {
         Some(Edge {
@@ -112,9 +112,9 @@ fn tool_input(object: &Map<String, Value>) -> ToolInput {
     match field(object, &["args", "arguments", "input", "parameters"]) {
         Some(Value::Object(args)) => given(args.clone()),
         // Arguments as JSON in a text, as models write them in their own tool calls.
-        Some(Value::String(text)) => match serde_json::from_str(text) {
-            Ok(args) => given(args),
-            Err(_) => ToolInput::Query(text.clone()),
+        Some(Value::String(text)) => match exact_json(text) {
+            Ok(Value::Object(args)) => given(args),
+            Ok(_) | Err(_) => ToolInput::Query(text.clone()),
         },
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) | None => {
             text(object, &["query"]).map_or_else(|| ToolInput::Args(Map::new()), ToolInput::Query)

@@ -1,5 +1,6 @@
 //! Nodes out of a streamed answer, each as soon as its object closes. Tolerates words and fences around the JSON. Pure.
 
+use crate::plan::dialect::exact_json;
 use serde_json::Value;
 
 /// Keys under which the dialects list their nodes.
@@ -80,7 +81,7 @@ impl AnswerScanner {
             '}' | ']' => {
                 self.open.pop();
                 if let Some((text, _)) = self.node.take_if(|(_, depth)| *depth == self.open.len()) {
-                    return serde_json::from_str(&text).ok();
+                    return exact_json(&text).ok();
                 }
             }
             _ => {}

@@ -28,11 +28,21 @@ const CONSOLE: &str = "(push) => {
   globalThis.console = Object.freeze({ log: write, info: write, debug: write, warn: as('warning'), error: as('error') });
 }";
 
-/// Refuses what JSON would drop without notice.
-const REPLACER: &str = "(key, value) => {
+/// Refuses what JSON would drop without notice, and marks whole numbers of any size.
+const REPLACER: &str = "(mark) => (key, value) => {
+  if (typeof value === 'bigint') return mark + value;
   if (typeof value !== 'function' && typeof value !== 'symbol') return value;
   throw new TypeError(`the result holds a ${typeof value}` + (key === '' ? '' : ` at \"${key}\"`) + ', which is not JSON');
 }";
+
+/// Reads JSON in which marked texts are whole numbers of any size.
+const READER: &str = "(mark, text) => JSON.parse(text, (key, value) =>
+  typeof value === 'string' && value.startsWith(mark) ? BigInt(value.slice(mark.length)) : value)";
+
+/// In front of a whole number that a number of JavaScript can't hold, where it goes in or out.
+const LARGE: &str = "\u{e000}whole number ";
+/// The largest whole number up to which all are kept.
+const KEPT: u64 = 1 << 53;
 
 type Logs = Rc<RefCell<Vec<String>>>;
 
@@ -136,6 +146,49 @@ fn line(stack: &str) -> Option<u32> {
     after.split(|sign: char| !sign.is_ascii_digit()).next()?.parse().ok()
 }
 
+/// The value with its large whole numbers marked; nothing where it has none.
+fn marked(value: &Value, mark: &str) -> Option<Value> {
+    match value {
+        Value::Number(number) => {
+            let is_large = number.as_i64().map(i64::unsigned_abs).or(number.as_u64()).is_some_and(|size| size > KEPT);
+            is_large.then(|| Value::from(format!("{mark}{number}")))
+        }
+        Value::Array(list) => {
+            let found: Vec<Option<Value>> = list.iter().map(|value| marked(value, mark)).collect();
+            let has_large = found.iter().any(Option::is_some);
+            has_large.then(|| found.into_iter().zip(list).map(|(found, value)| found.unwrap_or_else(|| value.clone())).collect())
+        }
+        Value::Object(map) => {
+            let found: Vec<Option<Value>> = map.values().map(|value| marked(value, mark)).collect();
+            let has_large = found.iter().any(Option::is_some);
+            let fields = || found.into_iter().zip(map).map(|(found, (key, value))| (key.clone(), found.unwrap_or_else(|| value.clone())));
+            has_large.then(|| Value::Object(fields().collect()))
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
+    }
+}
+
+/// The value with numbers in place of marked ones; of more than 64 bits they are text.
+fn without_marks(mut value: Value) -> Value {
+    match &mut value {
+        Value::String(text) => match text.strip_prefix(LARGE) {
+            Some(digits) => {
+                digits.parse::<i64>().map(Value::from).or_else(|_| digits.parse::<u64>().map(Value::from)).unwrap_or(digits.into())
+            }
+            None => value,
+        },
+        Value::Array(list) => {
+            list.iter_mut().for_each(|entry| *entry = without_marks(entry.take()));
+            value
+        }
+        Value::Object(map) => {
+            map.values_mut().for_each(|entry| *entry = without_marks(entry.take()));
+            value
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
 struct Script<'a, 'js> {
     ctx: &'a Ctx<'js>,
     end: TimeLimit,
@@ -143,14 +196,14 @@ struct Script<'a, 'js> {
 
 impl<'js> Script<'_, 'js> {
     fn run(&self, code: &str, deps: &Value, inputs: &Value, logs: &Logs) -> Result<Value, ScriptFailure> {
-        let replacer = self.caught(self.prepare(logs))?;
+        let (reader, replacer) = self.caught(self.prepare(logs))?;
         // On the first line, so that lines of errors are lines of the code; a line end behind it, for a comment on its last line.
         let source = format!("(async function (deps, nodes, inputs) {{{code}\n}})");
         let mut options = EvalOptions::default();
         options.filename = Some("code".into());
         let function: Function<'js> = self.caught(self.ctx.eval_with_options(source, options))?;
-        let deps = self.data(deps)?;
-        let inputs = self.data(inputs)?;
+        let deps = self.data(&reader, deps)?;
+        let inputs = self.data(&reader, inputs)?;
         let promise: Promise<'js> = self.caught(function.call((deps.clone(), deps, inputs)))?;
         // Jobs may make jobs for ever; the interrupt handler ends only a job that runs.
         while promise.state() == PromiseState::Pending && !self.end.is_reached() && self.ctx.execute_pending_job() {}
@@ -170,11 +223,12 @@ impl<'js> Script<'_, 'js> {
         if text.len() > OUTPUT {
             return Err(ScriptFailure::plain(format!("the result has {} bytes; the limit is {OUTPUT} bytes", text.len())));
         }
-        serde_json::from_str(&whole_characters(&text)).map_err(|cause| ScriptFailure::plain(format!("the result is not JSON: {cause}")))
+        let value = serde_json::from_str(&whole_characters(&text));
+        value.map(without_marks).map_err(|cause| ScriptFailure::plain(format!("the result is not JSON: {cause}")))
     }
 
-    /// Sets up `console` and gives the replacer, both out of reach of what the script does to its globals later.
-    fn prepare(&self, logs: &Logs) -> Result<Function<'js>, Error> {
+    /// Sets up `console` and gives the reader and the replacer, all out of reach of what the script does to its globals later.
+    fn prepare(&self, logs: &Logs) -> Result<(Function<'js>, Function<'js>), Error> {
         let logs = Rc::clone(logs);
         let push = Function::new(self.ctx.clone(), move |line: String| {
             let mut logs = logs.borrow_mut();
@@ -186,11 +240,22 @@ impl<'js> Script<'_, 'js> {
             }
         })?;
         self.ctx.eval::<Function<'js>, _>(CONSOLE)?.call::<_, ()>((push,))?;
-        self.ctx.eval(REPLACER)
+        let replacer = self.ctx.eval::<Function<'js>, _>(REPLACER)?.call((LARGE,))?;
+        Ok((self.ctx.eval(READER)?, replacer))
     }
 
-    fn data(&self, value: &Value) -> Result<Js<'js>, ScriptFailure> {
-        self.caught(self.ctx.json_parse(value.to_string()))
+    /// A value as the script has it. A whole number that would be rounded is a `bigint`.
+    fn data(&self, reader: &Function<'js>, value: &Value) -> Result<Js<'js>, ScriptFailure> {
+        let text = value.to_string();
+        let mut mark = LARGE.to_owned();
+        while text.contains(&mark) {
+            mark.push('#');
+        }
+        let data = match marked(value, &mark) {
+            Some(marked) => reader.call((mark, marked.to_string())),
+            None => self.ctx.json_parse(text),
+        };
+        self.caught(data)
     }
 
     fn caught<T>(&self, result: Result<T, Error>) -> Result<T, ScriptFailure> {
@@ -237,6 +302,21 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_of_any_size_keep_their_digits_on_the_way_in_and_out() {
+        let large = json!({"a": {"id": 9_007_199_254_740_993_u64, "list": [u64::MAX, i64::MIN, 1, 0.5, "x"]}});
+        let with = |code: &str| match run(code, &large, &json!({}), 32, 1_000) {
+            SandboxAnswer::Value { value, .. } => value,
+            other => panic!("{code}: {other:?}"),
+        };
+        assert_eq!(with("return deps.a"), large["a"]);
+        assert_eq!(with("return `${deps.a.id} ${deps.a.id > 5} ${typeof deps.a.list[2]}`"), json!("9007199254740993 true number"));
+        assert_eq!(with("return deps.a.id + 1n"), json!(9_007_199_254_740_994_u64));
+        assert_eq!(with("return {a: 10n, b: deps.a.list[0] * 10n}"), json!({"a": 10, "b": "184467440737095516150"}));
+        let mixed = run("return deps.a.id + 1", &large, &json!({}), 32, 1_000);
+        assert!(matches!(&mixed, SandboxAnswer::Failed { message, .. } if message.to_lowercase().contains("bigint")), "{mixed:?}");
+    }
+
+    #[test]
     fn halves_of_characters_are_replaced_wherever_they_stand() {
         assert_eq!(value("return '🦀'.slice(0, 1)"), json!("\u{fffd}"));
         assert_eq!(
@@ -279,7 +359,6 @@ mod tests {
         assert_eq!(failure("return () => 1").0, "TypeError: the result holds a function, which is not JSON");
         assert_eq!(failure("return {f() {}}").0, "TypeError: the result holds a function at \"f\", which is not JSON");
         assert!(failure("const a = {}; a.a = a; return a").0.contains("circular"));
-        assert!(failure("return 10n").0.contains("BigInt"));
         assert!(failure("let a = []; for (let i = 0; i < 500; i++) a = [a]; return a").0.contains("not JSON"));
     }
 

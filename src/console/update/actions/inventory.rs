@@ -8,6 +8,7 @@ use crate::console::model::{
     Asks, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, FormThen, GateKey, InventoryRow, Model, Reading, Screen, Status, TextField,
 };
 use crate::host::client::{Notice, Request, ServerTurn};
+use crate::plan::dialect::exact_json;
 use crate::plan::{Field, FieldKind, Node, NodeId, NodeKind, Plan, ToolInfo, ToolInput, ToolNode};
 use crate::text::Plain;
 
@@ -141,7 +142,7 @@ fn arguments(tool: &ToolInfo, typed: &Value) -> Result<Map<String, Value>, Strin
         kind == "string" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "string"))
     };
     let value = |(name, text): (&String, &str)| {
-        let value = if is_text(name) { Ok(Value::from(text)) } else { serde_json::from_str(text) };
+        let value = if is_text(name) { Ok(Value::from(text)) } else { exact_json(text) };
         value.map(|value| (name.clone(), value)).map_err(|_| format!("`{name}` must be JSON, such as 3, true or [\"a\"]"))
     };
     given.filter(|(_, text)| !text.is_empty()).map(value).collect()

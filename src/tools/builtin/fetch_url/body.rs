@@ -4,6 +4,7 @@ use reqwest::{Response, header};
 use serde_json::Value;
 
 use crate::models::http;
+use crate::plan::dialect::exact_json;
 use crate::text::TEXT_CUT;
 use crate::tools::{
     FetchConfig, ToolError,
@@ -20,7 +21,7 @@ pub(super) async fn read(response: Response, config: &FetchConfig, sandbox: &San
     let text = decode(bytes, &kind);
     if format == BodyFormat::Json
         && whole
-        && let Ok(data) = serde_json::from_str::<Value>(&text)
+        && let Ok(data) = exact_json(&text)
         && text.len() <= max_chars
     {
         return Ok(data);
