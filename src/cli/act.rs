@@ -75,7 +75,7 @@ pub async fn step(args: &StepArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     let (run, node) = named::run_and_node(&args.of, place)?;
     let stored = StoredRun::find(&run, args.act.json, place)?;
     let action = Action::Step { node: node.map(NodeId::new) };
-    RequestedAction::new(action, &args.act).starting(&args.gates).of(stored, place, io).await
+    RequestedAction::new(action, &args.act).because(&args.reason).starting(&args.gates).of(stored, place, io).await
 }
 
 /// Runs what a node needs, and pauses before it.
@@ -85,7 +85,7 @@ pub async fn step(args: &StepArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
 pub async fn run_to(args: &RunToArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
     let action = Action::RunTo { node: NodeId::new(&args.of.node) };
-    RequestedAction::new(action, &args.act).starting(&args.gates).of(stored, place, io).await
+    RequestedAction::new(action, &args.act).because(&args.reason).starting(&args.gates).of(stored, place, io).await
 }
 
 /// Runs a node again.
@@ -202,8 +202,14 @@ pub(super) fn edits(run: &Run, document: &PlanDocument, io: &mut Io<'_>) -> Resu
 }
 
 /// Journals a breakpoint that comes or goes.
-pub(super) async fn set(action: Action, stored: StoredRun, args: &ActArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    RequestedAction::new(action, args).of(stored, place, io).await
+pub(super) async fn set(
+    action: Action,
+    stored: StoredRun,
+    (reason, args): (&ReasonArgs, &ActArgs),
+    place: &CliContext,
+    io: &mut Io<'_>,
+) -> Result<Exit, CliError> {
+    RequestedAction::new(action, args).because(reason).of(stored, place, io).await
 }
 
 impl<'a> RequestedAction<'a> {

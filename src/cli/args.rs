@@ -6,8 +6,8 @@
 use super::ReplanArgs;
 use super::{
     AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, CostArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, PermissionsArgs,
-    PruneArgs, RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunPartArgs, RunToArgs,
-    SetupArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
+    PruneArgs, ReasonArgs, RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunPartArgs,
+    RunToArgs, SetupArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };
 use crate::{
     engine::LostChoice,
@@ -297,6 +297,8 @@ pub struct GateArgs {
 pub struct ResumeArgs {
     #[command(flatten)]
     pub of: RunNameArgs,
+    #[command(flatten)]
+    pub reason: ReasonArgs,
     /// Print events as they happen, one JSON object per line
     #[arg(long)]
     pub json: bool,
@@ -369,9 +371,10 @@ pub struct ImportArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
 pub struct DiffArgs {
     /// The old plan: a file, `-` for stdin, or a run (`last` is the newest)
-    #[arg(value_name = "OLD")]
+    #[arg(value_name = "OLD", default_value = "last")]
     pub old: String,
     /// The new plan: a file, `-` for stdin, or a run
     #[arg(value_name = "NEW")]
@@ -494,6 +497,25 @@ mod tests {
         let before = Cli::parse_from(["dagdeck", "--home", "h", "ls"]);
         let after = Cli::parse_from(["dagdeck", "ls", "--home", "h"]);
         assert_eq!(before.common.home, after.common.home);
+    }
+
+    #[test]
+    fn whatever_a_person_does_to_a_run_takes_a_message_by_m_and_needs_no_name_of_the_run() {
+        let acts = [
+            "reject", "answer", "cancel", "stop", "pause", "hold", "release", "step", "run-to", "break", "rerun", "retry", "skip",
+            "override", "guide", "rewind", "edit", "branch", "resume",
+        ];
+        let command = Cli::command();
+        for subcommand in command.get_subcommands() {
+            let arguments: Vec<&clap::Arg> = subcommand.get_arguments().collect();
+            let message = arguments.iter().find(|argument| argument.get_short() == Some('m'));
+            let is_message = message.is_some_and(|message| message.get_long() == Some("message"));
+            assert!(is_message || !acts.contains(&subcommand.get_name()), "{}", subcommand.get_name());
+            let runs = arguments.iter().filter(|argument| {
+                argument.get_value_names().into_iter().flatten().any(|name| ["RUN", "FILE|RUN", "OLD"].contains(&name.as_str()))
+            });
+            runs.for_each(|run| assert!(!run.is_required_set(), "{} {run}", subcommand.get_name()));
+        }
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub async fn breakpoint(args: &BreakArgs, place: &CliContext, io: &mut Io<'_>) -
             Action::Break { point: Breakpoint { at: args.at, node, when, disabled: false } }
         }
     };
-    act::set(action, stored, &args.act, place, io).await
+    act::set(action, stored, (&args.reason, &args.act), place, io).await
 }
 
 fn list(run: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {

@@ -17,10 +17,13 @@ use crate::{
 pub async fn resume(args: &ResumeArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let flags = flags(&args.gates)?;
     let stored = StoredRun::find(&args.of.run, args.json, place)?;
-    let resume = Command::act(Action::Resume);
+    let resume = Command::Act { action: Box::new(Action::Resume), why: args.reason.message.clone() };
     // Who decides a gate of a run that goes on has said nothing of what a breakpoint holds.
     let decides = !args.gates.approve.is_empty() || !args.gates.deny.is_empty();
     let resumes = stored.state.refusal(&resume).is_none() && !(decides && stored.state.pace() == Pace::Going);
+    if !resumes && !args.reason.message.is_empty() {
+        io.say("your message is not kept: there is nothing to resume");
+    }
     let commands = if resumes { vec![resume] } else { Vec::new() };
     for command in &commands {
         released(&stored.state, command).iter().for_each(|line| io.say(line));

@@ -135,6 +135,8 @@ pub struct StepArgs {
     #[command(flatten)]
     pub of: RunPartArgs,
     #[command(flatten)]
+    pub reason: ReasonArgs,
+    #[command(flatten)]
     pub act: ActArgs,
     #[command(flatten)]
     pub gates: GateArgs,
@@ -144,6 +146,8 @@ pub struct StepArgs {
 pub struct RunToArgs {
     #[command(flatten)]
     pub of: RunNodeArgs,
+    #[command(flatten)]
+    pub reason: ReasonArgs,
     #[command(flatten)]
     pub act: ActArgs,
     #[command(flatten)]
@@ -173,6 +177,8 @@ pub struct BreakArgs {
     /// Turn the breakpoint with this number on again
     #[arg(long, value_name = "NUMBER", group = "known", conflicts_with_all = ["part", "at", "when"])]
     pub enable: Option<u32>,
+    #[command(flatten)]
+    pub reason: ReasonArgs,
     #[command(flatten)]
     pub act: ActArgs,
 }

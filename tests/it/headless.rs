@@ -10,6 +10,29 @@ use std::{
 };
 
 #[test]
+fn the_message_of_a_step_a_breakpoint_and_a_resume_is_kept() {
+    let program = Program::new();
+    let nodes = json!([
+        {"id": "a", "value": 1, "approve": "before"},
+        {"id": "b", "value": 2, "depends_on": ["a"]},
+        {"id": "c", "value": 3, "depends_on": ["b"]},
+        {"id": "d", "value": 4, "depends_on": ["c"]},
+    ]);
+    let file = program.file("plan.json", json!({"nodes": nodes}).to_string());
+    program.run(&["run", &file]).code(7);
+    program.run(&["break", "d", "-m", "look at d"]).code(0);
+    program.run(&["pause"]).code(0);
+    program.run(&["approve"]).code(7);
+    program.run(&["step", "-m", "only one"]).code(7);
+    program.run(&["run-to", "c", "-m", "as far as c"]).code(7);
+    program.run(&["resume", "-m", "go on"]).code(7);
+    let events = program.run(&["replay", "--events"]).code(0).out;
+    for words in ["look at d", "only one", "as far as c", "go on"] {
+        assert!(events.contains(words), "{words}: {events}");
+    }
+}
+
+#[test]
 fn the_exit_code_tells_how_the_run_ended() {
     let program = Program::new();
     let fails = || json!({"id": "fails", "code": "throw new Error('boom')"});
