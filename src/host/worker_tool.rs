@@ -10,6 +10,7 @@ use super::{
 };
 use crate::engine::{Answer, Done, ErrorKind, Mark, NodeError, ToolCall, ToolReport, WorkerFact};
 use crate::plan::{Risk, Verdict};
+use crate::text::counted;
 use crate::tools::{Judgement, KnownSecrets, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, Toolbox, names_in};
 use serde_json::Value;
 use std::sync::Arc;
@@ -155,7 +156,14 @@ impl ToolCaller<'_> {
                 ..ToolReport::default()
             },
         };
+        let replaced = replaced(&report.value);
         self.port.report(WorkerFact::ToolDone { call: call.id, report });
+        if replaced > 0 {
+            let what = counted(replaced, "character");
+            let words = "as for bytes that are no UTF-8: written back, the text is not what was read";
+            let text = format!("the result of `{}` has {what} `\u{fffd}`, {words}", call.tool);
+            self.port.report(WorkerFact::Noted { label: "characters replaced".to_owned(), text });
+        }
         match result {
             Ok(output) => Called::Ran(output.value),
             Err(error) => Called::Failed(error),
@@ -228,6 +236,16 @@ fn with_secrets(call: &ToolCall, judgement: Judgement) -> Result<Judgement, Tool
     }
     let verdict = if judgement.verdict == Verdict::Allow { Verdict::Ask } else { judgement.verdict };
     Ok(Judgement { verdict, why: format!("it puts in the secret {names}; {}", judgement.why), ..judgement })
+}
+
+/// How often a value has the character that stands for bytes which are no text.
+fn replaced(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.matches(char::REPLACEMENT_CHARACTER).count(),
+        Value::Array(list) => list.iter().map(replaced).sum(),
+        Value::Object(map) => map.values().map(replaced).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
 }
 
 /// An error with its hint in one line, for a model.

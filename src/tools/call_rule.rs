@@ -100,12 +100,15 @@ impl ReadyRule {
 
     /// Whether a tool of one of these names, called with these arguments, is what the rule is about. Without arguments: whether it is whatever
     /// they are.
-    pub(super) fn covers<'a>(&self, mut names: impl Iterator<Item = &'a str>, args: Option<CallArguments<'_>>) -> bool {
+    pub(super) fn covers<'a>(&self, names: impl Iterator<Item = &'a str>, args: Option<CallArguments<'_>>) -> bool {
+        let names: Vec<&str> = names.collect();
+        let counts_lines = args.is_some_and(|args| args.values.get("count_lines") == Some(&Value::Bool(true)));
+        let lists = names.contains(&LISTS) && self.rule.tool != LISTS && !counts_lines;
         let fits = |(name, pattern): &(String, ArgumentPattern)| {
             let value = args.and_then(|args| Some((args.values.get(name)?, args.workspace)));
-            value.is_some_and(|(value, workspace)| pattern.covers(value, self.rule.verdict, workspace))
+            value.is_some_and(|(value, workspace)| pattern.covers(value, self.rule.verdict, workspace, lists))
         };
-        names.any(|name| self.tool.find(name).is_some()) && self.args.iter().all(fits)
+        names.iter().any(|name| self.tool.find(name).is_some()) && self.args.iter().all(fits)
     }
 
     /// How exactly it says what it is about: more is more exact.
@@ -132,7 +135,7 @@ impl Precision {
 impl ArgumentPattern {
     /// A rule that allows covers a value if all of it fits, by what is written and by where it leads. One that asks or denies covers it if any
     /// of it may reach what is meant.
-    fn covers(&self, value: &Value, verdict: Verdict, workspace: &Path) -> bool {
+    fn covers(&self, value: &Value, verdict: Verdict, workspace: &Path, lists: bool) -> bool {
         match (self, value) {
             (Self::Command(pattern), Value::String(command)) => plain_command::covers(pattern, command),
             (Self::Text(pattern, _), Value::Bool(_) | Value::Number(_)) => {
@@ -141,7 +144,7 @@ impl ArgumentPattern {
             }
             (Self::Text(pattern, glob), Value::String(_) | Value::Array(_) | Value::Object(_)) => {
                 let texts = texts(value);
-                let target = PatternTarget { pattern, glob, workspace };
+                let target = PatternTarget { pattern, glob, workspace, lists };
                 match verdict {
                     Verdict::Allow => !texts.is_empty() && texts.iter().all(|text| target.is_kept_to(text)),
                     Verdict::Ask | Verdict::Deny => texts.iter().any(|text| target.is_reached(text)),
@@ -167,7 +170,12 @@ struct PatternTarget<'a> {
     pattern: &'a str,
     glob: &'a GlobMatcher,
     workspace: &'a Path,
+    /// The call only lists a folder, so that what is denied of one file in it stays untouched.
+    lists: bool,
 }
+
+/// The tool that shows names without reading what they name.
+const LISTS: &str = "list_directory";
 
 /// At how many files it is looked whether one of them is meant; among more of them one may be.
 const MOST_FILES: usize = 10_000;
@@ -198,6 +206,10 @@ impl PatternTarget<'_> {
             return self.is_among(PathBuf::new(), |path| written.is_match(path));
         }
         let Some((workspace, leads)) = self.leads(text) else { return false };
+        let is_one = !self.pattern.contains(['*', '?', '[', '{']);
+        if self.lists && is_one {
+            return self.glob.is_match(&leads);
+        }
         self.glob.is_match(&leads) || workspace.root().join(&leads).is_dir() && self.is_among(leads, |_| true)
     }
 
@@ -304,6 +316,24 @@ mod tests {
         for other in [json!("docs/a"), json!("docs/deep"), json!("kept/empty/a"), json!("*.md"), json!("k"), json!([]), json!(7)] {
             assert!(!denies(other.clone()), "{other}");
         }
+    }
+
+    #[test]
+    fn a_folder_is_listed_though_one_file_in_it_is_denied_but_neither_searched_nor_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("kept")).unwrap();
+        fs::write(folder.path().join("kept/key"), "k").unwrap();
+        let denied = |(tool, pattern): (&str, &str), called: &str, values: Value| {
+            let rule = CallRule { tool: tool.into(), verdict: Verdict::Deny, args: [("path".to_owned(), pattern.to_owned())].into() };
+            let args = CallArguments { values: &values, workspace: folder.path() };
+            ReadyRule::new(&rule).unwrap().covers([called].into_iter(), Some(args))
+        };
+        let one = ("*", "kept/key");
+        assert!(!denied(one, LISTS, json!({"path": "kept"})) && !denied(one, LISTS, json!({"path": ".", "recursive": true})));
+        assert!(denied(one, LISTS, json!({"path": "kept", "count_lines": true})));
+        assert!(denied(one, "search_files", json!({"path": "kept"})) && denied(one, LISTS, json!({"path": "kept/key"})));
+        assert!(denied(("*", "kept/*"), LISTS, json!({"path": "kept"})), "all of it is denied");
+        assert!(denied((LISTS, "kept/key"), LISTS, json!({"path": "kept"})), "listing it is what is denied");
     }
 
     #[test]

@@ -55,7 +55,8 @@ fn a_number_that_is_set_is_told_where_it_is_not_what_was_typed() {
     long.says(&["note: `v` is text: a number keeps fewer digits than 12345678901234567890123 has"]);
     program.file("data.json", "{\"id\": 12345678901234567890123}");
     let inside = program.run(&["run", &file, "--set-file", "v=data.json"]).code(0);
-    inside.says(&["warning: `v`: a number keeps fewer digits than 12345678901234567890123 has"]);
+    assert!(inside.out.contains("\"12345678901234567890123\""), "{inside}");
+    inside.says(&["note: in `v`, 12345678901234567890123 is text: a number keeps fewer digits than 12345678901234567890123 has"]);
 }
 
 #[test]
@@ -70,6 +71,25 @@ fn what_has_to_be_known_of_a_result_is_said_also_where_another_node_reads_it() {
     let ran = program.run(&["run", &program.file("plan.json", json!({ "nodes": nodes }).to_string())]).code(0);
     assert_eq!(ran.out.trim(), "a.txt");
     ran.says(&["note: find: 1 file of binary data, not searched to the end, such as `b.bin`"]);
+}
+
+#[test]
+fn a_result_in_which_characters_were_replaced_says_so_whatever_tool_gave_it() {
+    let program = Program::new();
+    std::fs::write(program.workspace().join("latin.txt"), b"caf\xe9 cr\xe8me").unwrap();
+    program.file("plain.txt", "café");
+    let read = |id: &str, path: &str| json!({"id": id, "tool": "read_file", "args": {"path": path}});
+    let nodes = json!([
+        read("latin", "latin.txt"),
+        read("plain", "plain.txt"),
+        {"id": "search", "tool": "search_files", "args": {"pattern": "caf"}},
+    ]);
+    let ran = program.run(&["run", &program.file("plan.json", json!({ "nodes": nodes }).to_string())]).code(0);
+    let ran = ran
+        .says(&["latin: characters replaced: the result of `read_file` has 2 characters `\u{fffd}`", "the result of `search_files` has"]);
+    assert!(!ran.err.contains("plain: characters"), "{ran}");
+    let notes = program.json(&["show", "last", "--json"])["nodes"][0]["notes"].to_string();
+    assert!(notes.contains("the text is not what was read"), "{notes}");
 }
 
 #[test]

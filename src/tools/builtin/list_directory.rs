@@ -4,10 +4,10 @@
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::{
     io::{BufRead as _, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use super::{AbandonFlag, FileTool, access, describe};
@@ -43,7 +43,7 @@ struct ListDirectoryArgs {
 }
 
 pub(super) fn tool() -> impl Tool {
-    let description = "List a directory of the workspace. Gives a list of {path, type, size, modified}, with `lines` when they are counted, sorted by path.";
+    let description = "List a directory of the workspace. Gives a list of {path, type, size, modified}, with `lines` when they are counted, sorted by path; a folder that can't be read has an `error`.";
     FileTool {
         info: describe::<ListDirectoryArgs>("list_directory", description, Risk::Read, ToolReach::Private),
         assess: |args| Assessment::read(format!("lists `{}`", args["path"].as_str().unwrap_or("."))),
@@ -84,9 +84,17 @@ fn list(workspace: &Workspace, args: &ListDirectoryArgs, stop: &AbandonFlag) -> 
     let pattern = args.glob.as_deref().map(Pattern::new).transpose()?;
     let depth = if args.recursive { args.max_depth } else { Some(1) };
     let mut entries = Vec::new();
-    // Entries that can't be read are left out, as `ls` does after a warning.
-    for entry in walk(&directory, Seen::of(args.all, args.ignored), depth).flatten().filter(|entry| entry.depth() > 0) {
+    let mut unread: Vec<(PathBuf, String)> = Vec::new();
+    for entry in walk(&directory, Seen::of(args.all, args.ignored), depth) {
         stop.check()?;
+        let entry = match entry {
+            Ok(entry) if entry.depth() > 0 => entry,
+            Ok(_) => continue,
+            Err(error) => {
+                unread.extend(unreadable(&error));
+                continue;
+            }
+        };
         let below = entry.path().strip_prefix(&directory).unwrap_or(entry.path());
         if pattern.as_ref().is_some_and(|pattern| !pattern.matches(below)) {
             continue;
@@ -97,7 +105,33 @@ fn list(workspace: &Workspace, args: &ListDirectoryArgs, stop: &AbandonFlag) -> 
         }
         entries.push(describe_entry(workspace, &entry, args.count_lines));
     }
+    for (path, why) in unread {
+        if path == directory {
+            return Err(ToolError::failed(format!("`{shown}` can't be listed: {why}")));
+        }
+        say_unread(&mut entries, workspace, &path, &why);
+    }
     Ok(ToolOutput::of(Value::Array(entries), vec![access(shown, "search", None)]))
+}
+
+/// The folder that an error of a walk is about, and why it can't be read.
+fn unreadable(error: &ignore::Error) -> Option<(PathBuf, String)> {
+    match error {
+        ignore::Error::WithPath { path, err } => Some((path.clone(), err.io_error().map_or_else(|| err.to_string(), ToString::to_string))),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => unreadable(err),
+        ignore::Error::Partial(all) => all.iter().find_map(unreadable),
+        _ => None,
+    }
+}
+
+/// Marks the entry of a folder that can't be read; one that the pattern left out is listed for that.
+fn say_unread(entries: &mut Vec<Value>, workspace: &Workspace, path: &Path, why: &str) {
+    let shown = path.strip_prefix(workspace.root()).unwrap_or(path).to_string_lossy().into_owned();
+    let unread = Value::from(format!("can't be read: {why}"));
+    match entries.iter_mut().find(|entry| entry["path"] == shown.as_str()) {
+        Some(entry) => entry["error"] = unread,
+        None => entries.push(json!({"path": shown, "type": "directory", "error": unread})),
+    }
 }
 
 fn describe_entry(workspace: &Workspace, entry: &ignore::DirEntry, count_lines: bool) -> Value {
@@ -223,6 +257,38 @@ mod tests {
         let fixture = Fixture::new(&[("bin", "a\0\n")]);
         let output = fixture.call("list_directory", json!({"count_lines": true})).unwrap();
         assert_eq!(timeless(output.value), json!([{"size": 3, "path": "bin", "type": "file"}]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_can_not_be_read_is_listed_with_its_error_whatever_the_pattern_is() {
+        use std::{fs, os::unix::fs::PermissionsExt as _};
+        let fixture = fixture();
+        let closed = fixture.path().join("src/deep");
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+        // Whoever may read everything sees nothing of this.
+        if fs::read_dir(&closed).is_err() {
+            for args in [json!({"recursive": true}), json!({"recursive": true, "glob": "*.rs"})] {
+                let listed = fixture.call("list_directory", args).unwrap().value;
+                let entry = listed.as_array().unwrap().iter().find(|entry| entry["path"] == "src/deep").unwrap();
+                assert!(entry["error"].as_str().unwrap().starts_with("can't be read: "), "{entry}");
+            }
+            assert!(fixture.call("list_directory", json!({"path": "src/deep"})).unwrap_err().message.contains("can't be listed"));
+        }
+        fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+
+    #[test]
+    fn an_error_of_a_walk_names_its_folder() {
+        let error = ignore::Error::WithDepth {
+            depth: 1,
+            err: Box::new(ignore::Error::WithPath {
+                path: "/w/closed".into(),
+                err: Box::new(ignore::Error::Io(std::io::ErrorKind::PermissionDenied.into())),
+            }),
+        };
+        let (path, why) = super::unreadable(&error).unwrap();
+        assert_eq!((path, why.as_str()), ("/w/closed".into(), "permission denied"));
     }
 
     #[test]
