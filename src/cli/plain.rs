@@ -239,7 +239,9 @@ impl LineMode {
         } else if run.outcome().is_none() {
             self.say(&match &view.driver {
                 Driver::Elsewhere(who) => format!("This run is under way in {who}."),
-                Driver::Here | Driver::Nobody => "No dagdeck process is running this run: `resume` resumes it.".to_owned(),
+                Driver::Here | Driver::Nobody => {
+                    "No dagdeck process is running this run: `resume` resumes it, unless it was imported from a file.".to_owned()
+                }
             });
         }
         let is_over = run.outcome().is_some();

@@ -136,6 +136,16 @@ fn a_run_of_a_run_file_that_is_not_over_is_marked_and_says_what_goes_on_with_it(
 }
 
 #[test]
+fn a_run_of_a_run_file_that_is_opened_before_the_list_comes_is_never_offered_to_be_resumed() {
+    let mut deck = Deck::waiting(120, 40);
+    let records = records(&deck);
+    deck.notice(Notice::RunOpened { run: run("run-9"), records, driver: Driver::Nobody });
+    assert!(said(&deck).ends_with("to resume it"), "{}", said(&deck));
+    deck.notice(Notice::Runs(vec![listed("run-9", Some(Time(1_750_000_000_000)))]));
+    assert!(said(&deck).contains("press H to replay it, then b to branch off"), "{}", said(&deck));
+}
+
+#[test]
 fn what_is_out_of_sight_wakes_nobody() {
     let mut deck = Deck::running(120, 40);
     for (keys, wakes) in [("3", false), ("i", false), ("1", true), ("5", true), ("v", true)] {

@@ -40,7 +40,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         Notice::PlanFailed { id, problem } => plan_failed(model, id, &problem),
         Notice::RunOpened { run, records, driver } => run_opened(model, turn, run, &records, driver),
         Notice::Events { run, records } => events(model, turn, &run, &records),
-        Notice::Runs(listing) => model.runs.list(listing),
+        Notice::Runs(listing) => actions::branch::listed(model, listing),
         Notice::ThemeKept { theme, file } => model.status = Some(Status::good(&format!("theme {theme}, kept in {file}"))),
         Notice::KeysKept { command, file } => actions::own_keys::kept(model, &command, &file),
         past @ (Notice::RunPeeked { .. } | Notice::RunsFound { .. }) => actions::past::heard(model, past),

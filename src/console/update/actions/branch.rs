@@ -5,7 +5,7 @@ use crate::console::model::{
     Branching, CompareScreen, Confirmed, Dialog, EditThen, Model, PickItem, PickThen, Screen, Status, VersusRow, texts,
 };
 use crate::engine::{Action, Pace, Record, Run, RunId, RunStatus, WrittenValue};
-use crate::host::client::{Driver, Parent, Request};
+use crate::host::client::{Driver, Parent, Request, RunSummary};
 use crate::plan::{Node, NodeId, nest};
 use crate::text::{Plain, ago, bytes, counted, timestamp};
 
@@ -232,6 +232,17 @@ pub fn forget_interrupted(model: &mut Model, id: &RunId) {
     let hint = format!("press {} to resume it", model.hint("run.resume"));
     let is_shown = model.shown_run().is_some_and(|view| view.id == *id);
     model.status.take_if(|status| goes_on && is_shown && status.text.as_str().ends_with(&hint));
+}
+
+/// Takes the list of runs in. What was said of the shown run before it came is wrong of one from a run file: nobody resumes that.
+pub fn listed(model: &mut Model, runs: Vec<RunSummary>) {
+    model.runs.list(runs);
+    let hint = format!("press {} to resume it", model.hint("run.resume"));
+    let is_said = model.status.as_ref().is_some_and(|status| status.text.as_str().ends_with(&hint));
+    let shown = model.shown_run().map(|view| view.id.clone()).filter(|id| is_said && model.runs.is_imported(id));
+    if let Some(id) = shown {
+        say_interrupted(model, &id);
+    }
 }
 
 /// What to say when a run is opened that nobody drives.
