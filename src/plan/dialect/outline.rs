@@ -21,6 +21,7 @@ pub(super) fn outline(document: &mut Value) -> Vec<FieldReading> {
         *document = json!({ "nodes": document.take() });
     }
     if let Value::Object(map) = document {
+        notes.extend(outputs_by_name(map));
         notes.extend(groups::grouped(map));
         named_list(map, &mut notes);
         plain_tasks(map, &mut notes);
@@ -36,6 +37,45 @@ pub(super) fn outline(document: &mut Value) -> Vec<FieldReading> {
         notes.push(FieldReading { field: "nodes".into(), message, list: Some(ListForm::Bare), ..FieldReading::default() });
     }
     notes
+}
+
+/// Edges as n8n has them: by the name of a node its outputs, each with the nodes that it leads to. A node with several outputs chooses
+/// between them by itself there; what says so here is an edge's condition, which somebody has to write.
+fn outputs_by_name(map: &mut Map<String, Value>) -> Option<FieldReading> {
+    let written = map.get("connections").filter(|written| written.is_object() && map.get("edges").is_none())?.clone();
+    let nodes = map.get("nodes")?.as_array()?;
+    if nodes.iter().any(|node| node.get("agent_name").is_some() || node.get("name").is_none()) {
+        return None;
+    }
+    let id = |name: &str| {
+        let named = nodes.iter().find(|node| node.get("name").and_then(Value::as_str) == Some(name));
+        named.and_then(|node| node.get("id")?.as_str()).unwrap_or(name).to_owned()
+    };
+    let mut edges = Vec::new();
+    for (name, outputs) in written.as_object()? {
+        for (kind, ways) in outputs.as_object()? {
+            let ways = ways.as_array()?;
+            for (number, targets) in ways.iter().enumerate() {
+                for target in targets.as_array().into_iter().flatten() {
+                    let mut edge = json!({"from": id(name), "to": id(target.get("node")?.as_str()?)});
+                    // Other kinds lead from what a node uses to the node, such as a model to its agent.
+                    if kind != "main" {
+                        edge["label"] = json!(kind);
+                    }
+                    if ways.len() > 1 {
+                        edge["when"] = json!(format!("output {} of {name}", number + 1));
+                    }
+                    edges.push(edge);
+                }
+            }
+        }
+    }
+    let read = Value::Array(edges);
+    rename_key(map, "connections", "edges");
+    map.insert("edges".to_owned(), read.clone());
+    let message = "`connections` is read as `edges`, as n8n means them; its nodes call what dagdeck doesn't have: say of each what it does";
+    let reading = FieldReading::of("edges", read, message.to_owned());
+    Some(FieldReading { name: "connections".into(), written: Some(written), list: Some(ListForm::Spread), ..reading })
 }
 
 pub(super) fn is_nodes(value: &Value) -> bool {
