@@ -3,10 +3,10 @@
 //! the rest. Each step is a `FieldReading`, so nothing is lost. Refuses only what holds nothing like nodes.
 
 use super::aliases;
-use super::coerce::{at, coerced, ends_of};
+use super::coerce::{coerced, ends_of};
 use super::field_names::{DocumentPart, is_field};
 use super::forms::{DocumentShape, is_alias};
-use super::locate::{PathStep, steps};
+use super::locate::{PathStep, at, steps};
 use super::names::NAMES;
 use super::outline::{self, outline};
 use super::reading::{self, FieldReading, aside, read_as, rename_key, replace, stand_in_id};
@@ -233,8 +233,14 @@ fn dependencies(map: &mut Map<String, Value>, field: &str, notes: &mut Vec<Field
         Value::String(id) => Some(vec![id.clone()]),
         Value::Number(number) => Some(if number.as_f64() < Some(0.0) { Vec::new() } else { vec![number.to_string()] }),
         Value::Object(entry) => {
-            let id = NAMES.node.reference.iter().find_map(|name| entry.get(*name)?.as_str());
-            id.filter(|_| entry.len() == 1).map(|id| vec![id.to_owned()])
+            let name = NAMES.node.reference.iter().find(|name| entry.get(**name).is_some_and(Value::is_string))?;
+            // What else it says holds of any dependency.
+            let is_usual = |(field, value): (&String, &Value)| {
+                let said = value.as_str().map(aliases::plain).unwrap_or_default();
+                let words = [&NAMES.outcome.success, &NAMES.node.usual];
+                field == name || is_quiet(value) || words.iter().any(|words| words.contains(&said.as_str()))
+            };
+            entry.iter().all(is_usual).then(|| vec![entry[*name].as_str().unwrap_or_default().to_owned()])
         }
         Value::Null | Value::Bool(_) | Value::Array(_) => None,
     };

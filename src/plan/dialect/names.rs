@@ -16,6 +16,8 @@ pub(in crate::plan) struct WrittenNames {
     pub node: StepNames,
     pub group: GroupNames,
     pub gate: GateNames,
+    pub asking: AskingNames,
+    pub naming: NamingNames,
     pub stage: StageNames,
     pub foreign: ForeignNames,
     pub unknown: UnknownNames,
@@ -37,6 +39,8 @@ pub(in crate::plan) struct StepNames {
     pub depends_on: List,
     /// Names of the one field of an object that is where an id belongs.
     pub reference: List,
+    /// Words of such an object that hold of any dependency.
+    pub usual: List,
     /// Names of a line for the shell.
     pub command: List,
     pub args: List,
@@ -79,6 +83,52 @@ pub(in crate::plan) struct GateNames {
     pub flags: List,
     /// Parts of names that speak of nodes at which a run halts.
     pub halts: List,
+}
+
+/// Words of asking a person, in fields that nothing reads. Texts are compared in lower case and without signs.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct AskingNames {
+    /// Who is asked, as patterns.
+    pub person: List,
+    /// Patterns of texts that ask, with `PERSON` for that.
+    pub texts: List,
+    /// Words by which a name speaks of it, where its value is a plain yes.
+    pub names: List,
+    /// Words by which such a name says how something is.
+    pub states: List,
+    /// Words by which such a name counts people.
+    pub counts: List,
+    /// Words by which it holds for some cases alone.
+    pub cases: List,
+    /// Words for what a node made.
+    pub results: List,
+    /// Words before it by which nobody is asked.
+    pub denials: List,
+    /// The same behind it.
+    pub denied: List,
+    /// Words after a denial that take it back.
+    pub exceptions: List,
+}
+
+/// Words around the names of nodes, in fields that nothing reads.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
+pub(in crate::plan) struct NamingNames {
+    /// What is named behind them comes before.
+    pub sources: List,
+    /// What is named behind them comes after.
+    pub targets: List,
+    /// Words that say nothing beside the names.
+    pub fill: List,
+    /// Names that are words of any text.
+    pub common: List,
+    /// Words of a name for what follows in some cases alone.
+    pub otherwise: List,
+    /// Fields that sort, or say what somebody knows: the name of a node alone is none there.
+    pub sorts: List,
+    /// Fields in which authors write about something.
+    pub about: List,
 }
 
 /// Fields of a stage; the first name of each is the one that is written.

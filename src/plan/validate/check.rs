@@ -5,17 +5,12 @@ use super::finding::{Finding, Fix, FixKind};
 use super::names::Stock;
 use super::outer;
 use super::wording::{cut, legible, nearest};
-use crate::plan::dialect::plain;
+use crate::plan::dialect::{names::NAMES, plain};
 use crate::plan::edit::Edit;
 use crate::plan::order::PlanGraph;
 use crate::plan::{Catalog, NameScope, Node, NodeId, NodeKind, NodeValue, Plan, Policy, Route};
 use serde_json::{Map, Value};
-use std::{
-    borrow::Cow,
-    cell::OnceCell,
-    collections::{HashMap, HashSet},
-    rc::Rc,
-};
+use std::{borrow::Cow, cell::OnceCell, collections::HashMap, rc::Rc};
 
 /// Where a finding belongs; the order of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,6 +63,9 @@ pub(super) struct PositionCounting {
 /// nothing any more.
 pub(super) type Countings = HashMap<String, PositionCounting>;
 
+/// In plans of more nodes no way from one to another is searched.
+const MOST_SEARCHED: usize = 2_000;
+
 pub(super) struct PlanCheck<'a> {
     pub plan: &'a Plan,
     pub catalog: &'a Catalog,
@@ -75,13 +73,24 @@ pub(super) struct PlanCheck<'a> {
     pub around: Around<'a>,
     pub findings: Vec<(FindingPlace, Finding)>,
     pub stock: Stock<'a>,
-    /// The ids without case and separators, once they are asked for.
-    plain_ids: OnceCell<HashSet<String>>,
+    /// Positions by ids without case and separators, once they are asked for; nothing for what two nodes share.
+    plain_ids: OnceCell<HashMap<String, Option<usize>>>,
+    /// Positions by what nodes call their results in fields that nothing reads.
+    results: OnceCell<HashMap<&'a str, Option<usize>>>,
 }
 
 impl<'a> PlanCheck<'a> {
     pub fn new(plan: &'a Plan, catalog: &'a Catalog, around: Around<'a>, stock: Stock<'a>) -> Self {
-        Self { plan, catalog, graph: Rc::new(PlanGraph::new(plan)), around, findings: Vec::new(), stock, plain_ids: OnceCell::new() }
+        Self {
+            plan,
+            catalog,
+            graph: Rc::new(PlanGraph::new(plan)),
+            around,
+            findings: Vec::new(),
+            stock,
+            plain_ids: OnceCell::new(),
+            results: OnceCell::new(),
+        }
     }
 
     /// `field` is empty for the place itself. The fix is one of this plan.
@@ -113,7 +122,49 @@ impl<'a> PlanCheck<'a> {
 
     /// Whether some node has this id, but for case and separators.
     pub fn has_alike(&self, id: &str) -> bool {
-        self.plain_ids.get_or_init(|| self.plan.nodes.iter().map(|node| plain(&node.id)).collect()).contains(&plain(id))
+        self.plain_ids().contains_key(&plain(id))
+    }
+
+    /// The one node that has this id, but for case and separators.
+    pub fn alike(&self, id: &str) -> Option<usize> {
+        self.plain_ids().get(&plain(id)).copied().flatten()
+    }
+
+    fn plain_ids(&self) -> &HashMap<String, Option<usize>> {
+        self.plain_ids.get_or_init(|| {
+            let mut ids = HashMap::new();
+            for (at, node) in self.plan.nodes.iter().enumerate() {
+                ids.entry(plain(&node.id)).and_modify(|there| *there = None).or_insert(Some(at));
+            }
+            ids
+        })
+    }
+
+    /// The one node that calls its result so.
+    pub fn maker(&self, result: &str) -> Option<usize> {
+        let results = self.results.get_or_init(|| {
+            let mut results = HashMap::new();
+            for (at, node) in self.plan.nodes.iter().enumerate() {
+                let named = NAMES.foreign.named_result.iter().filter_map(|field| node.ext.get(*field));
+                let texts = named
+                    .flat_map(|value| value.as_str().into_iter().chain(value.as_array().into_iter().flatten().filter_map(Value::as_str)));
+                for text in texts {
+                    results
+                        .entry(text)
+                        .and_modify(|there: &mut Option<usize>| *there = there.filter(|other| *other == at))
+                        .or_insert(Some(at));
+                }
+            }
+            results
+        });
+        results.get(result).copied().flatten()
+    }
+
+    /// Whether a node comes before another, directly or not. In very large plans only what is direct is looked at, since it costs as much
+    /// as the plan.
+    pub fn comes_before(&self, from: usize, to: usize) -> bool {
+        let is_direct = self.graph.successors(from).any(|next| next == to);
+        is_direct || self.graph.len() <= MOST_SEARCHED && self.graph.path(from, to).is_some()
     }
 
     /// A node's id as it is from outside.

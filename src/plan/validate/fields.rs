@@ -5,26 +5,86 @@ use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::Fix;
 use super::lost_meaning::{lost_meaning, says_nothing, waiting_nodes};
-use super::lost_order::order_said;
-use super::wording::{did_you_mean, legible};
+use super::lost_order::{order_said, says_order};
+use super::unread::{About, UnreadMeaning, unread_meaning};
+use super::wording::{did_you_mean, legible, meant};
 use crate::plan::dialect::names::NAMES;
-use crate::plan::dialect::{DocumentPart, gate_within, is_field, known_fields, node_from_value, node_to_value, plain};
+use crate::plan::dialect::{DocumentPart, gate_within, is_field, is_kept, known_fields, node_from_value, node_to_value, plain, read};
 use crate::plan::edit::Edit;
 use crate::plan::fields::is_quiet;
 use crate::plan::native::node_fields;
-use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan, value_text};
-use serde_json::{Map, Value};
+use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan, PlanSource, SubplanNode, value_text};
+use serde_json::{Map, Value, json};
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
     of_part(check, DocumentPart::Plan, FindingPlace::Plan, &plan.ext);
     for (name, value) in &plan.metadata {
-        if let Some(message) = waiting_nodes(check, DocumentPart::Plan, (name, value), 1) {
-            check.find(Code::WrongShape, FindingPlace::Plan, &format!("metadata.{name}"), message, None);
-        }
+        of_metadata(check, name, value);
     }
-    plan.nodes.iter().enumerate().for_each(|(at, node)| of_part(check, DocumentPart::Node, FindingPlace::Node(at), &node.ext));
+    for (at, node) in plan.nodes.iter().enumerate() {
+        of_part(check, DocumentPart::Node, FindingPlace::Node(at), &node.ext);
+        of_inputs(check, at);
+    }
     plan.edges.iter().enumerate().for_each(|(at, edge)| of_part(check, DocumentPart::Edge, FindingPlace::Edge(at), &edge.ext));
+}
+
+/// Inputs that name another node in other words than a reference's: these words alone would be handed in.
+fn of_inputs(check: &mut PlanCheck, at: usize) {
+    let plan = check.plan;
+    for (name, value) in plan.nodes[at].policy.inputs.iter().flatten() {
+        let Some(source) = input_of(check, value).filter(|source| *source != at) else { continue };
+        let (id, is_before) = (check.graph.id(source).clone(), check.comes_before(source, at));
+        let may = !plan.dialect.walks() && check.graph.closes(source, at).is_none();
+        let fix = (is_before || may).then(|| {
+            let edit = check.changed(at, |node| {
+                node.policy.inputs.iter_mut().for_each(|inputs| drop(inputs.insert(name.clone(), json!(format!("{{{{{id}.result}}}}")))));
+                if !is_before {
+                    node.depends_on.push(id.clone());
+                }
+            });
+            Fix::guess(format!("read `{{{{{id}.result}}}}`"), edit)
+        });
+        // Where the order is there, only the value is at stake.
+        let code = if is_before { Code::ForeignReference } else { Code::WrongShape };
+        let message = format!("this is handed in as it is written: what it seems to mean is `{{{{{id}.result}}}}`");
+        check.find(code, FindingPlace::Node(at), &format!("inputs.{name}"), message, fix);
+    }
+}
+
+/// The node that an input means by `{from: id}` or `id.output`.
+fn input_of(check: &PlanCheck, value: &Value) -> Option<usize> {
+    let text = match value {
+        Value::Object(fields) if fields.len() == 1 => {
+            let (name, inner) = fields.iter().next()?;
+            let names =
+                NAMES.node.reference.contains(&name.as_str()) || ["source", "ref", "output_of", "result_of"].contains(&name.as_str());
+            return check.graph.position(inner.as_str().filter(|_| names)?);
+        }
+        Value::String(text) => text,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => return None,
+    };
+    let id = [".output", ".result"].iter().find_map(|end| text.trim().strip_suffix(end))?;
+    check.graph.position(id)
+}
+
+/// An author's own data mean nothing, but may say what somebody meant to happen.
+fn of_metadata(check: &mut PlanCheck, name: &str, value: &Value) {
+    let path = format!("metadata.{name}");
+    // An order may be one level further in.
+    let inner = value.as_object().into_iter().flatten().map(|(inner, value)| (format!("{path}.{inner}"), inner.as_str(), value));
+    let mut orders = [(path.clone(), name, value)].into_iter().chain(inner);
+    let (path, message, fix) = if let Some(message) = waiting_nodes(check, DocumentPart::Plan, (name, value), 1) {
+        (path, message, None)
+    } else if let Some((path, name, value)) = orders.find(|(_, name, value)| says_order(check, name, value)) {
+        let message = format!("`{}` says an order, but orders nothing here", legible(&path));
+        (path, message, order_said(check, None, name, value))
+    } else if let Some(unread) = unread_meaning(check, About::Plan, name, value) {
+        (format!("metadata.{}", unread.path), unread.message, unread.fix)
+    } else {
+        return;
+    };
+    check.find(Code::WrongShape, FindingPlace::Plan, &path, message, fix);
 }
 
 fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: &Map<String, Value>) {
@@ -40,9 +100,13 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
                 format!("{message}{}", did_you_mean(near))
             };
             let fix = near.zip(at).and_then(|(near, at)| renamed(check.plan, at, name, near));
-            let fix = fix.or_else(|| steps_said(check, at?, name, value));
+            let fix = fix.or_else(|| steps_said(check, at?, name, value)).or_else(|| steps_as_plan(check, at?, name, value));
             let fix = fix.or_else(|| order_said(check, at, name, value).filter(|_| part != DocumentPart::Edge));
             check.find(Code::WrongShape, place, name, message, fix);
+            continue;
+        }
+        if let Some(unread) = said_unread(check, (part, place), name, value) {
+            check.find(Code::WrongShape, place, &unread.path, unread.message, unread.fix);
             continue;
         }
         // Names with this beginning are their author's own.
@@ -93,6 +157,20 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
             );
         }
     }
+}
+
+/// What a field says that is none of the form's own.
+fn said_unread(check: &PlanCheck, (part, place): (DocumentPart, FindingPlace), name: &str, value: &Value) -> Option<UnreadMeaning> {
+    let dialect = check.plan.dialect;
+    if is_field(dialect, part, name) || is_kept(dialect, part, name, &Value::Bool(true)) {
+        return None;
+    }
+    let about = match place {
+        FindingPlace::Owner | FindingPlace::Plan => About::Plan,
+        FindingPlace::Node(at) => About::Node(at),
+        FindingPlace::Edge(at) => About::EdgeTo(check.graph.position(&check.plan.edges[at].to)?),
+    };
+    unread_meaning(check, about, name, value)
 }
 
 /// The fields of an object that ask a person, and the others, each in the words of a message.
@@ -167,6 +245,21 @@ fn steps_said(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option
     Some(Fix::guess("let its agent do them in this order, as a part of its objective", edit))
 }
 
+/// Steps inside of an agent's node that are nodes themselves: the plan of this node, whose objective is the goal of that.
+fn steps_as_plan(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<Fix> {
+    let NodeKind::Agent(work) = &check.plan.nodes[at].kind else { return None };
+    let is_native = check.plan.dialect == Dialect::Native && value.as_array().is_some_and(|steps| !steps.is_empty());
+    let goal = work.objective.clone().filter(|_| is_native).unwrap_or_default();
+    let inner = read(&json!({"goal": goal, "nodes": value}).to_string(), "-").ok()?.0;
+    let has_kinds = inner.nodes.iter().all(|node| node.kind != NodeKind::Agent(AgentNode::default()));
+    let may = is_native && has_kinds && inner.dialect == Dialect::Native;
+    let edit = check.changed(at, |node| {
+        node.kind = NodeKind::Subplan(SubplanNode::Inline(Box::new(Plan { source: PlanSource::default(), ..inner })));
+        node.ext.shift_remove(name);
+    });
+    may.then(|| Fix::guess("let them be the plan of this node, in place of its agent", edit))
+}
+
 /// From how many bytes on a text is taken for a sentence.
 const SENTENCE: usize = 20;
 
@@ -185,11 +278,4 @@ fn renamed(plan: &Plan, at: usize, name: &str, meant: &str) -> Option<Fix> {
         return None;
     }
     Some(Fix::guess(format!("rename it to `{meant}`"), Edit::SpliceNodes { at, remove: 1, insert: vec![node] }))
-}
-
-/// A known name that is one slip away; two in longer names.
-pub(super) fn meant<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let slips = if name.len() < 5 { 1 } else { 2 };
-    let near = known.filter(|known| known.len().abs_diff(name.len()) <= slips);
-    near.map(|known| (strsim::osa_distance(name, known), known)).filter(|(count, _)| *count <= slips).min().map(|(_, known)| known)
 }

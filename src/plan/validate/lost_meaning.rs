@@ -2,9 +2,8 @@
 //! whether, how often and after what something runs, what it is to do, and who is asked.
 
 use super::check::PlanCheck;
-use super::fields::meant;
-use super::lost_order::{linked, lost_order, says_order};
-use super::wording::legible;
+use super::lost_order::{linked, lost_order, right_place, says_order};
+use super::wording::{legible, meant};
 use crate::plan::dialect::names::NAMES;
 use crate::plan::dialect::{DocumentPart, asks, gate, is_alias, is_field, is_kept, is_like_a_gate, is_step, known_fields, plain};
 use crate::plan::fields::is_quiet;
@@ -156,8 +155,13 @@ fn is_off(word: &str, value: &Value) -> bool {
     let on = ["enabled", "active", "execute", "shouldrun", "shouldexecute", "run", "isenabled", "isactive"];
     let said = value.as_str().map(|text| text.trim().to_ascii_lowercase());
     match value {
-        Value::String(_) if said.as_deref() == Some("false") => on.contains(&word),
-        Value::String(_) if said.as_deref() == Some("true") => ["disabled", "skip", "skipped", "isdisabled"].contains(&word),
+        Value::String(_) if ["false", "no", "off"].iter().any(|no| said.as_deref() == Some(*no)) => on.contains(&word),
+        Value::String(_) if ["status", "state"].contains(&word) => {
+            ["disabled", "inactive", "off", "skip", "skipped", "ignored", "removed"].iter().any(|off| said.as_deref() == Some(*off))
+        }
+        Value::String(_) if ["true", "yes", "on"].iter().any(|yes| said.as_deref() == Some(*yes)) => {
+            ["disabled", "skip", "skipped", "isdisabled"].contains(&word)
+        }
         Value::Bool(false) => on.contains(&word),
         Value::Bool(true) => ["disabled", "skip", "skipped", "isdisabled"].contains(&word),
         Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => false,
@@ -202,7 +206,8 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
     if let Some(message) = lost_limit(&word, value) {
         return Some(format!("`{shown}` {message}"));
     }
-    if let Some(near) = slip(name, dialect, &["when", "skip_if", "approve", "breakpoint"], node_fields()) {
+    let is_no_gate = gate(name, &Value::Bool(true), None).is_some() && says_no(value);
+    if let Some(near) = slip(name, dialect, &["when", "skip_if", "approve", "breakpoint"], node_fields()).filter(|_| !is_no_gate) {
         return Some(format!("a node has no field `{shown}`: if it means `{near}`, the node would run without it"));
     }
     if dialect != Dialect::Native && is(&["breakpoint"]) && !says_no(value) {
@@ -223,11 +228,5 @@ fn of_node(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<St
     if is_held || holds_nodes(value) {
         return Some(format!("`{shown}` holds steps of its own, which would not run: write them as nodes, or as the `plan` of this one"));
     }
-    let elsewhere = &NAMES.form(dialect).node.elsewhere;
-    let right = match (elsewhere.iter().find(|(field, _)| *field == "depends_on"), dialect) {
-        (Some((_, words)), _) => words,
-        (None, Dialect::Tools) => "write the order as each task's `dependencies`",
-        (None, _) => "write the order as each node's `depends_on`",
-    };
-    lost_order(check, at, name, value).map(|message| format!("`{shown}` {message}: {right}"))
+    lost_order(check, at, name, value).map(|message| format!("`{shown}` {message}: {}", right_place(dialect)))
 }

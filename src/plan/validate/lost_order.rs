@@ -2,10 +2,9 @@
 //! "sequential".
 
 use super::check::PlanCheck;
-use super::fields::meant;
 use super::finding::Fix;
 use super::structure::position_in;
-use super::wording::legible;
+use super::wording::{legible, meant};
 use crate::plan::dialect::names::NAMES;
 use crate::plan::dialect::plain;
 use crate::plan::edit::Edit;
@@ -36,7 +35,8 @@ pub(super) fn says_order(check: &PlanCheck, name: &str, value: &Value) -> bool {
     let listed = || value.as_array().into_iter().flatten();
     let are_edges =
         NAMES.said_order.edges.iter().any(|part| word.contains(part)) && listed().any(|edge| edge.is_array() || edge.is_object());
-    are_edges || listed().any(is_pair) || value.as_object().is_some_and(|map| !map.is_empty() && map.iter().all(of_nodes))
+    let are_pairs = !is_together(name) && listed().any(is_pair);
+    are_edges || are_pairs || value.as_object().is_some_and(|map| !map.is_empty() && map.iter().all(of_nodes))
 }
 
 /// The node that a value names.
@@ -54,7 +54,7 @@ fn groups(check: &PlanCheck, name: &str, value: &Value) -> Option<Vec<Vec<usize>
     let word = plain(name);
     let has = |parts: &[&str]| parts.iter().any(|part| word.contains(part));
     let all = || (0..check.plan.nodes.len()).map(|at| vec![at]).collect();
-    let is_in_turn = |text: &str| NAMES.said_order.in_turn.contains(&plain(text).as_str());
+    let is_in_turn = |text: &str| NAMES.said_order.in_turn.contains(&plain(text.rsplit('.').next().unwrap_or(text)).as_str());
     let group = |entry: &Value| match entry {
         Value::Array(list) => list.iter().map(|id| position(check, id)).collect::<Option<Vec<_>>>(),
         Value::Object(fields) => {
@@ -68,17 +68,42 @@ fn groups(check: &PlanCheck, name: &str, value: &Value) -> Option<Vec<Vec<usize>
         Value::String(text) if is_in_turn(text) => (!is_walk).then(all),
         Value::Bool(said) if is_in_turn(name) == *said && (*said || word.contains("parallel")) => (!is_walk).then(all),
         Value::String(text) => arrows(check, text),
+        Value::Object(fields) if fields.len() > 1 && is_counted(fields.keys().map(|key| key.parse().ok())) => {
+            let groups: Vec<Vec<usize>> = fields.values().map(group).collect::<Option<_>>()?;
+            let mut seen = HashSet::new();
+            groups.iter().flatten().all(|at| seen.insert(*at)).then_some(groups)
+        }
         Value::Object(fields) => {
             let said = fields.values().filter_map(Value::as_str).any(is_in_turn);
             (said && !is_walk).then(all)
         }
-        Value::Array(list) if list.len() > 1 && has(&NAMES.said_order.sequence) => {
+        // What runs together has no order.
+        Value::Array(list) if is_together(name) && list.iter().all(Value::is_string) => None,
+        Value::Array(list) if list.len() > 1 && (has(&NAMES.said_order.sequence) || is_counted(list.iter().map(number))) => {
             let groups: Vec<Vec<usize>> = list.iter().map(group).collect::<Option<_>>()?;
             let mut seen = HashSet::new();
             groups.iter().flatten().all(|at| seen.insert(*at)).then_some(groups)
         }
         Value::Array(_) | Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
+}
+
+/// Whether a name says that nodes run at the same time.
+pub(super) fn is_together(name: &str) -> bool {
+    let word = plain(name);
+    ["parallel", "concurrent", "simultan", "together", "alongside"].iter().any(|part| word.contains(part))
+}
+
+/// Whether there is a number for each, larger from one to the next.
+fn is_counted(numbers: impl Iterator<Item = Option<u64>>) -> bool {
+    let numbers: Option<Vec<u64>> = numbers.collect();
+    numbers.is_some_and(|numbers| numbers.is_sorted_by(|one, next| one < next))
+}
+
+/// The one number of an object.
+fn number(entry: &Value) -> Option<u64> {
+    let mut numbers = entry.as_object()?.values().filter_map(Value::as_u64);
+    numbers.next().filter(|_| numbers.next().is_none())
 }
 
 /// `a -> b -> c`.
@@ -143,10 +168,23 @@ pub(super) fn order_said(check: &PlanCheck, at: Option<usize>, name: &str, value
     Some(Fix::guess("make each node depend on those before it", Edit::Batch { edits }))
 }
 
+/// How a form writes the order.
+pub(super) fn right_place(dialect: Dialect) -> &'static str {
+    let elsewhere = &NAMES.form(dialect).node.elsewhere;
+    match (elsewhere.iter().find(|(field, _)| *field == "depends_on"), dialect) {
+        (Some((_, words)), _) => words,
+        (None, Dialect::Tools) => "write the order as each task's `dependencies`",
+        (None, _) => "write the order as each node's `depends_on`",
+    }
+}
+
 /// What a field says of the order, by its name or by the nodes that it names.
 pub(super) fn lost_order(check: &PlanCheck, at: usize, name: &str, value: &Value) -> Option<String> {
     if let Some(groups) = numbered(check, name) {
         return (!groups[0].contains(&at)).then(|| "says an order, but orders nothing here".to_owned());
+    }
+    if is_together(name) {
+        return None;
     }
     let word = plain(name);
     let is = |words: &[&str]| words.contains(&word.as_str());

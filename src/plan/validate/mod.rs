@@ -1,6 +1,7 @@
 //! Validation: every finding of a plan at once, each with a stable code, its place, words for a person and, where one is known, a fix
 //! that the editor can apply. Errors stop a run, warnings don't. Pure; close to linear in nodes and edges.
 
+mod asking;
 mod check;
 mod codes;
 mod decisions;
@@ -20,6 +21,7 @@ mod leaving;
 mod lost_meaning;
 mod lost_order;
 mod names;
+mod naming;
 mod nested;
 #[cfg(test)]
 mod nested_tests;
@@ -33,6 +35,9 @@ mod structure;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod unread;
+#[cfg(test)]
+mod unread_tests;
 #[cfg(test)]
 mod walk_tests;
 mod walks;

@@ -56,6 +56,36 @@ fn named_nodes(check: &PlanCheck, reading: &FieldReading) -> Vec<NodeId> {
     list.and_then(|list| list.iter().map(named).collect()).unwrap_or_default()
 }
 
+/// The nodes that are named inside of what can't be read as a list of ids, as such a list.
+fn named_inside(check: &PlanCheck, place: FindingPlace, reading: &FieldReading, edit: Edit) -> Option<Fix> {
+    fn gather(value: &Value, named: &mut dyn FnMut(&str)) {
+        match value {
+            Value::String(text) => named(text),
+            Value::Array(list) => list.iter().for_each(|value| gather(value, named)),
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+                named(name);
+                gather(value, named);
+            }),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    let (FindingPlace::Node(own), Edit::SpliceNodes { at, remove, mut insert }) = (place, edit) else { return None };
+    let mut named: Vec<NodeId> = Vec::new();
+    gather(reading.written.as_ref()?, &mut |text| {
+        let id = NodeId::new(text.trim());
+        let is_other = check.graph.position(&id).is_some_and(|at| at != own && check.graph.closes(at, own).is_none());
+        if is_other && !named.contains(&id) {
+            named.push(id);
+        }
+    });
+    if named.is_empty() {
+        return None;
+    }
+    let title = format!("depend on `{}`", named.join("`, `"));
+    insert.first_mut()?.depends_on.extend(named);
+    Some(Fix::guess(title, Edit::SpliceNodes { at, remove, insert }))
+}
+
 /// The unknown fields without any reading.
 fn bare(ext: &Map<String, Value>) -> Map<String, Value> {
     ext.iter().filter(|(name, _)| *name != AS_WRITTEN).map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -70,6 +100,9 @@ fn find(check: &mut PlanCheck, place: FindingPlace, reading: FieldReading, edit:
         (true, None) if !named_nodes(check, &reading).is_empty() => {
             let is_order = reading.field == "context" && !reading.is_lost();
             (Code::WrongShape, is_order.then(|| Fix::safe("write it as `depends_on`", edit)))
+        }
+        (true, None) if NAMES.node.depends_on.contains(&reading.field.as_str()) && !reading.is_lost() => {
+            (Code::WrongShape, named_inside(check, place, &reading, edit))
         }
         (true, None) if reading.is_lost() || is_decisive(&reading) => (Code::WrongShape, None),
         (true, None) => (Code::WrongShape, Some(Fix::guess(format!("remove `{}`", reading.name), edit))),

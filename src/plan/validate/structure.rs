@@ -3,6 +3,7 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::{Fix, FixKind};
+use super::naming::{NamedOrder, NamingText};
 use super::positions;
 use super::wording::did_you_mean;
 use super::wording::legible;
@@ -106,6 +107,12 @@ fn ends(check: &mut PlanCheck, link: OrderedEdge) {
             continue;
         }
         let other = if is_source { &edge.to } else { &edge.from };
+        if let Some((named, fix)) = several(check, id, (link.place, &edge), is_source) {
+            let field = if field.is_empty() { if is_source { "from" } else { "to" } } else { field.as_str() };
+            let message = format!("there is no node `{}`: it names `{}`", legible(id), named.join("`, `"));
+            check.find(Code::UnknownDependency, place, field, message, Some(fix));
+            continue;
+        }
         let near = found_name(check, id, other, is_source).filter(|(near, _)| fits(check, near, &edge, is_source));
         let fix = match (link.place, &near) {
             (_, Some((near, FixKind::Safe))) if plain(near) != plain(id) => all_by_position(check, near),
@@ -128,6 +135,37 @@ fn ends(check: &mut PlanCheck, link: OrderedEdge) {
         let message = format!("there is no node `{}`{}", legible(id), did_you_mean(near.as_deref()));
         check.find(Code::UnknownDependency, place, field, message, Some(fix));
     }
+}
+
+/// The nodes that are named where one id belongs, such as `a and c` or `after a`, each with an edge of its own.
+fn several(check: &PlanCheck, said: &str, (place, edge): (EdgePlace, &Edge), is_source: bool) -> Option<(Vec<NodeId>, Fix)> {
+    // What is spelled otherwise than an id, but is one name, is told as that.
+    if check.has_alike(said) {
+        return None;
+    }
+    let text = NamingText::of(check, said).filter(NamingText::is_whole)?;
+    let other = check.graph.position(if is_source { &edge.to } else { &edge.from })?;
+    let against = if is_source { NamedOrder::Target } else { NamedOrder::Source };
+    let named = text.about(other);
+    let closes = |at: usize| if is_source { check.graph.closes(at, other) } else { check.graph.closes(other, at) }.is_some();
+    if named.is_empty() || named.iter().any(|(at, relation)| *relation == against || closes(*at)) {
+        return None;
+    }
+    let named: Vec<NodeId> = named.into_iter().map(|(at, _)| check.graph.id(at).clone()).collect();
+    let edit = match place {
+        EdgePlace::Edge(at) => {
+            let to =
+                |id: &NodeId| if is_source { Edge { from: id.clone(), ..edge.clone() } } else { Edge { to: id.clone(), ..edge.clone() } };
+            Edit::SpliceEdges { at, remove: 1, insert: named.iter().map(to).collect() }
+        }
+        EdgePlace::Dependency(node, at) => check.changed(node, |node| {
+            let missing: Vec<NodeId> = named.iter().filter(|id| !node.depends_on.contains(id)).cloned().collect();
+            node.depends_on.splice(at..=at, missing);
+        }),
+    };
+    let kind = if check.plan.dialect.walks() { FixKind::Guess } else { FixKind::Safe };
+    let title = format!("{} `{}`", if is_source { "depend on" } else { "lead to" }, named.join("`, `"));
+    Some((named, Fix::new(kind, title, edit)))
 }
 
 /// All names by position as one edit: after one of them alone, those that are left could count from elsewhere.

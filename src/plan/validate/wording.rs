@@ -17,6 +17,13 @@ pub fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<
     measured.filter(|(distance, name)| is_slip(*distance, name)).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
+/// A known name that is one slip away; two in longer names.
+pub(super) fn meant<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let slips = if name.len() < 5 { 1 } else { 2 };
+    let near = known.filter(|known| known.len().abs_diff(name.len()) <= slips);
+    near.map(|known| (strsim::osa_distance(name, known), known)).filter(|(count, _)| *count <= slips).min().map(|(_, known)| known)
+}
+
 /// Which kind of fix puts one name in the place of another: they are the same but for case, `_`, `-` and spaces, and no other is.
 pub(super) fn kind_of<'n>(wrong: &str, near: &str, names: impl Iterator<Item = &'n str>) -> FixKind {
     let wrong = plain(wrong);
