@@ -112,6 +112,7 @@ pub(super) const KINDS: &[&str] = &[
     "branch",
     "revision",
     "figure",
+    "remark",
     "linething",
 ];
 
@@ -256,8 +257,6 @@ fn named(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> {
             .map(|text| SlotValue::Text { text: text.to_owned(), quoted: false })),
         // A number as it is written.
         "amount" => one(number(word).map(|_| text(word))),
-        "figure" => choice(words, at, "figures"),
-        "linething" => one(is_thing_of_lines(scene, word).then(|| text(word))),
         "branch" => one((!word.text.starts_with('-') && (word.quoted || is_name(word))).then(|| text(word))),
         "revision" => one(is_revision(&word.lower).then(|| text(word))),
         "place" => {
@@ -276,6 +275,12 @@ fn reckoned(kind: &str, scene: Scene<'_>, at: usize) -> Vec<(usize, SlotValue)> 
     let word = &words[at];
     let one = |slot: Option<SlotValue>| slot.map(|slot| (at + 1, slot)).into_iter().collect();
     match kind {
+        "figure" => choice(words, at, "figures"),
+        "remark" => phrases(words, at, lists::words("remarks").iter().map(|said| (said.as_str(), said)))
+            .into_iter()
+            .map(|(end, said)| (end, SlotValue::Text { text: said.clone(), quoted: false }))
+            .collect(),
+        "linething" => one(is_thing_of_lines(scene, word).then(|| text(word))),
         "commitfield" => choice(words, at, "commit_fields"),
         "capital" => one((word.text.len() == 1 && word.text.starts_with(char::is_uppercase)).then(|| text(word))),
         "recent" => figures::recent(words, at),

@@ -185,6 +185,19 @@ impl WorkspaceFacts {
         &self.files
     }
 
+    /// Whether some of the files below a folder, of those that patterns are about, are no texts.
+    pub(super) fn has_pictures(&self, place: &str, globs: &[String]) -> bool {
+        let globs: Vec<_> = globs.iter().filter_map(|glob| Some(globset::Glob::new(glob).ok()?.compile_matcher())).collect();
+        let is_in = |file: &str| place == "." || file.strip_prefix(place).is_some_and(|rest| rest.starts_with('/'));
+        let fits = |name: &str| globs.is_empty() || globs.iter().any(|glob| glob.is_match(name));
+        let is_picture = |name: &str| name.rsplit_once('.').is_some_and(|(_, ending)| lists::has("pictures", &ending.to_lowercase()));
+        self.files
+            .iter()
+            .filter(|file| is_in(file))
+            .map(|file| file.rsplit('/').next().unwrap_or(file))
+            .any(|name| fits(name) && is_picture(name))
+    }
+
     /// Folders with the number of files below them, then files.
     pub(in crate::planner) fn top_level(&self) -> Vec<(String, Option<usize>)> {
         let below =

@@ -226,6 +226,13 @@ pub(super) fn expression(text: &str) -> Option<SlotValue> {
 pub(super) fn quantity(words: &[Word]) -> Option<SlotValue> {
     let is_unit =
         |word: &Word| !word.quoted && lists::has("calculation", &word.lower) && !lists::has("operators", &word.lower) && !word.is("the");
+    // `how many seconds are in a week`
+    if let [unit] = words
+        && lists::has("lone_units", &unit.lower)
+        && !unit.quoted
+    {
+        return Some(SlotValue::Text { text: format!("1 {}", unit.lower), quoted: false });
+    }
     let mut parts = Vec::new();
     let mut at = 0;
     while at < words.len() {

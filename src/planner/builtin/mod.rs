@@ -277,6 +277,9 @@ impl Compiler<'_> {
         let is_name = |word: &Word| word.text.starts_with(char::is_alphabetic) && !lists::has("function_words", &word.lower);
         let under = words.windows(2).filter(|pair| pair[0].is("under") && is_name(&pair[1])).map(|pair| pair[1].text.clone());
         let named = named.chain(under);
+        let titled =
+            words.iter().filter(|word| !word.quoted && lists::has("titled_files", &word.lower) && self.facts.titled(&word.lower).is_none());
+        let named = named.chain(titled.map(|word| word.text.clone()));
         let gone = named.filter(|path| self.facts.located(path).is_none() && !self.facts.exists(path));
         gone.map(|path| Trouble::Missing { nearest: self.facts.nearest(&path).map(str::to_owned), path }.message()).collect()
     }

@@ -152,6 +152,12 @@ impl<'a> Reader<'a> {
             let ways = phrase.parsed.iter().flat_map(|form| form::matches(form, self.scene(self.words.len()), at));
             for (to, slots) in ways.filter(|(to, _)| *to > at) {
                 let plural = is_plural(&self.words[to - 1]);
+                // `GET requests` fetches nothing.
+                let is_value =
+                    || self.words[at].text.chars().all(char::is_uppercase) && !self.facts.members(&self.words[at].lower).is_empty();
+                if phrase.piece == "show" && is_value() {
+                    continue;
+                }
                 let first = self.words[at..to].iter().find(|word| !is_article(word)).map(|word| word.lower.clone()).unwrap_or_default();
                 let piece = Piece { piece: &phrase.piece, value: &phrase.value, slots, plural, first, loose: self.is_loose(at) };
                 let way = (to, piece);

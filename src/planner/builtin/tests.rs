@@ -214,6 +214,9 @@ fn what_could_mean_something_else_runs_nothing() {
         "which product sold the most in sales.csv",
         "what is the revenue of the North in sales.csv",
         "errors in app.log that mention timeout failed",
+        "average units per revenue in sales.csv",
+        "errors and infos per app in app.log",
+        "how many products of sales.csv were sold",
         "average units per region in sales.csv, oldest region first",
         "errors in app.log per component, newest first",
     ] {

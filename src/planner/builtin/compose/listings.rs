@@ -334,7 +334,8 @@ pub(super) fn matches(mut bag: Bag, facts: &WorkspaceFacts) -> Vec<Query> {
 }
 
 fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
-    let found: Vec<_> = ["matches", "search", "contains"].iter().flat_map(|piece| bag.all(piece)).collect();
+    let of_files = bag.has("with_text");
+    let found: Vec<_> = ["matches", "search", "contains", "with_text"].iter().flat_map(|piece| bag.all(piece)).collect();
     let [piece] = &found[..] else { return None };
     let lacks = piece.value.starts_with("not");
     if piece.value == "agent" {
@@ -350,6 +351,10 @@ fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
     };
     let mode = Match { any_case: mode.any_case || bag.takes("any_case"), word: piece.value.ends_with("word") };
     let (set, names_files, in_file) = searched(bag, facts)?;
+    // In pictures no words stand.
+    if of_files && (!names_files || facts.has_pictures(&set.place, &set.globs)) {
+        return None;
+    }
     let head = head(bag)?;
     let lines = bag.takes("lines") || ["line", "lines"].contains(&piece.first.as_str());
     let per_file = bag.takes("group_file");
@@ -358,7 +363,7 @@ fn ask_matches(bag: &mut Bag, facts: &WorkspaceFacts) -> Option<Query> {
     let SharedPieces { part, reverse } = SharedPieces::take(bag)?;
     let numbered = bag.takes("numbered");
     // `files that contain X`: files are wanted, not places.
-    let wants_files = names_files && piece.piece == "contains" && !lines;
+    let wants_files = names_files && (piece.piece == "contains" || of_files) && !lines;
     let want = match (head, per_file) {
         (AskedFor::Show | AskedFor::None, false) if lacks && wants_files && part.is_none() => Want::Lacking,
         _ if lacks => return None,

@@ -36,7 +36,7 @@ pub(super) fn file_filters(bag: &mut Bag, folders: bool) -> Option<Vec<RowFilter
         add(measure, Test::Compare(*comparison, Literal::Number(*number)));
     }
     for _ in bag.all("empty_files") {
-        add("size", Test::Compare(Relation::Equal, Literal::Number(0.0)));
+        add(if folders { "entries" } else { "size" }, Test::Compare(Relation::Equal, Literal::Number(0.0)));
     }
     for piece in bag.all("modified").into_iter().chain(bag.all("changed")) {
         // A month without its year is no day.

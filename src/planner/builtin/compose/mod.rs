@@ -26,7 +26,7 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
     }
     // `the last trips` says that there are several, and not how many.
     let one = |piece: &Piece| piece.value == "one" && ["top", "first", "last"].contains(&piece.piece);
-    let nouns = ["noun", "rows", "log_entries", "files", "folders", "lines", "level", "commits"];
+    let nouns = NOUNS;
     if bag.0.iter().any(one) && bag.0.iter().any(|piece| piece.plural && nouns.contains(&piece.piece)) && !bag.has("top_by") {
         return Vec::new();
     }
@@ -49,15 +49,6 @@ pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Opti
             && bag.0[..at].iter().any(|piece| piece.piece == "column")
             && !bag.0[..at].iter().any(|piece| nouns.contains(&piece.piece))
     };
-    // `that mention job failed`: where the text ends, nobody says.
-    let runs_on = |pair: &[Piece]| {
-        let of_text = ["contains", "search", "matches"].contains(&pair[0].piece) && pair[0].text("text").is_some_and(|(_, quoted)| !quoted);
-        let says = CONDITIONS.contains(&pair[1].piece) || nouns.contains(&pair[1].piece) || ["column", "happens"].contains(&pair[1].piece);
-        of_text && says && !pair[1].loose && !lists::has("function_words", &pair[1].first)
-    };
-    if bag.0.windows(2).any(runs_on) {
-        return Vec::new();
-    }
     // `only name and salary` names two columns and no order.
     let orders = |pair: &[Piece]| pair[1].piece == "then_by" && pair[1].value.is_empty() && pair[0].piece == "column";
     if bag.0.windows(2).any(orders) || goes_astray(&bag, previous) {
@@ -105,8 +96,17 @@ fn goes_astray(bag: &Bag, previous: Option<&Query>) -> bool {
     let key = place(&["sort", "sort_by", "sort_files", "sort_plain", "sort_count"]);
     let part = place(&["first", "last", "range", "from_line", "nth"]);
     let sorts_part = place(&["sort_verb"]).zip(part).is_some_and(|(verb, part)| verb < part && key.is_none_or(|key| part < key));
-    keeps && (previous.is_none() || bag.has("file")) || sorts_part
+    // `that mention job failed`: where the text ends, nobody says.
+    let runs_on = |pair: &[Piece]| {
+        let of_text = ["contains", "search", "matches"].contains(&pair[0].piece) && pair[0].text("text").is_some_and(|(_, quoted)| !quoted);
+        let says = CONDITIONS.contains(&pair[1].piece) || NOUNS.contains(&pair[1].piece) || ["column", "happens"].contains(&pair[1].piece);
+        of_text && says && !pair[1].loose && !lists::has("function_words", &pair[1].first)
+    };
+    keeps && (previous.is_none() || bag.has("file")) || sorts_part || bag.0.windows(2).any(runs_on)
 }
+
+/// What rows, lines and files are called.
+const NOUNS: [&str; 8] = ["noun", "rows", "log_entries", "files", "folders", "lines", "level", "commits"];
 
 /// Conditions on rows.
 const CONDITIONS: [&str; 11] =

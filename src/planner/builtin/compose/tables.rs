@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
 use crate::planner::builtin::{
-    facts::{TableFacts, WorkspaceFacts},
+    facts::{TableFacts, WorkspaceFacts, same_words},
     lists,
     tree::{Direction, Figure, Query, Range, RowFilter, Source, Test, Total, Want},
 };
@@ -50,6 +50,11 @@ pub(super) fn rows(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query
         _ => None,
     };
     let follows = files.is_empty() || pronoun;
+    // `save their names`: what is said of the rows before is shown.
+    let theirs = |piece: &Piece| piece.piece == "column" && ["their", "its"].contains(&piece.first.as_str());
+    if follows && before.is_some() && bag.0.iter().all(theirs) {
+        bag.0.push(Piece::made("show", "", Vec::new()));
+    }
     let found: Vec<Query> = match (&files[..], &before) {
         ([file], _) if !pronoun => asked(file, (!nouns.is_empty(), wants_rows), bag, facts),
         ([], Some(file)) => asked(file, (false, false), bag, facts),
@@ -99,6 +104,9 @@ impl TableQuestion<'_> {
     }
 
     fn queries(&self, mut bag: Bag) -> Option<Vec<Query>> {
+        if self.is_of_others(&bag) {
+            return None;
+        }
         let by_place = bag.has("rows") || bag.has("lines");
         let when = bag.has("when");
         let trades = bag.0.iter().any(|piece| piece.piece == "happens" && piece.value == "trade");
@@ -119,11 +127,9 @@ impl TableQuestion<'_> {
         if events || self.noun || bag.has("rows") || bag.has("group_level") || bag.has("column") && bag.has("show") {
             bag.takes("happens");
         }
-        // `per order` is per row.
-        if bag.0.iter().any(|piece| piece.piece == "each_row" && piece.path("noun").is_some_and(|file| file != self.file)) {
-            return None;
-        }
-        let each_row = bag.takes("each_row");
+        let each_row = bag.take("each_row");
+        let per_row = each_row.as_ref().is_some_and(|piece| piece.first == "per");
+        let each_row = each_row.is_some();
         let distinct_rows = bag.0.iter().any(|piece| piece.piece == "distinct" && piece.value == "rows");
         let named = bag.takes("rows") || events || lines || self.noun || distinct_rows || each_row;
         let round = self.round(&mut bag)?;
@@ -149,7 +155,8 @@ impl TableQuestion<'_> {
         }
         let is_rate = whole.is_some();
         let base = Query { filters, part, reverse, whole: whole.unwrap_or_default(), ..Query::rows(Source::Table(self.file.to_owned())) };
-        if lacks || wants_columns || each_row && !said.is_mean() {
+        // `warnings per worker` are no rows of `worker.log`.
+        if lacks || wants_columns || each_row && !said.is_mean() || per_row && said.figures.is_empty() {
             return self.other_shape(said, base, (lacks, wants_columns));
         }
         let counts = said.head == AskedFor::Count;
@@ -178,10 +185,22 @@ impl TableQuestion<'_> {
         Some(if when && !by_time.is_empty() { by_time } else { [found, by_time].concat() })
     }
 
-    /// Whether what was sold or bought is counted or ranked by rows: nobody says that a row is one piece.
+    /// Whether a word for rows means something else here: `per order` is per row of orders, and `how many items were ordered` asks for the items of
+    /// each order where it has a number of them.
+    fn is_of_others(&self, bag: &Bag) -> bool {
+        let is_column = |piece: &Piece| self.table.columns.iter().any(|column| same_words(&piece.first, &column.name));
+        bag.0.iter().any(|piece| match piece.piece {
+            "each_row" => piece.path("noun").is_some_and(|file| file != self.file),
+            "rows" => is_column(piece),
+            _ => false,
+        })
+    }
+
+    /// Whether what was sold or bought is counted or ranked by rows: nobody says that a row is one piece, or is about sales at all.
     fn is_dealt(&self, said: &Said) -> bool {
         let ranks = said.head == AskedFor::Count || said.most.is_some() || said.top.is_some();
-        ranks && !self.noun && said.figures.is_empty() && said.sort.is_empty()
+        let deals = self.noun && ["order", "sale", "purchase"].iter().any(|deal| self.table.name.to_lowercase().contains(deal));
+        ranks && !deals && said.figures.is_empty() && said.sort.is_empty()
     }
 
     /// Groups that lack such rows, or the names of the columns.
@@ -348,6 +367,11 @@ impl TableQuestion<'_> {
             let column = self.known(piece.column("column")?)?;
             // `stations by docks` is an order, `trips by members` a condition.
             let facts = self.table.column(&column)?;
+            // `price per minute` divides.
+            let measures = |list: &&str| lists::has(list, &column.to_lowercase());
+            if piece.first == "per" && facts.is_number && ["lengths", "prices", "amounts"].iter().any(measures) {
+                return None;
+            }
             // Lines of a log that name no component have no groups.
             if self.table.is_log() && facts.values.is_empty() {
                 return None;

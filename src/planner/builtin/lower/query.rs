@@ -23,6 +23,9 @@ impl Lowering<'_> {
                 if let Some(glob) = one_glob(&set.globs) {
                     args["glob"] = json!(glob);
                 }
+                if fields.iter().any(|field| field == "entries") {
+                    args["all"] = json!(true);
+                }
                 if fields.iter().any(|field| field == "lines") {
                     args["count_lines"] = json!(true);
                 }
@@ -226,6 +229,10 @@ pub(in crate::planner::builtin) fn one_glob(globs: &[String]) -> Option<String> 
 fn files_code(set: &FileSet, list: &str) -> String {
     let kind = if set.folders { "directory" } else { "file" };
     let mut code = format!("let rows = deps.{list}.output.filter((row) => row.type === {});\n", json!(kind));
+    if set.folders {
+        // What is hidden is in a folder, too, and is none that is meant.
+        code.push_str(&format!("rows = rows.filter((row) => !/(^|\\/)\\./.test(row.path)).map((row) => ({{ ...row, entries: deps.{list}.output.filter((other) => other.path.startsWith(row.path + \"/\")).length }}));\n"));
+    }
     code.push_str(&except_code(set));
     code.push_str("const name = (row) => row.path.split(\"/\").pop();\n");
     code.push_str("rows = rows.map((row) => ({ ...row, name: name(row), kind: /.\\.[^.]+$/.test(name(row)) ? name(row).replace(/^.*\\./, \".\") : \"(none)\", folder: row.path.includes(\"/\") ? row.path.replace(/\\/[^/]*$/, \"\") : \".\" }));\n");
