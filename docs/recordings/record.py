@@ -33,8 +33,8 @@ STEPS = {
     "goal": "Work out the price of an order",
     "nodes": [
         {"id": "items", "title": "Read the items", "code": "return {tea: 3, milk: 2};"},
-        {"id": "sum", "title": "Add them up", "code": "return deps.items.tea - deps.items.milk;", "depends_on": ["items"]},
-        {"id": "tax", "title": "Add the tax", "code": "return deps.sum * 1.2;", "depends_on": ["sum"]},
+        {"id": "sum", "title": "Add them up", "code": "return deps.items.output.tea - deps.items.output.milk;", "depends_on": ["items"]},
+        {"id": "tax", "title": "Add the tax", "code": "return deps.sum.output * 1.2;", "depends_on": ["sum"]},
     ],
 }
 GATED = {
@@ -66,7 +66,7 @@ RECORDINGS = {
             ("paused", 1.5, "s"),
             ("tea", 2.0, "s"),
             ("1", 2.5, "e"),
-            ("milk", 1.5, "\x1b[F" + "\x7f" * 18 + "+ deps.items.milk;"),
+            ("milk", 1.5, "\x1b[F" + "\x7f" * 25 + "+ deps.items.output.milk;"),
             ("", 1.0, "\x13"),
             ("reason", 2.5, "y"),
             ("undo", 2.0, "p"),
