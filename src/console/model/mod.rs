@@ -28,6 +28,7 @@ mod peeked;
 mod pick;
 mod place;
 mod request;
+mod room;
 mod run;
 mod runs;
 mod safety;
@@ -93,7 +94,6 @@ use serde_json::Value;
 
 use crate::engine::{Blocker, Gate, NodeState, Obstacle, StateGroup, result_text};
 use crate::plan::{Node, NodeId, Plan};
-use crate::text::Plain;
 
 /// Columns of a row of the tree, from the tree on, that are never cut for what else could be shown.
 pub const TITLE: usize = 54;
@@ -457,48 +457,5 @@ impl Model {
     pub fn unseen_lines(&self) -> usize {
         let doc = self.selected_gate().and_then(|(key, _)| Some((key, self.inbox.doc(key)?)));
         doc.map_or(0, |(key, doc)| self.safety.unseen(key, doc.revision))
-    }
-
-    /// Whether the request has its place: while it is written or worked on, and where there is nothing else to begin with.
-    fn shows_request(&self) -> bool {
-        let is_begun = self.place.focus == Focus::Request || !self.request.field.is_empty() || self.request.planning.is_some();
-        is_begun || self.plan().nodes.is_empty()
-    }
-
-    pub fn layout(&self) -> ScreenLayout {
-        let entries = match self.place.screen {
-            Screen::Plan | Screen::Graph => self.tree().whole(),
-            Screen::Inbox => self.inbox.gates.len(),
-            Screen::Compare => self.editor.compare.differences().len(),
-            Screen::Runs => self.runs.listing.len(),
-            Screen::Inventory => self.session.inventory.len(),
-            Screen::Stats => self.session.stats.len(),
-            Screen::Log => self.shown_run().map_or(0, |view| view.log.len()),
-            Screen::Timeline => self.shown_run().map_or(0, |view| view.seen().run.nodes().count()),
-            Screen::Versus => self.runs.versus.as_ref().map_or(0, |versus| versus.len() + 1),
-            Screen::Cost => self.shown_run().map_or(0, |view| view.cost.rows().len()),
-            Screen::Trace => self.shown_run().and_then(|view| view.trace.as_ref()).map_or(0, |trace| trace.lines().len()),
-        };
-        let below = match self.replay() {
-            Some(_) => Below::Scrub,
-            None if self.shows_request() => Below::Request(self.request.field.rows(request_width(self.place.size.0)).0.len()),
-            None => Below::Request(0),
-        };
-        let card = match self.shown_run().filter(|_| self.place.screen == Screen::Plan) {
-            _ if self.card_gate().is_some() => CardRoom::Gate,
-            Some(view) => {
-                CardRoom::Output { columns: u16::try_from(view.output_columns()).unwrap_or(u16::MAX), is_read: self.reads_output() }
-            }
-            None => CardRoom::Rest,
-        };
-        let width = usize::from(self.place.size.0.saturating_sub(2)).max(1);
-        let message = self.status.as_ref().map_or(0, |status| Plain::line(&status.text.as_str().replace('`', "")).wrap(width).len());
-        let around = if self.shown_run().is_some() { AROUND_TITLE.1 } else { AROUND_TITLE.0 };
-        let columns = around + u16::try_from(self.tree().widest().min(TITLE)).unwrap_or(0);
-        let lane = if self.shown_run().is_some() { LANE + 1 } else { 0 };
-        let is_run = self.shown_run().is_some();
-        let told = self.shown_run().map_or(0, RunView::told);
-        let message = u16::try_from(message).unwrap_or(u16::MAX);
-        self.place.layout(WantedRoom { below, entries, columns, lane, is_run, told, card, message })
     }
 }
