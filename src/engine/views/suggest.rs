@@ -158,7 +158,7 @@ mod tests {
                 cells
             }),
         ] {
-            assert_eq!(suggested(cells), [drop.clone()], "{why}");
+            assert_eq!(suggested(cells), std::slice::from_ref(&drop), "{why}");
         }
         assert_eq!(suggested(vec![cell("large", 9, 9, 0.06)]), [""; 0], "nine cases say nothing of a tool");
     }
