@@ -84,7 +84,7 @@ fn the_main_job_from_the_first_key_to_the_last() {
 fn a_request_becomes_a_plan(deck: &mut Terminal) {
     deck.sees("Type what you want done").send(REQUEST).sees("longest to longest.md").send(ENTER);
     deck.sees("4 nodes").sees("read the plan, then");
-    for row in ["list the *.rs files", "with their lines", "make the text of longest.md", "write longest.md"] {
+    for row in ["list the *.rs files", "10 longest", "make the text of longest.md", "write longest.md"] {
         assert!(deck.screen().contains(row), "{row}\n{}", deck.screen());
     }
     assert!(deck.row().contains("list the *.rs files"), "{}", deck.screen());
@@ -128,8 +128,8 @@ fn changes_are_undone_and_done_again(deck: &mut Terminal) {
     deck.send("u").sees("undone").sees("5 nodes").sees("make the text");
     deck.send("U").sees("redone").sees("4 nodes");
     // Back to the plan as the planner made it, and forward again to the plan as it is wanted.
-    deck.send(&"u".repeat(6)).sees("4 nodes").loses("writer").sees("with their lines");
-    deck.send(&"U".repeat(5)).sees("5 nodes").sees("with their lines").sees("writer").loses("error");
+    deck.send(&"u".repeat(6)).sees("4 nodes").loses("writer").sees("10 longest");
+    deck.send(&"U".repeat(5)).sees("5 nodes").sees("10 longest").sees("writer").loses("error");
 }
 
 fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) {
