@@ -159,6 +159,8 @@ mod tests {
             "show me the draft first",
             "no one may send this before the editor approves",
             "only with the dean's approval",
+            "never without the pharmacist's consent",
+            "verify with customer",
         ] {
             assert!(asks(text), "{text}");
         }
@@ -167,6 +169,7 @@ mod tests {
             "approval is not required",
             "auto-approve",
             "runs without confirmation",
+            "works without the user's consent",
             "loan approval",
             "approval rates by region",
             "summarize user reviews",
