@@ -74,7 +74,8 @@ pub(super) fn rows(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query
 
 fn asked(file: &str, (noun, wants_rows): (bool, bool), bag: Bag, facts: &WorkspaceFacts) -> Vec<Query> {
     let Some(table) = facts.table(file) else { return Vec::new() };
-    TableQuestion { table, file, facts, noun, wants_rows }.queries(bag).unwrap_or_default()
+    let question = TableQuestion { table, file, facts, noun, wants_rows };
+    if question.is_of_others(&bag) { Vec::new() } else { question.queries(bag).unwrap_or_default() }
 }
 
 /// Whether a value or a day that is asked for is one of the table's: where nothing names a table, another one is meant.
@@ -104,9 +105,6 @@ impl TableQuestion<'_> {
     }
 
     fn queries(&self, mut bag: Bag) -> Option<Vec<Query>> {
-        if self.is_of_others(&bag) {
-            return None;
-        }
         let by_place = bag.has("rows") || bag.has("lines");
         let when = bag.has("when");
         let trades = bag.0.iter().any(|piece| piece.piece == "happens" && piece.value == "trade");
