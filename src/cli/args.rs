@@ -3,23 +3,17 @@
 //! Doc comments of arguments are their help texts. Variables of the environment are read where they are used and only named here:
 //! clap would count a variable as an argument, and show it as required in the usage line of an error.
 
-use super::ReplanArgs;
 use super::{
-    AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, CostArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, PermissionsArgs,
-    PruneArgs, ReasonArgs, RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunPartArgs,
-    RunToArgs, SetupArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
+    AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, BudgetArgs, CostArgs, EditArgs, GateArgs, GuideArgs, OverrideArgs,
+    PauseArgs, PermissionsArgs, PruneArgs, ReasonArgs, RejectArgs, ReleaseArgs, ReplanArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs,
+    RivalArgs, RunNameArgs, RunPartArgs, RunToArgs, SetupArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };
-use crate::{
-    engine::LostChoice,
-    plan::{Moment, dialect::Format},
-};
+use crate::plan::{Moment, dialect::Format};
 use clap::{
     Args, Parser, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use std::path::PathBuf;
-
-use super::BudgetArgs;
 
 /// Operator console for agent DAGs (plans of agents, tools and code): type a request, edit the plan, run it, decide what may happen, see the result.
 ///
@@ -188,10 +182,6 @@ fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::all().map(Format::name)).try_map(|name| name.parse::<Format>())
 }
 
-fn unknowns() -> impl TypedValueParser<Value = LostChoice> {
-    PossibleValuesParser::new(LostChoice::ALL.map(LostChoice::word)).try_map(|name| name.parse::<LostChoice>())
-}
-
 #[derive(Clone, Debug, Default, Args)]
 pub struct ConsoleArgs {
     /// A plan file to open, or a request to plan
@@ -268,29 +258,6 @@ pub struct RunArgs {
     pub json: bool,
     #[command(flatten)]
     pub gates: GateArgs,
-}
-
-#[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Gates that are open, or open while the run goes on")]
-pub struct GateArgs {
-    /// Approve every gate that needs only a yes. Questions and sending private data still wait for you; with `step` and `run-to` it approves only gates of the nodes that these start
-    #[arg(long)]
-    pub yes: bool,
-    /// Approve gates whose node or tool matches
-    #[arg(long, value_name = "GLOB")]
-    pub approve: Vec<String>,
-    /// Reject gates whose node or tool matches; wins over every approval
-    #[arg(long, value_name = "GLOB")]
-    pub deny: Vec<String>,
-    /// Let private data be sent to hosts that match (`example.com`, `*.example.com:443`); `--yes` doesn't
-    #[arg(long, value_name = "GLOB")]
-    pub allow_host: Vec<String>,
-    /// What to do with nodes that were interrupted, so that nobody knows whether their call was made: `again` calls once more, `done` counts it as made, with no result, `skip` skips the node
-    #[arg(long, value_name = "WHAT", value_parser = unknowns())]
-    pub unknown: Option<LostChoice>,
-    /// Leave the gate open that asks for more where a budget is used up; without it agents return what they have
-    #[arg(long)]
-    pub ask_at_cap: bool,
 }
 
 #[derive(Debug, Args)]

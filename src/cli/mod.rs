@@ -19,6 +19,7 @@ mod estimate;
 mod exit;
 mod export;
 mod fix;
+mod gate_args;
 mod headless;
 mod help;
 mod import;
@@ -57,9 +58,8 @@ mod why;
 
 use args::moments;
 pub use args::{
-    AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LookArgs, LsArgs,
-    ModelsAction, ModelsArgs, PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, ToolsArgs, TrustArgs,
-    ValidateArgs,
+    AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, ImportArgs, ListArgs, LookArgs, LsArgs, ModelsAction,
+    ModelsArgs, PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, ToolsArgs, TrustArgs, ValidateArgs,
 };
 pub use audit_args::AuditArgs;
 pub use budget_args::BudgetArgs;
@@ -67,6 +67,7 @@ pub use context::CliContext;
 use context::block_on;
 pub use cost_args::{CostArgs, CostBy};
 pub use exit::{CliError, Exit};
+pub use gate_args::GateArgs;
 pub use help::GROUPS;
 use io::Listened;
 pub use io::{Io, columns};

@@ -1,7 +1,7 @@
 //! What may be spent: amounts of tokens, money and model calls, what a call takes of them at most, and what caps leave. Figures only: who
 //! may call is in `decide/budget.rs`, what is taken and given back in `evolve/spend.rs`.
 
-use super::{ModelCall, TokenUsage, report::is_zero};
+use super::usage::{TokenUsage, is_zero};
 use crate::plan::{Budget, NodeId, value_text};
 use crate::text::thousands;
 use serde::{Deserialize, Serialize};
@@ -27,8 +27,8 @@ pub struct CapAmount {
 
 impl CapAmount {
     /// What a finished model call took.
-    pub fn of(call: &ModelCall) -> Self {
-        Self { tokens: call.usage.total(), nano_usd: nano_usd(call.cost_usd.unwrap_or_default()), calls: 1 }
+    pub fn of(usage: TokenUsage, cost_usd: Option<f64>) -> Self {
+        Self { tokens: usage.total(), nano_usd: nano_usd(cost_usd.unwrap_or_default()), calls: 1 }
     }
 
     /// Billionths of US dollars, rather too many than too few.

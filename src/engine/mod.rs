@@ -36,6 +36,7 @@ mod step;
 mod stop_signal;
 mod time;
 mod tries;
+mod usage;
 mod views;
 mod wire;
 

@@ -38,7 +38,7 @@ struct CapsLeft<'a> {
     caps: Vec<Capped<'a>>,
     /// Now, with what is kept for its own last turn.
     now: CapRoom,
-    /// Once every call under way has settled and has taken nothing.
+    /// Once every call under way has settled, has taken nothing and was the last of its node.
     then: CapRoom,
     sharers: u64,
 }
@@ -121,7 +121,9 @@ impl Decider<'_> {
         for capped in &caps {
             let Account { used, reserved, kept: all } = capped.account;
             let settled = used.plus(taken).plus(all.minus(kept));
-            then = then.and(CapRoom::left(capped.budget, settled));
+            // As long as a call is under way, its node may end and need no last turn.
+            let ends = reserved != CapAmount::default();
+            then = then.and(CapRoom::left(capped.budget, if ends { used.plus(taken) } else { settled }));
             now = now.and(CapRoom::left(capped.budget, settled.plus(reserved.minus(back))));
             sharers = sharers.max(capped.sharers);
         }

@@ -232,7 +232,7 @@ impl RunState {
         let model_slots = head.settings.model_slots.as_ref().map_or(u32::MAX, |model| model.slots);
         self.queue = Queue::new(slots, model_slots);
         self.progress.spending.account.used =
-            head.settings.planning.iter().fold(CapAmount::default(), |all, call| all.plus(CapAmount::of(call)));
+            head.settings.planning.iter().fold(CapAmount::default(), |all, call| all.plus(CapAmount::of(call.usage, call.cost_usd)));
         self.head = Some(Box::new(head));
         let inputs = Inputs::new(plan.inputs.clone(), None);
         self.add_inner(Arc::new(plan), None, String::new(), inputs);

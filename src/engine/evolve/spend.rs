@@ -31,7 +31,7 @@ impl HeldAmount {
         if call.estimated {
             return self.taken_unheard();
         }
-        let all = CapAmount::of(call);
+        let all = CapAmount::of(call.usage, call.cost_usd);
         let nano_usd = if call.cost_usd.is_none() { self.need.amount(call.usage, 1).nano_usd } else { all.nano_usd };
         CapAmount { nano_usd, calls: self.reserved.calls, ..all }.minus(CapAmount { calls: 0, ..self.failed })
     }
@@ -108,7 +108,7 @@ impl RunState {
     /// What a call that ended took, beside what its failed tries did.
     pub(in crate::engine) fn taken_by_call(&self, ix: NodeIx, call: &ModelCall) -> CapAmount {
         let held = self.flows[ix].worker.as_ref().and_then(|worker| worker.models.get(&call.id)?.held.as_ref());
-        held.map_or_else(|| CapAmount::of(call), |held| held.taken_by_end(call))
+        held.map_or_else(|| CapAmount::of(call.usage, call.cost_usd), |held| held.taken_by_end(call))
     }
 
     /// A call ended: what it took is taken, the rest of what was kept for it is free.

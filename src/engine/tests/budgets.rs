@@ -92,6 +92,19 @@ fn calls_at_once_share_a_cap_and_the_one_that_does_not_fit_waits_until_another_h
 }
 
 #[test]
+fn a_call_waits_for_the_room_that_is_kept_for_others_as_long_as_one_of_theirs_is_under_way() {
+    let calls = Budget { model_calls: Some(2), ..Budget::default() };
+    let mut world = capped(vec![agent("a", &[]), agent("b", &[])], calls);
+    assert!(granted(ask(&mut world, "a", "1")).is_some());
+    assert_eq!((ask(&mut world, "b", "2"), world.state("b"), world.open()), (None, "held", vec![]));
+    end(&mut world, "a", "1", TokenUsage::of(400, 100));
+    assert_eq!((world.state("b"), world.open()), ("waiting", vec![1]), "one call is left, and none behind it");
+    world.done("a", json!(1));
+    world.decide(1, reject(""));
+    assert_eq!(granted(answered(&world, "2")).map(|(_, at_cap)| at_cap), Some(true));
+}
+
+#[test]
 fn at_the_cap_people_are_asked_and_a_no_gives_the_agent_a_last_turn_for_which_room_was_kept() {
     let mut world = capped(vec![agent("a", &[]), agent("b", &[])], tokens(2_000));
     ask(&mut world, "a", "1");

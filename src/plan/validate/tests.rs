@@ -408,7 +408,7 @@ fn a_prompt_that_may_be_larger_than_the_models_window_is_a_warning_with_its_numb
         {"id": "b", "agent": "writer", "objective": "Write.", "model": "small", "budget": {"tokens": 60_000}, "depends_on": ["a"]},
         {"id": "c", "agent": "writer", "objective": "{{inputs.text}}", "model": "tiny", "depends_on": ["b"]},
         {"id": "d", "agent": "writer", "objective": "Write.", "model": "unknown", "budget": {"tokens": 20_000}, "depends_on": ["c"]},
-        {"id": "e", "agent": "writer", "objective": "Write.", "depends_on": ["d"], "budget": {"tokens": 20_000}}
+        {"id": "e", "agent": "writer", "objective": "Write.", "depends_on": ["d"], "budget": {"tokens": 60_000}}
     ]}));
     let of = |catalog: &Catalog| -> Vec<Finding> {
         validate(&plan, catalog).into_iter().filter(|finding| finding.code == Code::PromptWindow).collect()

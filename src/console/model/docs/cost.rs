@@ -22,7 +22,7 @@ pub fn cost_of(view: &RunView) -> Doc<'static> {
         doc.field("budget", &Plain::line(&budget.label()));
     }
     if let Some((more, nodes)) = to_come(view) {
-        let about = Plain::line("about ").then(&Totals::from(more).label()).then(&Plain::line(" more"));
+        let about = Totals::from(more).label().then(&Plain::line(" more"));
         doc.field("to come", &about);
         doc.line(Role::Dim, Plain::line(&format!("         if {nodes} take what those that ended took")));
     }
