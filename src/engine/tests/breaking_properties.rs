@@ -82,7 +82,7 @@ impl Calls {
 struct ConditionReader {
     run: Run,
     met: BTreeSet<(NodeId, u32, Moment)>,
-    /// Results that wait at the gate behind their node: their moment is over.
+    /// Ends of nodes that wait for a reply: their moment is over.
     returned: BTreeSet<(NodeId, u32)>,
     calls: BTreeMap<NodeId, Calls>,
     /// Calls that were ever held.
@@ -125,10 +125,18 @@ impl ConditionReader {
             Event::Node { node_id, generation, fact: NodeFact::Started { attempt, .. } } => (node_id, generation, Moment::Before, *attempt),
             // What a person says in a node's place is no result of its work.
             Event::Node { fact: NodeFact::Completed { mark: Some(Mark::Overridden), .. }, .. } => return,
-            Event::Node { node_id, generation, fact: NodeFact::Completed { .. } }
+            Event::Node { node_id, generation, fact: NodeFact::Completed { .. } | NodeFact::Failed { .. } }
                 if self.returned.contains(&(node_id.clone(), *generation)) =>
             {
                 return;
+            }
+            // Somebody says what becomes of it: what is set meanwhile comes too late.
+            Event::Node { node_id, generation, fact: NodeFact::EndKept { kept, .. } } => {
+                if !self.returned.insert((node_id.clone(), *generation)) {
+                    return;
+                }
+                let at = if matches!(**kept, HeldAt::Failure { .. }) { Moment::Failure } else { Moment::After };
+                (node_id, generation, at, self.attempt(node_id))
             }
             Event::Node { node_id, generation, fact: NodeFact::Returned { .. } } => {
                 self.returned.insert((node_id.clone(), *generation));
