@@ -323,7 +323,11 @@ impl Player {
             (4, _) => GateReply::Modify { payload },
             _ => GateReply::Approve,
         };
-        self.world.decide(gate, decision);
+        let events = self.world.decide(gate, decision);
+        // A proposal that fits no longer can only be refused.
+        if matches!(kind, GateKind::Replan { .. }) && matches!(events.first(), Some(Event::Refused { .. })) {
+            self.world.decide(gate, reject(""));
+        }
     }
 
     fn play_timer(&mut self, pick: u8) {
