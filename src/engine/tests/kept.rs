@@ -29,6 +29,18 @@ fn check_inside(world: &World) {
     }
 }
 
+/// What the attempt before had inside a node is gone.
+fn forget_inside(run: &Run, node: &NodeId, ended: &mut BTreeSet<NodeId>, tokens: &mut BTreeMap<EdgeId, bool>) {
+    let is_inside = |id: &&NodeId| successors(nest::owner(id), |id| nest::owner(id)).any(|owner| owner == node.as_str());
+    for id in ended.iter().filter(is_inside).cloned().collect::<Vec<_>>() {
+        ended.remove(&id);
+        let shape = run.graph.find(&id).map(|ix| &run.graph.nodes[ix]);
+        for edge in shape.into_iter().flat_map(|shape| shape.outs.iter().chain(&shape.ins)) {
+            tokens.remove(edge);
+        }
+    }
+}
+
 /// Everything that must hold of a whole journal.
 pub(super) fn check(world: &World) {
     check_inside(world);
@@ -70,15 +82,7 @@ pub(super) fn check(world: &World) {
             }
             Event::Node { node_id, fact: NodeFact::Started { .. }, .. } => {
                 assert!(!ended.contains(node_id), "`{node_id}` doesn't start after its end");
-                // What its attempt before had inside is gone.
-                let is_inside = |id: &&NodeId| successors(nest::owner(id), |id| nest::owner(id)).any(|owner| owner == node_id.as_str());
-                for id in ended.iter().filter(is_inside).cloned().collect::<Vec<_>>() {
-                    ended.remove(&id);
-                    let shape = run.graph.find(&id).map(|ix| &run.graph.nodes[ix]);
-                    for edge in shape.into_iter().flat_map(|shape| shape.outs.iter().chain(&shape.ins)) {
-                        tokens.remove(edge);
-                    }
-                }
+                forget_inside(run, node_id, &mut ended, &mut tokens);
                 let ix = run.graph.find(node_id).unwrap();
                 let shape = &run.graph.nodes[ix];
                 let settled = shape.ins.iter().filter(|edge| tokens.contains_key(edge)).count();
