@@ -216,8 +216,11 @@ pub struct PlanArgs {
     /// What you want done; `-` reads it from stdin
     #[arg(value_name = "REQUEST")]
     pub request: String,
+    /// Let the request go on from the results of this run, as in `--after last "and now as a table"`
+    #[arg(long, value_name = "RUN", conflicts_with = "rivals")]
+    pub after: Option<String>,
     /// Change the plan of this file instead of making a new one; the file itself is not changed
-    #[arg(long, value_name = "FILE", conflicts_with = "rivals")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rivals", "after"])]
     pub on: Option<String>,
     #[command(flatten)]
     pub among: RivalArgs,
@@ -234,6 +237,9 @@ pub struct RunArgs {
     /// A plan file, a request in quotes, or `-` to read either from stdin
     #[arg(value_name = "PLAN|REQUEST")]
     pub what: String,
+    /// Let the request go on from the results of this run, as in `--after last "and now as a table"`
+    #[arg(long, value_name = "RUN", conflicts_with = "rivals")]
+    pub after: Option<String>,
     #[command(flatten)]
     pub among: RivalArgs,
     /// Set an input of the plan; the value is JSON if it parses, otherwise text

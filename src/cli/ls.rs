@@ -3,7 +3,7 @@
 use super::{CliContext, CliError, Exit, Io, LsArgs};
 pub(super) use crate::engine::short_name as short;
 use crate::{
-    engine::{ModelCall, RunStatus, calls_label, elapsed_of},
+    engine::{ModelCall, RunId, RunStatus, calls_label, elapsed_of},
     host::{Clock, SystemClock},
     store::{PLANNINGS, PlanningRecord, RunFilter, RunRow},
     text::{Plain, counted, timestamp},
@@ -80,7 +80,11 @@ fn cells(run: &RunRow, driver: Option<&str>) -> [String; 3] {
 
 /// Where it came from, and its goal.
 fn title(run: &RunRow) -> Plain {
-    let branch = run.parent.as_ref().map(|(parent, seq)| format!("from {} after event {seq}: ", short(&parent.0))).unwrap_or_default();
+    let from = |(parent, seq): &(RunId, u64)| match seq {
+        0 => format!("follows {}: ", short(&parent.0)),
+        seq => format!("from {} after event {seq}: ", short(&parent.0)),
+    };
+    let branch = run.parent.as_ref().map(from).unwrap_or_default();
     let imported = if run.imported.is_some() { "imported: " } else { "" };
     Plain::line(&format!("{branch}{imported}")).then(&Plain::summary(&run.goal))
 }

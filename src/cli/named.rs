@@ -1,9 +1,10 @@
 //! What a command line names in a stored run: a node, an event. Whatever isn't there is an error and no wrong command line, told in the
 //! same words by every subcommand, with the name that was meant where one is near.
 
-use super::{CliContext, CliError, RunPartArgs, ls::short, show};
+use super::{CliContext, CliError, Exit, RunPartArgs, ls::short, show};
 use crate::{
     engine::{Record, Renames, Run, RunId, carry},
+    host::{LocalHost, client::ModelStatus},
     plan::{NodeId, validate::nearest},
     store::{RunFilter, Store, StoreError},
     text::some_of,
@@ -15,6 +16,21 @@ const LAST: &str = "last";
 
 /// Nodes that are named where one is not found.
 const NAMED: usize = 20;
+
+/// The run whose results a request is to go on from; only a model can make a plan of these.
+///
+/// # Errors
+/// When there is no such run, or no model.
+pub(super) fn earlier_run(name: Option<&str>, host: &LocalHost, place: &CliContext) -> Result<Option<RunId>, CliError> {
+    let Some(name) = name else { return Ok(None) };
+    let run = place.store()?.resolve(name, RunFilter::Workspace(&place.places.workspace))?;
+    if !matches!(host.model(), ModelStatus::Connected { .. }) {
+        let hint = "make it a request of its own, or set up a model: `dagdeck doctor` shows how";
+        let error = CliError::new("only a model can go on from the results of a run, and none is set up").hint(hint);
+        return Err(CliError { exit: Exit::Rehearsed, ..error });
+    }
+    Ok(Some(run))
+}
 
 /// The run that two optional names mean, and the rest. One alone is what the newest run has by that name, else a run.
 ///

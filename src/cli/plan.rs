@@ -1,6 +1,6 @@
 //! `dagdeck plan`: a plan from a request, printed.
 
-use super::{CliContext, CliError, Exit, Io, PlanArgs, export, rivals, source, validate};
+use super::{CliContext, CliError, Exit, Io, PlanArgs, export, named, rivals, source, validate};
 use crate::host::{
     LocalHost,
     client::{MadePlan, ModelStatus, PlanWish},
@@ -40,7 +40,10 @@ pub async fn plan(args: &PlanArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
             }
             rivals::pick(rivals, args.among.pick, io)?
         }
-        None => source::ask(&host, PlanWish { on: before.clone().map(Box::new), ..PlanWish::new(request) }, io).await?,
+        None => {
+            let after = named::earlier_run(args.after.as_deref(), &host, place)?;
+            source::ask(&host, PlanWish { on: before.clone().map(Box::new), after, ..PlanWish::new(request) }, io).await?
+        }
     };
     let exit = print(&made, before.as_ref(), args, &host, io)?;
     export::say_keys(&json!(made.plan).to_string(), place, io);

@@ -1,7 +1,10 @@
 //! `dagdeck run`: runs a plan or a request without the console. Flags decide gates; a gate that no flag decides stays open.
 
-use super::{CliContext, CliError, Exit, Io, RunArgs, headless, rivals, source, validate};
-use crate::host::{LocalHost, NewRun, client::ModelStatus};
+use super::{CliContext, CliError, Exit, Io, RunArgs, headless, named, rivals, source, validate};
+use crate::host::{
+    LocalHost, NewRun,
+    client::{ModelStatus, PlanWish},
+};
 use crate::plan::dialect::{Syntax, keep_digits};
 use crate::plan::{Plan, that_need_model};
 use crate::text::{Plain, counted};
@@ -20,7 +23,11 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let flags = headless::flags(&args.gates)?;
     let host = if args.rehearse { place.rehearsing().host()? } else { place.host()? };
     let mut document = match args.among.rivals {
-        None => source::plan_or_request(&args.what, args.caps.own(), &host, io).await?,
+        None => {
+            let after = named::earlier_run(args.after.as_deref(), &host, place)?;
+            let wish = PlanWish { after, budget: args.caps.own(), ..PlanWish::default() };
+            source::plan_or_request(&args.what, wish, &host, io).await?
+        }
         Some(_) if source::is_path(&args.what) => {
             return Err(CliError::usage("`--rivals` makes plans of a request, and this is a file").hint("write the request in quotes"));
         }

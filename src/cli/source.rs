@@ -9,7 +9,7 @@ use crate::{
         link,
     },
     plan::{
-        Budget, Catalog, Dialect, NodeKind, Plan,
+        Catalog, Dialect, NodeKind, Plan,
         dialect::{self, ReadError, Syntax},
         validate::Finding,
     },
@@ -31,17 +31,20 @@ fn is_plan(text: &str) -> bool {
     text.trim_start().starts_with(['{', '[']) || text.lines().any(|line| FIELDS.iter().any(|field| line.starts_with(field)))
 }
 
-/// The plan that an argument names, or that is made of it as a request within a budget; stdin may hold either.
-pub(super) async fn plan_or_request(what: &str, budget: Budget, host: &LocalHost, io: &mut Io<'_>) -> Result<PlanDocument, CliError> {
+/// The plan that an argument names, or that is made of it as a request, beside what else is wished; stdin may hold either.
+pub(super) async fn plan_or_request(what: &str, wish: PlanWish, host: &LocalHost, io: &mut Io<'_>) -> Result<PlanDocument, CliError> {
     let text = if is_path(what) { Some(io.read(what)?) } else { None };
     let request = match text {
+        Some(_) if wish.after.is_some() && what != "-" => {
+            return Err(CliError::usage("`--after` is for a request, and this is a file").hint("write the request in quotes"));
+        }
         Some(text) if what != "-" || text.trim().is_empty() || is_plan(&text) => {
             return PlanDocument::parse(what, text).map_err(|error| unreadable(&error));
         }
         Some(text) => text,
         None => what.to_owned(),
     };
-    let made = ask(host, PlanWish { budget, ..PlanWish::new(request) }, io).await?;
+    let made = ask(host, PlanWish { text: request, ..wish }, io).await?;
     describe(&made, io);
     Ok(PlanDocument::made(made))
 }

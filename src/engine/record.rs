@@ -69,9 +69,12 @@ pub struct RunSettings {
     /// Inputs that were read from files or stdin: what they hold is private.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub private_inputs: Vec<String>,
-    /// Whether the request was read from a file or stdin: then all that was made of it is private.
+    /// Whether the request was read from a file or stdin, or goes on from private results: then all that was made of it is private.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub private_request: bool,
+    /// The run whose results the request goes on from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<RunId>,
     /// What holds for agents whose plan and card say nothing.
     #[serde(skip_serializing_if = "AgentLimits::is_default")]
     pub agent_limits: AgentLimits,

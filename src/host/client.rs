@@ -130,6 +130,8 @@ pub enum Request {
 pub struct PlanWish {
     /// The request in a person's words.
     pub text: String,
+    /// The run that is over, whose results the request may go on from.
+    pub after: Option<RunId>,
     /// The plan that is there and has not run: the request may go on from it.
     pub on: Option<Box<Plan>>,
     /// Which of several plans for the same request, from 0.

@@ -4,6 +4,7 @@ use super::{
     client::{Driver, ModelStatus, Parent, Problem, RunSummary},
     clock::{Clock, SystemClock},
     config::{Config, LimitsConfig},
+    follow_up,
     jobs::{Jobs, Kit},
     link,
     mcp::{kept_catalog, tools_of},
@@ -213,6 +214,7 @@ impl Shared {
     /// Starts a run. The listener hears of it first.
     pub(super) async fn start(&self, new: NewRun, via: &str, listener: Option<Listener>) -> Result<RunSession, Problem> {
         let NewRun { mut plan, private_inputs, private_request, first, model, planning } = new;
+        let (after, is_private) = follow_up::noted(&plan);
         let model = model.or_else(|| self.chosen());
         link(&mut plan, "the plan", &self.places.workspace);
         let mut plan = nest::inlined(plan);
@@ -241,7 +243,8 @@ impl Shared {
             model: model.clone(),
             rehearse,
             private_inputs,
-            private_request,
+            private_request: private_request || is_private,
+            after,
             planning,
             host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
         };

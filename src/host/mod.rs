@@ -11,6 +11,7 @@ mod day_cap;
 mod doctor;
 mod estimating;
 mod follow;
+mod follow_up;
 #[cfg(test)]
 mod gate_tests;
 mod gate_with_tool;

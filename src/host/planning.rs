@@ -2,12 +2,13 @@
 
 use super::{
     client::{Notice, PlanWish, PlanningId, Problem},
+    follow_up::EarlierRun,
     local::{LocalHost, Shared},
     models::{Models, known_name},
     replanning::{planner, today, usable},
     session::Listener,
 };
-use crate::engine::{ModelCall, calls_label};
+use crate::engine::{ModelCall, Run, calls_label};
 use crate::plan::{Catalog, Node};
 use crate::planner::{
     PlanSink, Planned,
@@ -36,8 +37,14 @@ impl Shared {
         let root = self.places.workspace.clone();
         let facts = tokio::task::spawn_blocking(move || WorkspaceFacts::look(&root)).await.unwrap_or_default();
         let catalog = self.catalog();
-        match self.by_model(wish, &catalog, &facts, sink).await {
+        let earlier = match &wish.after {
+            Some(run) => Some(EarlierRun::of(run, &Run::replay(&self.store.records(run)?))?),
+            None => None,
+        };
+        match self.by_model((wish, earlier.as_ref()), &catalog, &facts, sink).await {
             Some(planned) => planned,
+            None if earlier.is_some() => Err(Problem::new("only a model can go on from the results of a run, and none is connected")
+                .hint("make it a request of its own")),
             None => {
                 self.put_on_record(wish, None, &[]);
                 Ok(self.built_in(&wish.text, facts, catalog, sink))
@@ -55,7 +62,7 @@ impl Shared {
 
     async fn by_model(
         &self,
-        wish: &PlanWish,
+        (wish, earlier): (&PlanWish, Option<&EarlierRun>),
         catalog: &Catalog,
         facts: &WorkspaceFacts,
         sink: &mut dyn PlanSink,
@@ -76,20 +83,24 @@ impl Shared {
         let planner = planner(model.as_ref(), &known, &models, ids);
         let usable = usable(catalog.clone());
         let surroundings = Surroundings { today: today(self.clock.now()), workspace: describe_workspace(facts, &wish.text) };
+        let nothing = Map::new();
         let request = PlanningRequest {
             text: wish.text.trim(),
             catalog: &usable,
-            inputs: &Map::new(),
+            inputs: earlier.map_or(&nothing, |earlier| &earlier.results),
             surroundings: &surroundings,
             before: wish.on.as_deref(),
             rival: wish.rival,
             under_way: None,
+            after: earlier.map(|earlier| earlier.goal.as_str()),
         };
         let mut unless_it_ends = Stopped { shared: self, wish, planner: &planner, has_ended: false };
         let planned = plan_by_model(&planner, &request, sink).await;
         unless_it_ends.has_ended = true;
         Some(match planned {
-            Ok(planned) => {
+            Ok(mut planned) => {
+                let remarks = earlier.map(|earlier| earlier.settle(&mut planned.plan)).unwrap_or_default();
+                planned.remarks.extend(remarks);
                 self.put_on_record(wish, None, &planned.calls);
                 if planned.learned == Some(Ids::Positional) {
                     models.learned().needs_numbers(model.provider(), &known);

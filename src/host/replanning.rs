@@ -48,6 +48,7 @@ pub(super) async fn replan(
         before: None,
         rival: 0,
         under_way: Some(brief),
+        after: None,
     };
     match plan_by_model(&planner, &request, &mut Unheard).await {
         Ok(Planned { plan, calls, faults, remarks, .. }) => {

@@ -79,6 +79,8 @@ pub struct PlanningRequest<'a> {
     pub rival: u32,
     /// The run whose plan is made anew from here on.
     pub under_way: Option<&'a RunBrief>,
+    /// The goal of the run that has ended, whose results are the inputs.
+    pub after: Option<&'a str>,
 }
 
 impl PlanningRequest<'_> {

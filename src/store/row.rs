@@ -18,7 +18,7 @@ pub(super) struct StoredRow {
 #[derive(Debug)]
 pub(super) enum Headline {
     /// The run is new.
-    Created { workspace: String, goal: String, created: i64, nodes: i64 },
+    Created { workspace: String, goal: String, created: i64, nodes: i64, after: Option<String> },
     /// The run was over and goes on.
     Reopened,
     /// Its plan was changed: how many nodes it has is in its journal only.
@@ -59,6 +59,7 @@ impl Headline {
                 goal: plan.goal.clone(),
                 created: signed(record.at.0),
                 nodes: i64::try_from(plan.nodes.len()).unwrap_or(i64::MAX),
+                after: settings.after.as_ref().map(|run| run.0.clone()),
             });
         }
         if let Event::Branched { from, from_seq, .. } = &record.event {

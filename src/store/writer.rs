@@ -137,9 +137,12 @@ fn write_group(db: &mut Connection, path: &Path, group: &[Append]) -> Result<Vec
 fn write_one(savepoint: &Savepoint<'_>, append: &Append) -> rusqlite::Result<()> {
     for headline in &append.headlines {
         match headline {
-            Headline::Created { workspace, goal, created, nodes } => savepoint
-                .prepare_cached("INSERT INTO runs (id, workspace, goal, created, nodes) VALUES (?1, ?2, ?3, ?4, ?5)")?
-                .execute(params![append.run, workspace, goal, created, nodes])?,
+            // It shares no event with the run whose results it goes on from.
+            Headline::Created { workspace, goal, created, nodes, after } => savepoint
+                .prepare_cached(
+                    "INSERT INTO runs (id, workspace, goal, created, nodes, parent, parent_seq) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )?
+                .execute(params![append.run, workspace, goal, created, nodes, after, after.as_ref().map(|_| 0)])?,
             Headline::Reopened => savepoint
                 .prepare_cached("UPDATE runs SET outcome = NULL, finished = NULL, nodes = 0 WHERE id = ?1")?
                 .execute(params![append.run])?,

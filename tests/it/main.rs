@@ -13,6 +13,7 @@ mod endings;
 mod failing_models;
 mod findings;
 mod fixing;
+mod following;
 mod foreign;
 mod grouped;
 mod headless;

@@ -66,6 +66,8 @@ pub struct Deck {
     pub asked: Vec<ConsoleEffect>,
     /// What to answer a planning request with.
     pub plan: Plan,
+    /// The run that the last request goes on from.
+    pub follows: Option<RunId>,
     runs: BTreeMap<String, Run>,
     /// Workers that were started: generation and attempt.
     workers: BTreeMap<(String, NodeId), (u32, u32)>,
@@ -92,6 +94,7 @@ impl Deck {
             now: Time(1_750_000_000_000),
             asked: Vec::new(),
             plan: plan(),
+            follows: None,
             runs: BTreeMap::new(),
             workers: BTreeMap::new(),
             catalog: catalog(),
@@ -209,7 +212,10 @@ impl Deck {
 
     fn host(&mut self, request: Request) {
         match request {
-            Request::Plan { id, wish } => self.made(id, wish.on.as_deref()),
+            Request::Plan { id, wish } => {
+                self.made(id, wish.on.as_deref());
+                self.follows = wish.after;
+            }
             Request::Start { plan, first, model: None, .. } => self.start(*plan, first),
             Request::Command { run, command } => self.command(&run, command),
             Request::Preview { run, gate, payload } => self.preview(run, gate, &payload),

@@ -457,3 +457,26 @@ fn a_run_that_is_opened_again_with_a_gate_that_is_new_asks_for_its_preview_once(
     let asked = actions.iter().filter(|action| matches!(action, ConsoleEffect::Send(Request::Preview { .. })));
     assert_eq!(asked.count(), 1);
 }
+
+#[test]
+fn a_request_beside_a_run_that_has_ended_goes_on_from_it() {
+    let mut deck = Deck::new(120, 40);
+    let nodes = json!([{"id": "list", "tool": "list_directory", "args": {"path": "src"}}]);
+    deck.plan = serde_json::from_value(json!({"dagdeck": 1, "goal": "list the files", "nodes": nodes})).unwrap();
+    deck.type_text("list the files");
+    deck.keys("enter r n");
+    deck.type_text("and as a table");
+    deck.keys("enter");
+    assert_eq!(deck.follows, None, "it goes on still");
+    deck.keys("<");
+    deck.done("list", json!("src/main.rs"));
+    let model = deck.model.session.model.take();
+    for expected in [None, Some(RunId("run-1".into()))] {
+        deck.keys("n");
+        deck.type_text("and as a table");
+        deck.keys("enter");
+        assert_eq!(deck.follows, expected, "only a model can go on from it");
+        deck.model.session.model.clone_from(&model);
+        deck.keys("<");
+    }
+}

@@ -59,7 +59,9 @@ fn entry(model: &Model, now: Time, (at, run): (usize, &RunSummary), is_alone: bo
     let shown = if model.place.shown == PlanScreen::Run(run.run.clone()) { "shown: " } else { "" };
     let rails = model.runs.rails(at);
     let rail = pen.rails(&rails[rails.len().saturating_sub(DEEPEST)..], Some((Glyph::TreeBranch, Glyph::TreeLast)));
-    let origin = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();
+    let origin =
+        run.parent.as_ref().map(|parent| if parent.seq == 0 { "follow-up: ".to_owned() } else { format!("from event {}: ", parent.seq) });
+    let origin = origin.unwrap_or_default();
     let imported = if run.imported.is_some() { "imported: " } else { "" };
     // Beside the list the selected one's state is in words.
     let word = if is_alone { Plain::line(status.word()).pad(STATE) } else { Plain::default() };

@@ -122,6 +122,7 @@ async fn plan_with(ids: Ids, before: Option<&Plan>, answers: Vec<Answered>) -> P
         before,
         rival: 0,
         under_way: None,
+        after: None,
     };
     let planned = plan_by_model(&planner, &request, &mut told).await;
     assert!(model.answers.lock().unwrap().is_empty(), "every answer was asked for");
@@ -271,7 +272,16 @@ async fn a_planning_that_is_stopped_has_taken_what_was_sent_and_said() {
     let planner = ModelPlanner { model: &Endless, name: "gpt-4o", settings, prices: &prices, ids: Ids::Free, taken: Mutex::default() };
     let (catalog, inputs, surroundings) = (catalog(), Map::new(), Surroundings::default());
     let (text, before, rival) = ("Plan a trip to Paris", None, 0);
-    let request = PlanningRequest { text, catalog: &catalog, inputs: &inputs, surroundings: &surroundings, before, rival, under_way: None };
+    let request = PlanningRequest {
+        text,
+        catalog: &catalog,
+        inputs: &inputs,
+        surroundings: &surroundings,
+        before,
+        rival,
+        under_way: None,
+        after: None,
+    };
     let mut told = Told::default();
     let planning = plan_by_model(&planner, &request, &mut told);
     assert!(futures::FutureExt::now_or_never(planning).is_none());

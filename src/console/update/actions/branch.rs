@@ -166,7 +166,10 @@ pub fn ask_other(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(shown) = model.shown_run().map(|view| view.id.clone()) else { return };
     let parent = parent_of(model, &shown).map(|parent| parent.run.clone());
     let item = |run: &RunId, which: &str, word: &str, goal: &str| {
-        let from = parent_of(model, run).map(|parent| format!(", from event {} of {}", parent.seq, texts::run_name(&parent.run)));
+        let from = parent_of(model, run).map(|parent| match parent.seq {
+            0 => format!(", follows {}", texts::run_name(&parent.run)),
+            seq => format!(", from event {seq} of {}", texts::run_name(&parent.run)),
+        });
         let detail = format!("{word}, {which}, {}{}", texts::run_name(run), from.unwrap_or_default());
         PickItem::new(PickThen::CompareRun(run.clone()), goal, &detail)
     };

@@ -2,7 +2,7 @@
 
 use super::{super::UpdateTurn, typing};
 use crate::console::model::{Confirmed, Dialog, Focus, Model, NewPlan, PickItem, PickThen, PlanScreen, Screen, Status, TypedLine};
-use crate::engine::calls_label;
+use crate::engine::{NodeState, RunId, calls_label};
 use crate::host::client::{MadePlan, ModelStatus, PlanWish, Request};
 use crate::plan::validate::validate;
 use crate::plan::{in_brief, kinds_in_brief, titles};
@@ -68,13 +68,26 @@ fn send(model: &mut Model, turn: &mut UpdateTurn) {
     stop(model, turn);
     let on =
         (model.place.shown == PlanScreen::Plan && !model.editor.plan().nodes.is_empty()).then(|| Box::new(model.editor.plan().clone()));
+    let after = earlier_run(model);
     let Some((id, text)) = model.request.submit(turn.now) else {
         return model.status = Some(Status::note("type what you want first"));
     };
+    if let Some((_, goal)) = &after {
+        model.status = Some(Status::note(&format!("the plan may use what this run gave: {}", goal.as_str())));
+    }
     model.place.shown = PlanScreen::Plan;
     model.place.focus = Focus::Tree;
     model.editor.deps = None;
-    turn.send(Request::Plan { id, wish: PlanWish { on, ..PlanWish::new(text) } });
+    let after = after.map(|(run, _)| run);
+    turn.send(Request::Plan { id, wish: PlanWish { on, after, ..PlanWish::new(text) } });
+}
+
+/// The run that is shown, where it has ended with a result: a request goes on from it. Only a model can make a plan of that.
+fn earlier_run(model: &Model) -> Option<(RunId, Plain)> {
+    let view = model.shown_run().filter(|_| matches!(model.session.model, Some(ModelStatus::Connected { .. })))?;
+    let run = &view.newest().run;
+    let gave = run.outcome().is_some() && run.own_nodes().any(|(_, node)| node.state == NodeState::Succeeded);
+    gave.then(|| (view.id.clone(), view.goal()))
 }
 
 fn stop(model: &mut Model, turn: &mut UpdateTurn) {
