@@ -90,7 +90,7 @@ fn is_denied(before: &str, found: &str, after: &str) -> bool {
     let denies = |word: &&str| NAMES.asking.denials.contains(word);
     let excepts = |word: &&str| NAMES.asking.exceptions.contains(word);
     let begins = |words: &&str| after.trim_start().strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-    if NAMES.asking.denied.iter().any(|words| begins(&words)) {
+    if NAMES.asking.denied.iter().any(begins) {
         return true;
     }
     let Some(last) = words.iter().rposition(denies) else { return false };
