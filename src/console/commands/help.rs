@@ -28,7 +28,10 @@ pub fn groups(model: &Model, help: &HelpDialog) -> Vec<HelpGroup> {
             let refused = (command.guard)(model).err().map(|why| format!("not now: {why}"));
             lines.push(line(command, keys, refused));
         }
-        groups.push(HelpGroup { title: context.title(), folds: *context == KeyContext::Moving, lines });
+        match groups.last_mut().filter(|group| *context == KeyContext::Always && group.title == KeyContext::Global.title()) {
+            Some(group) => group.lines.extend(lines),
+            None => groups.push(HelpGroup { title: context.title(), folds: *context == KeyContext::Moving, lines }),
+        }
     }
     // What moves is known from everywhere.
     groups.sort_by_key(|group| group.folds);

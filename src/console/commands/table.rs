@@ -146,7 +146,7 @@ const GRAPH: &[ConsoleCommand] = &[
     row("graph.open", &["enter"], Graph, ("Open details", "details", "the selected node's details beside the graph"), when::has_nodes, |model, _| model.place.focus = Focus::Inspector),
     row("graph.fold", &["space"], Graph, ("Fold or unfold", "fold", "folds the inner plan or the one around, or shows it again"), when::shows_boxes, graph::fold),
     row("graph.fold_all", &["Z"], Graph, ("Fold or unfold all", "", "folds all inner plans, or shows them again"), when::shows_boxes, |model, _| model.with_tree(|tree, _| tree.drawing.toggle_all())),
-    row("graph.form", &["f"], Graph, ("By stages, or boxes", "by stages or boxes", "puts the nodes of a stage side by side; again: boxes and lines"), when::has_nodes, graph::toggle_form),
+    row("graph.form", &["f"], Graph, ("By stages, or boxes", "by stages or boxes", "the nodes of a stage side by side; again: boxes and lines"), when::has_nodes, graph::toggle_form),
     row("graph.next_turn", &["}"], Graph, ("Next turn", "", "the next turn of the loop, or entry of the map"), when::run_shown, |model, _| graph::turn(model, 1)),
     row("graph.previous_turn", &["{"], Graph, ("Previous turn", "", "the previous turn of the loop, or entry of the map"), when::run_shown, |model, _| graph::turn(model, -1)),
 ];
