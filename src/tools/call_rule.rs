@@ -1,6 +1,6 @@
 //! `CallRule`: what is done with calls of a tool whose arguments are as a person wrote.
 
-use super::{GlobError, Globs, Workspace, plain_command};
+use super::{GlobError, Globs, Workspace, git_rule, plain_command};
 use crate::plan::{SHELL_TOOL, Verdict};
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
@@ -137,7 +137,9 @@ impl ArgumentPattern {
     /// of it may reach what is meant.
     fn covers(&self, value: &Value, verdict: Verdict, workspace: &Path, lists: bool) -> bool {
         match (self, value) {
-            (Self::Command(pattern), Value::String(command)) => plain_command::covers(pattern, command),
+            (Self::Command(pattern), Value::String(command)) => {
+                plain_command::covers(pattern, command) && (!git_rule::is_git(command) || git_rule::is_usual(workspace))
+            }
             (Self::Text(pattern, _), Value::Bool(_) | Value::Number(_)) => {
                 let text = value.to_string();
                 text == *pattern

@@ -4,6 +4,7 @@ mod builtin;
 mod call_rule;
 mod config;
 mod env_file;
+mod git_rule;
 mod globs;
 mod known_secrets;
 pub mod mcp;
