@@ -3,12 +3,15 @@
 
 /// Options by which programs write files, or run other programs, where a pattern lets more words follow. Git takes the beginning of a long
 /// option for the whole, so each of these covers its beginnings too.
-const REACHING: [&str; 20] = [
+const REACHING: [&str; 23] = [
+    "--compress-program",
     "--config",
     "--config-env",
     "--exec",
     "--exec-path",
     "--ext-diff",
+    "--files0-from",
+    "--in-place",
     "--open-files-in-pager",
     "--output",
     "--output-directory",
@@ -24,6 +27,12 @@ const REACHING: [&str; 20] = [
     "-execdir",
     "-ok",
     "-okdir",
+];
+
+/// Programs whose further words are programs themselves: more words after these are never covered.
+const RUNNERS: [&str; 24] = [
+    "awk", "bash", "busybox", "dash", "dc", "ed", "env", "ex", "gawk", "lua", "mawk", "node", "perl", "php", "python", "python3", "ruby",
+    "sed", "sh", "ssh", "tar", "vim", "xargs", "zsh",
 ];
 
 /// The words of one plain command: no operator, substitution, redirect, assignment, glob, quote, comment or second line.
@@ -42,7 +51,8 @@ pub(super) fn covers(pattern: &str, command: &str) -> bool {
     let (pattern, is_open) = pattern.strip_suffix(" *").map_or((pattern, false), |start| (start, true));
     let (Some(pattern), Some(command)) = (words(pattern), words(command)) else { return false };
     let Some(rest) = command.strip_prefix(&pattern[..]) else { return false };
-    rest.is_empty() || is_open && !rest.iter().any(|word| reaches(word))
+    let runs_words = || command.first().and_then(|first| first.rsplit('/').next()).is_some_and(|name| RUNNERS.contains(&name));
+    rest.is_empty() || is_open && !runs_words() && !rest.iter().any(|word| reaches(word))
 }
 
 /// Whether a pattern can cover any command.
@@ -52,7 +62,8 @@ pub(super) fn is_pattern(pattern: &str) -> bool {
 
 fn reaches(word: &str) -> bool {
     let name = word.split('=').next().unwrap_or(word);
-    let is_short = |letter: char| name.strip_prefix('-').is_some_and(|rest| rest.starts_with(letter));
+    // Letters of several short options may stand in one word.
+    let is_short = |letter: char| name.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter));
     let is_begun = |option: &&str| name.len() > 2 && name.starts_with('-') && option.starts_with(name);
     // `-c` sets what a program is configured to run, `-o` and `-O` where it writes, `-f…` of find writes too.
     ['c', 'o', 'O'].into_iter().any(is_short) || name.starts_with("-fprint") || name == "-fls" || REACHING.iter().any(is_begun)
@@ -99,6 +110,8 @@ mod tests {
             assert!(!covers("git log *", &format!("git log {option}")), "{option}");
         }
         assert!(!covers("find *", "find . -delete") && !covers("find *", "find . -exec rm a") && !covers("find *", "find . -fprintf a b"));
+        assert!(!covers("sort *", "sort -uoa b") && !covers("sort *", "sort --compress-program=./x a") && covers("sort *", "sort -un a"));
+        assert!(!covers("sed -n *", "sed -n 1e./x a") && !covers("/bin/sed *", "/bin/sed p a") && covers("sed -n p a", "sed -n p a"));
         assert!(covers("git log --output *", "git log --output"), "what a person wrote is what they meant");
     }
 }
