@@ -39,7 +39,7 @@ impl AttemptLimits {
 
     /// Tokens of earlier results where so many have room, fewer under a limit that somebody wrote.
     pub fn context(&self, room: u64) -> u64 {
-        self.tokens.map_or(room, |limit| room.min(limit * LIMITED_CONTEXT_PERCENT / 100))
+        self.tokens.map_or(room, |limit| room.min(limit.saturating_mul(LIMITED_CONTEXT_PERCENT) / 100))
     }
 
     /// The limit that holds, whichever tokens it counts.
