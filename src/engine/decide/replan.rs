@@ -1,6 +1,7 @@
 //! New plans for what is left of a run: when one is asked for, what a proposal comes to, and what follows from the reply to it. What has
 //! ended well or is under way stays as it is: a piece that would change it is refused as every edit is.
 
+use crate::engine::budget::CapRoom;
 use crate::engine::run::Decider;
 use crate::engine::{
     Action, Actor, Cause, Event, Gate, GateKind, GateReply, HeldAt, Mark, NodeError, NodeFact, OPERATOR, REHEARSAL, Record, ReplanAnswer,
@@ -13,6 +14,10 @@ use serde_json::Value;
 impl Decider<'_> {
     /// Why no planner can be asked; `None` when one can.
     fn no_planner(&self) -> Option<String> {
+        // What planning takes in the middle of a run is reserved nowhere yet.
+        if self.budget().is_some_and(CapRoom::is_capped) {
+            return Some("the run has a budget, and what making a new plan takes isn't counted in it".to_owned());
+        }
         let model = self.settings().filter(|settings| !settings.rehearse).and_then(|settings| settings.model.as_deref());
         model
             .is_none_or(|model| [OPERATOR, REHEARSAL].contains(&model))

@@ -53,6 +53,19 @@ fn proposal() -> World {
 }
 
 #[test]
+fn under_a_budget_no_model_makes_a_new_plan_since_nothing_is_reserved_for_that() {
+    let mut nodes = plan(vec![agent("find", &[]), agent("book", &["find"])]);
+    nodes.budget.tokens = Some(100_000);
+    nodes.nodes[1].policy.on_failure = Some(OnFailure::Replan);
+    let mut world = World::new(nodes);
+    world.done("find", json!("three hotels"));
+    world.fail("book", ErrorKind::Permanent);
+    assert_eq!((world.states().as_str(), asked(&world)), ("find succeeded, book waiting", 0));
+    let refused = world.run.refusal(&Command::Replan { guidance: String::new() });
+    assert_eq!(refused.as_deref(), Some("the run has a budget, and what making a new plan takes isn't counted in it"));
+}
+
+#[test]
 fn a_failure_has_the_planner_propose_what_then_runs_and_nothing_that_is_done_runs_again() {
     let mut world = trip(Some(OnFailure::Replan), None);
     world.fail("book", ErrorKind::Permanent);
