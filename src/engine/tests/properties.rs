@@ -317,7 +317,8 @@ impl Player {
             (2, _) => GateReply::CancelBranch,
             (_, kind) if kind.question().is_some_and(|question| !question.options.is_empty()) => {
                 let options = kind.question().unwrap().options;
-                GateReply::Answer { value: json!(options[usize::from(how) % options.len()]) }
+                // Another one each time: who always retried would never be done.
+                GateReply::Answer { value: json!(options[(usize::from(how) + gate as usize) % options.len()]) }
             }
             (3, _) | (_, GateKind::Question { .. }) => GateReply::Answer { value: json!("left") },
             (4, _) => GateReply::Modify { payload },
