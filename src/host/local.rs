@@ -8,6 +8,7 @@ use super::{
     jobs::{Jobs, Kit},
     link,
     mcp::{kept_catalog, tools_of},
+    own_models::own_model,
     permission_log::PermissionLog,
     places::Folders,
     refusing::{findings, refuse, secret_values},
@@ -473,10 +474,6 @@ impl Shared {
     fn lock_sessions(&self) -> MutexGuard<'_, HashMap<RunId, RunSession>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn own_model(run: &Run) -> Option<String> {
-    run.settings().and_then(|settings| settings.model.clone())
 }
 
 /// What can't be carried out is told before anything is written; a run that is over goes on only by a verb.

@@ -1,5 +1,6 @@
 //! Models that a person chose for agents: where a plan names none, it gets them when it starts, so that it shows which it asks.
 
+use crate::engine::Run;
 use crate::engine::{OPERATOR, REHEARSAL};
 use crate::plan::{Dialect, Plan};
 use std::collections::BTreeMap;
@@ -20,4 +21,9 @@ pub(super) fn with_own_models(plan: &mut Plan, by_agent: &BTreeMap<String, Strin
             with_own_models(body, by_agent, model);
         }
     }
+}
+
+/// The model that a run was begun with.
+pub(super) fn own_model(run: &Run) -> Option<String> {
+    run.settings().and_then(|settings| settings.model.clone())
 }
