@@ -179,9 +179,16 @@ fn an_editor_borrows_the_terminal_and_gives_it_back() {
 #[test]
 fn another_size_is_drawn_as_if_it_had_always_been_so() {
     let program = machine();
-    let mut deck = planned(&program, (80, 24));
+    // What the plan will take comes a moment after the plan.
+    let calm = |size: (u16, u16)| {
+        let mut deck = planned(&program, size);
+        deck.send("jk").until("no message", |screen| !screen.contains("read the plan"));
+        deck.until("what it takes", |screen| size.1 < 24 || screen.contains("takes  ")).drawn();
+        deck
+    };
+    let mut deck = calm((80, 24));
     for size in [(120, 40), (200, 50), (40, 10), (80, 24)] {
-        let fresh = planned(&program, size).screen();
+        let fresh = calm(size).screen();
         deck.resize(size.0, size.1);
         deck.until(&format!("the screen of a fresh start at {size:?}"), |screen| screen == fresh);
         // There and back again before anything can be drawn: the terminal has lost text all the same.
