@@ -62,7 +62,7 @@ fn findings_stand_where_the_document_has_them_in_its_own_words() {
 #[test]
 fn a_slip_of_the_pen_in_a_fields_name_is_told_with_what_was_meant() {
     let program = Program::new();
-    let file = plan(&program, json!([{"id": "a", "value": 1}, {"id": "b", "value": 2, "lokcs": ["a"]}]));
+    let file = plan(&program, json!([{"id": "a", "value": 1}, {"id": "b", "value": 2, "lokcs": ["printer"]}]));
     let ended = program.run(&["validate", &file]).code(0);
     assert!(ended.out.contains("warning[unknown-field] nodes[1].lokcs: ") && ended.out.contains("`locks`"), "{ended}");
 }
