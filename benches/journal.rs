@@ -110,6 +110,7 @@ fn called(run: &RunId, calls: u32) -> Vec<Record> {
     let mut state = Run::default();
     let mut records = state.steps(&[create, Input::Command { command: Command::Start, by }], Time(0)).records;
     let call = ModelCall {
+        id: "m1".into(),
         model: "a-model".into(),
         provider: "a provider".into(),
         usage: TokenUsage::default(),

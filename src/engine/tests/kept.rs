@@ -41,6 +41,11 @@ fn forget_inside(run: &Run, node: &NodeId, ended: &mut BTreeSet<NodeId>, tokens:
     }
 }
 
+/// Whether what an event is about still is: nodes inside one that ran anew may be gone.
+fn is_there(run: &Run, event: &Event) -> bool {
+    !matches!(event, Event::Node { node_id, .. } if run.graph.find(node_id).is_none())
+}
+
 /// Everything that must hold of a whole journal.
 pub(super) fn check(world: &World) {
     check_inside(world);
@@ -50,7 +55,7 @@ pub(super) fn check(world: &World) {
     let mut gates: BTreeMap<GateId, Gate> = BTreeMap::new();
     let mut tokens: BTreeMap<EdgeId, bool> = BTreeMap::new();
     let run = &world.run;
-    for record in &world.records {
+    for record in world.records.iter().filter(|record| is_there(run, &record.event)) {
         if let Event::Node { node_id, fact: NodeFact::Completed { .. }, .. } = &record.event {
             let shape = &run.graph.nodes[run.graph.find(node_id).unwrap()];
             let reviewed = gates.values().any(|gate| gate.node == *node_id && decided.contains(&gate.id));
