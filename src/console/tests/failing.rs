@@ -109,7 +109,7 @@ fn pieces_of_a_new_plan_are_left_out_and_put_back_and_only_the_rest_is_taken() {
 
 #[test]
 fn a_person_asks_for_a_new_plan_with_words_and_is_told_why_not_where_one_is_on_its_way() {
-    let mut deck = Deck::running(120, 40);
+    let mut deck = failed(120, 40);
     deck.keys(":");
     deck.type_text("new plan for");
     deck.keys("enter");

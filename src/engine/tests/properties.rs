@@ -318,7 +318,7 @@ impl Player {
             (_, kind) if kind.question().is_some_and(|question| !question.options.is_empty()) => {
                 let options = kind.question().unwrap().options;
                 // Another one each time: who always retried would never be done.
-                GateReply::Answer { value: json!(options[(usize::from(how) + gate as usize) % options.len()]) }
+                GateReply::Answer { value: json!(options[(usize::from(how / 8) + gate as usize) % options.len()]) }
             }
             (3, _) | (_, GateKind::Question { .. }) => GateReply::Answer { value: json!("left") },
             (4, _) => GateReply::Modify { payload },
