@@ -139,7 +139,9 @@ impl ConditionReader {
                 (node_id, generation, at, self.attempt(node_id))
             }
             Event::Node { node_id, generation, fact: NodeFact::Returned { .. } } => {
-                self.returned.insert((node_id.clone(), *generation));
+                if !self.returned.insert((node_id.clone(), *generation)) {
+                    return;
+                }
                 (node_id, generation, Moment::After, self.attempt(node_id))
             }
             Event::Node { node_id, generation, fact: NodeFact::Completed { .. } } => {
