@@ -13,11 +13,14 @@ use crate::plan::{Catalog, Node};
 use crate::planner::{
     PlanSink, Planned,
     builtin::{self, Template, WorkspaceFacts},
-    model::{Ids, ModelPlanner, PlanningRequest, Surroundings, describe_workspace, is_small, plan_by_model},
+    model::{Ids, ModelPlanner, PastPlan, PlanningRequest, Surroundings, describe_workspace, is_small, plan_by_model},
 };
-use crate::store::PlanningRecord;
+use crate::store::{PlanningRecord, RunHistory, SimilarRun};
 use serde_json::Map;
 use std::sync::Arc;
+
+/// Past plans that a planner is shown at most.
+const PAST_PLANS: usize = 3;
 
 impl LocalHost {
     /// Makes a plan. It may have findings.
@@ -82,7 +85,8 @@ impl Shared {
         };
         let planner = planner(model.as_ref(), &known, &models, ids);
         let usable = usable(catalog.clone());
-        let surroundings = Surroundings { today: today(self.clock.now()), workspace: describe_workspace(facts, &wish.text) };
+        let past = if wish.on.is_none() && earlier.is_none() { self.past_plans(&wish.text).await } else { Vec::new() };
+        let surroundings = Surroundings { today: today(self.clock.now()), workspace: describe_workspace(facts, &wish.text), past };
         let nothing = Map::new();
         let request = PlanningRequest {
             text: wish.text.trim(),
@@ -116,6 +120,18 @@ impl Shared {
                 Err(problem)
             }
         })
+    }
+
+    /// Plans that worked here for similar requests. Without a history a plan is made all the same.
+    async fn past_plans(&self, request: &str) -> Vec<PastPlan> {
+        let (store, workspace, request) = (self.store.clone(), self.places.workspace.clone(), request.to_owned());
+        let found = tokio::task::spawn_blocking(move || RunHistory::open(&store)?.similar(&request, &workspace, PAST_PLANS)).await;
+        let found = found.unwrap_or_else(|_| Ok(Vec::new())).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the history can't be read");
+            Vec::new()
+        });
+        let plan = |run: SimilarRun| PastPlan { label: run.label(), request: run.request, outline: run.outline };
+        found.into_iter().map(plan).collect()
     }
 
     /// What planning took is on record also where no run follows.

@@ -39,7 +39,7 @@ pub(super) async fn replan(
     let planner = planner(&model, &known, models, Ids::Free);
     let catalog = usable(catalog);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
-    let surroundings = Surroundings { today: today(Time(now)), workspace: describe_workspace(&facts, &brief.plan.goal) };
+    let surroundings = Surroundings { today: today(Time(now)), workspace: describe_workspace(&facts, &brief.plan.goal), past: Vec::new() };
     let request = PlanningRequest {
         text: &brief.plan.goal,
         catalog: &catalog,

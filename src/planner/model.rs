@@ -84,6 +84,11 @@ pub struct PlanningRequest<'a> {
 }
 
 impl PlanningRequest<'_> {
+    /// Plans that worked for similar requests; none where a plan is changed.
+    fn past(&self) -> &[PastPlan] {
+        if self.before.is_some() { &[] } else { &self.surroundings.past }
+    }
+
     /// What makes this rival another one.
     fn way(&self) -> Option<&'static str> {
         let at = usize::try_from(self.rival.checked_sub(1)?).ok()?;
@@ -98,6 +103,18 @@ pub struct Surroundings {
     pub today: String,
     /// Lines about the workspace, each with its end.
     pub workspace: String,
+    /// Plans that worked for similar requests, the best first.
+    pub past: Vec<PastPlan>,
+}
+
+/// A plan that worked for a similar request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PastPlan {
+    /// Its run, with how it ended and what it took, for people.
+    pub label: String,
+    pub request: String,
+    /// A node a line.
+    pub outline: String,
 }
 
 /// Asks a model for a plan. The plan may still have findings.
@@ -151,6 +168,8 @@ struct PlanDraft {
     is_cut: bool,
     /// Edges that were added.
     remarks: Vec<String>,
+    /// The number of the past plan that the model says it follows.
+    follows: Option<usize>,
 }
 
 struct PlanningSession<'a> {
@@ -180,7 +199,7 @@ impl PlanningSession<'_> {
             if self.planner.taken().len() >= MOST_REQUESTS {
                 break;
             }
-            let answer = call::ask(self.planner, self.request.catalog, (&messages, ids, self.request.rival), self.sink).await?;
+            let answer = call::ask(self.planner, self.request, (&messages, ids), self.sink).await?;
             let broken = answer.cut.clone().filter(|error| error.kind != ModelErrorKind::Nonsense);
             let reason = answer.cut.as_ref().map(|error| error.message.clone());
             self.corrections += usize::from(round > 0);
@@ -216,20 +235,20 @@ impl PlanningSession<'_> {
     }
 
     fn draft(&mut self, answer: ModelAnswer, ids: Ids) -> PlanDraft {
-        let ModelAnswer { nodes, edges, cut } = answer;
+        let ModelAnswer { nodes, edges, follows, cut } = answer;
         let is_cut = cut.is_some();
         self.failure = cut.or(self.failure.take());
         if let Some(brief) = self.request.under_way {
             let said = prompt::as_answer(&Plan { nodes: nodes.clone(), edges: edges.clone(), ..Plan::default() }).to_string();
             let (plan, faults) = under_way::laid_over(brief, nodes, edges, self.request.catalog);
-            return PlanDraft { plan, said, ids, faults, is_cut, remarks: Vec::new() };
+            return PlanDraft { plan, said, ids, faults, is_cut, remarks: Vec::new(), follows: None };
         }
         let mut plan = Plan { goal: self.request.text.to_owned(), inputs: self.request.inputs.clone(), nodes, ..Plan::default() };
         edges::add_written(&mut plan, edges);
         let remarks = edges::add_implied(&mut plan);
         let faults = check::faults(&plan, self.request.catalog);
         let said = prompt::as_answer(&plan).to_string();
-        PlanDraft { plan, said, ids, faults, is_cut, remarks }
+        PlanDraft { plan, said, ids, faults, is_cut, remarks, follows }
     }
 
     /// Keeps the better draft: a plan without nodes is none; else fewer faults, else the later one.
@@ -245,7 +264,7 @@ impl PlanningSession<'_> {
 
     fn finish(self) -> Result<Planned, Box<(ModelError, Vec<ModelCall>)>> {
         let name = self.model_name();
-        let Some(PlanDraft { mut plan, said: _, ids, faults, is_cut, remarks: added }) = self.best else {
+        let Some(PlanDraft { mut plan, said: _, ids, faults, is_cut, remarks: added, follows }) = self.best else {
             let error = self.failure.unwrap_or_else(|| {
                 ModelError::new(ModelErrorKind::Nonsense, TryVerdict::Never, format!("{name} answered with a plan without any nodes"))
                     .hint("say more of what should be done, or choose a larger model")
@@ -261,7 +280,9 @@ impl PlanningSession<'_> {
             plan.goal = format!("{}; {}", before.goal.trim_end_matches(['.', ';']), self.request.text.trim());
             plan.inputs = before.inputs.clone().into_iter().chain(plan.inputs).collect();
         }
-        let mut remarks: Vec<String> = added.iter().take(EDGES_REMARKED).cloned().collect();
+        let followed = follows.and_then(|number| self.request.past().get(number.checked_sub(1)?));
+        let followed = followed.map(|past| format!("it follows the plan of {}", past.label));
+        let mut remarks: Vec<String> = followed.into_iter().chain(added.iter().take(EDGES_REMARKED).cloned()).collect();
         if added.len() > EDGES_REMARKED {
             remarks.push(format!("{} more edges were added for references", added.len() - EDGES_REMARKED));
         }

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use super::{ModelPlanner, read, scan, schema, schema::Ids};
+use super::{ModelPlanner, PlanningRequest, read, scan, schema, schema::Ids};
 use crate::engine::{ModelCall, TokenUsage};
 use crate::models::{ChatAnswer, ChatMessage, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, tokens};
-use crate::plan::{Catalog, Edge, Node};
+use crate::plan::{Edge, Node};
 use crate::planner::PlanSink;
 
 /// Most tokens of an answer: of `MOST_FREE` nodes with some thinking before, and of a few short ones.
@@ -21,6 +21,8 @@ pub(super) struct ModelAnswer {
     pub nodes: Vec<Node>,
     /// Its `edges`, for models that write them apart.
     pub edges: Vec<Edge>,
+    /// The number of the past plan that it follows, as it says.
+    pub follows: Option<usize>,
     /// Why it ended before its end.
     pub cut: Option<ModelError>,
 }
@@ -31,15 +33,15 @@ pub(super) struct ModelAnswer {
 /// When nothing came that could be a plan.
 pub(super) async fn ask(
     planner: &ModelPlanner<'_>,
-    catalog: &Catalog,
-    (messages, ids, rival): (&[ChatMessage], Ids, u32),
+    wanted: &PlanningRequest<'_>,
+    (messages, ids): (&[ChatMessage], Ids),
     sink: &mut dyn PlanSink,
 ) -> Result<ModelAnswer, ModelError> {
     let request = ChatRequest {
         model: planner.name.to_owned(),
         messages: messages.to_vec(),
-        schema: Some(schema::plan_schema(catalog, ids)),
-        settings: settings(&planner.settings, ids, rival),
+        schema: Some(schema::plan_schema(wanted.catalog, ids, wanted.past().len())),
+        settings: settings(&planner.settings, ids, wanted.rival),
         ..ChatRequest::default()
     };
     let mut bill = Bill {
@@ -77,7 +79,7 @@ pub(super) async fn ask(
     match outcome {
         Ok(reply) => {
             bill.answered(&reply);
-            Ok(ModelAnswer { nodes, edges: read::edges(&reply.text), cut: None })
+            Ok(ModelAnswer { nodes, edges: read::edges(&reply.text), follows: read::follows(&reply.text), cut: None })
         }
         Err(error) => {
             use ModelErrorKind::{CutStream, Nonsense, Refused, Timeout};

@@ -78,7 +78,7 @@ mod tests {
         let tools = crate::tools::ToolRegistry::builtin(&crate::tools::ToolsConfig::default()).unwrap();
         for catalog in [Catalog { tools: tools.infos(), ..catalog() }, catalog(), Catalog { tools: tools.infos(), ..Catalog::default() }] {
             for (ids, example) in [(Ids::Free, long(&catalog)), (Ids::Positional, short(&catalog, &["n1", "n2", "n3"]))] {
-                let schema = plan_schema(&catalog, ids).schema;
+                let schema = plan_schema(&catalog, ids, 0).schema;
                 let allowed = jsonschema::validator_for(&schema).unwrap();
                 let errors: Vec<String> = allowed.iter_errors(&example).map(|error| error.to_string()).collect();
                 // Small models get no questions to write where there are tools.

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 
 use super::schema::{Ids, POSITIONAL};
-use super::{PlanningRequest, arguments, example, under_way};
+use super::{PastPlan, PlanningRequest, arguments, example, under_way};
 use crate::models::ChatMessage;
 use crate::plan::{Catalog, Plan, dialect, native};
+use crate::text::Plain;
 
 /// The longest description of a tool or an agent that is passed on.
 const DESCRIPTION: usize = 240;
@@ -98,6 +99,7 @@ pub(super) fn messages(request: &PlanningRequest<'_>, ids: Ids) -> Vec<ChatMessa
     line(&mut system, format_args!("\nToday is {}.", known.today));
     system.push_str(&known.workspace);
     inputs(&mut system, request);
+    past(&mut system, request.past());
     let mut messages = Vec::new();
     if is_free {
         line(&mut system, format_args!("\nAn example of the form, for \"{}\":\n{}", example::LONG_REQUEST, example::long(request.catalog)));
@@ -144,6 +146,22 @@ pub(super) fn correction(faults: &[String]) -> ChatMessage {
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     // Writing to a String can't fail.
     writeln!(text, "{line}").unwrap_or_default();
+}
+
+/// Plans that worked here before, without keys that somebody once typed.
+fn past(system: &mut String, plans: &[PastPlan]) {
+    if plans.is_empty() {
+        return;
+    }
+    system.push_str(
+        "\nPlans that worked here for similar requests, as material: follow one where it fits this request, and give its number as `follows` \
+         beside `nodes`; 0 where you follow none.\n",
+    );
+    for (number, plan) in plans.iter().enumerate() {
+        let safe = |text: &str, most| clip(Plain::summary(text).as_str(), most);
+        line(system, format_args!("{}. \"{}\": {}", number + 1, safe(&plan.request, INPUT), plan.label));
+        plan.outline.lines().for_each(|node| line(system, format_args!("   {}", safe(node, DESCRIPTION))));
+    }
 }
 
 fn inputs(system: &mut String, request: &PlanningRequest<'_>) {
@@ -201,7 +219,8 @@ mod tests {
 
     fn prompt(ids: Ids, before: Option<&Plan>) -> Vec<ChatMessage> {
         let inputs = json!({"city": "Paris"});
-        let surroundings = Surroundings { today: "Friday, 2026-03-06".into(), workspace: "The workspace holds: docs/, a.csv.\n".into() };
+        let surroundings =
+            Surroundings { today: "Friday, 2026-03-06".into(), workspace: "The workspace holds: docs/, a.csv.\n".into(), past: Vec::new() };
         let request = PlanningRequest {
             text: "go",
             catalog: &catalog(),

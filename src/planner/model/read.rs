@@ -36,6 +36,12 @@ pub(super) fn node(value: &Value, position: usize) -> Option<Node> {
     Some(Node { id: NodeId::new(id.trim()), kind: node_kind(object), depends_on, entry: false, exit: false, policy, ext })
 }
 
+/// The number of the past plan that a whole answer says it follows.
+pub(super) fn follows(answer: &str) -> Option<usize> {
+    let value = json::find(answer).and_then(|text| serde_json::from_str::<Value>(text).ok())?;
+    value.get("follows")?.as_u64().and_then(|number| usize::try_from(number).ok())
+}
+
 /// The `edges` of a whole answer.
 pub(super) fn edges(answer: &str) -> Vec<Edge> {
     let value: Value = json::find(answer).and_then(|text| exact_json(text).ok()).unwrap_or_default();

@@ -25,13 +25,19 @@ pub(super) const POSITIONAL: std::ops::RangeInclusive<usize> = 2..=5;
 const TITLE: usize = 60;
 const TEXT: usize = 300;
 
-pub(super) fn plan_schema(catalog: &Catalog, ids: Ids) -> OutputSchema {
+/// `past`: how many past plans are shown, of which the plan may follow one.
+pub(super) fn plan_schema(catalog: &Catalog, ids: Ids, past: usize) -> OutputSchema {
     let mut schema = Shapes::new(catalog, ids);
     let nodes = match ids {
         Ids::Free => json!({"type": "array", "maxItems": MOST_FREE, "items": {"anyOf": schema.free()}}),
         Ids::Positional => json!({"anyOf": POSITIONAL.map(|length| schema.positional(length)).collect::<Vec<_>>()}),
     };
-    let plan = json!({"type": "object", "properties": {"nodes": nodes}, "required": ["nodes"], "additionalProperties": false, "$defs": schema.definitions});
+    let mut plan = json!({"type": "object", "properties": {"nodes": nodes}, "required": ["nodes"], "additionalProperties": false, "$defs": schema.definitions});
+    if past > 0 {
+        // After the nodes, which are shown as they come.
+        plan["properties"]["follows"] = json!({"type": "integer", "enum": (0..=past).collect::<Vec<_>>()});
+        plan["required"] = json!(["nodes", "follows"]);
+    }
     OutputSchema { name: "plan".to_owned(), schema: plan }
 }
 
@@ -149,7 +155,7 @@ mod tests {
     use crate::planner::model::tests::catalog;
 
     fn accepts(ids: Ids, nodes: &Value) -> bool {
-        jsonschema::validator_for(&plan_schema(&catalog(), ids).schema).unwrap().is_valid(&json!({ "nodes": nodes }))
+        jsonschema::validator_for(&plan_schema(&catalog(), ids, 0).schema).unwrap().is_valid(&json!({ "nodes": nodes }))
     }
 
     #[test]
@@ -192,8 +198,9 @@ mod tests {
     #[test]
     fn without_agents_or_tools_the_other_works_remain() {
         let empty = Catalog::default();
-        let accepts =
-            |ids, nodes: Value| jsonschema::validator_for(&plan_schema(&empty, ids).schema).unwrap().is_valid(&json!({ "nodes": nodes }));
+        let accepts = |ids, nodes: Value| {
+            jsonschema::validator_for(&plan_schema(&empty, ids, 0).schema).unwrap().is_valid(&json!({ "nodes": nodes }))
+        };
         let ask = |at: usize, sources: &[&str]| json!({"id": format!("n{at}"), "title": "t", "ask": "x", "depends_on": sources});
         assert!(accepts(Ids::Free, json!([ask(1, &[])])));
         assert!(accepts(Ids::Positional, json!([ask(1, &[]), ask(2, &["n1"])])));

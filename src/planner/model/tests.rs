@@ -319,3 +319,46 @@ async fn every_request_has_a_cap_and_a_low_temperature() {
     let settings = &outcome.asked[0].settings;
     assert!(settings.max_tokens.is_some() && settings.temperature.is_some_and(|temperature| temperature < 0.5), "{settings:?}");
 }
+
+#[tokio::test]
+async fn a_model_sees_the_plans_that_worked_for_similar_requests_and_says_which_one_it_follows() {
+    const KEY: &str = "sk-proj-abcdefghij1234567890";
+    let mut answer = json!({"nodes": [node("a", "writer", &[])]});
+    answer["follows"] = json!(2);
+    let model = Scripted { answers: Mutex::new(vec![says(&answer)].into()), asked: Mutex::default() };
+    let (prices, settings) = (Prices::shipped(), ModelSettings::default());
+    let planner = ModelPlanner { model: &model, name: "gpt-4o", settings, prices: &prices, ids: Ids::Free, taken: Mutex::default() };
+    let (catalog, inputs) = (catalog(), Map::new());
+    let past = |label: &str| PastPlan {
+        label: label.into(),
+        request: format!("Plan a trip to Rome with {KEY}"),
+        outline: format!("find (writer): Find {KEY}"),
+    };
+    let past = vec![past("run `1` (succeeded, $0.01)"), past("run `2` (succeeded, $0.02)")];
+    let surroundings = Surroundings { past, ..Surroundings::default() };
+    let (text, before, rival) = ("Plan a trip to Paris", None, 0);
+    let request = PlanningRequest {
+        text,
+        catalog: &catalog,
+        inputs: &inputs,
+        surroundings: &surroundings,
+        before,
+        rival,
+        under_way: None,
+        after: None,
+    };
+    let planned = plan_by_model(&planner, &request, &mut Told::default()).await.unwrap();
+    assert_eq!(planned.remarks, ["it follows the plan of run `2` (succeeded, $0.02)"]);
+    let asked = &model.asked.lock().unwrap()[0];
+    let ChatMessage::System { content } = &asked.messages[0] else { panic!("{asked:?}") };
+    assert!(
+        content.contains("1. \"Plan a trip to Rome with [redacted]\": run `1` (succeeded, $0.01)\n   find (writer): Find [redacted]\n"),
+        "{content}"
+    );
+    assert!(!content.contains(KEY), "a key that was typed once goes nowhere");
+    let schema = &asked.schema.as_ref().unwrap().schema;
+    assert_eq!((&schema["required"], &schema["properties"]["follows"]["enum"]), (&json!(["nodes", "follows"]), &json!([0, 1, 2])));
+    let nothing = plan(vec![says(&json!({"nodes": [node("a", "writer", &[])], "follows": 1}))]).await;
+    assert_eq!(nothing.planned.unwrap().remarks, [""; 0], "there was none to follow");
+    assert!(!nothing.asked[0].schema.as_ref().unwrap().schema.to_string().contains("follows"));
+}

@@ -243,11 +243,13 @@ async fn the_most_similar_requests_that_worked_come_first_and_a_forgotten_one_is
         "Count the lines of all Rust files",
         "Summarize the sales reports",
         "Summarize the weather",
+        "Summarize the sales report of a file",
     ];
     for (number, request) in requests.into_iter().enumerate() {
         let id = RunId(format!("run-{number}"));
         let mut records = run(&mut world, &id, steady);
-        if let Event::RunCreated { plan, .. } = &mut records[0].event {
+        if let Event::RunCreated { plan, settings, .. } = &mut records[0].event {
+            settings.private_request = request.ends_with("of a file");
             plan.goal = request.into();
             plan.nodes[0].id = NodeId::new(format!("n{number}"));
         }
@@ -264,7 +266,7 @@ async fn the_most_similar_requests_that_worked_come_first_and_a_forgotten_one_is
     assert_eq!(found(&history, "/elsewhere"), [""; 0], "requests of other workspaces stay there");
     history.forget(&[RunId("run-0".into()), RunId("run-2".into())]).unwrap();
     assert_eq!(found(&RunHistory::open(&store).unwrap(), "/w"), [""; 0]);
-    assert_eq!(history.stats(Time(0)).unwrap().runs, 2);
+    assert_eq!(history.stats(Time(0)).unwrap().runs, 3);
     let raw = std::fs::read(RunHistory::file(home.path())).unwrap();
     assert!(!raw.windows(5).any(|bytes| bytes == b"March"), "nothing of it is left in the file");
 }
