@@ -136,6 +136,11 @@ pub enum Subcommand {
     /// Also how much of it went into attempts that failed, and into results that were made again. Tokens are those that servers report; a
     /// figure that was counted here has a `~`, an unknown price a `?`.
     Cost(CostArgs),
+    /// List results that later runs take, say why, or delete them
+    ///
+    /// A result is taken where all that went into it is the same: the task, the results before it, the agent, its tools and model, and
+    /// the files that it read. `dagdeck run --no-cache` does all work anew.
+    Cache(super::CacheArgs),
     /// Show how agents and models did in past runs, and what they took
     Stats(super::StatsArgs),
     /// List what past runs suggest, and take or dismiss it
@@ -256,6 +261,8 @@ pub struct RunArgs {
     pub partial: bool,
     #[command(flatten)]
     pub caps: BudgetArgs,
+    #[command(flatten)]
+    pub cache: super::CachingArgs,
     /// Of a request that can be read in several ways, run the reading of this number
     #[arg(long, value_name = "NUMBER", conflicts_with = "partial")]
     pub reading: Option<usize>,

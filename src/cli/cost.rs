@@ -5,7 +5,7 @@ use super::{
     ls::{GOAL_COLUMNS, short},
 };
 use crate::{
-    engine::{EXPENSE_EVENTS, Expense, ModelCall, RunId, Spent, SpentFor, Time, Totals, expenses},
+    engine::{EXPENSE_EVENTS, Expense, ModelCall, RunId, Spent, SpentFor, Time, Totals, expenses, saved},
     host::{Clock, SystemClock},
     store::{PlanningRecord, RunFilter, RunRow, Store},
     text::{Plain, count, counted},
@@ -38,6 +38,9 @@ pub fn cost(args: &CostArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
         bill.table(by, io)?;
         bill.say_what_was_lost(io);
     }
+    if bill.saved.model_calls > 0 {
+        io.say(&format!("the cache saved {}; `dagdeck cache why RUN` says where", bill.saved.label()));
+    }
     if bill.imported > 0 {
         io.say(&format!("{} left out: what was read from a file was spent elsewhere", counted(bill.imported, "run")));
     }
@@ -48,6 +51,8 @@ pub fn cost(args: &CostArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
 struct Bill {
     lines: Vec<BillLine>,
     imported: usize,
+    /// What results took that were taken from the cache.
+    saved: Spent,
 }
 
 struct BillLine {
@@ -65,12 +70,13 @@ impl Bill {
         let imported = if named.is_some() { 0 } else { all - runs.len() };
         // A run that ended before is not read at all.
         runs.retain(|run| run.finished().is_none_or(|end| end >= since));
-        let mut lines = Vec::new();
+        let (mut lines, mut cached) = (Vec::new(), Spent::default());
         for run in runs {
             let records = store.records_of(&run.run, &EXPENSE_EVENTS)?;
+            cached.add(saved(&records, since));
             lines.extend(expenses(&records).into_iter().map(|expense| BillLine { run: Some(run.clone()), expense }));
         }
-        let mut bill = Self { lines, imported };
+        let mut bill = Self { lines, imported, saved: cached };
         if named.is_none() {
             bill.add_plannings(PlanningRecord::all(&place.places.home, &place.places.workspace));
         }
@@ -137,6 +143,9 @@ impl Bill {
                 io.say(&format!("{share} ({}) {words}", part.label()));
             }
         }
+        if all.tokens.cached > 0 {
+            io.say(&format!("{} prompt tokens were read from the providers' own caches", count(all.tokens.cached)));
+        }
         if all.unpriced {
             io.say("?: a price is unknown, so the dollars are not all; `[models.prices]` in config.toml sets it");
         }
@@ -159,6 +168,7 @@ impl Bill {
             "by": <&str>::from(by), "rows": rows, "total": figures(&self.sum(None)),
             "failed_attempts": figures(&self.sum(Some(SpentFor::FailedAttempt))),
             "replaced_results": figures(&self.sum(Some(SpentFor::ReplacedResult))),
+            "saved_by_cache": figures(&self.saved),
             "imported_runs_left_out": self.imported,
         })
     }

@@ -17,7 +17,7 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
         ],
     ),
     ("Look", &["show", "why", "trace", "replay"]),
-    ("Runs and files", &["ls", "cost", "stats", "suggestions", "audit", "export", "import", "forget", "prune"]),
+    ("Runs and files", &["ls", "cost", "cache", "stats", "suggestions", "audit", "export", "import", "forget", "prune"]),
     ("Settings", &["agents", "tools", "models", "trust", "permissions", "doctor", "completions", "man"]),
 ];
 

@@ -8,6 +8,8 @@ mod audit_args;
 mod branch;
 mod breaks;
 mod budget_args;
+mod cache;
+mod cache_args;
 mod console;
 mod context;
 mod cost;
@@ -63,6 +65,7 @@ pub use args::{
 };
 pub use audit_args::AuditArgs;
 pub use budget_args::BudgetArgs;
+pub use cache_args::{CacheAction, CacheArgs, CacheClearArgs, CacheWhyArgs, CachingArgs};
 pub use context::CliContext;
 use context::block_on;
 pub use cost_args::{CostArgs, CostBy};
@@ -216,6 +219,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Ls(args)) => ls::ls(args, &place()?, io),
         Some(Subcommand::Prune(args)) => prune::prune(args, &place()?, io),
         Some(Subcommand::Audit(args)) => audit::audit(args, &place()?, io),
+        Some(Subcommand::Cache(args)) => cache::cache(args, &place()?, io),
         Some(Subcommand::Cost(args)) => cost::cost(args, &place()?, io),
         Some(Subcommand::Stats(args)) => stats::stats(args, &place()?, io),
         Some(Subcommand::Suggestions(args)) => suggestions::suggestions(args, &place()?, io),

@@ -74,7 +74,14 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let mut stop = headless::signals();
     let ended = {
         let mut printer = headless::Printer { json: args.json, io: &mut *io };
-        let new = NewRun { plan: document.plan, private_inputs, private_request, planning: document.planning, ..NewRun::default() };
+        let new = NewRun {
+            plan: document.plan,
+            private_inputs,
+            private_request,
+            planning: document.planning,
+            caching: args.cache.caching(),
+            ..NewRun::default()
+        };
         let ended = host.run_headless(new, &flags, &mut stop, &mut |record| printer.print(record)).await?;
         headless::cancel_if_asked(ended, &host, &mut stop, &mut printer).await?
     };

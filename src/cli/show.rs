@@ -161,7 +161,7 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun, interrupted: bool) -> Value
         })
         .collect();
     json!({
-        "id": id, "state": node.state.word(), "final": run.is_final(id), "interrupted": interrupted, "reason": run.reason(id), "result": node.result, "mark": node.mark, "notes": lineage.notes, "model": lineage.model, "private": lineage.private,
+        "id": id, "state": node.state.word(), "final": run.is_final(id), "interrupted": interrupted, "reason": run.reason(id), "result": node.result, "mark": node.mark, "notes": lineage.notes, "model": lineage.model, "private": lineage.private, "cached": lineage.cached,
         "error": node.error, "generation": node.generation, "stale": node.stale.as_ref().map(Cause::message), "attempts": node.attempt,
         "started_at": node.span.started, "finished_at": node.span.finished, "tokens": spent.tokens.total(), "estimated": spent.estimated, "cost_usd": spent.known_cost(),
         "metadata": {
@@ -338,6 +338,9 @@ fn print_node(
     let reason = run.reason(id);
     if !reason.is_empty() {
         io.line(&format!("  {}", Plain::line(&reason)))?;
+    }
+    if let Some(source) = &node.lineage.cached {
+        io.line(&format!("  cached {}", Plain::line(&source.message())))?;
     }
     for note in &node.lineage.notes {
         io.line(&format!("  note: {}", Plain::line(&note.text)))?;

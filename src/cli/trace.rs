@@ -62,6 +62,7 @@ fn print(trace: &Trace, row: &TraceRow, io: &mut Io<'_>) -> Result<(), CliError>
 fn made(step: &TraceStep) -> String {
     let made = &step.made;
     let mut words = vec![made.by.clone(), step.state.to_owned()];
+    words.extend(step.cached.as_ref().map(|_| "cached".to_owned()));
     words.extend(step.mark.as_ref().map(|mark| mark.as_str().to_owned()));
     words.extend((!made.models.is_empty()).then(|| made.models.join(", ")));
     words.extend((made.attempts > 1).then(|| format!("{} attempts", made.attempts)));
@@ -73,7 +74,7 @@ fn made(step: &TraceStep) -> String {
 }
 
 fn details(step: &TraceStep) -> Vec<String> {
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = step.cached.iter().map(|source| format!("cached {}", source.message())).collect();
     let brief = |text: &str| Plain::summary(text).truncate(RESULT_COLUMNS).into_string();
     let has_failed = [NodeState::Failed, NodeState::FailedSafe].iter().any(|state| state.word() == step.state);
     let gave = if has_failed { "error:" } else { "gave" };

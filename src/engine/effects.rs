@@ -96,6 +96,7 @@ impl RunState {
                     job: Box::new(job.clone()),
                     deps: self.material(ix, job),
                     approved: self.flows[ix].gates.approval.is_some(),
+                    cache: self.cache_use(ix, attempt, job),
                 };
                 let timer = self
                     .limit_ms(ix)

@@ -1,9 +1,9 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a view of them.
 
 use super::{
-    Action, Actor, BreakId, Cause, EdgeId, EventTrait, FailedTry, Gate, GateId, GateReply, HeldAt, HeldCall, Job, Mark, MessageRole,
-    ModelCall, ModelSlots, Moment, NodeError, Outcome, ReplanTrigger, RunId, RunSettings, SearchMark, SkippedBy, StopSignal, Time,
-    ToolCall, ToolReport, Topic, cause::sentence,
+    Action, Actor, BreakId, CachedResult, Cause, EdgeId, EventTrait, FailedTry, Gate, GateId, GateReply, HeldAt, HeldCall, Job, Mark,
+    MessageRole, ModelCall, ModelSlots, Moment, NodeError, Outcome, ReplanTrigger, RunId, RunSettings, SearchMark, SkippedBy, StopSignal,
+    Time, ToolCall, ToolReport, Topic, cause::sentence,
 };
 use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
@@ -289,6 +289,9 @@ pub enum NodeFact {
     PlanWanted { why: String },
     /// Something to know of its result, in a word or two and as a sentence: what was cut of its context, a limit that was passed.
     Noted { label: String, text: String },
+    /// The result of the attempt is one that an earlier run made of the same work; it follows.
+    #[serde(rename = "node_cached")]
+    Cached { source: Box<CachedResult> },
     /// A breakpoint keeps a node.
     BreakHit {
         /// Which breakpoint; absent when the plan's own `breakpoint` does.
@@ -334,7 +337,7 @@ impl NodeFact {
             Self::ModelCalled { .. } => (Topic::Call(node), &[Reports]),
             Self::Message { .. } | Self::Output { .. } => (Topic::Text(node), &[Reports]),
             Self::Thought { .. } => (Topic::Text(node), &[Reports, Unlisted]),
-            Self::Noted { .. } | Self::PlanWanted { .. } => (Topic::Call(node), &[Printed, Reports]),
+            Self::Cached { .. } | Self::Noted { .. } | Self::PlanWanted { .. } => (Topic::Call(node), &[Printed, Reports]),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! `Input`, `Command`, `Effect`, `Job`: what the world reports to a run, what people ask of it, and what it asks of the world. Plain data.
 
 use super::{
-    Action, Actor, Cause, DataSource, Done, FailedTry, FileAccess, GateId, GateReply, MessageRole, ModelCall, ModelSlots, NodeError,
-    NodeState, Outgoing, ReplanAnswer, RunId, RunSettings, StopSignal, Time, ToolCall, ToolReport, UnfinishedAnswer,
+    Action, Actor, CachedResult, Cause, DataSource, Done, FailedTry, FileAccess, GateId, GateReply, MessageRole, ModelCall, ModelSlots,
+    NodeError, NodeState, Outgoing, ReplanAnswer, RunId, RunSettings, StopSignal, Time, ToolCall, ToolReport, UnfinishedAnswer,
 };
 use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict, limits::AgentLimits};
 use serde::{Deserialize, Serialize};
@@ -54,6 +54,8 @@ impl WorkerFact {
 pub enum WorkerFact {
     /// The work ended well.
     Done(Done),
+    /// The result that follows is one that an earlier run made of the same work.
+    Cached(Box<CachedResult>),
     /// It failed, and gave nothing.
     Failed(NodeError),
     /// The work failed at a limit, and returned what it had.
@@ -167,6 +169,8 @@ pub enum Effect {
         deps: Vec<Dep>,
         /// Whether a gate has already approved this exact payload.
         approved: bool,
+        /// Absent: no earlier result is taken, and nobody takes this one later.
+        cache: Option<CacheUse>,
     },
     /// Stop a worker; it answers `Aborted` or with what it had.
     Abort { node: NodeId, generation: u32, attempt: u32 },
@@ -178,6 +182,17 @@ pub enum Effect {
     UseModel { model: String },
     /// Ask the planner for a new plan, by what the run is now; it answers with `Input::Replanned`.
     Replan { number: u32 },
+}
+
+/// How the result of an attempt may come from the cache, and become a part of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CacheUse {
+    /// How old a result may be in seconds, where the plan says so.
+    pub ttl_s: Option<f64>,
+    /// Whether an earlier result may be taken: what a person lets run again is made anew, and so is all that a branch comes to.
+    pub reads: bool,
+    /// Whether what the node sends out would be asked about.
+    pub asks_to_send: bool,
 }
 
 /// The answer to a worker's `ModelAsked`, `ModelTryFailed`, `ToolAsked` or `QuestionAsked`.

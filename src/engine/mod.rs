@@ -6,6 +6,7 @@ mod agent_job;
 mod branch;
 mod budget;
 mod by_index;
+mod cached;
 mod cause;
 mod decide;
 mod effects;
@@ -31,6 +32,7 @@ mod report;
 mod resolve;
 mod route;
 mod run;
+mod run_id;
 mod state;
 mod step;
 mod stop_signal;
@@ -53,18 +55,19 @@ pub use gate::{
     ReplanTrigger, form_has_option,
 };
 pub use held::{HeldCall, NextCall};
-pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
+pub use input::{AgentJob, Answer, CacheUse, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
 pub use mark::Mark;
 pub use privacy::PLANNED_BY;
-pub use record::{EdgeId, ModelSlots, Outcome, Record, RunId, RunSettings, short_name};
+pub use record::{EdgeId, ModelSlots, Outcome, Record, RunSettings};
 pub use rehearse::{AUTO, OPERATOR, REHEARSAL, REHEARSED};
 pub use renames::{NewNames, Renames, carry};
 pub use replan::{ReplanAnswer, ReplanPiece, ReplanUnderWay};
 pub use report::{
-    DataSource, Done, ErrorKind, FileAccess, MessageRole, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, TryVerdict,
+    CachedResult, DataSource, Done, ErrorKind, FileAccess, MessageRole, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, TryVerdict,
     UnfinishedAnswer, WorkSpan,
 };
 pub use run::RunState;
+pub use run_id::{RunId, short_name};
 pub use state::{EdgeState, Inside, Lineage, NodeRun, NodeState, ResultNote, SkippedBy, Spent, StateGroup};
 pub use step::Batch;
 pub use stop_signal::StopSignal;
@@ -81,7 +84,7 @@ pub use views::estimate::{
     BrokenCap, Calibration, Estimate, EstimateBand, EstimateBasis, EstimateScore, EstimateSources, FEWEST_CASES, Forecast, Measure,
     NodeEstimate, PastCase, PastCases, PriceOf,
 };
-pub use views::expense::{EXPENSE_EVENTS, Expense, SpentFor, expenses};
+pub use views::expense::{EXPENSE_EVENTS, Expense, SpentFor, expenses, saved};
 pub use views::impact::{Impact, NodeImpact};
 pub use views::outline::WayOut;
 pub use views::past::{AttemptOutcome, PAST_EVENTS, PastAttempt, PastRun, WorkerSort, goal_sort};

@@ -1,19 +1,9 @@
 //! `Record`: an event with its place in a run, and what a run is named, keeps from its start, and ends as.
 
-use super::{Event, ModelCall, Spent, Time};
+use super::{Event, ModelCall, RunId, Spent, Time};
 use crate::plan::{Catalog, limits::AgentLimits};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-/// Names a run; a UUID v7 as text, so that names sort by time.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct RunId(pub String);
-
-/// The end of a run's name: enough to tell runs apart, and accepted wherever a run is named.
-pub fn short_name(run: &str) -> &str {
-    run.char_indices().rev().nth(7).map_or(run, |(at, _)| &run[at..])
-}
 
 /// Slot of an edge within its run: those of the plan first (`Plan::edges` in order, then `depends_on` in node order), then those of bodies
 /// and of edits as they came. Never used again.

@@ -1,8 +1,8 @@
 //! What a node's work reports besides its result: lineage, tokens, errors. Field names are those of seed 000.
 
-use super::Mark;
-use super::Time;
 pub use super::usage::TokenUsage;
+use super::{Mark, RunId, Spent, Time};
+use crate::plan::NodeId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -210,4 +210,24 @@ impl WorkSpan {
 /// A value that is written is there, null too.
 pub(super) fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(value).map(Some)
+}
+
+/// A result that an earlier run made of the same work, and how it came about there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CachedResult {
+    /// The run that made it, and its node there.
+    pub run: RunId,
+    pub node: NodeId,
+    pub made: Time,
+    /// What it took then: so much is saved.
+    pub spent: Spent,
+    /// The model that made it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Whether private data went into it.
+    pub private: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileAccess>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<DataSource>,
 }

@@ -317,7 +317,7 @@ impl RunState {
             model: lineage.model.clone(),
             sources: lineage.sources.clone(),
             files: lineage.files.clone(),
-            tokens: lineage.spent.tokens.total(),
+            tokens: lineage.cached.as_ref().map_or(lineage.spent, |cached| cached.spent).tokens.total(),
         }
     }
 

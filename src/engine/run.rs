@@ -25,6 +25,8 @@ pub(super) struct RunCreation {
     pub run: RunId,
     pub settings: RunSettings,
     pub by: Actor,
+    /// Whether it left another run, whose events it keeps.
+    pub branched: bool,
 }
 
 /// A gate and how it ended.

@@ -1,7 +1,8 @@
 //! `NodeState` and `NodeRun`: the state of one node of a run. Read by views; changed only by `Run::evolve`.
 
 use super::{
-    Cause, DataSource, FileAccess, GateId, Mark, ModelCall, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan, result_text,
+    CachedResult, Cause, DataSource, FileAccess, GateId, Mark, ModelCall, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan,
+    result_text,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -185,9 +186,11 @@ pub struct NodeRun {
 }
 
 impl NodeRun {
-    /// Why its result is no plain one, in a word or two: a person gave it, a limit cut it short. That it is rehearsed, its state says.
+    /// Why its result is no plain one, in a word or two: a person gave it, a limit cut it short, an earlier run made it. That it is
+    /// rehearsed, its state says.
     pub fn mark_label(&self) -> Option<String> {
-        let mark = self.mark.as_ref().filter(|_| self.state != NodeState::Rehearsed)?;
+        let cached = || self.lineage.cached.as_ref().map(|_| "cached".to_owned());
+        let Some(mark) = self.mark.as_ref().filter(|_| self.state != NodeState::Rehearsed) else { return cached() };
         let done = self.result.as_deref().is_none_or(Value::is_null);
         Some(if *mark == Mark::Overridden && done { "marked done".to_owned() } else { mark.label() })
     }
@@ -229,7 +232,8 @@ impl EdgeState {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Spent {
     /// Tokens of its model calls.
     pub tokens: TokenUsage,
@@ -303,6 +307,25 @@ pub struct Lineage {
     pub acted: bool,
     /// What to know of its result.
     pub notes: Vec<ResultNote>,
+    /// The earlier result that was taken in place of work.
+    pub cached: Option<Box<CachedResult>>,
+}
+
+impl Lineage {
+    /// An attempt starts: private data may reach it.
+    pub(super) fn begin(&mut self, private: bool) {
+        self.private |= private;
+        self.cached = None;
+    }
+
+    /// An earlier result was taken: it keeps its marks.
+    pub(super) fn take_over(&mut self, source: &CachedResult) {
+        self.private |= source.private;
+        self.model.clone_from(&source.model);
+        self.files.clone_from(&source.files);
+        self.sources.clone_from(&source.sources);
+        self.cached = Some(Box::new(source.clone()));
+    }
 }
 
 /// Something to know of a result: what was cut of its context, a limit that was passed.

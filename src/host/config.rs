@@ -3,6 +3,7 @@
 //! A project's file comes with whatever was cloned, so it may choose looks and models' names and narrow what is allowed; it can't
 //! allow more, run a command, change what a key does, or say where keys and prompts go.
 
+use super::cache_config::CacheConfig;
 use crate::files;
 use crate::models::config::ModelsConfig;
 use crate::plan::{
@@ -63,6 +64,7 @@ pub struct Config {
     pub permissions: PermissionConfig,
     pub tools: ToolsConfig,
     pub limits: LimitsConfig,
+    pub cache: CacheConfig,
     pub console: ConsoleConfig,
 }
 
@@ -212,10 +214,12 @@ impl ConfigFile {
             let hint = "fix the list; docs/tools.md says what rules can be about".to_owned();
             return Err(ConfigError { file: self.file.clone(), line: self.line_of("permissions"), message: error.to_string(), hint });
         }
-        let Some((setting, why)) = config.limits.fault() else { return Ok(config) };
+        let faults = [("limits", config.limits.fault()), ("cache", config.cache.fault())];
+        let found = faults.into_iter().find_map(|(table, fault)| fault.map(|(setting, why)| (table, setting, why)));
+        let Some((table, setting, why)) = found else { return Ok(config) };
         let line = self.text.lines().position(|line| line.trim_start().starts_with(setting)).map(|index| index + 1);
         let hint = "fix the line, or remove it to get the default".to_owned();
-        Err(ConfigError { file: self.file.clone(), line, message: format!("`{setting}` of [limits]: {why}"), hint })
+        Err(ConfigError { file: self.file.clone(), line, message: format!("`{setting}` of [{table}]: {why}"), hint })
     }
 
     fn fault(&self, error: &toml::de::Error) -> ConfigError {

@@ -3,7 +3,8 @@
 use super::{
     client::{Notice, Problem},
     gate_with_tool::GateWithTool,
-    local::{LocalHost, NewRun, Shared},
+    local::{LocalHost, Shared},
+    new_run::NewRun,
     session::{FirstCommands, Order, RunSession},
 };
 use crate::engine::{

@@ -1,14 +1,18 @@
 //! `Jobs`: does the jobs of one run, with the kit of its host: agents, tool calls, code.
 
 use super::{
+    cache_key::WorkParts,
     client::Problem,
+    clock::Clock,
     config::Config,
     gate_with_tool::GateWithTool,
     kept_rules::RuledCall,
     mcp::servers,
     models::Models,
+    new_run::Caching,
     places::Folders,
     replanning, resources,
+    result_cache::{RunCache, SharedCache},
     shown_previews::ShownPreviews,
     trust::Trust,
     worker_agent::AgentPort,
@@ -18,7 +22,7 @@ use super::{
     workers::{Assignment, JobRunner, WorkerPort},
 };
 use crate::agents::{self, AgentRegistry, AttemptEnd, Card, CardKind, Cards, Execution, Reloaded, Responder};
-use crate::engine::{AgentJob, Dep, Job, NodeError, REHEARSAL, ReplanAnswer, RunBrief, RunId, WorkerFact};
+use crate::engine::{AgentJob, Dep, Done, Job, NodeError, REHEARSAL, Record, ReplanAnswer, Run, RunBrief, RunId, WorkerFact};
 use crate::models::{
     AutoModel, ChatModel,
     client::Learned,
@@ -31,10 +35,12 @@ use crate::tools::{
     unknown_secrets,
 };
 use async_trait::async_trait;
+use serde_json::Value;
 use std::{
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock},
 };
+use tokio::task::JoinHandle;
 
 use super::{config::LimitsConfig, day_cap::DayCap, purse::Purse};
 use crate::plan::WrittenBudget;
@@ -58,6 +64,8 @@ pub(super) struct Kit {
     pub(super) kept_trust: Trust,
     /// The folder of the person's own cards.
     agents: Option<PathBuf>,
+    /// Results of earlier runs, unless people turned that off.
+    cache: Option<Arc<SharedCache>>,
 }
 
 impl Kit {
@@ -86,6 +94,7 @@ impl Kit {
             trust: places.trust(),
             kept_trust: places.kept_trust(),
             agents: places.config.as_ref().map(|folder| folder.join("agents")),
+            cache: SharedCache::of(&places.home, config.cache, env),
         };
         kit.equip(env);
         Ok(kit)
@@ -166,6 +175,7 @@ fn day_cap(places: &Folders, limits: &LimitsConfig) -> Result<Option<Arc<dyn Pur
 pub(super) struct Jobs {
     kit: Arc<Kit>,
     own: RwLock<OwnModel>,
+    cache: Option<Arc<RunCache>>,
 }
 
 /// The model of a run, and the way to it: a server that is set up meanwhile is not asked by the run before a person chooses a model for it.
@@ -176,9 +186,19 @@ struct OwnModel {
 }
 
 impl Jobs {
-    pub(super) fn new(kit: Arc<Kit>, model: Option<String>) -> Self {
+    pub(super) fn new(kit: Arc<Kit>, model: Option<String>, clock: &Arc<dyn Clock>, caching: Caching) -> Self {
         let models = kit.models();
-        Self { kit, own: RwLock::new(OwnModel { name: model, models }) }
+        let shared = kit.cache.clone().filter(|_| caching == Caching::On);
+        let cache = shared.map(|shared| Arc::new(RunCache::new(shared, kit.workspace.clone(), clock.clone())));
+        Self { kit, own: RwLock::new(OwnModel { name: model, models }), cache }
+    }
+
+    /// The result that an earlier run made of the same work, if one may be taken.
+    async fn cached(&self, parts: Option<WorkParts>, caller: &ToolCaller<'_>) -> Option<WorkerFact> {
+        let (cache, parts) = self.cache.as_ref().zip(parts)?;
+        let entry = cache.find(caller.task, (parts, caller.port.steered().clone()), |call, strict| caller.needs_yes(call, strict)).await?;
+        caller.port.report(WorkerFact::Cached(Box::new(entry.source)));
+        Some(WorkerFact::Done(Done { result: entry.result, mark: None }))
     }
 
     fn own(&self) -> OwnModel {
@@ -233,25 +253,29 @@ impl Jobs {
         let registry = self.kit.toolbox.now();
         tools.retain(|tool| registry.is_configured(&tool.name));
         let execution = Execution { card, responder, tools, window, context_tokens: self.kit.context_tokens };
-        Ok(match agents::run(&job, &deps, &execution, &port).await? {
+        if let Some(cached) = self.cached(WorkParts::of_agent(&job, &deps, &execution, &self.kit.workspace), &port.caller).await {
+            return Ok(cached);
+        }
+        Ok(self.sealed(match agents::run(&job, &deps, &execution, &port).await? {
             AttemptEnd::Done(done) => WorkerFact::Done(done),
             AttemptEnd::Limit { error, handed_back } => WorkerFact::HandedBack { error, result: handed_back },
-        })
+        }))
     }
 
-    /// Marks in what models and code give are text. Tools are sealed call by call.
-    fn sealed(&self, task: &Assignment, fact: WorkerFact) -> WorkerFact {
-        match (&task.job, fact) {
-            (Job::Agent(_) | Job::Code { .. }, WorkerFact::Done(mut done)) => {
-                self.kit.secrets.seal(&mut done.result);
-                WorkerFact::Done(done)
-            }
-            (Job::Agent(_) | Job::Code { .. }, WorkerFact::HandedBack { error, mut result }) => {
-                self.kit.secrets.seal(&mut result);
-                WorkerFact::HandedBack { error, result }
-            }
-            (_, fact) => fact,
+    /// What a call is made of, where its node gives the cache a time: what reads this computer is as quick as the look for it, and what
+    /// asks others may be answered otherwise by now.
+    async fn tool_parts(&self, (tool, args): (&str, &Value), task: &Assignment, own: &OwnModel) -> Option<WorkParts> {
+        task.cache.and_then(|cache| cache.ttl_s)?;
+        let registry = self.kit.toolbox.ready(self.kit.toolbox.now().canonical(tool)).await.ok()?;
+        Some(WorkParts::of_tool(registry.info(tool)?, args, own.name.as_deref(), &self.kit.workspace))
+    }
+
+    /// Marks in what models and code give are text. Tools are sealed call by call, and what an earlier run made was sealed there.
+    fn sealed(&self, mut fact: WorkerFact) -> WorkerFact {
+        if let WorkerFact::Done(Done { result, .. }) | WorkerFact::HandedBack { result, .. } = &mut fact {
+            self.kit.secrets.seal(result);
         }
+        fact
     }
 
     /// A tool that needs a model uses the one that its node uses.
@@ -316,19 +340,30 @@ impl JobRunner for Jobs {
             port: &port,
             task: &task,
         };
-        let fact = match &task.job {
+        match &task.job {
             Job::Agent(job) => self.agent(job, &task.deps, &own, caller).await.unwrap_or_else(WorkerFact::Failed),
-            Job::Tool { tool, args } => worker_tool::work(&task, tool, args.clone(), &caller).await,
+            Job::Tool { tool, args } => match self.cached(self.tool_parts((tool, args), &task, &own).await, &caller).await {
+                Some(cached) => cached,
+                None => worker_tool::work(&task, tool, args.clone(), &caller).await,
+            },
             Job::Code { code, inputs } => {
-                let scope = CodeScope { inputs, deps: &task.deps };
-                worker_code::work(code, &scope, &self.kit.sandbox, &port).await
+                let parts = WorkParts::of_code(code, inputs, &task.deps, &self.kit.workspace);
+                match self.cached(Some(parts), &caller).await {
+                    Some(cached) => cached,
+                    None => self.sealed(worker_code::work(code, &CodeScope { inputs, deps: &task.deps }, &self.kit.sandbox, &port).await),
+                }
             }
             Job::Inline { work } => WorkerFact::Failed(NodeError::permanent(format!("`{work}` is done by the engine, not by a worker"))),
             Job::Inside { .. } => {
                 WorkerFact::Failed(NodeError::permanent("the inner plan is run by the engine, not by a worker".to_owned()))
             }
-        };
-        self.sealed(&task, fact)
+        }
+    }
+
+    fn completed(&self, run: &Run, records: &[Record]) -> Option<JoinHandle<()>> {
+        let cache = self.cache.clone()?;
+        let works = cache.completed(run, records, &self.kit.toolbox.now());
+        (!works.is_empty()).then(|| tokio::task::spawn_blocking(move || cache.keep(works)))
     }
 
     async fn replan(&self, brief: RunBrief) -> ReplanAnswer {

@@ -8,6 +8,7 @@ use super::{
     jobs::{Jobs, Kit},
     link,
     mcp::{kept_catalog, tools_of},
+    new_run::{Caching, NewRun},
     own_models::own_model,
     permission_log::PermissionLog,
     places::Folders,
@@ -17,7 +18,7 @@ use super::{
 };
 use crate::agents;
 use crate::engine::{
-    Action, ActionTarget, Actor, Command, ModelCall, ModelSlots, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time, short_name,
+    Action, ActionTarget, Actor, Command, ModelSlots, REHEARSAL, Record, Run, RunId, RunSettings, StopSignal, Time, short_name,
 };
 use crate::models::config::Environment;
 use crate::plan::validate::{Finding, validate};
@@ -55,21 +56,6 @@ pub(super) struct Shared {
     news: News,
     pub(super) env: Environment,
     pub(super) mcp: McpConfig,
-}
-
-/// A run that is to start.
-#[derive(Clone, Debug, Default)]
-pub struct NewRun {
-    pub plan: Plan,
-    /// Inputs that were read from files or stdin.
-    pub private_inputs: Vec<String>,
-    /// Whether the request that the plan was made of was read from stdin.
-    pub private_request: bool,
-    /// Actions that come before its nodes may start.
-    pub first: Vec<Action>,
-    /// In place of the chosen model.
-    pub model: Option<String>,
-    pub planning: Vec<ModelCall>,
 }
 
 /// Looks variables of the environment up.
@@ -214,7 +200,7 @@ impl LocalHost {
 impl Shared {
     /// Starts a run. The listener hears of it first.
     pub(super) async fn start(&self, new: NewRun, via: &str, listener: Option<Listener>) -> Result<RunSession, Problem> {
-        let NewRun { mut plan, private_inputs, private_request, first, model, planning } = new;
+        let NewRun { mut plan, private_inputs, private_request, first, model, planning, caching } = new;
         let (after, is_private) = follow_up::noted(&plan);
         let model = model.or_else(|| self.chosen());
         link(&mut plan, "the plan", &self.places.workspace);
@@ -235,6 +221,10 @@ impl Shared {
             Some(model) => self.model_slots(model).await,
             None => None,
         };
+        let mut host = json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") });
+        if caching == Caching::Off {
+            host["caching"] = json!(caching);
+        }
         let settings = RunSettings {
             catalog: kept_catalog(catalog, &plan),
             slots: self.limits.slots,
@@ -247,9 +237,9 @@ impl Shared {
             private_request: private_request || is_private,
             after,
             planning,
-            host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
+            host,
         };
-        let services = self.services(model);
+        let services = self.services(model, caching);
         let session = RunSession::start(services, plan, settings, first, self.actor(via), listener).await?;
         self.keep(&session);
         Ok(session)
@@ -262,7 +252,7 @@ impl Shared {
         // What tools left whose process was killed. Nothing is lost where it stays.
         let (workspace, paths) = (self.places.workspace.clone(), unfinished_paths(stored.run()));
         let _ = tokio::task::spawn_blocking(move || sweep(&workspace, &paths)).await;
-        let services = self.services(own_model(stored.run()));
+        let services = self.services(own_model(stored.run()), Caching::of(stored.run()));
         let session = RunSession::resume(services, stored, last, listener).await?;
         self.keep(&session);
         Ok(session)
@@ -318,7 +308,7 @@ impl Shared {
             return Err(Problem::new(message));
         }
         last.commands.splice(0..0, self.other_model(&kept).await?);
-        let services = self.services(own_model(&kept));
+        let services = self.services(own_model(&kept), Caching::of(&kept));
         let copy = KeptRecords { from: run, records, workspace: self.places.workspace.display().to_string() };
         let session = RunSession::branch(services, copy, last, listener).await?;
         self.keep(&session);
@@ -352,8 +342,8 @@ impl Shared {
         Ok(())
     }
 
-    fn services(&self, model: Option<String>) -> Services {
-        let runner = Arc::new(Jobs::new(self.kit.clone(), model));
+    fn services(&self, model: Option<String>, caching: Caching) -> Services {
+        let runner = Arc::new(Jobs::new(self.kit.clone(), model, &self.clock, caching));
         let secrets = self.kit.secrets.clone();
         secrets.read_workspace();
         Services { journal: self.store.clone(), runner, clock: self.clock.clone(), rescues: std::env::temp_dir(), secrets }

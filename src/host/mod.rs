@@ -1,5 +1,7 @@
 //! Runs the engine against the world: sessions, workers, the client protocol.
 
+mod cache_config;
+mod cache_key;
 mod call_asker;
 mod cards;
 pub mod client;
@@ -34,6 +36,7 @@ mod mcp;
 mod model_choice_tests;
 mod model_setup;
 mod models;
+mod new_run;
 mod own_models;
 mod past;
 mod permission_log;
@@ -46,6 +49,7 @@ mod purse;
 mod refusing;
 mod replanning;
 mod resources;
+mod result_cache;
 mod rule_offers;
 #[cfg(test)]
 mod rule_route_tests;
@@ -84,7 +88,8 @@ pub use headless::{CapPolicy, Flags, Headless, HeadlessEnd, ParkedGate, ResumeFr
 pub use inventory::{Inventory, RuleOffer, RuleScope};
 pub use kept_rules::{KeptRule, KeptRules, RuledCall};
 pub use link::{Linked, link};
-pub use local::{LocalHost, NewRun, user};
+pub use local::{LocalHost, user};
+pub use new_run::{Caching, NewRun};
 pub use permission_log::PermissionLog;
 pub use places::Folders;
 pub use rule_offers::RuleSource;

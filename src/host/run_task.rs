@@ -238,6 +238,10 @@ impl RunTask {
         }
         // What it holds is in the journal now; where it stays nothing is lost.
         let _ = rescued.map(std::fs::remove_file);
+        // First, so that a run which somebody starts because of it finds what is kept.
+        if let Some(kept) = self.services.runner.completed(&self.run, records) {
+            let _ = kept.await;
+        }
         self.notify(&Notice::Events { run, records: records.to_vec() });
         RunContinues::On
     }
@@ -274,11 +278,11 @@ impl RunTask {
     fn act(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Start { node, generation, attempt, job, deps, approved } => {
+                Effect::Start { node, generation, attempt, job, deps, approved, cache } => {
                     let origin = AttemptKey { node, generation, attempt };
                     // Only a run that was created has effects.
                     let Some(run) = self.run.id().cloned() else { continue };
-                    self.workers.start(Assignment { run, origin, job: *job, deps, approved });
+                    self.workers.start(Assignment { run, origin, job: *job, deps, approved, cache });
                 }
                 Effect::Abort { node, generation, attempt } => self.workers.abort(&AttemptKey { node, generation, attempt }),
                 Effect::Answer { node, generation, attempt, call, answer } => {

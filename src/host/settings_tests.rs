@@ -124,6 +124,7 @@ fn a_project_can_set_nothing_that_leads_elsewhere_runs_or_allows_something() {
         "tools.command",
         "limits.day",
         "limits.warn_usd",
+        "cache",
         "console.keys",
     ];
     assert_eq!(user_only.iter().map(String::as_str).collect::<BTreeSet<_>>(), expected.into_iter().collect());

@@ -8,7 +8,7 @@ use super::{
     trust::Trust,
     workers::{Assignment, WorkerPort},
 };
-use crate::engine::{Answer, Done, ErrorKind, Mark, NodeError, ToolCall, ToolReport, WorkerFact};
+use crate::engine::{Answer, Done, ErrorKind, Job, Mark, NodeError, Outgoing, ToolCall, ToolReport, WorkerFact};
 use crate::plan::{Risk, Verdict};
 use crate::text::counted;
 use crate::tools::{Judgement, KnownSecrets, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, Toolbox, names_in};
@@ -129,6 +129,15 @@ impl ToolCaller<'_> {
         let asks_itself = registry.get(&call.tool).is_some_and(|tool| tool.asks_because().is_some());
         let by_rules = self.trust.rules().judged(judgement.clone(), ruled);
         Ok(if asks_itself && by_rules.0.verdict == Verdict::Allow { (judgement, None) } else { by_rules })
+    }
+
+    /// Whether a call that an earlier run made could not be made now without a yes; `strict` where its node's data may be private.
+    pub(super) fn needs_yes(&self, call: &ToolCall, strict: bool) -> bool {
+        let is_approved = matches!(&self.task.job, Job::Tool { .. }) && self.task.approved;
+        let judged = self.judge(&self.toolbox.now(), call).and_then(|(judgement, _)| with_secrets(call, judgement));
+        let Ok(judged) = judged else { return true };
+        let may_go = |outgoing: &Outgoing| self.trust.hosts().contains(&outgoing.host) || !strict && outgoing.host != "*";
+        !is_approved && (judged.verdict != Verdict::Allow || !judged.leaves.as_ref().is_none_or(may_go))
     }
 
     async fn run(&self, call: ToolCall, proposed: &Value) -> Called {

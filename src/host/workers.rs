@@ -6,8 +6,8 @@
 use super::gate_with_tool::GateWithTool;
 use crate::agents::{GoAhead, Refusal};
 use crate::engine::{
-    Answer, Dep, Input, Job, ModelCall, NodeError, ReplanAnswer, RunBrief, RunId, Timer, TimerKind, TokenUsage, ToolCall, UnfinishedAnswer,
-    WorkerFact,
+    Answer, CacheUse, Dep, Input, Job, ModelCall, NodeError, Record, ReplanAnswer, Run, RunBrief, RunId, Timer, TimerKind, TokenUsage,
+    ToolCall, UnfinishedAnswer, WorkerFact,
 };
 use crate::plan::NodeId;
 use crate::tools::Judgement;
@@ -16,12 +16,15 @@ use futures::FutureExt;
 use std::{
     collections::HashMap,
     panic::AssertUnwindSafe,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 use tokio::{
     sync::{mpsc, oneshot, watch},
-    task::JoinSet,
+    task::{JoinHandle, JoinSet},
     time::Instant,
 };
 use tokio_util::sync::CancellationToken;
@@ -38,6 +41,11 @@ pub(super) trait JobRunner: Send + Sync {
 
     /// The rule that lets the call of a gate run without asking, if one does.
     fn permits(&self, _run: &RunId, _gate: &GateWithTool) -> Option<String> {
+        None
+    }
+
+    /// Results are on record: gives what is to end before anybody hears of them, if anything is.
+    fn completed(&self, _run: &Run, _records: &[Record]) -> Option<JoinHandle<()>> {
         None
     }
 
@@ -74,6 +82,7 @@ pub(super) struct Assignment {
     pub(super) deps: Vec<Dep>,
     /// A gate has approved this exact job already.
     pub(super) approved: bool,
+    pub(super) cache: Option<CacheUse>,
 }
 
 /// What a worker says to its run.
@@ -103,6 +112,8 @@ pub(super) struct WorkerPort {
     messages: mpsc::UnboundedSender<WorkerMessage>,
     stopping: watch::Receiver<bool>,
     under_way: Arc<AnswerUnderWay>,
+    /// People had a part in what the worker does.
+    steered: Arc<AtomicBool>,
 }
 
 /// The answer that a worker hears right now.
@@ -170,8 +181,20 @@ impl WorkerPort {
         &self.under_way
     }
 
+    /// Whether people had a part in what the worker does, by now.
+    pub(super) fn steered(&self) -> &Arc<AtomicBool> {
+        &self.steered
+    }
+
+    fn is_steered(&self) {
+        self.steered.store(true, Ordering::Relaxed);
+    }
+
     /// Says something that needs no answer.
     pub(super) fn report(&self, fact: WorkerFact) {
+        if let WorkerFact::PlanWanted(_) = fact {
+            self.is_steered();
+        }
         // The run may have ended; then nobody needs to know.
         let _ = self.messages.send(WorkerMessage { fact, reply: None });
     }
@@ -180,14 +203,24 @@ impl WorkerPort {
     pub(super) async fn propose(&self, call: ToolCall, judged: Judgement) -> Answer {
         let id = call.id.clone();
         let Judgement { verdict, why, leaves, .. } = judged;
-        self.ask(id, WorkerFact::ToolAsked { call, verdict, why, leaves: leaves.map(Box::new) }).await
+        let proposed = call.args.clone();
+        let answer = self.ask(id, WorkerFact::ToolAsked { call, verdict, why, leaves: leaves.map(Box::new) }).await;
+        if !matches!(&answer, Answer::Run { args } if *args == proposed) {
+            self.is_steered();
+        }
+        answer
     }
 
     /// Asks whether a model may be called that takes so much at most, and waits until it may. Gives the call's id too.
     pub(super) async fn request_model(&self, model: &str, need: Option<CallNeed>) -> Result<(String, GoAhead), Refusal> {
         let call = uuid::Uuid::now_v7().simple().to_string();
         match self.ask(call.clone(), WorkerFact::ModelAsked { call: call.clone(), model: model.to_owned(), need }).await {
-            Answer::Go { guidance, wrap_up, granted } => Ok((call, GoAhead { guidance, wrap_up, granted })),
+            Answer::Go { guidance, wrap_up, granted } => {
+                if wrap_up || !guidance.is_empty() {
+                    self.is_steered();
+                }
+                Ok((call, GoAhead { guidance, wrap_up, granted }))
+            }
             Answer::Refused { message } => Err(Refusal(message)),
             Answer::Again { .. } | Answer::Run { .. } | Answer::Value(_) => Err(Refusal("the model call was not released".to_owned())),
         }
@@ -210,6 +243,9 @@ impl WorkerPort {
 
     /// Says something that is answered under this call's id, and waits for the answer.
     pub(super) async fn ask(&self, call: String, fact: WorkerFact) -> Answer {
+        if let WorkerFact::QuestionAsked { .. } = fact {
+            self.is_steered();
+        }
         let (to, answer) = oneshot::channel();
         let _ = self.messages.send(WorkerMessage { fact, reply: Some(AnswerSender { call, to }) });
         answer.await.unwrap_or_else(|_| Answer::Refused { message: "the run has ended".into() })
@@ -243,7 +279,8 @@ impl Workers {
         let stop = CancellationToken::new();
         let worker = LiveWorker { stop: stop.clone(), ..LiveWorker::default() };
         let (messages, queue) = mpsc::unbounded_channel();
-        let port = WorkerPort { messages, stopping: worker.stopping.subscribe(), under_way: worker.under_way.clone() };
+        let (stopping, under_way) = (worker.stopping.subscribe(), worker.under_way.clone());
+        let port = WorkerPort { messages, stopping, under_way, steered: Arc::default() };
         self.live.insert(task.origin.clone(), worker);
         self.tasks.spawn(attend(self.runner.clone(), task, port, queue, self.reports.clone(), stop));
     }

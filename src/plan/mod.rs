@@ -3,6 +3,7 @@
 mod breakpoint;
 mod brief;
 mod budget;
+mod cache_policy;
 mod catalog;
 mod code;
 pub mod dialect;
@@ -37,6 +38,7 @@ pub mod validate;
 pub use breakpoint::{Breakpoint, BreakpointError, FACTS, Facts, Holds, Moment};
 pub use brief::{in_brief, kinds_in_brief, titles};
 pub use budget::{BudgetFault, WrittenBudget};
+pub use cache_policy::{CachePolicy, CachePolicyError};
 pub use catalog::{
     AgentInfo, AgentKind, ArgumentCheck, ArgumentChecks, Catalog, ModelFacts, PYTHON_TOOL, Risk, SHELL_TOOL, ToolInfo, ToolReach,
     ToolServer, Verdict, gated, is_agent_name, listed, may_mean, needs_model, that_need_model,

@@ -1,7 +1,7 @@
 //! `Store`: the handle that the rest of dagdeck holds. Appends go to the writer thread, reads to a connection of their own.
 
 use super::{
-    Audit, Ownership, StoreError, history, prune,
+    Audit, CacheScope, Ownership, ResultCache, StoreError, history, prune,
     row::{Headline, StoredRow, signed},
     schema::{self, Tuning},
     writer::{Append, StoreWriter},
@@ -142,7 +142,9 @@ impl Store {
         let deleting = Actor { who: String::new(), via: "deletes it".to_owned() };
         let _owned = runs.iter().map(|run| self.own(run, &deleting)).collect::<Result<Vec<_>, _>>()?;
         prune::delete(&self.path, runs, by, now)?;
-        history::remove_from(self.path.parent().unwrap_or(Path::new(".")), runs)
+        let home = self.path.parent().unwrap_or(Path::new("."));
+        ResultCache::of(home).clear(CacheScope::Runs(runs))?;
+        history::remove_from(home, runs)
     }
 
     /// Puts on record that a permission was given or ended, on the disk before it counts.

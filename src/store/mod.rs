@@ -4,6 +4,7 @@
 //! `Store::append` has said that it is committed.
 
 mod audit;
+mod cache;
 mod error;
 mod handle;
 mod history;
@@ -23,6 +24,7 @@ mod writer;
 mod tests;
 
 pub use audit::{Audit, AuditEntry, AuditFact, AuditRow, LastingPermission, PermissionChange, PermissionTurn};
+pub use cache::{CacheEntry, CacheLook, CacheRow, CacheScope, KeyPart, ResultCache};
 pub use error::StoreError;
 pub use handle::{Durability, Journal, Store};
 pub use history::{HistoryBefore, KeptAnswer, RunHistory, SimilarRun, TakenChange};

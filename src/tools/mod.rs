@@ -75,6 +75,11 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// What the result of a call depends on, for a tool that changes nothing.
+    fn depends_on(&self, _args: &Value) -> DependsOn {
+        DependsOn::Outside
+    }
+
     /// Why a call asks even where the rules allow it.
     fn asks_because(&self) -> Option<String> {
         None
@@ -93,6 +98,17 @@ pub trait Tool: Send + Sync {
     fn preview(&self, _args: &Value, _context: &ToolContext) -> Option<Preview> {
         None
     }
+}
+
+/// What the result of a call depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DependsOn {
+    /// Its arguments, and the model of its node where it asks one.
+    Arguments,
+    /// Its arguments, and what is in the files that it reports as read.
+    Files,
+    /// More than can be compared later.
+    Outside,
 }
 
 /// The risk of one call.

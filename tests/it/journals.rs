@@ -124,6 +124,17 @@ fn a_journal_of_version_6_opens_with_its_failure_and_goes_on() {
 }
 
 #[test]
+fn a_journal_of_version_7_opens_with_the_question_about_a_failure_and_goes_on() {
+    let program = home_of(7);
+    let open = program.json(&["ls", "--json"])[0]["run"].as_str().unwrap().to_owned();
+    let [shown, replayed] = ["show", "replay"].map(|subcommand| program.json(&[subcommand, &open, "--json"])["nodes"].clone());
+    assert_eq!((&shown, &shown[0]["state"]), (&replayed, &"waiting".into()));
+    program.run(&["answer", &open, "bad", "-m", "skip"]).code(7);
+    program.run(&["resume", &open, "--approve", "w"]).code(4);
+    assert_eq!(program.read("out.txt"), "hello");
+}
+
+#[test]
 fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
     let program = home_of(1);
     let runs = program.json(&["ls", "--json"]);

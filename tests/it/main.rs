@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail a test by them, as the tests themselves do")]
 
 mod auditing;
+mod caching;
 mod cases;
 mod chat;
 mod cli;

@@ -21,7 +21,7 @@ const LISTED: [&str; 12] = [
 ];
 
 /// What `show --json` tells of a node.
-const SHOWN: [&str; 20] = [
+const SHOWN: [&str; 21] = [
     "id",
     "state",
     "final",
@@ -32,6 +32,7 @@ const SHOWN: [&str; 20] = [
     "notes",
     "model",
     "private",
+    "cached",
     "error",
     "generation",
     "stale",

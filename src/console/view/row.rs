@@ -177,8 +177,10 @@ impl RowDrawing<'_> {
         if let Some((text, role)) = run.and_then(|node| inside(node, all)) {
             if role == Role::Dim { may.push(piece(text, role)) } else { more(text, role) }
         }
-        if let Some(mark) = run.filter(|node| node.state.group() == StateGroup::Done).and_then(NodeRun::mark_label) {
-            more(mark, Role::Warning);
+        if let Some((node, mark)) =
+            run.filter(|node| node.state.group() == StateGroup::Done).and_then(|node| Some((node, node.mark_label()?)))
+        {
+            more(mark, if node.mark.is_some() { Role::Warning } else { Role::Dim });
         }
         if let Some(note) = run.and_then(|node| node.lineage.notes.first()) {
             more(note.label.clone(), Role::Warning);

@@ -10,6 +10,7 @@ impl Decider<'_> {
     pub(super) fn decide_work(&self, ix: NodeIx, fact: &WorkerFact, now: Time) -> Vec<Event> {
         match fact {
             WorkerFact::Done(done) => self.finish(ix, done.result.clone(), done.mark.clone(), now),
+            WorkerFact::Cached(source) => vec![self.fact(ix, NodeFact::Cached { source: source.clone() })],
             WorkerFact::Failed(error) => self.decide_failure(ix, error.clone(), now),
             WorkerFact::HandedBack { error, result } => self.fail(ix, error.clone(), Some(result.clone())),
             WorkerFact::Aborted => self.cancel(ix, &Cause::WorkerStopped),

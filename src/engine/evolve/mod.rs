@@ -69,7 +69,7 @@ impl RunState {
         let at = record.at;
         match &record.event {
             Event::RunCreated { run, plan, settings, by } => {
-                let head = RunCreation { run: run.clone(), settings: (**settings).clone(), by: by.clone() };
+                let head = RunCreation { run: run.clone(), settings: (**settings).clone(), by: by.clone(), branched: false };
                 self.create(head, (**plan).clone());
                 self.progress.created = at;
             }
@@ -101,6 +101,7 @@ impl RunState {
                 self.was_idle(at);
                 self.progress = RunProgress { started: self.progress.started, created: at, ..RunProgress::default() };
                 self.forget_approvals();
+                self.head.iter_mut().for_each(|head| head.branched = true);
             }
             Event::ApprovalRequired { gate } => self.open_gate(gate, at),
             Event::GateDecided { gate, decision, by } => {
@@ -160,7 +161,7 @@ impl RunState {
             }
             NodeFact::Held { reason } => self.hold(ix, reason),
             NodeFact::Started { attempt, job, private } => {
-                self.nodes[ix].lineage.private |= private;
+                self.nodes[ix].lineage.begin(*private);
                 self.started(ix, *attempt, job, at);
             }
             NodeFact::Retrying { error, until, .. } => self.retrying(ix, error, *until),
@@ -221,6 +222,7 @@ impl RunState {
                     notes.push(ResultNote { label: label.clone(), text: text.clone() });
                 }
             }
+            NodeFact::Cached { source } => self.nodes[ix].lineage.take_over(source),
             NodeFact::PlanWanted { why } => self.flows[ix].gates.plan_wanted = Some(why.clone()),
             NodeFact::Message { .. } | NodeFact::Output { .. } | NodeFact::Thought { .. } => {}
         }

@@ -8,6 +8,7 @@ mod breaking;
 mod breaking_properties;
 mod budget_properties;
 mod budgets;
+mod caching;
 mod cases;
 mod choosing;
 mod decisions;

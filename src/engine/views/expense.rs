@@ -7,10 +7,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Kinds of events that expenses are made from, as the journal names them.
-pub const EXPENSE_EVENTS: [&str; 11] = [
+pub const EXPENSE_EVENTS: [&str; 12] = [
     "run_created",
     "branched",
     "node_started",
+    "node_cached",
     "node_retrying",
     "node_failed",
     "node_cancelled",
@@ -91,6 +92,19 @@ pub fn expenses(records: &[Record]) -> Vec<Expense> {
         seqs.resize(all.len(), record.seq);
     }
     all.into_iter().zip(seqs).filter(|(_, seq)| *seq > left_at).map(|(expense, _)| expense).collect()
+}
+
+/// What the results took where they were made that this run took from the cache, of those since then.
+pub fn saved(records: &[Record], since: Time) -> Spent {
+    let left_at =
+        records.iter().rev().find_map(|record| if let Event::Branched { from_seq, .. } = record.event { Some(from_seq) } else { None });
+    let own = records.iter().filter(|record| record.at >= since && record.seq > left_at.unwrap_or_default());
+    own.fold(Spent::default(), |mut all, record| {
+        if let Event::Node { fact: NodeFact::Cached { source }, .. } = &record.event {
+            all.add(source.spent);
+        }
+        all
+    })
 }
 
 impl Spender {

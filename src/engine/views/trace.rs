@@ -2,8 +2,8 @@
 //! roots. Each node is in it once; wherever else it went in, a row says so.
 
 use crate::engine::{
-    Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, NodeState, StateGroup, Time, TokenUsage, Totals, Transcript,
-    TranscriptEntry,
+    Actor, CachedResult, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, NodeState, StateGroup, Time, TokenUsage, Totals,
+    Transcript, TranscriptEntry,
     graph::NodeIx,
     inner_run::InnerRunIx,
     run::{GateEnd, GateState, RunState},
@@ -63,6 +63,9 @@ pub struct TraceStep {
     pub sources: Vec<DataSource>,
     /// Its gates, in order.
     pub approvals: Vec<Approval>,
+    /// The earlier result that was taken in its place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached: Option<CachedResult>,
 }
 
 /// Who made a result, and at what price.
@@ -272,6 +275,7 @@ impl RunState {
             files: lineage.files.clone(),
             sources: lineage.sources.clone(),
             approvals: gates.iter().filter_map(|&gate| self.gate_run(gate)).map(|gate| approval(gate, node.generation)).collect(),
+            cached: lineage.cached.as_deref().cloned(),
             node: id,
         }
     }

@@ -21,7 +21,6 @@ fn limits_and_fields_that_are_not_acted_on() {
             "bad-limit nodes[0].budget.usd",
             "bad-schema nodes[0].output_schema",
             "bad-breakpoint nodes[1].breakpoint",
-            "not-yet nodes[1].cache",
             "no-effect nodes[2].breakpoint",
             "bad-limit nodes[2].sandbox.time_ms",
         ]

@@ -5,14 +5,14 @@ use super::codes::Code;
 use super::finding::{Fix, FixKind};
 use crate::plan::edit::Edit;
 use crate::plan::limits::{MOST_ATTEMPTS, MOST_ITERATIONS, SCRIPT_MEMORY_MB, SCRIPT_TIME_MS};
-use crate::plan::{Breakpoint, Budget, CodeNode, Moment, Node, NodeKind, Plan, Policy, Risk, SandboxLimits};
+use crate::plan::{Breakpoint, Budget, CachePolicy, CodeNode, Moment, Node, NodeKind, Plan, Policy, Risk, SandboxLimits};
 use std::time::Duration;
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
     limits(check, FindingPlace::Plan, "defaults.", &plan.defaults);
     breakpoint(check, FindingPlace::Plan, "defaults.", &plan.defaults);
-    not_yet(check, FindingPlace::Plan, "defaults.", &plan.defaults);
+    cache(check, FindingPlace::Plan, "defaults.", &plan.defaults);
     budget(check, FindingPlace::Plan, "budget", &plan.budget);
     if plan.budget.seconds.is_some() && check.around.outer.is_some() {
         check.find(Code::NotYet, FindingPlace::Plan, "budget.seconds", "a time limit of an inner plan is not enforced yet", None);
@@ -23,7 +23,7 @@ pub(super) fn check(check: &mut PlanCheck) {
         if node.policy != Policy::default() {
             limits(check, place, "", &node.policy);
             breakpoint(check, place, "", &node.policy);
-            not_yet(check, place, "", &node.policy);
+            cache(check, place, "", &node.policy);
             denied_effects(check, at, node);
             idle_iterations(check, at, node);
         }
@@ -210,11 +210,24 @@ fn breakpoint(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: 
     check.find(code, place, &format!("{prefix}breakpoint"), message, fix);
 }
 
-fn not_yet(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Policy) {
-    let fields = [("cache", policy.cache.is_some(), "results are not cached yet")];
-    for (field, written, message) in fields {
-        if written {
-            check.find(Code::NotYet, place, &format!("{prefix}{field}"), message, None);
+/// What `cache` says can be read, and the node does work whose result can be kept.
+fn cache(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Policy) {
+    let works = |at: usize| {
+        let kind = &check.plan.nodes[at].kind;
+        kind.agent().is_some() || kind.tool().is_some() || matches!(kind, NodeKind::Code(_))
+    };
+    let (code, message, title) = match (policy.cache.as_ref().map(CachePolicy::read), place) {
+        (Some(Err(error)), _) => (Code::WrongShape, error.to_string(), "leave it to the default"),
+        (Some(Ok(CachePolicy::Ttl(_))), FindingPlace::Node(at)) if !works(at) => {
+            let message = "only results of agents, tools and code are kept in the cache, so `cache` does nothing here".to_owned();
+            (Code::NoEffect, message, "remove it")
         }
-    }
+        (Some(Ok(CachePolicy::Ttl(_))), _) if policy.side_effects == Some(true) => {
+            let message = "a node with side effects runs each time, so `cache` does nothing here".to_owned();
+            (Code::NoEffect, message, "remove it")
+        }
+        (Some(Ok(_)) | None, _) => return,
+    };
+    let fix = set(check, place, FixKind::Guess, title, |policy| policy.cache = None);
+    check.find(code, place, &format!("{prefix}cache"), message, fix);
 }

@@ -16,7 +16,7 @@ use std::{
 use super::{AbandonFlag, arguments, blocking, describe};
 use crate::plan::{ArgumentCheck, Risk, ToolInfo, ToolReach};
 use crate::text::keeps_digits;
-use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
+use crate::tools::{Assessment, DependsOn, Tool, ToolContext, ToolError, ToolOutput};
 
 /// Longest expression in bytes.
 const CAP: usize = 1024;
@@ -58,6 +58,10 @@ impl Tool for Calculator {
 
     fn argument_check(&self) -> Option<ArgumentCheck> {
         Some(refusal)
+    }
+
+    fn depends_on(&self, _args: &Value) -> DependsOn {
+        DependsOn::Arguments
     }
 
     fn assess(&self, _args: &Value, _context: &ToolContext) -> Assessment {

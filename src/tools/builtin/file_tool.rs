@@ -3,7 +3,7 @@
 use super::{AbandonFlag, arguments, blocking};
 use crate::engine::Preview;
 use crate::plan::ToolInfo;
-use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+use crate::tools::{Assessment, DependsOn, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -21,6 +21,11 @@ pub(super) struct FileTool<A> {
 impl<A: DeserializeOwned + Send + 'static> Tool for FileTool<A> {
     fn info(&self) -> &ToolInfo {
         &self.info
+    }
+
+    fn depends_on(&self, _args: &Value) -> DependsOn {
+        // The others read what they don't report.
+        if self.info.name == "read_file" { DependsOn::Files } else { DependsOn::Outside }
     }
 
     fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {

@@ -9,7 +9,7 @@ use super::{arguments, describe};
 use crate::engine::TryVerdict;
 use crate::models::{ChatMessage, ChatRequest, ModelError, ModelSettings};
 use crate::plan::{Risk, ToolInfo, ToolReach};
-use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
+use crate::tools::{Assessment, DependsOn, Tool, ToolContext, ToolError, ToolOutput};
 
 /// Longest text in characters.
 const CAP: usize = 400_000;
@@ -44,6 +44,10 @@ impl Summarize {
 impl Tool for Summarize {
     fn info(&self) -> &ToolInfo {
         &self.0
+    }
+
+    fn depends_on(&self, _args: &Value) -> DependsOn {
+        DependsOn::Arguments
     }
 
     fn assess(&self, _args: &Value, context: &ToolContext) -> Assessment {

@@ -12,6 +12,11 @@ pub fn cost_of(view: &RunView) -> Doc<'static> {
     let Account { reserved, kept, .. } = run.account();
     let all = view.cost.sum(None);
     doc.field("spent", &if all.model_calls == 0 { Plain::line("nothing: no model was asked") } else { all.label() });
+    let mut saved = Spent::default();
+    run.nodes().filter_map(|(_, node)| node.lineage.cached.as_ref()).for_each(|source| saved.add(source.spent));
+    if saved.model_calls > 0 {
+        doc.field("saved", &saved.label().then(&Plain::line(" by the cache")));
+    }
     for (name, amount) in [("reserved", reserved), ("kept", kept)] {
         if amount != CapAmount::default() {
             let what = if name == "kept" { " for last turns" } else { " for calls under way" };

@@ -37,6 +37,9 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
             doc.text(Role::Hint, &format!("{state}: {}", run.titled(&reason)));
         }
     }
+    if let Some(source) = &node.lineage.cached {
+        doc.text(Role::Hint, &format!("cached {}", source.message()));
+    }
     if let Some(mark) = &node.mark {
         let done = node.result.as_deref().is_none_or(Value::is_null);
         let role = if *mark == Mark::Rehearsal { Role::Rehearsed } else { Role::Warning };

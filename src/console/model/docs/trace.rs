@@ -55,6 +55,9 @@ fn result(view: &TraceView, run: &RunView, step: &TraceStep, row: usize) -> Vec<
     if let Some(mark) = step.mark.as_ref().filter(|mark| **mark != Mark::Rehearsal) {
         pieces.push((Plain::line(", ").then(&Plain::summary(&mark.label())), Role::Warning));
     }
+    if step.cached.is_some() {
+        pieces.push((Plain::line(", cached"), Role::Dim));
+    }
     if let Some(result) = run.result_line(&step.node) {
         pieces.push((Plain::blank(2).then(&result), Role::Dim));
     }

@@ -226,7 +226,7 @@ impl RunView {
         let run = &self.seen().run;
         let is_quiet = |node: &NodeRun| {
             let is_done = node.state.group() == StateGroup::Done && node.state != NodeState::Rehearsed && node.stale.is_none();
-            is_done && node.mark.is_none() && node.inside.nodes == 0
+            is_done && node.mark_label().is_none() && node.inside.nodes == 0
         };
         let done = run.nodes().filter(|(_, node)| is_quiet(node)).map(|(id, _)| NodeId::clone(id)).collect();
         self.tree.finish(&self.derived.plan, done);

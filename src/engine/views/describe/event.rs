@@ -217,6 +217,7 @@ impl NodeFact {
             Self::Output { text } => (Kind::Text, because("says", text), none(), EventTone::Dim),
             Self::Thought { text } => (Kind::Text, because("thinks", text), none(), EventTone::Dim),
             Self::PlanWanted { why } => (Kind::Node, because("wants a new plan", why), none(), EventTone::Warning),
+            Self::Cached { source } => (Kind::Node, because("cached", &source.message()), none(), EventTone::Accent),
             Self::Noted { label, text } => (Kind::Model, because(label, text), none(), EventTone::Warning),
         }
     }

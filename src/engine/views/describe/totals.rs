@@ -1,7 +1,7 @@
 //! What something took, on one line: times, tokens, money.
 
 use super::times::{elapsed, work};
-use crate::engine::{ModelCall, Side, Spent, TimelineChart, Totals};
+use crate::engine::{CachedResult, ModelCall, Side, Spent, TimelineChart, Totals, short_name};
 use crate::text::{Plain, cost, count, counted, duration};
 
 impl Totals {
@@ -39,6 +39,15 @@ impl Spent {
         }
         let calls = Plain::line(&counted(self.model_calls as usize, "model call"));
         listed([calls, Totals::from(*self).label()].into_iter().filter(|part| !part.is_empty()))
+    }
+}
+
+impl CachedResult {
+    /// ``from run `1a2b3c4d`, saves 3 model calls, 1.2k tokens, $0.01``
+    pub fn message(&self) -> String {
+        let from = format!("from run `{}`", short_name(&self.run.0));
+        let saved = self.spent.label();
+        if saved.is_empty() { from } else { format!("{from}, saves {saved}") }
     }
 }
 

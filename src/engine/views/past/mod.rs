@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Kinds of events that a past run is made from, as the journal names them.
-pub const PAST_EVENTS: [&str; 21] = [
+pub const PAST_EVENTS: [&str; 22] = [
     "run_created",
     "run_started",
     "branched",
@@ -29,6 +29,7 @@ pub const PAST_EVENTS: [&str; 21] = [
     "gate_voided",
     "node_started",
     "node_retrying",
+    "node_cached",
     "node_completed",
     "node_failed",
     "node_cancelled",
@@ -237,6 +238,9 @@ impl PastReader {
             self.with_trial(node, |trial| trial.called(call));
         } else if let NodeFact::ToolStarted { call, .. } = fact {
             self.with_trial(node, |trial| trial.used(&call.tool));
+        } else if let NodeFact::Cached { .. } = fact {
+            // It took nothing, which says nothing of what the work takes.
+            self.trials.remove(node);
         } else if let NodeFact::BodyStarted { .. } = fact {
             self.with_trial(node, Trial::pass);
         } else if let NodeFact::Completed { result, mark } = fact {

@@ -17,7 +17,7 @@ use crate::engine::{DataSource, Preview};
 use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::walk::{Seen, walk};
 use crate::tools::{
-    Assessment, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace,
+    Assessment, DependsOn, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace,
     sandbox::{self, SandboxConfig, SandboxError},
     tables::TableFormat,
 };
@@ -69,6 +69,10 @@ impl QueryData {
 impl Tool for QueryData {
     fn info(&self) -> &ToolInfo {
         &self.info
+    }
+
+    fn depends_on(&self, _args: &Value) -> DependsOn {
+        DependsOn::Files
     }
 
     fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {

@@ -1,0 +1,1 @@
+-- A node's result may be one that an earlier run made: the event that says so carries the marks of that result. The tables stay.
