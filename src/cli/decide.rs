@@ -29,7 +29,7 @@ pub async fn approve(args: &ApproveArgs, place: &CliContext, io: &mut Io<'_>) ->
             GateReply::Modify { payload }
         }
     };
-    reply_to((&args.decide, Some(&args.rule)), reply, place, io).await
+    reply_to((&args.decide, Some(&args.rule)), (reply, &args.message), place, io).await
 }
 
 /// Rejects a gate.
@@ -37,7 +37,7 @@ pub async fn approve(args: &ApproveArgs, place: &CliContext, io: &mut Io<'_>) ->
 /// # Errors
 /// When there is no such open gate, or the run can't continue.
 pub async fn reject(args: &RejectArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    reply_to((&args.decide, Some(&args.rule)), GateReply::Reject { message: args.message.clone() }, place, io).await
+    reply_to((&args.decide, Some(&args.rule)), (GateReply::Reject { message: args.message.clone() }, ""), place, io).await
 }
 
 /// Answers a question; the value is JSON if it parses, otherwise text.
@@ -46,7 +46,7 @@ pub async fn reject(args: &RejectArgs, place: &CliContext, io: &mut Io<'_>) -> R
 /// When there is no such open question, the answer doesn't fit, or the run can't continue.
 pub async fn answer(args: &AnswerArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let value = WrittenValue::read(&args.message).map_or_else(|_| Value::String(args.message.clone()), WrittenValue::value);
-    reply_to((&args.decide, None), GateReply::Answer { value }, place, io).await
+    reply_to((&args.decide, None), (GateReply::Answer { value }, ""), place, io).await
 }
 
 /// Some pieces of a new plan, by the numbers that they are shown with.
@@ -77,7 +77,7 @@ pub async fn replan(args: &ReplanArgs, place: &CliContext, io: &mut Io<'_>) -> R
 
 async fn reply_to(
     (args, rule): (&DecideArgs, Option<&RuleArgs>),
-    reply: GateReply,
+    (reply, message): (GateReply, &str),
     place: &CliContext,
     io: &mut Io<'_>,
 ) -> Result<Exit, CliError> {
@@ -92,7 +92,7 @@ async fn reply_to(
         return Err(CliError::new(format!("gate {} at `{node}` takes a yes or a no, not an answer", gate.id.0)).hint(hint));
     }
     let is_approval = reply == GateReply::Approve;
-    let command = Command::Decide { gate: gate.id, decision: reply.clone(), hash: gate.hash.clone() };
+    let command = Command::Decide { gate: gate.id, decision: reply.clone(), hash: gate.hash.clone(), message: message.to_owned() };
     if let Some(why) = stored.state.refusal(&command).filter(|_| is_approval && gate.kind.wants_answer()) {
         let hint = format!("`dagdeck answer {} {} -m ANSWER` answers it", short(&run), gate.id.0);
         return Err(CliError::new(format!("can't approve gate {} at `{}`: {why}", gate.id.0, gate.node)).hint(hint));

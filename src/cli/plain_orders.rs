@@ -276,7 +276,7 @@ impl LineMode {
             GateReply::CancelBranch => Some(("cancel the branch of", Action::Cancel { target: ActionTarget::Branch(gate.node.clone()) })),
             _ => None,
         };
-        let command = Command::Decide { gate: gate.id, decision: reply, hash: gate.hash.clone() };
+        let command = Command::decide(gate.id, reply, gate.hash.clone());
         match broad {
             None => self.command(command),
             Some((what, action)) => self.ask_first(command, &action, &format!("{what} {}", gate.node)),

@@ -310,6 +310,9 @@ pub struct ApproveArgs {
     /// Of a new plan, take only the piece with this number; can be given several times
     #[arg(long, value_name = "NUMBER", conflicts_with = "payload")]
     pub piece: Vec<usize>,
+    /// Your reason, kept in the journal and in the audit
+    #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub message: String,
     #[command(flatten)]
     pub rule: RuleArgs,
     #[command(flatten)]

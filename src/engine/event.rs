@@ -70,7 +70,14 @@ pub enum Event {
     /// A gate opened: its node waits for a person.
     ApprovalRequired { gate: Box<Gate> },
     /// A gate was answered. Journalled before any effect of the answer.
-    GateDecided { gate: GateId, decision: GateReply, by: Actor },
+    GateDecided {
+        gate: GateId,
+        decision: GateReply,
+        by: Actor,
+        /// What the person said with it, beside a rejection's own text; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        message: String,
+    },
     /// A gate ended without an answer: its node was cancelled, or its payload changed.
     GateVoided {
         gate: GateId,

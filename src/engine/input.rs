@@ -106,7 +106,14 @@ pub enum Command {
     /// Let nodes start.
     Start,
     /// Answer a gate; another hash now than the one that was shown refuses the answer.
-    Decide { gate: GateId, decision: GateReply, hash: String },
+    Decide {
+        gate: GateId,
+        decision: GateReply,
+        hash: String,
+        /// What the person said with it, beside a rejection's own text; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        message: String,
+    },
     /// Why is in their own text, and may be empty.
     Act {
         #[serde(rename = "verb")]
@@ -123,6 +130,11 @@ pub enum Command {
 }
 
 impl Command {
+    /// A reply without words of its own.
+    pub fn decide(gate: GateId, decision: GateReply, hash: impl Into<String>) -> Self {
+        Self::Decide { gate, decision, hash: hash.into(), message: String::new() }
+    }
+
     /// An action without a reason.
     pub fn act(action: Action) -> Self {
         Self::Act { action: Box::new(action), why: String::new() }

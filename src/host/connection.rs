@@ -284,7 +284,7 @@ impl ClientSession {
 
     /// Without a rule nothing is approved.
     async fn approve_always(&self, run: RunId, gate: GateId, hash: String) {
-        let command = Command::Decide { gate, decision: GateReply::Approve, hash: hash.clone() };
+        let command = Command::decide(gate, GateReply::Approve, hash.clone());
         let Some(session) = self.shared.session(&run) else { return self.reopen(run, command).await };
         let seen = gates::look(&session, gate).await.filter(|seen| seen.gate.hash == hash);
         let Some(GateWithTool { gate, tool: Some(tool), .. }) = seen else {

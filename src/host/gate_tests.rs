@@ -60,7 +60,7 @@ async fn a_file_that_changes_between_approval_and_write_is_not_written_over() {
     std::fs::write(bed.path("out.txt"), "somebody's work\n").unwrap();
 
     // Straight to the run, as an approval that was on its way before the file changed.
-    let approve = Command::Decide { gate: gate.id, decision: GateReply::Approve, hash: gate.hash.clone() };
+    let approve = Command::decide(gate.id, GateReply::Approve, gate.hash.clone());
     let shared = bed.host.shared();
     assert!(shared.session(&run).unwrap().command(approve, shared.actor("console")));
     assert_ne!(seat.end().await, Outcome::Succeeded);

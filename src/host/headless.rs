@@ -292,7 +292,7 @@ impl Warden<'_> {
 
     fn decide(&mut self, gate: &Gate) {
         let Some((decision, flag)) = self.verdict_on(gate) else { return };
-        let command = Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() };
+        let command = Command::decide(gate.id, decision, gate.hash.clone());
         let by = Actor { who: format!("{} ({flag})", self.shared.user), via: BY_RULE.into() };
         if self.session.command(command, by) {
             self.asked += 1;

@@ -107,7 +107,7 @@ impl Seat {
     }
 
     pub(super) fn decide(&self, gate: &Gate, decision: GateReply) {
-        self.command(Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() });
+        self.command(Command::decide(gate.id, decision, gate.hash.clone()));
     }
 
     pub(super) fn command(&self, command: Command) {

@@ -106,7 +106,7 @@ fn replies<'a>(audit: &'a Audit, workspace: &Path) -> Vec<ReplyThen<'a>> {
         {
             gates.insert((run, gate.id), gate);
         }
-        if let Event::GateDecided { gate, decision, by } = event
+        if let Event::GateDecided { gate, decision, by, message: _ } = event
             && !by.is_rule()
             && let Some(gate) = gates.get(&(run, *gate)).copied()
         {

@@ -263,7 +263,7 @@ pub(super) fn reply_by_permission(services: &Services, run: &mut Run, batch: &mu
         let is_open = run.open_gates().any(|open| open.id == gate.id);
         let Some(gate) = GateWithTool::of(run, gate.id).filter(|seen| is_open && run.asks_by_permission(&seen.gate)) else { continue };
         if let Some(rule) = run.id().and_then(|id| services.runner.permits(id, &gate)) {
-            let command = Command::Decide { gate: gate.gate.id, decision: GateReply::Approve, hash: gate.gate.hash };
+            let command = Command::decide(gate.gate.id, GateReply::Approve, gate.gate.hash);
             let by = Actor { who: rule, via: "permission".to_owned() };
             append(batch, run.step(&services.secrets.masked(Input::Command { command, by }), now));
         }

@@ -47,7 +47,7 @@ async fn a_decision_is_on_the_disk_before_anything_follows_from_it() {
             })
         })
         .await;
-    stage.order(Command::Decide { gate: gate.id, decision: GateReply::Approve, hash: gate.hash });
+    stage.order(Command::decide(gate.id, GateReply::Approve, gate.hash));
     stage.end().await;
     let synced = stage.journal.synced.lock().unwrap();
     let at = |wanted: fn(&Event) -> bool| synced.iter().position(|record| wanted(&record.event));

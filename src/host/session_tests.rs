@@ -295,7 +295,7 @@ async fn a_chain_goes_on_beside_one_that_waits_for_a_decision_and_the_gated_body
         "the other chain took its own time"
     );
     tokio::time::sleep(Duration::from_secs(3_600)).await;
-    stage.order(Command::Decide { gate: gate.id, decision: GateReply::Approve, hash: gate.hash });
+    stage.order(Command::decide(gate.id, GateReply::Approve, gate.hash));
     assert_eq!(stage.end().await.outcome().unwrap().0, Outcome::Succeeded);
     let starts = stage
         .records()

@@ -185,7 +185,7 @@ async fn an_open_run_lists_the_nodes_of_its_open_gates_oldest_first() {
         gate(1, "write"),
         gate(2, "send"),
         gate(3, "post"),
-        Event::GateDecided { gate: GateId(1), decision: GateReply::Approve, by },
+        Event::GateDecided { gate: GateId(1), decision: GateReply::Approve, by, message: String::new() },
         Event::GateVoided { gate: GateId(3), reason: Cause::None },
     ];
     append(&store, "one", &records(1, events)).await.unwrap();
@@ -380,7 +380,7 @@ async fn the_audit_is_whole_until_one_byte_of_it_is_another() {
     let home = TempDir::new().unwrap();
     let store = Store::open(home.path()).unwrap();
     let by = || Actor { who: "ann".into(), via: "cli".into() };
-    let yes = Event::GateDecided { gate: GateId(1), decision: GateReply::Approve, by: by() };
+    let yes = Event::GateDecided { gate: GateId(1), decision: GateReply::Approve, by: by(), message: String::new() };
     append(&store, "one", &records(1, vec![created("/w", "g"), gate(1, "a"), output("not in the audit"), yes.clone()])).await.unwrap();
     let audit = store.audit().unwrap();
     assert_eq!((audit.rows.len(), audit.all), (3, 3));
@@ -439,7 +439,7 @@ async fn the_audit_of_a_thousand_random_runs_verifies_until_any_byte_of_it_is_an
                 2 => GateReply::Reject { message: "no, \"never\"".into() },
                 _ => continue,
             };
-            events.push(Event::GateDecided { gate: GateId(number), decision, by: by(dice.below(5)) });
+            events.push(Event::GateDecided { gate: GateId(number), decision, by: by(dice.below(5)), message: String::new() });
             events.push(output("not in the audit"));
         }
         append(&store, &format!("run {run}"), &records(1, events)).await.unwrap();

@@ -109,3 +109,16 @@ fn the_audit_has_the_reach_of_a_yes_and_each_rule_made_and_ended_with_its_gate_a
     rusqlite::Connection::open(journal).unwrap().execute(change, []).unwrap();
     program.run(&["audit", "--verify"]).code(1).says(&["of the audit is not as it was written"]);
 }
+
+#[test]
+fn the_reason_of_a_yes_is_kept_with_it_in_the_log_of_the_run_and_in_the_audit() {
+    let program = Program::new();
+    program.file(".env", "X_API_KEY=supersecretvalue1\n");
+    let plan = json!({"nodes": [{"id": "w", "tool": "write_file", "args": {"path": "out.txt", "content": "hello"}}]});
+    let plan = program.file("p.json", plan.to_string());
+    program.run(&["run", &plan]).code(7);
+    program.run(&["approve", "-m", "seen by Ann, key supersecretvalue1"]).code(0);
+    for told in [program.run(&["replay", "--events"]).code(0).out, program.run(&["audit"]).code(0).out] {
+        assert!(told.contains("seen by Ann, key ") && !told.contains("supersecretvalue1"), "{told}");
+    }
+}

@@ -151,7 +151,7 @@ async fn cancelling_a_node_kills_the_command_that_it_runs() {
     let id = until(&mut connection, &mut run, |run, _| run.open_gates().next().is_some()).await;
     let gate = run.open_gates().next().unwrap().clone();
     let ask = |command: Command| connection.requests.send(Request::Command { run: id.clone(), command }).unwrap();
-    ask(Command::Decide { gate: gate.id, decision: GateReply::Approve, hash: gate.hash });
+    ask(Command::decide(gate.id, GateReply::Approve, gate.hash));
     let pid = written(&bed.places.workspace.join("pid.txt")).await;
     let process = PathBuf::from("/proc").join(pid.trim());
     assert!(process.exists());

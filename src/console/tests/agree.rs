@@ -97,7 +97,7 @@ impl Story {
             }
             (0..=4, Some((gate, hash)), _) => {
                 let decision = if choice & 64 > 0 { GateReply::Reject { message: String::new() } } else { GateReply::Approve };
-                Input::Command { command: Command::Decide { gate, decision, hash }, by: actor() }
+                Input::Command { command: Command::decide(gate, decision, hash), by: actor() }
             }
             (5, _, Some(node)) => act(Action::Hold { target: ActionTarget::Node(node) }),
             (6, _, Some(node)) => act(Action::Skip { node }),

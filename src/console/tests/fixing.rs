@@ -66,7 +66,7 @@ fn an_answer_without_the_option_is_refused() {
     let gate = deck.engine().open_gates().next().unwrap();
     let (gate, hash) = (gate.id, gate.hash.clone());
     let decision = GateReply::Answer { value: json!({ "count": 1 }) };
-    deck.command(&run, crate::engine::Command::Decide { gate, decision, hash });
+    deck.command(&run, crate::engine::Command::decide(gate, decision, hash));
     assert!(deck.model.status.as_ref().unwrap().text.as_str().contains("`option` must be one of: north, south"), "{:?}", deck.model.status);
 }
 

@@ -10,8 +10,9 @@ impl Decider<'_> {
         }
         match command {
             Command::Start => vec![Event::RunStarted],
-            Command::Decide { gate, decision, hash: _ } => {
-                vec![Event::GateDecided { gate: *gate, decision: self.taken(*gate, decision), by: by.clone() }]
+            Command::Decide { gate, decision, hash: _, message } => {
+                let (decision, by, message) = (self.taken(*gate, decision), by.clone(), message.clone());
+                vec![Event::GateDecided { gate: *gate, decision, by, message }]
             }
             Command::Act { action, why } => self.decide_act(action, why, by),
             Command::UseModel { model, slots } => {
@@ -42,7 +43,7 @@ impl Decider<'_> {
         let over = self.progress.outcome.is_some().then(|| "the run has ended".to_string());
         match command {
             Command::Start => over.or_else(|| self.progress.started.then(|| "the run has started already".to_string())),
-            Command::Decide { gate, decision, hash } => self.decision_refusal(*gate, decision, hash),
+            Command::Decide { gate, decision, hash, message: _ } => self.decision_refusal(*gate, decision, hash),
             Command::Act { action, .. } => self.action_refusal(action),
             Command::UseModel { model, .. } => {
                 (model == REHEARSAL).then(|| "a run that has begun doesn't become a rehearsal: start it again as one".to_string())

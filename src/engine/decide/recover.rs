@@ -110,7 +110,7 @@ impl Decider<'_> {
         let mut answer = None;
         if let Event::ApprovalRequired { gate } = &event {
             let owed = self.owed(ix, &gate.kind, &gate.payload).and_then(|known| self.gate(known)?.1.cloned());
-            answer = owed.map(|Decided { decision, by, .. }| Event::GateDecided { gate: gate.id, decision, by });
+            answer = owed.map(|Decided { decision, by, .. }| Event::GateDecided { gate: gate.id, decision, by, message: String::new() });
         }
         [event].into_iter().chain(answer).collect()
     }

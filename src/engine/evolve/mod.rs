@@ -104,7 +104,7 @@ impl RunState {
                 self.head.iter_mut().for_each(|head| head.branched = true);
             }
             Event::ApprovalRequired { gate } => self.open_gate(gate, at),
-            Event::GateDecided { gate, decision, by } => {
+            Event::GateDecided { gate, decision, by, message: _ } => {
                 let decision = self.taken(*gate, decision);
                 self.close_gate(*gate, GateEnd::Decided(Decided { decision: decision.clone(), by: by.clone(), at }));
                 self.answered(*gate, &decision);

@@ -209,7 +209,7 @@ fn the_first_answer_wins_and_the_later_one_names_who_decided() {
 #[test]
 fn an_answer_to_something_else_than_what_is_asked_is_refused() {
     let mut world = World::new(plan(vec![gated("a", &[])]));
-    let command = Command::Decide { gate: GateId(1), decision: GateReply::Approve, hash: "other".into() };
+    let command = Command::decide(GateId(1), GateReply::Approve, "other");
     assert!(matches!(world.command(command).as_slice(), [Event::Refused { .. }]));
     assert_eq!(world.states(), "a waiting");
 }

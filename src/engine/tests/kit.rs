@@ -142,7 +142,7 @@ impl World {
 
     pub fn decide(&mut self, gate: u32, decision: GateReply) -> Vec<Event> {
         let hash = self.run.gate(GateId(gate)).map(|(gate, _)| gate.hash.clone()).unwrap_or_default();
-        self.command(Command::Decide { gate: GateId(gate), decision, hash })
+        self.command(Command::decide(GateId(gate), decision, hash))
     }
 
     pub fn due(&mut self, id: &str, kind: TimerKind) -> Vec<Event> {

@@ -291,7 +291,7 @@ fn a_tool_that_was_rejected_while_nobody_drove_the_run_is_not_asked_about_again(
     world.runs("a", "read_file", json!("secret"));
     assert!(!starts(&world.sends("send", "c1")));
     let hash = world.run.gate(GateId(1)).unwrap().0.hash.clone();
-    let no = Command::Decide { gate: GateId(1), decision: GateReply::Reject { message: "no".into() }, hash };
+    let no = Command::decide(GateId(1), GateReply::Reject { message: "no".into() }, hash);
     let inputs = [Input::Command { command: no, by: me() }, Input::Recover { by: me() }];
     let batch = world.run.steps(&inputs, Time(2_000));
     world.records.extend(batch.records);

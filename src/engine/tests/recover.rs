@@ -231,7 +231,7 @@ fn an_answer_that_the_worker_never_heard_holds_for_the_same_question_of_the_next
     let mut world = World::new(plan(vec![agent("a", &[])]));
     world.ask("a", "1", "write", json!({"path": "y"}), Verdict::Ask);
     let hash = world.run.gate(GateId(1)).unwrap().0.hash.clone();
-    let yes = Command::Decide { gate: GateId(1), decision: GateReply::Approve, hash };
+    let yes = Command::decide(GateId(1), GateReply::Approve, hash);
     world.effects.clear();
     let by = Actor { who: "bob".into(), via: "cli".into() };
     let batch = world.run.steps(&[Input::Command { command: yes, by: by.clone() }, Input::Recover { by: me() }], Time(2_000));

@@ -104,7 +104,7 @@ fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
     let host = gate.host().filter(|_| intent == Intent::ApproveAlways).map(str::to_owned);
     let request = match (intent, &host) {
         (Intent::ApproveAlways, None) => Request::ApproveAlways { run, gate: gate.id, hash },
-        (_, _) => Request::Command { run, command: Command::Decide { gate: gate.id, decision, hash } },
+        (_, _) => Request::Command { run, command: Command::decide(gate.id, decision, hash) },
     };
     turn.send(request);
     host.into_iter().for_each(|host| turn.send(Request::AllowHost(host)));

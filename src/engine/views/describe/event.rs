@@ -109,7 +109,9 @@ impl Event {
             Self::RunEnded { outcome, reason } => {
                 (Kind::Run, because(settled(*outcome), &reason.message()), none(), EventTone::Run((*outcome).into()))
             }
-            Self::GateDecided { gate, decision, by } => (Kind::Gate, replied(gate.0, decision), actor(by), EventTone::Accent),
+            Self::GateDecided { gate, decision, by, message } => {
+                (Kind::Gate, replied(gate.0, decision, message), actor(by), EventTone::Accent)
+            }
             Self::GateVoided { gate, reason } => {
                 (Kind::Gate, because(&format!("gate {} closed", gate.0), &reason.message()), none(), EventTone::Dim)
             }
@@ -339,9 +341,9 @@ fn tool_of(run: &RunState, node: &NodeId, id: &str) -> Plain {
     tools.iter().rfind(|(call, _)| call.id == id).map(|(call, _)| Plain::summary(&call.tool)).unwrap_or_default()
 }
 
-fn replied(gate: u32, reply: &GateReply) -> What {
+fn replied(gate: u32, reply: &GateReply, said: &str) -> What {
     match reply {
-        GateReply::Approve | GateReply::Modify { .. } => just(&format!("{} at gate {gate}", reply.label())),
+        GateReply::Approve | GateReply::Modify { .. } => because(&format!("{} at gate {gate}", reply.label()), said),
         GateReply::Reject { message } => because(&format!("rejected at gate {gate}"), message),
         GateReply::Answer { value } => because(&format!("answered at gate {gate}"), &value_text(value)),
         GateReply::Lost { choice } => because(&format!("answered at gate {gate}"), choice.label()),
