@@ -482,8 +482,8 @@ mod tests {
     #[test]
     fn whatever_a_person_does_to_a_run_takes_a_message_by_m_and_needs_no_name_of_the_run() {
         let acts = [
-            "approve", "reject", "answer", "cancel", "stop", "pause", "hold", "release", "step", "run-to", "break", "rerun", "retry", "skip",
-            "override", "guide", "rewind", "replan", "edit", "branch", "resume",
+            "approve", "reject", "answer", "cancel", "stop", "pause", "hold", "release", "step", "run-to", "break", "rerun", "retry",
+            "skip", "override", "guide", "rewind", "replan", "edit", "branch", "resume",
         ];
         let command = Cli::command();
         for subcommand in command.get_subcommands() {

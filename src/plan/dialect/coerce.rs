@@ -28,6 +28,7 @@ pub(super) fn coerced(map: &Map<String, Value>, field: &str, way: &[PathStep]) -
         Value::Number(_) | Value::String(_) if field == "retry" && way.is_empty() => attempts(value).into_iter().collect(),
         Value::Number(number) => vec![json!(number.to_string())],
         Value::Bool(flag) => vec![json!(flag.to_string())],
+        Value::String(text) if field == "on_failure" => on_failure(text).into_iter().collect(),
         Value::String(text) => {
             let number = text.trim().parse::<serde_json::Number>().ok().map(Value::Number);
             let flag = match text.trim().to_ascii_lowercase().as_str() {
@@ -55,6 +56,17 @@ pub(super) fn coerced(map: &Map<String, Value>, field: &str, way: &[PathStep]) -
         Some(map)
     });
     changed.collect()
+}
+
+/// What other systems call what follows a failure.
+fn on_failure(text: &str) -> Option<Value> {
+    let meant = match text.trim().to_ascii_lowercase().as_str() {
+        "continue" | "ignore" | "proceed" | "warn" => "safe",
+        "abort" | "stop" | "halt" | "exit" | "error" | "fail_fast" | "terminate" => "fail",
+        "escalate" | "pause" | "human" | "ask_user" | "manual" => "ask",
+        _ => return None,
+    };
+    Some(json!(meant))
 }
 
 /// A retry that says no more than how often.

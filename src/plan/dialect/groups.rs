@@ -3,7 +3,6 @@
 
 use super::aliases;
 use super::names::NAMES;
-use super::outline::is_nodes;
 use super::reading::{FieldReading, ListForm, rename_key};
 use crate::plan::fields::is_quiet;
 use serde_json::{Map, Value, json};
@@ -13,17 +12,16 @@ pub(super) fn grouped(map: &mut Map<String, Value>) -> Option<FieldReading> {
     if ["nodes", "dag", "tasks"].iter().any(|name| map.contains_key(*name)) {
         return None;
     }
-    let is_groups =
-        |value: &Value| is_nodes(value) && value.as_array().is_some_and(|list| list.iter().all(|group| tasks_of(group).is_some()));
-    let name = NAMES.group.lists.iter().copied().find(|name| map.get(*name).is_some_and(is_groups))?;
+    let (name, groups) = group_list(map)?;
     let written = map.get(name)?.clone();
-    let groups = written.as_array()?;
+    // Jobs start when what they need is done, and do their steps one after the other.
+    let are_jobs = name == JOBS;
     let is_told = groups.iter().filter_map(tasks_of).flatten().any(|(_, task)| order_of(task).is_some());
     let is_named = groups.iter().any(|group| order_of(group).is_some());
     let mut nodes: Vec<Value> = Vec::new();
     let mut ends: Vec<GroupEnd> = Vec::new();
     for (at, group) in groups.iter().enumerate() {
-        let last = || ends.last().filter(|_| !is_told).map(|end| end.last.clone()).unwrap_or_default();
+        let last = || ends.last().filter(|_| !is_told && !are_jobs).map(|end| end.last.clone()).unwrap_or_default();
         let mut before = order_of(group).map_or_else(last, |named| named_ends(named, &ends));
         let mut tasks: Vec<(String, Map<String, Value>)> = Vec::new();
         for (place, task) in tasks_of(group)? {
@@ -37,12 +35,12 @@ pub(super) fn grouped(map: &mut Map<String, Value>) -> Option<FieldReading> {
             if !order_of_task(task).iter().any(|source| ids.contains(source)) {
                 add_order(task, &before);
             }
-            if is_sequence(group) {
+            if are_jobs || is_sequence(group) {
                 before = vec![id.clone()];
             }
         }
         let is_last = |id: &&String| !sources.contains(*id);
-        let last = if is_sequence(group) { before } else { ids.iter().filter(is_last).cloned().collect() };
+        let last = if are_jobs || is_sequence(group) { before } else { ids.iter().filter(is_last).cloned().collect() };
         ends.push(GroupEnd { labels: labels(group), last });
         if let (Some((_, first)), Some(rest)) = (tasks.first_mut(), unread(group)) {
             first.insert("group".to_owned(), rest);
@@ -53,6 +51,7 @@ pub(super) fn grouped(map: &mut Map<String, Value>) -> Option<FieldReading> {
     rename_key(map, name, "nodes");
     map.insert("nodes".to_owned(), read.clone());
     let order = match (is_told, is_named) {
+        _ if are_jobs => "those of each one after the other, after those of the entries that it names",
         (true, true) => "in the order that those and the entries say",
         (true, false) => "in the order that those say",
         (false, true) => "each after those of the entries that its own names, or of the entry before",
@@ -61,6 +60,37 @@ pub(super) fn grouped(map: &mut Map<String, Value>) -> Option<FieldReading> {
     let message = format!("what the entries of `{name}` hold is read as the nodes, {order}");
     let reading = FieldReading::of("nodes", read, message);
     Some(FieldReading { name: name.into(), written: Some(written), list: Some(ListForm::Spread), ..reading })
+}
+
+/// The name of groups that run by themselves.
+const JOBS: &str = "jobs";
+
+/// The groups of a document, with the name of their list or of the object that has them by their names.
+pub(super) fn group_list(map: &Map<String, Value>) -> Option<(&'static str, Vec<Value>)> {
+    let groups = |written: &Value| {
+        let groups: Vec<Value> = match written {
+            Value::Array(groups) => groups.clone(),
+            Value::Object(by_name) => by_name.iter().map(|(name, group)| named_group(name, group)).collect(),
+            _ => return None,
+        };
+        let are_groups = !groups.is_empty() && groups.iter().all(|group| group.is_object() && tasks_of(group).is_some());
+        are_groups.then_some(groups)
+    };
+    let names = NAMES.group.lists.iter().copied().chain([JOBS]);
+    names.into_iter().find_map(|name| {
+        let written = map.get(name).filter(|written| name != JOBS || written.is_object())?;
+        groups(written).map(|groups| (name, groups))
+    })
+}
+
+/// A group that stands under its name, perhaps as its tasks alone.
+fn named_group(name: &str, group: &Value) -> Value {
+    let mut group = match group {
+        Value::Object(group) => group.clone(),
+        tasks => Map::from_iter([("tasks".to_owned(), tasks.clone())]),
+    };
+    group.entry("id").or_insert_with(|| json!(name));
+    Value::Object(group)
 }
 
 /// A group that was read: what others may call it, and the tasks with which it ends.

@@ -205,6 +205,16 @@ pub(in crate::plan) struct OrderNames {
     pub link: List,
     /// Parts of such names.
     pub link_parts: List,
+    /// Parts of names of what has, by a node, those that come before it.
+    pub needs_map: List,
+    /// The same of those that come after it.
+    pub leads_map: List,
+    /// Names at a node of what comes next.
+    pub leads: List,
+    /// The field of an object that says where a way leads.
+    pub way: List,
+    /// The field of its condition.
+    pub way_when: List,
     /// Beginnings of names of those that come before.
     pub needs: List,
 }

@@ -1,7 +1,7 @@
 //! What a document is around its nodes: a plan within an object, a bare list, nodes under another name or by id. All of it is read as
 //! the list that its form has.
 
-use super::aliases;
+use super::aliases::{self, is_alike};
 use super::forms::DocumentShape;
 use super::groups;
 use super::names::NAMES;
@@ -90,7 +90,7 @@ fn is_by_id(value: &Value) -> bool {
 /// Whether a document has nodes under some name.
 fn holds_nodes(value: &Value) -> bool {
     let Value::Object(map) = value else { return false };
-    tell(value).is_ok() || other_list(map).is_some()
+    tell(value).is_ok() || other_list(map).is_some() || groups::group_list(map).is_some()
 }
 
 /// A document that holds its plan in one field: what is beside it becomes fields of the plan.
@@ -98,7 +98,10 @@ fn wrapped(document: &mut Value) -> Option<FieldReading> {
     let Value::Object(map) = &mut *document else { return None };
     let is_tools = map.get("dag").is_some_and(|dag| dag.is_array() || is_by_id(dag));
     let is_plan = |name: &str| name != "dag" && map.contains_key(name) || name == "dag" && is_tools;
-    if ["dagdeck", "nodes", "dag", "tasks", "connections", "stages"].into_iter().any(is_plan) || other_list(map).is_some() {
+    if ["dagdeck", "nodes", "dag", "tasks", "connections", "stages"].into_iter().any(is_plan)
+        || other_list(map).is_some()
+        || groups::group_list(map).is_some()
+    {
         return None;
     }
     let is_graph = |name: &str| NAMES.stage.graphs.contains(&name) && map[name].get("stages").is_some();
@@ -145,11 +148,17 @@ fn other_list(map: &Map<String, Value>) -> Option<String> {
     {
         return None;
     }
-    let usual = NAMES.node.lists.iter().copied().find(|name| map.get(*name).is_some_and(|value| is_nodes(value) || is_by_id(value)));
+    let are_objects = |value: &Value| value.as_object().is_some_and(|map| !map.is_empty() && map.values().all(Value::is_object));
+    let is_list = |name: &str, value: &Value| is_nodes(value) || is_by_id(value) || BY_ID.contains(&name) && are_objects(value);
+    let usual = NAMES.node.lists.iter().find_map(|name| map.iter().find(|(key, value)| is_alike(key, name) && is_list(name, value)));
+    let usual = usual.map(|(key, _)| key.clone());
     let is_steps = |value: &Value| is_nodes(value) && value.as_array().is_some_and(|list| list.iter().all(aliases::is_step));
     let mut steps = map.iter().filter(|(_, value)| is_steps(value)).map(|(name, _)| name.clone());
-    usual.map(str::to_owned).or_else(|| steps.next().filter(|_| steps.next().is_none()))
+    usual.or_else(|| steps.next().filter(|_| steps.next().is_none()))
 }
+
+/// Names of objects that hold nodes by their ids, whatever those have.
+const BY_ID: [&str; 4] = ["steps", "states", "jobs", "task_nodes"];
 
 /// Puts a list, or an object by id, where a form has its list of nodes.
 fn take_list(map: &mut Map<String, Value>, name: &str, field: &str, notes: &mut Vec<FieldReading>) {
@@ -203,16 +212,11 @@ pub(super) fn ids_by_name(map: &mut Map<String, Value>, shape: &DocumentShape) {
     if shape.is_literal || !nodes.iter().all(|node| node.is_object() && ids.iter().all(|id| node.get(id).is_none())) {
         return;
     }
-    let edges = shape.edges.and_then(|edges| map.get(edges)).and_then(Value::as_array).into_iter().flatten();
-    let ends = shape.end_names();
-    let ends = edges.flat_map(|edge| ends.iter().flatten().filter_map(|end| edge.get(*end)));
-    let sources = nodes.iter().flat_map(|node| NAMES.node.depends_on.iter().filter_map(|name| node.get(*name)));
-    let named: HashSet<&str> = ends.chain(sources).flat_map(|value| value.as_str().into_iter().chain(texts(value))).collect();
     let fields = ["name", "task", "title", "tool", "tool_name", "action"];
     let by_name = fields.into_iter().find(|field| {
-        let names: Vec<&str> = nodes.iter().filter_map(|node| node.get(field)?.as_str()).collect();
+        let names: Vec<&str> = nodes.iter().filter_map(|node| node.get(*field)?.as_str()).collect();
         let different: HashSet<&str> = names.iter().copied().collect();
-        different.len() == nodes.len() && !different.is_disjoint(&named)
+        different.len() == nodes.len() && map.iter().any(|(key, value)| *key != "goal" && is_named(value, field, &different))
     });
     let is_numbered = |field: &&str| {
         let numbers: HashSet<u64> = nodes.iter().filter_map(|node| node.get(*field)?.as_u64()).collect();
@@ -228,8 +232,17 @@ pub(super) fn ids_by_name(map: &mut Map<String, Value>, shape: &DocumentShape) {
     }
 }
 
-fn texts(value: &Value) -> impl Iterator<Item = &str> {
-    value.as_array().into_iter().flatten().filter_map(Value::as_str)
+/// Whether a text beside the nodes' own field says one of these names alone, or refers to it as `{{name.output}}`.
+fn is_named(value: &Value, own: &str, names: &HashSet<&str>) -> bool {
+    match value {
+        Value::String(text) => {
+            let referred = || text.split("{{").skip(1).filter_map(|rest| rest.trim_start().split(['.', '}', ' ', '|', '[']).next());
+            names.contains(text.trim()) || referred().any(|name| names.contains(name))
+        }
+        Value::Array(list) => list.iter().any(|value| is_named(value, own, names)),
+        Value::Object(fields) => fields.iter().any(|(field, value)| field != own && is_named(value, own, names)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// Names of stages beside nodes that are no stages themselves say an order which nobody can read.

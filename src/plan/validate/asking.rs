@@ -46,7 +46,8 @@ pub(super) fn asking(name: &str, value: &Value) -> Option<Asking> {
     let by_name = || Asking { is_plain: is_like_a_gate(name), is_after: is_about_result(&said) };
     match value {
         Value::Bool(true) => of_words(&said).or_else(|| is_about.then(by_name)),
-        Value::Bool(false) => denied_by_name(&said).then(by_name),
+        Value::Bool(false) => (denied_by_name(&said) || runs_by_itself(&said)).then(by_name),
+        Value::String(text) if NAMES.gate.no.contains(&plain_words(text).as_str()) && runs_by_itself(&said) => Some(by_name()),
         Value::Number(number) => {
             let is_few = number.as_u64().is_some_and(|count| (1..10).contains(&count));
             let counts = NAMES.asking.counts.iter().any(|word| said.split(' ').any(|other| other == *word));
@@ -108,6 +109,44 @@ fn denied_by_name(said: &str) -> bool {
     denies && words.iter().any(about)
 }
 
+/// `allow_auto_run`, `can_run_unattended`: a no to them asks.
+fn runs_by_itself(said: &str) -> bool {
+    let itself = ["auto", "automatic", "automatically", "unattended", "autonomous", "autonomously", "autorun"];
+    let runs = [
+        "run",
+        "runs",
+        "runnable",
+        "execute",
+        "executed",
+        "executes",
+        "executable",
+        "execution",
+        "start",
+        "proceed",
+        "continue",
+        "go",
+        "allow",
+        "allowed",
+        "safe",
+        "can",
+        "may",
+        "is",
+        "be",
+        "to",
+        "mode",
+        "enabled",
+        "ok",
+        "on",
+        "ahead",
+        "apply",
+        "submit",
+        "send",
+        "deploy",
+    ];
+    let words = || said.split(' ');
+    words().any(|word| itself.contains(&word)) && words().all(|word| itself.contains(&word) || runs.contains(&word))
+}
+
 fn is_about_result(text: &str) -> bool {
     text.split(' ').any(|word| NAMES.asking.results.contains(&word))
 }
@@ -161,6 +200,12 @@ mod tests {
             "only with the dean's approval",
             "never without the pharmacist's consent",
             "verify with customer",
+            "prompt user",
+            "requires user input",
+            "interactive",
+            "requires two person",
+            "approval status pending",
+            "actor user",
         ] {
             assert!(asks(text), "{text}");
         }
@@ -181,6 +226,9 @@ mod tests {
             "verify user identity",
             "the user asked for it",
             "before noon",
+            "interactive chart",
+            "user input parsing",
+            "system prompt user text",
         ] {
             assert!(!asks(text), "{text}");
         }

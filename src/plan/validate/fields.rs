@@ -4,8 +4,8 @@
 use super::check::{FindingPlace, PlanCheck};
 use super::codes::Code;
 use super::finding::Fix;
-use super::lost_meaning::{lost_meaning, says_nothing, waiting_nodes};
-use super::lost_order::{order_said, says_order};
+use super::lost_meaning::{asked_at, lost_meaning, says_nothing, waiting_nodes};
+use super::lost_order::{linked, order_said, says_order};
 use super::unread::{About, UnreadMeaning, unread_meaning};
 use super::wording::{did_you_mean, legible, meant};
 use crate::plan::dialect::names::NAMES;
@@ -100,8 +100,12 @@ fn of_part(check: &mut PlanCheck, part: DocumentPart, place: FindingPlace, ext: 
                 format!("{message}{}", did_you_mean(near))
             };
             let fix = near.zip(at).and_then(|(near, at)| renamed(check.plan, at, name, near));
-            let fix = fix.or_else(|| steps_said(check, at?, name, value)).or_else(|| steps_as_plan(check, at?, name, value));
             let fix = fix.or_else(|| order_said(check, at, name, value).filter(|_| part != DocumentPart::Edge));
+            let fix = fix.or_else(|| asked_at(check, name, value)).filter(|_| part != DocumentPart::Edge);
+            // What leads to other nodes is no list of steps.
+            let holds_steps = at.filter(|at| linked(check, *at, value).is_empty());
+            let fix =
+                fix.or_else(|| steps_said(check, holds_steps?, name, value)).or_else(|| steps_as_plan(check, holds_steps?, name, value));
             check.find(Code::WrongShape, place, name, message, fix);
             continue;
         }

@@ -1,14 +1,18 @@
 //! What a document says in a field that nothing reads, where silence or a warning would let something happen otherwise than it is written:
 //! whether, how often and after what something runs, what it is to do, and who is asked.
 
+use super::asking::plain_words;
 use super::check::PlanCheck;
+use super::finding::Fix;
 use super::lost_order::{linked, lost_order, right_place, says_order};
+use super::unread::asks as is_asked;
 use super::wording::{legible, meant};
 use crate::plan::dialect::names::NAMES;
 use crate::plan::dialect::{DocumentPart, asks, gate, is_alias, is_field, is_kept, is_like_a_gate, is_step, known_fields, plain};
+use crate::plan::edit::Edit;
 use crate::plan::fields::is_quiet;
 use crate::plan::native::node_fields;
-use crate::plan::{Dialect, NodeId, NodeKind};
+use crate::plan::{Approve, Dialect, NodeKind};
 use serde_json::Value;
 
 /// What an unknown field says that must not be passed over.
@@ -44,28 +48,53 @@ fn lost_gate(check: &PlanCheck, (part, at): (DocumentPart, Option<usize>), name:
 
 /// Nodes that a field names which are to wait for a person, where nothing reads it; `depth` is how far inside of it they may be.
 pub(super) fn waiting_nodes(check: &PlanCheck, part: DocumentPart, (name, value): (&str, &Value), depth: usize) -> Option<String> {
-    let is_node = |id: &str| check.graph.position(&NodeId::new(id)).is_some();
-    let names_one = |entry: &Value| match entry {
-        Value::String(id) => is_node(id),
-        Value::Object(fields) => fields.values().filter_map(Value::as_str).any(is_node),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => false,
-    };
     let (shown, word) = (legible(name), plain(name));
-    let asks = gate(name, &Value::Bool(true), None).is_some() || is_like_a_gate(name);
+    let asks = speaks_of_asking(name);
     let halts = NAMES.gate.halts.iter().any(|part| word.contains(part));
-    if (asks || halts)
-        && match value {
-            Value::Array(list) => list.iter().any(names_one),
-            Value::Object(fields) => names_one(value) || fields.keys().any(|id| is_node(id)),
-            Value::String(id) => part == DocumentPart::Plan && is_node(id),
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        }
-    {
+    let may = part == DocumentPart::Plan || !value.is_string();
+    let named = if (asks || halts) && may { nodes_in(check, value, 2) } else { Vec::new() };
+    let is_done = |at: &usize| if asks { is_asked(check, *at) } else { check.plan.nodes[*at].policy.breakpoint.is_some() };
+    if !named.iter().all(is_done) {
         let (lost, field) = if asks { ("run unasked", "approve") } else { ("not halt there", "breakpoint") };
         return Some(format!("`{shown}` names nodes, but nothing reads it here, so they would {lost}: write `{field}` at each of them"));
     }
     let fields = value.as_object().filter(|_| depth > 0)?;
     fields.iter().find_map(|(inner, value)| waiting_nodes(check, part, (inner, value), depth - 1))
+}
+
+/// Whether a name is about asking a person: that of a gate, or `manual_nodes`, `human_steps`.
+fn speaks_of_asking(name: &str) -> bool {
+    let said = plain_words(name);
+    let of_nodes = || said.split(' ').any(|word| ["nodes", "node", "steps", "step", "tasks", "task", "loop", "at"].contains(&word));
+    let of_people = || said.split(' ').any(|word| NAMES.asking.names.contains(&word) || word == "supervised");
+    gate(name, &Value::Bool(true), None).is_some() || is_like_a_gate(name) || of_people() && of_nodes()
+}
+
+/// The nodes that a value names: as texts, in lists, or by keys.
+fn nodes_in(check: &PlanCheck, value: &Value, depth: usize) -> Vec<usize> {
+    let one = |id: &str| check.graph.position(id.trim());
+    match value {
+        Value::String(id) => one(id).into_iter().collect(),
+        Value::Array(list) => list.iter().flat_map(|entry| nodes_in(check, entry, depth)).collect(),
+        Value::Object(fields) if depth > 0 => {
+            fields.iter().flat_map(|(name, inner)| one(name).into_iter().chain(nodes_in(check, inner, depth - 1))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
+    }
+}
+
+/// A question at each of the nodes that a field names for that.
+pub(super) fn asked_at(check: &PlanCheck, name: &str, value: &Value) -> Option<Fix> {
+    let listed = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+    let is_own = |at: &usize| check.plan.nodes[*at].policy.approve.is_none();
+    let ids: Option<Vec<usize>> = listed.iter().map(|id| check.graph.position(id.as_str()?.trim()).filter(is_own)).collect();
+    let mut nodes = ids.filter(|ids| !ids.is_empty() && speaks_of_asking(name))?;
+    nodes.sort_unstable();
+    nodes.dedup();
+    let approve = if plain_words(name).split(' ').any(|word| word == "after") { Approve::After } else { Approve::Before };
+    let mut edits: Vec<Edit> = nodes.iter().map(|at| check.changed(*at, |node| node.policy.approve = Some(approve))).collect();
+    let edit = if edits.len() == 1 { edits.remove(0) } else { Edit::Batch { edits } };
+    Some(Fix::safe("ask at each of these nodes", edit))
 }
 
 /// From how many letters on a name that is almost a gate's is taken for a slip of it.

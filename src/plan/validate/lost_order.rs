@@ -3,6 +3,7 @@
 
 use super::check::PlanCheck;
 use super::finding::Fix;
+use super::said_edges::{edges_said, is_nowhere, lacks, pairs};
 use super::structure::position_in;
 use super::wording::{legible, meant};
 use crate::plan::dialect::names::NAMES;
@@ -15,6 +16,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Whether an unknown field of the plan says an order that the plan doesn't have.
 pub(super) fn says_order(check: &PlanCheck, name: &str, value: &Value) -> bool {
+    // A list beside the edges may be the other way round.
+    if let Some(said) = pairs(check, name, value).filter(|said| !value.is_array() || lacks(check, said)) {
+        return lacks(check, &said);
+    }
     let word = plain(name);
     let is_end = |value: &Value| position(check, value).is_some();
     let is_text = |value: &Value| value.is_string() && is_end(value);
@@ -36,7 +41,16 @@ pub(super) fn says_order(check: &PlanCheck, name: &str, value: &Value) -> bool {
     let are_edges =
         NAMES.said_order.edges.iter().any(|part| word.contains(part)) && listed().any(|edge| edge.is_array() || edge.is_object());
     let are_pairs = !is_together(name) && listed().any(is_pair);
-    are_edges || are_pairs || value.as_object().is_some_and(|map| !map.is_empty() && map.iter().all(of_nodes))
+    are_edges
+        || are_pairs
+        || value.as_object().is_some_and(|map| !map.is_empty() && map.iter().all(of_nodes))
+        || inner_order(check, value).is_some()
+}
+
+/// The list inside of a field of the plan that says an order: `{"execution_order": […]}`.
+fn inner_order<'v>(check: &PlanCheck, value: &'v Value) -> Option<(&'v str, &'v Value)> {
+    let mut lists = value.as_object()?.iter().filter(|(_, inner)| inner.is_array()).map(|(name, inner)| (name.as_str(), inner));
+    lists.find(|(name, inner)| says_order(check, name, inner))
 }
 
 /// The node that a value names.
@@ -149,7 +163,13 @@ pub(super) fn order_said(check: &PlanCheck, at: Option<usize>, name: &str, value
         let edit = check.changed(at, |node| node.depends_on.extend(sources.iter().cloned()));
         return (!sources.is_empty()).then(|| Fix::guess(format!("depend on `{}`", sources.join("`, `")), edit));
     }
-    let groups = if at.is_some() { numbered(check, name) } else { groups(check, name, value) }?;
+    if let Some(fix) = edges_said(check, at, name, value) {
+        return Some(fix);
+    }
+    let groups = match at {
+        Some(_) => numbered(check, name),
+        None => groups(check, name, value).or_else(|| inner_order(check, value).and_then(|(name, inner)| groups(check, name, inner))),
+    }?;
     let ranks = groups.iter().enumerate().flat_map(|(rank, group)| group.iter().map(move |&at| (at, rank)));
     let ranks: HashMap<usize, usize> = ranks.collect();
     let leads_back = |at: usize| check.graph.predecessors(at).any(|source| ranks.get(&source).is_some_and(|rank| *rank >= ranks[&at]));
@@ -206,7 +226,7 @@ pub(super) fn lost_order(check: &PlanCheck, at: usize, name: &str, value: &Value
     if (is_order || is_perhaps) && !ids.is_empty() && ids.iter().all(beside) {
         return None;
     }
-    if is_order && let Some(lost) = ids.iter().find(|id| !NAMES.unknown.nowhere.contains(&id.to_lowercase().as_str())) {
+    if is_order && let Some(lost) = ids.iter().find(|id| !is_nowhere(&Value::from(id.as_str()))) {
         let is_known = check.has_alike(lost) || position_in(lost).is_some();
         let unknown = if is_known { String::new() } else { format!(", and there is no node `{}`", legible(lost)) };
         return Some(format!("says what comes after this, but orders nothing here{unknown}"));

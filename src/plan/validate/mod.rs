@@ -31,6 +31,9 @@ mod own_state;
 mod policy;
 mod positions;
 mod readings;
+mod said_edges;
+#[cfg(test)]
+mod said_edges_tests;
 mod structure;
 #[cfg(test)]
 mod tests;

@@ -167,7 +167,9 @@ fn denied(written: &str, word: NamingWord) -> NamingWord {
 /// A text in pieces: words, and arrows as a word of their own.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| c.is_whitespace() || ",;:|&+()[]{}\"'`/=<>$#@→⇒".contains(c);
-    let is_arrow = |piece: &str| ["->", "=>", ">>"].iter().any(|arrow| piece.starts_with(arrow)) || piece.starts_with(['→', '⇒']);
+    // A sign alone between spaces says an order of nodes, too: `a < b`.
+    let is_arrow =
+        |piece: &str| ["->", "=>", ">>", "< ", "> "].iter().any(|arrow| piece.starts_with(arrow)) || piece.starts_with(['→', '⇒']);
     let mut rest = text;
     std::iter::from_fn(move || {
         loop {
@@ -175,7 +177,8 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
                 return None;
             }
             if is_arrow(rest) {
-                let end = rest.char_indices().nth(if rest.starts_with(['-', '=', '>']) { 2 } else { 1 }).map_or(rest.len(), |(at, _)| at);
+                let end =
+                    rest.char_indices().nth(if rest.starts_with(['-', '=', '>', '<']) { 2 } else { 1 }).map_or(rest.len(), |(at, _)| at);
                 rest = &rest[end..];
                 return Some("then");
             }

@@ -121,7 +121,7 @@ fn named(check: &PlanCheck, leaf: &Leaf) -> Vec<usize> {
 }
 
 /// Whether a node asks a person, or one that only asks stands directly before or after it.
-fn asks(check: &PlanCheck, at: usize) -> bool {
+pub(super) fn asks(check: &PlanCheck, at: usize) -> bool {
     let plan = check.plan;
     let is_question = |at: usize| matches!(plan.nodes[at].kind, NodeKind::Approval(_));
     let approve = plan.nodes[at].policy.approve.or(plan.defaults.approve);
