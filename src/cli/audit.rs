@@ -6,7 +6,7 @@ use crate::{
     host::{Clock, SystemClock},
     plan::NodeId,
     store::{Audit, AuditFact, AuditRow, LastingPermission, PermissionChange, PermissionTurn, RunFilter, Store},
-    text::{Plain, duration, timestamp},
+    text::{Plain, counted, duration, timestamp},
     tools::Globs,
 };
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub fn audit(args: &AuditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
     let audit = store.audit()?;
     if let Some(earlier) = &args.verify {
         broken(&audit)?;
-        return verified(&audit, earlier, io);
+        return verified(&audit, earlier, &store, io);
     }
     let chosen = AuditFilter::of(args, &audit, (&store, place))?;
     let mut told = AuditHistory::of(&audit);
@@ -44,7 +44,7 @@ pub fn audit(args: &AuditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
         }
     }
     if shown == 0 {
-        io.say(if audit.rows.is_empty() { NONE } else { "no entry matches; `dagdeck audit` alone lists them all" });
+        io.say(&if audit.all == 0 { none(&store)? } else { "no entry matches; `dagdeck audit` alone lists them all".to_owned() });
     }
     broken(&audit)?;
     Ok(Exit::Success)
@@ -60,13 +60,24 @@ fn broken(audit: &Audit) -> Result<(), CliError> {
     Err(CliError::new(message).hint(format!("the {whole} before it are whole; of the {} from there on nothing is sure", all - whole)))
 }
 
-fn verified(audit: &Audit, earlier: &str, io: &mut Io<'_>) -> Result<Exit, CliError> {
+/// What an audit without entries says: each run has one from its first event on, unless it is older than the audit.
+fn none(store: &Store) -> Result<String, CliError> {
+    let runs = store.runs(RunFilter::All)?.len();
+    let lost = || format!("the audit has no entry: the journal has {}, older than it, or its entries were removed", counted(runs, "run"));
+    Ok(if runs == 0 { NONE.to_owned() } else { lost() })
+}
+
+fn verified(audit: &Audit, earlier: &str, store: &Store, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if !earlier.is_empty() && !audit.rows.iter().any(|row| row.hash == earlier) {
         return Err(CliError::new(format!("no entry has the hash {earlier}: entries were cut off, or the whole audit was written anew"))
             .hint("compare it with a copy of the journal"));
     }
     let Some(last) = audit.rows.last() else {
-        io.say(NONE);
+        let none = none(store)?;
+        if none != NONE {
+            return Err(CliError::new(none).hint("compare it with a copy of the journal"));
+        }
+        io.say(&none);
         return Ok(Exit::Success);
     };
     io.line(&last.hash)?;

@@ -122,3 +122,15 @@ fn the_reason_of_a_yes_is_kept_with_it_in_the_log_of_the_run_and_in_the_audit() 
         assert!(told.contains("seen by Ann, key ") && !told.contains("supersecretvalue1"), "{told}");
     }
 }
+
+#[test]
+fn an_audit_from_which_every_entry_was_removed_is_not_taken_for_one_that_has_not_begun() {
+    let program = Program::new();
+    let plan = program.file("p.json", json!({"nodes": [{"id": "a", "value": 1}]}).to_string());
+    program.run(&["run", &plan]).code(0);
+    program.run(&["audit", "--verify"]).code(0);
+    rusqlite::Connection::open(program.home().join("state/journal.db")).unwrap().execute("DELETE FROM audit", []).unwrap();
+    let told = "the audit has no entry: the journal has 1 run, older than it, or its entries were removed";
+    program.run(&["audit", "--verify"]).code(1).says(&[told]);
+    program.run(&["audit"]).code(0).says(&[told]);
+}
