@@ -20,7 +20,7 @@ use serde_json::Value;
 /// When there is no such open gate, the payload doesn't fit, or the run can't continue.
 pub async fn approve(args: &ApproveArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let reply = match &args.payload {
-        None if !args.piece.is_empty() => GateReply::Modify { payload: pieces(args, place)? },
+        None if !args.piece.is_empty() => GateReply::Modify { payload: pieces(args, place, io)? },
         None => GateReply::Approve,
         Some(text) => {
             let payload = exact_json(text).map_err(|error| {
@@ -50,7 +50,7 @@ pub async fn answer(args: &AnswerArgs, place: &CliContext, io: &mut Io<'_>) -> R
 }
 
 /// Some pieces of a new plan, by the numbers that they are shown with.
-fn pieces(args: &ApproveArgs, place: &CliContext) -> Result<Value, CliError> {
+fn pieces(args: &ApproveArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Value, CliError> {
     let (stored, name) = asked(&args.decide, place)?;
     let gate = find(&stored, name.as_deref(), false)?;
     let shown = gate.payload.as_array().filter(|_| matches!(gate.kind, GateKind::Replan { .. }));
@@ -62,6 +62,11 @@ fn pieces(args: &ApproveArgs, place: &CliContext) -> Result<Value, CliError> {
     numbers.dedup();
     let piece = |number: &usize| number.checked_sub(1).and_then(|at| shown.get(at)).cloned();
     let pieces: Option<Vec<Value>> = numbers.iter().map(piece).collect();
+    let left = shown.iter().enumerate().filter(|(at, _)| !numbers.contains(&(at + 1)));
+    let left: Vec<String> = left.map(|(at, piece)| format!("{} ({})", at + 1, piece["piece"].as_str().unwrap_or_default())).collect();
+    if pieces.is_some() && !left.is_empty() {
+        io.say(&format!("left out of the new plan, so that nothing waits for it: {}", left.join(", ")));
+    }
     pieces.map(Value::Array).ok_or_else(|| CliError::usage(format!("the new plan has the pieces 1 to {}", shown.len())))
 }
 

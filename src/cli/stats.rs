@@ -114,7 +114,14 @@ pub fn forget(args: &ForgetArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let store = place.store()?;
     store.refusal().map_or(Ok(()), Err)?;
     let scope = RunFilter::Workspace(&place.places.workspace);
-    let runs = args.runs.iter().map(|name| store.resolve(name, scope)).collect::<Result<Vec<_>, _>>()?;
+    // One run may be named twice, as by `last` and its id.
+    let mut runs = Vec::new();
+    for name in &args.runs {
+        let run = store.resolve(name, scope)?;
+        if !runs.contains(&run) {
+            runs.push(run);
+        }
+    }
     let known = RunHistory::open(&store)?.forget(&runs)?;
     if args.json {
         io.json(&json!({"forgotten": runs, "were_known": known}))?;

@@ -69,7 +69,7 @@ fn a_run_that_is_forgotten_or_deleted_is_in_no_statistic_and_the_journal_keeps_w
     assert_eq!(runs(), Some(3));
     let listed = program.json(&["ls", "--json"]);
     let name = |at: usize| listed[at]["run"].as_str().unwrap().to_owned();
-    program.run(&["forget", "last"]).code(0).says(&["1 run forgotten", "the journal keeps"]);
+    program.run(&["forget", "last", "last"]).code(0).says(&["1 run forgotten", "the journal keeps"]);
     assert_eq!(runs(), Some(2));
     program.run(&["show", &name(0)]).code(0);
     program.run(&["prune", &name(1), "--yes"]).code(0);

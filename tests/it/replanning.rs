@@ -111,7 +111,7 @@ fn a_proposal_is_refused_or_taken_by_the_piece_in_the_shell() {
     program.run(&["approve", "last", "book", "--piece", "9"]).code(2).says(&["the new plan has the pieces 1 to 4"]);
     let shown = program.run(&["show"]).code(0).out;
     assert!(shown.contains("1. - edge  book → tell") && shown.contains("+ tool: read_file"), "{shown}");
-    program.run(&["approve", "last", "book", "--piece", "4"]);
+    program.run(&["approve", "last", "book", "--piece", "4"]).says(&["left out of the new plan", "1 (- edge  book → tell), 2 ("]);
     let plan = program.run(&["export", "last"]).code(0).out;
     assert!(plan.contains("book_lyon"), "{plan}");
 }
