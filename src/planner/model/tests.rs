@@ -349,7 +349,7 @@ async fn a_model_sees_the_plans_that_worked_for_similar_requests_and_says_which_
     };
     let planned = plan_by_model(&planner, &request, &mut Told::default()).await.unwrap();
     assert_eq!(planned.remarks, ["it follows the plan of run `2` (succeeded, $0.02)"]);
-    let asked = &model.asked.lock().unwrap()[0];
+    let asked = model.asked.lock().unwrap()[0].clone();
     let ChatMessage::System { content } = &asked.messages[0] else { panic!("{asked:?}") };
     assert!(
         content.contains("1. \"Plan a trip to Rome with [redacted]\": run `1` (succeeded, $0.01)\n   find (writer): Find [redacted]\n"),
