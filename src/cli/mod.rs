@@ -229,10 +229,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Trace(args)) => trace::trace(args, &place()?, io),
         Some(Subcommand::Agents(args)) => list::agents(args, &place()?, io),
         Some(Subcommand::Tools(args)) => block_on(list::tools(args, &place()?, io))?,
-        Some(Subcommand::Models(args)) => match &args.action {
-            Some(ModelsAction::Setup(args)) => block_on(setup::setup(args, &place()?, io))?,
-            None => block_on(list::models(&args.list, &place()?, io))?,
-        },
+        Some(Subcommand::Models(args)) => block_on(setup::models(args, &place()?, io))?,
         Some(Subcommand::Permissions(args)) => permissions::permissions(args, &place()?, io),
         Some(Subcommand::Trust(args)) => trust::trust(args, &place()?, io),
         Some(Subcommand::Doctor(args)) => block_on(doctor::doctor(args, &place()?, io))?,

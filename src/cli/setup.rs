@@ -1,7 +1,7 @@
 //! `dagdeck models setup`: sets up a model from nothing. What isn't given is asked where a person sits at the terminal; a key is never
 //! shown while it is typed.
 
-use super::{CliContext, CliError, Exit, Io, SetupArgs, context::env};
+use super::{CliContext, CliError, Exit, Io, ModelsAction, ModelsArgs, SetupArgs, context::env, list};
 use crate::{
     host::{
         SetUp,
@@ -19,11 +19,22 @@ use std::sync::Arc;
 /// Models that are listed at once.
 const LISTED: usize = 40;
 
+/// Lists the models, or sets one up.
+///
+/// # Errors
+/// When the settings can't be used; what else `setup` says.
+pub async fn models(args: &ModelsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    match &args.action {
+        Some(ModelsAction::Setup(args)) => setup(args, place, io).await,
+        None => list::models(&args.list, place, io).await,
+    }
+}
+
 /// Sets a model up, tries it, and makes it the default.
 ///
 /// # Errors
 /// When something is missing that nobody can be asked for, the model can't be asked, or the settings can't be written.
-pub async fn setup(args: &SetupArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+async fn setup(args: &SetupArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let set_up = place.survey()?.set_up(&place.places, Arc::new(env));
     let asks = isatty(std::io::stdin()) && !args.key_stdin;
     let offers = set_up.providers();

@@ -318,6 +318,13 @@ impl Lineage {
         self.cached = None;
     }
 
+    /// Something to know of the result, said once.
+    pub(super) fn note(&mut self, label: &str, text: &str) {
+        if self.notes.iter().all(|note| note.text != text) {
+            self.notes.push(ResultNote { label: label.to_owned(), text: text.to_owned() });
+        }
+    }
+
     /// An earlier result was taken: it keeps its marks.
     pub(super) fn take_over(&mut self, source: &CachedResult) {
         self.private |= source.private;

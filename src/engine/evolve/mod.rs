@@ -13,8 +13,7 @@ pub(super) mod undo;
 mod worker;
 
 use crate::engine::{
-    Cause, Decided, EdgeId, EdgeState, Event, HeldAt, Job, Mark, ModelSlots, NodeError, NodeFact, NodeState, Record, ResultNote, Spent,
-    Time, WorkSpan,
+    Cause, Decided, EdgeId, EdgeState, Event, HeldAt, Job, Mark, ModelSlots, NodeError, NodeFact, NodeState, Record, Spent, Time, WorkSpan,
     evolve::bodies::times,
     evolve::count::GenerationChange,
     flow::{ForwardedResult, ModelTries, Phase, PhasePart, Worker},
@@ -216,12 +215,7 @@ impl RunState {
                 lineage.model = Some(call.model.clone());
             }
             NodeFact::ToolProposed { call } => self.tool_proposed(ix, call),
-            NodeFact::Noted { label, text } => {
-                let notes = &mut self.nodes[ix].lineage.notes;
-                if notes.iter().all(|note| note.text != *text) {
-                    notes.push(ResultNote { label: label.clone(), text: text.clone() });
-                }
-            }
+            NodeFact::Noted { label, text } => self.nodes[ix].lineage.note(label, text),
             NodeFact::Cached { source } => self.nodes[ix].lineage.take_over(source),
             NodeFact::PlanWanted { why } => self.flows[ix].gates.plan_wanted = Some(why.clone()),
             NodeFact::Message { .. } | NodeFact::Output { .. } | NodeFact::Thought { .. } => {}

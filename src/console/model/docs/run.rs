@@ -37,14 +37,7 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
             doc.text(Role::Hint, &format!("{state}: {}", run.titled(&reason)));
         }
     }
-    if let Some(source) = &node.lineage.cached {
-        doc.text(Role::Hint, &format!("cached {}", source.message()));
-    }
-    if let Some(mark) = &node.mark {
-        let done = node.result.as_deref().is_none_or(Value::is_null);
-        let role = if *mark == Mark::Rehearsal { Role::Rehearsed } else { Role::Warning };
-        doc.text(role, &mark_description(mark, done, run.seen().run.rehearsed_because(id)));
-    }
+    made_otherwise(run, (id, node), &mut doc);
     if let Some(kept) = run.seen().run.kept(id) {
         if matches!(kept, HeldAt::Start) {
             ahead(run, id, &mut doc);
@@ -88,6 +81,18 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
     }
     given(run, id, &mut doc);
     doc
+}
+
+/// That an earlier run made the result, or why it is no plain one.
+fn made_otherwise(run: &RunView, (id, node): (&NodeId, &NodeRun), doc: &mut Doc<'_>) {
+    if let Some(source) = &node.lineage.cached {
+        doc.text(Role::Hint, &format!("cached {}", source.message()));
+    }
+    if let Some(mark) = &node.mark {
+        let done = node.result.as_deref().is_none_or(Value::is_null);
+        let role = if *mark == Mark::Rehearsal { Role::Rehearsed } else { Role::Warning };
+        doc.text(role, &mark_description(mark, done, run.seen().run.rehearsed_because(id)));
+    }
 }
 
 /// What was printed, without its end where the error says that.
