@@ -25,9 +25,13 @@ pub(super) fn spread(document: &mut Map<String, Value>, list: &str, ends: &EndNa
     let read: Value = written.as_array()?.iter().flat_map(|edge| edges_of(edge, ends)).collect();
     document.insert(list.to_owned(), read.clone());
     let message = match places.as_slice() {
-        [_] => format!("`{first}` says several edges: read as one for each"),
+        [_] if first.ends_with(']') => format!("`{first}` is a chain: read as one edge for each arrow"),
+        [_] => format!("`{first}` is a list: read as one edge for each entry"),
         _ => {
-            format!("{} say several edges: read as one for each", places.iter().map(|at| format!("`{at}`")).collect::<Vec<_>>().join(", "))
+            format!(
+                "{} are lists: read as one edge for each entry",
+                places.iter().map(|at| format!("`{at}`")).collect::<Vec<_>>().join(", ")
+            )
         }
     };
     let reading = FieldReading::of(list, read, message);

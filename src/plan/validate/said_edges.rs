@@ -126,6 +126,10 @@ pub(super) fn lacks(check: &PlanCheck, said: &[SaidEdge]) -> bool {
     said.iter().any(|edge| !check.comes_before(edge.from, edge.to))
 }
 
+fn joins(check: &PlanCheck, edge: &Edge, said: &SaidEdge) -> bool {
+    edge.from == *check.graph.id(said.from) && edge.to == *check.graph.id(said.to)
+}
+
 /// The edges that a field says, unless one would close a cycle.
 pub(super) fn edges_said(check: &PlanCheck, at: Option<usize>, name: &str, value: &Value) -> Option<Fix> {
     let said = match at {
@@ -133,7 +137,8 @@ pub(super) fn edges_said(check: &PlanCheck, at: Option<usize>, name: &str, value
         None => pairs(check, name, value),
     }?;
     let leads_back = |edge: &SaidEdge| edge.from == edge.to || check.graph.closes(edge.from, edge.to).is_some();
-    if check.plan.dialect.walks() || said.iter().any(leads_back) {
+    let is_there = |edge: &SaidEdge| edge.when.is_some() && check.plan.edges.iter().any(|there| joins(check, there, edge));
+    if check.plan.dialect.walks() || said.iter().any(leads_back) || said.iter().any(is_there) {
         return None;
     }
     let id = |at: usize| check.graph.id(at).clone();
@@ -150,6 +155,12 @@ pub(super) fn edges_said(check: &PlanCheck, at: Option<usize>, name: &str, value
         }
     }
     if has_conditions {
+        // Beside a condition no dependency may lead there anyhow.
+        let is_plain = |edge: &&SaidEdge| check.plan.nodes[edge.to].depends_on.contains(check.graph.id(edge.from));
+        let plain: Vec<&SaidEdge> = said.iter().filter(is_plain).collect();
+        edits.extend(
+            plain.iter().map(|edge| check.changed(edge.to, |node| node.depends_on.retain(|source| source != check.graph.id(edge.from)))),
+        );
         let edge = |edge: &SaidEdge| Edge { when: edge.when.clone(), ..Edge::new(id(edge.from), id(edge.to)) };
         edits.push(Edit::SpliceEdges { at: check.plan.edges.len(), remove: 0, insert: said.iter().map(edge).collect() });
     }
@@ -164,7 +175,12 @@ pub(super) fn edges_said(check: &PlanCheck, at: Option<usize>, name: &str, value
             }
         }));
     }
-    let is_plain = !has_conditions && at.is_none_or(|_| said.len() == 1);
+    // The ends of a dependency may be meant the other way round than those of an edge.
+    let is_by_node = || value.as_object().is_some_and(|fields| fields.keys().all(|id| check.graph.position(id).is_some()));
+    let is_plain = match at {
+        Some(_) => !has_conditions && said.len() == 1,
+        None => !plain(name).contains("depend") || is_by_node(),
+    };
     let kind = if is_plain { FixKind::Safe } else { FixKind::Guess };
     let title = match &said[..] {
         [one] => format!("make `{}` depend on `{}`", id(one.to), id(one.from)),

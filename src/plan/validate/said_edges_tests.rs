@@ -67,7 +67,7 @@ fn the_order_in_a_graph_or_by_the_ids_that_nodes_wait_for_is_an_error_until_a_fi
         (
             "dependency_graph",
             json!({"nodes": ["a", "b"], "edges": [{"from": "a", "to": "b", "type": "blocks"}, ["b", "c"]]}),
-            FixKind::Safe,
+            FixKind::Guess,
         ),
         ("graph", json!({"edges": [{"source": "a", "target": "b"}, {"source": "b", "target": "c"}]}), FixKind::Safe),
         ("adjacency", json!({"a": ["b"], "b": ["c"]}), FixKind::Safe),
@@ -103,6 +103,10 @@ fn what_comes_next_after_a_node_becomes_edges_with_their_conditions_by_a_fix_and
     let (routed, is_left) = fixed(&plan("routes", ways, json!([{"to": "$end"}])), FixKind::Guess);
     assert_eq!((order(&routed), is_left), (vec!["a>b".to_owned(), "a>c".to_owned()], false));
     assert_eq!(routed.edges[0].when.as_deref(), Some("a.result.ok"));
+    let mut joined = plan("routes", json!([{"to": "b", "when": "a.result.ok"}]), json!([]));
+    joined["nodes"][1]["depends_on"] = json!(["a"]);
+    let (only, _) = fixed(&joined, FixKind::Guess);
+    assert!(only.nodes[1].depends_on.is_empty(), "the condition would let it run anyhow");
     let (back, is_left) = fixed(&plan("next", json!("b"), json!("a")), FixKind::Guess);
     assert!(is_left, "{:?}", order(&back));
 }
