@@ -54,7 +54,9 @@ pub(super) struct ColumnFacts {
     pub truths: Option<[&'static str; 2]>,
     /// Whether each value begins with a date as in ISO 8601.
     pub is_date: bool,
-    /// Different values as text; none when there are too many.
+    /// Whether each value is a list, as JSON has them.
+    pub is_list: bool,
+    /// Different values as text, of lists their entries; none when there are too many.
     pub values: BTreeSet<String>,
     /// Whether each value occurs once.
     pub is_unique: bool,
@@ -247,11 +249,17 @@ impl WorkspaceFacts {
             let is_date = !values.is_empty() && values.iter().all(|value| day_of(value).is_some());
             let has_values = !values.is_empty();
             let truths = TRUTHS.into_iter().find(|pair| has_values && values.iter().all(|value| pair.contains(&value.as_str())));
+            let lists: Option<Vec<Vec<String>>> = values.iter().map(|value| serde_json::from_str(value).ok()).collect();
+            let lists = lists.filter(|_| has_values);
+            let is_list = lists.is_some();
+            if let Some(lists) = lists {
+                values = lists.into_iter().flatten().collect();
+            }
             if values.len() > VALUES {
                 values.clear();
             }
             let is_number = column.kind == tables::ColumnKind::Number;
-            ColumnFacts { name: column.name.clone(), is_number, truths, is_date, values, is_unique }
+            ColumnFacts { name: column.name.clone(), is_number, truths, is_date, is_list, values, is_unique }
         };
         let columns: Vec<ColumnFacts> = (0..table.columns.len()).map(column).collect();
         let is_in_order = columns

@@ -2,7 +2,7 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
 
@@ -189,6 +189,11 @@ impl<'a> Reader<'a> {
             return true;
         }
         let Source::Table(file) = &first.source else { return false };
+        // `logins and logouts of bob`
+        let fields = |query: &Query| query.filters.iter().map(|filter| filter.field.clone()).collect::<BTreeSet<_>>();
+        if !self.begins(verb) && first.source == next.source && !fields(first).is_empty() && !fields(next).is_subset(&fields(first)) {
+            return true;
+        }
         let is_named = self.words[..from].iter().any(|word| self.facts.located(&word.text).as_ref() == Some(file));
         let has_verb = self.asks(verb).is_some_and(|(_, asks)| !asks);
         let plain = first.group.is_empty() && first.filters.is_empty() && !is_named && first.source == next.source;

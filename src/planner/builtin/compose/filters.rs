@@ -1,9 +1,9 @@
 //! Conditions on the rows of a table: each phrase as a filter with a value as the column has it. What fits no column refuses the reading.
 
-use super::pieces::{Bag, Piece, compare};
+use super::pieces::{Bag, CONDITIONS, Piece, compare};
 use crate::planner::builtin::facts::{ColumnFacts, TableFacts, WorkspaceFacts};
 use crate::planner::builtin::slots::{Literal, Relation, SlotValue};
-use crate::planner::builtin::tree::{RowFilter, Test};
+use crate::planner::builtin::tree::{Match, RowFilter, Test};
 use crate::planner::builtin::{figures, lists};
 use crate::tools::tables::TableFormat;
 
@@ -69,6 +69,7 @@ impl Filters<'_> {
             filters.extend(self.clock(&piece)?);
         }
         self.levels(bag, &mut filters)?;
+        filters.iter_mut().for_each(|filter| self.in_list(filter));
         filters.sort_by(|a, b| a.field.cmp(&b.field));
         filters.dedup();
         // `fatal error`: two values of a column, and nothing says that either will do.
@@ -77,6 +78,19 @@ impl Filters<'_> {
             .filter(|filter| !filter.not && matches!(filter.test, Test::Compare(Relation::Equal, _) | Test::OneOf(_)))
             .collect();
         (!values.windows(2).any(|pair| pair[0].field == pair[1].field)).then_some(filters)
+    }
+
+    /// What a list is said to be is one of its entries.
+    fn in_list(&self, filter: &mut RowFilter) {
+        let is_list = self.table.column(&filter.field).is_some_and(|column| column.is_list);
+        let (entry, not) = match &filter.test {
+            Test::Compare(Relation::Equal, Literal::Text(entry)) => (entry, false),
+            Test::Compare(Relation::NotEqual, Literal::Text(entry)) => (entry, true),
+            _ => return,
+        };
+        if is_list {
+            *filter = RowFilter { test: Test::Contains(format!("\"{entry}\""), Match::EXACT), not: filter.not != not, ..filter.clone() };
+        }
     }
 
     fn statuses(&self, bag: &mut Bag, filters: &mut Vec<RowFilter>) -> Option<()> {
@@ -134,6 +148,15 @@ impl Filters<'_> {
         let apart =
             |pair: &[Piece]| ["and", "or"].contains(&pair[1].value) && names.contains(&pair[1].piece) && !names.contains(&pair[0].piece);
         if bag.0.windows(2).any(apart) {
+            return None;
+        }
+        // `except the ones from North that are paid`: what comes behind could be meant for these, or for all.
+        let leaves_out = |piece: &Piece| {
+            let says_no = ["not", "neither", "that", "which", "who", "are", "is", "were", "was"].contains(&piece.first.as_str());
+            piece.piece == "not_member" && !says_no
+        };
+        let goes_on = |piece: &Piece| CONDITIONS.contains(&piece.piece) && !["and", "or"].contains(&piece.value) && !leaves_out(piece);
+        if bag.0.windows(2).any(|pair| leaves_out(&pair[0]) && goes_on(&pair[1])) {
             return None;
         }
         let pieces: Vec<Piece> = bag.0.iter().filter(|piece| names.contains(&piece.piece)).cloned().collect();

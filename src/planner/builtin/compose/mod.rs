@@ -15,7 +15,7 @@ use super::{
     lists,
     tree::{Operation, Query, Source, Want},
 };
-use pieces::{Bag, Piece};
+use pieces::{Bag, CONDITIONS, Piece};
 
 /// Every operation that the phrases of a clause can mean together.
 pub(super) fn compose(pieces: Vec<Piece>, facts: &WorkspaceFacts, previous: Option<&Query>, implied: bool) -> Vec<Operation> {
@@ -96,21 +96,19 @@ fn goes_astray(bag: &Bag, previous: Option<&Query>) -> bool {
     let key = place(&["sort", "sort_by", "sort_files", "sort_plain", "sort_count"]);
     let part = place(&["first", "last", "range", "from_line", "nth"]);
     let sorts_part = place(&["sort_verb"]).zip(part).is_some_and(|(verb, part)| verb < part && key.is_none_or(|key| part < key));
+    // `orders from North and unpaid orders`: both, or what is both.
+    let names_twice = bag.0.iter().filter(|piece| piece.piece == "noun").count() > 1;
     // `that mention job failed`: where the text ends, nobody says.
     let runs_on = |pair: &[Piece]| {
         let of_text = ["contains", "search", "matches"].contains(&pair[0].piece) && pair[0].text("text").is_some_and(|(_, quoted)| !quoted);
         let says = CONDITIONS.contains(&pair[1].piece) || NOUNS.contains(&pair[1].piece) || ["column", "happens"].contains(&pair[1].piece);
         of_text && says && !pair[1].loose && !lists::has("function_words", &pair[1].first)
     };
-    keeps && (previous.is_none() || bag.has("file")) || sorts_part || bag.0.windows(2).any(runs_on)
+    keeps && (previous.is_none() || bag.has("file")) || sorts_part || names_twice || bag.0.windows(2).any(runs_on)
 }
 
 /// What rows, lines and files are called.
 const NOUNS: [&str; 8] = ["noun", "rows", "log_entries", "files", "folders", "lines", "level", "commits"];
-
-/// Conditions on rows.
-const CONDITIONS: [&str; 11] =
-    ["filter", "member", "not_member", "flag", "not_flag", "period", "status", "clock", "level", "empty", "outcome"];
 
 /// Of which rows a percentage is goes behind a mark of its own: what is said of them before a verb says which of them. None where it could be
 /// either.

@@ -73,7 +73,7 @@ impl TableQuestion<'_> {
             (None, None) => 1,
             (Some(_), Some(_)) => return None,
         };
-        Some(Some((count, if piece.value == "least" { Direction::Ascending } else { Direction::Descending })))
+        Some(Some((count, if piece.value.starts_with("least") { Direction::Ascending } else { Direction::Descending })))
     }
 
     /// `which customer spent the most`: of each one's rows together; `who earns the most`: of the rows.
@@ -98,6 +98,8 @@ impl TableQuestion<'_> {
         let repeats = |name: &String| self.table.column(name).is_some_and(|name| !name.is_unique);
         match columns {
             _ if !sort.is_empty() || !figures.is_empty() || !groups.is_empty() => return None,
+            // `which part costs the most`: once, or all of it together.
+            [name] if repeats(name) && lists::has("prices", &column.to_lowercase()) => return None,
             [name] if repeats(name) => figures.push(Some((Total::Sum, column))),
             _ => sort.push((Some(column), direction)),
         }

@@ -6,6 +6,10 @@ use crate::planner::builtin::{
     tree::{Direction, FileSet, Match, Query, Range, RowFilter, Source, Test},
 };
 
+/// Conditions on rows.
+pub(super) const CONDITIONS: [&str; 11] =
+    ["filter", "member", "not_member", "flag", "not_flag", "period", "status", "clock", "level", "empty", "outcome"];
+
 /// One phrase with its slots.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::planner::builtin) struct Piece {

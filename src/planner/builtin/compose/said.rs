@@ -113,6 +113,17 @@ impl Said {
         query.into_iter().collect()
     }
 
+    /// What is ranked within each group: one row of each by a column, and none of the groups.
+    pub fn within_groups(mut self, table: &TableFacts) -> Option<Self> {
+        if let (Some((1, Some(direction))), [], [column], true) = (self.top, &self.sort[..], &self.columns[..], self.noun)
+            && table.column(column).is_some_and(|column| column.is_number)
+        {
+            self.sort.push((self.columns.pop(), direction));
+        }
+        let ranks = matches!((self.top, &self.sort[..]), (Some((1, _)), [(Some(_), _)]));
+        (ranks && self.groups.len() == 1 && self.figures.is_empty() && self.most.is_none()).then_some(self)
+    }
+
     /// What is wanted of the one row of each group; none where it isn't plain that rows are.
     fn of_group(&self) -> Option<Want> {
         let plain = self.head != AskedFor::Count && self.shape.is_none() && !self.groups[0].contains(" of the ");
@@ -370,7 +381,7 @@ impl Said {
         // `top 5 products by revenue` over rows where a product comes more than once: its rows, or its sum.
         let key = rows.sort.first().filter(|(key, _)| key != column && table.column(key).is_some_and(|key| key.is_number));
         let key = key.filter(|(key, _)| repeats && !self.noun && !lists::has("intensive", &key.to_lowercase()));
-        let adds = key.is_some_and(|(key, _)| !lists::has("lengths", &key.to_lowercase()));
+        let adds = key.is_some_and(|(key, _)| !["lengths", "prices"].iter().any(|list| lists::has(list, &key.to_lowercase())));
         let sums = key.map(|(key, direction)| Query {
             want: Want::Total(Total::Sum, key.clone()),
             group: vec![column.clone()],

@@ -72,6 +72,23 @@ pub(super) fn rows(mut bag: Bag, facts: &WorkspaceFacts, previous: Option<&Query
     }
 }
 
+/// Whether rows are ranked within each group: `who has the lowest salary in each department`.
+fn ranks_within(bag: &Bag) -> bool {
+    let of_time = |piece: &Piece| ["group_hour", "group_day", "group_month"].contains(&piece.piece);
+    let is_each = |piece: &Piece| match piece.piece {
+        "group" => piece.value == "each" || piece.first == "per",
+        _ => of_time(piece) && ["each", "every", "in", "for", "on"].contains(&piece.first.as_str()),
+    };
+    let ranks = |piece: &Piece| ["top", "most_of", "frequent"].contains(&piece.piece);
+    let places = bag.0.iter().position(ranks).zip(bag.0.iter().position(is_each));
+    // `for each department, who has the lowest salary`
+    let asks_behind = |(rank, each): (usize, usize)| {
+        let counts = ["total", "totals", "count"].iter().any(|piece| bag.has(piece));
+        rank > each && !counts && bag.0[each..rank].iter().any(|piece| piece.piece == "show")
+    };
+    places.is_some_and(|(rank, each)| rank < each || asks_behind((rank, each)))
+}
+
 fn asked(file: &str, (noun, wants_rows): (bool, bool), bag: Bag, facts: &WorkspaceFacts) -> Vec<Query> {
     let Some(table) = facts.table(file) else { return Vec::new() };
     let question = TableQuestion { table, file, facts, noun, wants_rows };
@@ -107,7 +124,11 @@ impl TableQuestion<'_> {
     fn queries(&self, mut bag: Bag) -> Option<Vec<Query>> {
         let by_place = bag.has("rows") || bag.has("lines");
         let when = bag.has("when");
-        let trades = bag.0.iter().any(|piece| piece.piece == "happens" && piece.value == "trade");
+        let trades = bag.0.iter().any(|piece| piece.piece == "happens" && piece.value == "trade" || piece.first == "sold");
+        let within = ranks_within(&bag);
+        // `which shop earns the most` doesn't count rows.
+        let unsaid = bag.0.iter().any(|piece| piece.piece == "frequent" && piece.value.contains("of_what"));
+        let gains = bag.0.iter().any(|piece| ["made", "makes", "earns", "generates", "brings"].contains(&piece.first.as_str()));
         let whole = self.whole(&mut bag)?;
         let lacks = self.lacks(&mut bag)?;
         let mut filters = Filters { table: self.table, file: self.file, facts: self.facts }.take(&mut bag)?;
@@ -137,6 +158,11 @@ impl TableQuestion<'_> {
             return None;
         }
         let said = self.ranked(said, first, &filters)?;
+        let said = if within { said.within_groups(self.table)? } else { said };
+        let says_what = said.noun || is_log || !filters.is_empty() && !gains;
+        if unsaid && said.most.is_some() && !says_what {
+            return None;
+        }
         let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
         // `for each region the order with the highest revenue` asks for orders.
         let extreme = |figure: &Figure| matches!(figure, Some((Total::Largest | Total::Smallest, _)));
@@ -252,7 +278,9 @@ impl TableQuestion<'_> {
         let who = bag.0.iter().any(|piece| piece.piece == "show" && piece.value == "who");
         // `how many components had errors` counts components.
         let counts_column = bag.0.windows(2).any(|pair| pair[0].piece == "count" && pair[1].piece == "column");
-        let noun = noun && !(counts_column && events && !self.noun) || who;
+        // `who are the users` asks for each of them once.
+        let names = bag.0.windows(2).any(|pair| pair[0].value == "who" && pair[1].piece == "column" && pair[1].plural);
+        let noun = noun && !(counts_column && events && !self.noun) || who && !names;
         if counts_column && events {
             bag.takes("has");
         }

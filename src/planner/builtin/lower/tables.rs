@@ -372,7 +372,7 @@ fn condition(filter: &RowFilter) -> String {
         }
         Test::Starts(text) => format!("substr({field}, 1, {}) = {}", text.chars().count(), value(&Literal::Text(text.clone()))),
         Test::Ends(text) => format!("substr({field}, -{}) = {}", text.chars().count(), value(&Literal::Text(text.clone()))),
-        Test::Empty => format!("({field} IS NULL OR {field} = '')"),
+        Test::Empty => format!("({field} IS NULL OR {field} IN ('', '[]'))"),
     };
     if filter.not { format!("({test}) IS NOT TRUE") } else { test }
 }
