@@ -32,6 +32,10 @@ pub(super) fn columns(words: &[Word], at: usize, facts: &WorkspaceFacts) -> Vec<
     if words[at].is("times") && at > 0 && words[at - 1].is("many") {
         return found;
     }
+    // `the column price` is `price`.
+    if lists::has("column_words", &words[at].lower) && at + 1 < words.len() && !facts.columns().contains(words[at].lower.as_str()) {
+        return columns(words, at + 1, facts);
+    }
     for name in facts.columns() {
         for length in 1..=4 {
             let Some(said) = words.get(at..at + length) else { break };
