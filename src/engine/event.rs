@@ -238,6 +238,9 @@ pub enum NodeFact {
         call: String,
         model: String,
         need: CallNeed,
+        /// It is a last turn.
+        #[serde(default, skip_serializing_if = "is_false")]
+        last: bool,
         #[serde(with = "sentence")]
         reason: Cause,
     },

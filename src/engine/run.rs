@@ -115,6 +115,8 @@ pub(super) struct DeferredCall {
     pub call: String,
     pub model: String,
     pub need: CallNeed,
+    /// It is a last turn: nobody is asked for more.
+    pub last: bool,
     /// The gate that asks for more.
     pub gate: Option<GateId>,
 }

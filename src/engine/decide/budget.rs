@@ -152,12 +152,15 @@ impl Decider<'_> {
         if let Some(answer) = answer(left.now).filter(|_| goes_on) {
             return Grant::Reserved(Box::new(Reservation { need, call: need.turn(answer), last, at_cap: false }));
         }
-        if goes_on && answer(left.then).is_some() {
+        let last_turn = |room: CapRoom| room.last_turn(&need).filter(|_| !inner && !goes_on);
+        let waits =
+            if goes_on { answer(left.then).is_some() } else { !stops && last_turn(left.now).is_none() && last_turn(left.then).is_some() };
+        if waits {
             let tight = left.caps.iter().find(|capped| capped.account.reserved != CapAmount::default());
             return Grant::Later(Cause::BudgetReserved { scope: self.scope(tight.map_or(Whose::Run, |capped| capped.whose)) });
         }
         let Some(tight) = self.tight(&left.caps, need.turn(need.least).plus(last)) else { return Grant::Uncapped };
-        match left.now.last_turn(&need).filter(|_| !inner && !goes_on) {
+        match last_turn(left.now) {
             Some(call) => Grant::Reserved(Box::new(Reservation { need, call, last: CapAmount::default(), at_cap: !stops })),
             None if goes_on => Grant::Ask(Box::new(self.asked_cap(tight, need, last))),
             None => Grant::Never(self.reached(tight, need.turn(need.least).plus(last))),
@@ -248,9 +251,10 @@ impl Decider<'_> {
 
     /// The first of the calls that wait for others to settle, or for more, about which something can be decided now.
     pub(super) fn follow_deferred(&self, now: Time) -> Vec<Event> {
-        for DeferredCall { node, call, model, need, gate } in &self.progress.spending.waiting {
-            let grant = self.grant(*node, model, Some(need), AtCap::Ask);
-            let event = || self.model_event(*node, (call, model), Some(need), AtCap::Ask, now);
+        for DeferredCall { node, call, model, need, last, gate } in &self.progress.spending.waiting {
+            let at_cap = if *last { AtCap::HandBack } else { AtCap::Ask };
+            let grant = self.grant(*node, model, Some(need), at_cap);
+            let event = || self.model_event(*node, (call, model), Some(need), at_cap, now);
             match (grant, gate) {
                 (Grant::Later(_), None) => {}
                 (_, None) => return vec![event()],

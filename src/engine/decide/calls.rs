@@ -86,7 +86,8 @@ impl Decider<'_> {
             Grant::Uncapped => None,
             Grant::Reserved(reserved) => Some(reserved),
             Grant::Later(reason) => {
-                return self.fact(ix, NodeFact::ModelDeferred { call, model, need: need.copied().unwrap_or_default(), reason });
+                let (need, last) = (need.copied().unwrap_or_default(), at_cap == AtCap::HandBack);
+                return self.fact(ix, NodeFact::ModelDeferred { call, model, need, last, reason });
             }
             Grant::Ask(asked) => return self.cap_gate(ix, call, model, *asked, now),
             Grant::Never(message) => return self.fact(ix, NodeFact::ToolRefused { call, message }),

@@ -21,7 +21,7 @@ use crate::engine::{
     inner_run::{Bodies, InnerRunIx, Inputs},
     queue::Queue,
     rehearse::REHEARSAL,
-    run::{GateEnd, RunCreation, RunProgress, RunState},
+    run::{DeferredCall, GateEnd, RunCreation, RunProgress, RunState},
     state::EndKind,
 };
 use crate::plan::{Plan, limits::SLOTS};
@@ -193,7 +193,10 @@ impl RunState {
                 self.model_started(ix, call, model, *wrap_up, guidance.len(), at);
                 self.reserve(ix, call, reserved.as_deref());
             }
-            NodeFact::ModelDeferred { call, model, need, reason } => self.defer(ix, (call.as_str(), model.as_str()), *need, reason, at),
+            NodeFact::ModelDeferred { call, model, need, last, reason } => {
+                let (call, model) = (call.clone(), model.clone());
+                self.defer(DeferredCall { node: ix, call, model, need: *need, last: *last, gate: None }, reason, at);
+            }
             NodeFact::ModelWaits { call, reason } => self.model_call(ix, call, at, |call| call.waits = Some(reason.clone())),
             NodeFact::ModelSent { call, .. } => self.model_call(ix, call, at, ModelTries::sent),
             NodeFact::ModelAnswers { call } => self.model_call(ix, call, at, |call| call.waits = None),

@@ -1,7 +1,7 @@
 //! The part of `evolve` about what calls take: reserved when they start, settled when they end, given back when nobody makes them any more.
 
 use crate::engine::{
-    Account, BudgetScope, CallNeed, CapAmount, CapQuestion, Cause, FailedTry, GateId, ModelCall, NextCall, Reservation, Time,
+    Account, BudgetScope, CapAmount, CapQuestion, Cause, FailedTry, GateId, ModelCall, NextCall, Reservation, Time,
     budget::{more, price},
     flow::{HeldAmount, ModelTries, Worker},
     graph::NodeIx,
@@ -157,10 +157,10 @@ impl RunState {
     }
 
     /// A call waits for others to settle.
-    pub(super) fn defer(&mut self, ix: NodeIx, (call, model): (&str, &str), need: CallNeed, why: &Cause, at: Time) {
-        self.begin_model(ix, call, model, Some(why.clone()), at);
-        self.deliver(ix, call);
-        self.progress.spending.waiting.push(DeferredCall { node: ix, call: call.to_owned(), model: model.to_owned(), need, gate: None });
+    pub(super) fn defer(&mut self, call: DeferredCall, why: &Cause, at: Time) {
+        self.begin_model(call.node, &call.call, &call.model, Some(why.clone()), at);
+        self.deliver(call.node, &call.call);
+        self.progress.spending.waiting.push(call);
     }
 
     /// A gate asks for more of a budget.
@@ -170,7 +170,7 @@ impl RunState {
             self.count_call(ix, self.call_name(&NextCall::Model { model: cap.model.clone() }));
         }
         let (call, model) = (call.to_owned(), cap.model.clone());
-        self.progress.spending.waiting.push(DeferredCall { node: ix, call, model, need: cap.need, gate: Some(gate) });
+        self.progress.spending.waiting.push(DeferredCall { node: ix, call, model, need: cap.need, last: false, gate: Some(gate) });
     }
 
     /// A person added to a budget, or said what a model costs.

@@ -117,8 +117,10 @@ fn at_the_cap_people_are_asked_and_a_no_gives_the_agent_a_last_turn_for_which_ro
     assert_eq!((&gate.payload["left"], &gate.payload["next call"]), (&json!("200 tokens"), &json!("up to 864 tokens")));
     world.decide(gate.id.0, reject(""));
     assert_eq!(granted(answered(&world, "2")), Some((500, true)), "what is left, not less than was kept");
-    let Some(Answer::Refused { message }) = hand_back(&mut world, "b", "3") else { panic!("nothing is left") };
-    let figures = "of 2,000 tokens 1,500 are used and 500 reserved, and the next call may take 864";
+    assert_eq!(hand_back(&mut world, "b", "3"), None, "what is reserved may come back");
+    end(&mut world, "a", "2", TokenUsage::of(400, 50));
+    let Some(Answer::Refused { message }) = answered(&world, "3") else { panic!("too little came back") };
+    let figures = "of 2,000 tokens 1,950 are used and 0 reserved, and the next call may take 864";
     assert_eq!(message, format!("the budget of the run is used up: {figures}"));
 }
 
@@ -149,6 +151,25 @@ fn a_call_that_was_sent_when_its_process_ended_counts_as_taken_and_one_that_was_
     assert_eq!(account(&world), (0, a + b, 600));
     world.step(Input::Recover { by: me() });
     assert_eq!(account(&world), (a, 0, 0));
+}
+
+#[test]
+fn a_last_turn_that_fits_once_others_have_ended_waits_for_them() {
+    let mut world = capped(vec![agent("a", &[]), agent("b", &[])], tokens(860));
+    assert_eq!(granted(hand_back(&mut world, "a", "1")), Some((860, true)), "all that is left is reserved for it");
+    assert_eq!((hand_back(&mut world, "b", "2"), world.state("b")), (None, "held"));
+    end(&mut world, "a", "1", TokenUsage::of(100, 100));
+    assert_eq!(granted(answered(&world, "2")), Some((660, true)));
+}
+
+#[test]
+fn a_run_says_at_its_end_whose_work_was_cut_short() {
+    let mut world = capped(vec![agent("a", &[]), agent("b", &[])], tokens(10_000));
+    for id in ["a", "b"] {
+        world.fact(id, WorkerFact::Done(Done { result: "half".into(), mark: Some(Mark::BudgetExhausted) }));
+    }
+    let message = world.run.outcome().map(|(_, cause)| cause.message()).unwrap();
+    assert_eq!(message, "`a` used up its limit; its result is what it had by then; so it is with 1 more");
 }
 
 #[test]
