@@ -1,7 +1,7 @@
 //! `Cause`: why a node, a gate or a run is as it is, as data that names nodes, people and numbers. `describe` has the sentences. On the
 //! wire an event has the sentence as `reason`, and the data beside it as `cause`; a sentence of an older journal stays as it was stored.
 
-use super::{BreakId, BudgetScope, NodeState, Time};
+use super::{BreakId, BudgetScope, Mark, NodeState, Time, usage::is_zero};
 use crate::plan::NodeId;
 use serde::{Deserialize, Serialize};
 
@@ -136,8 +136,14 @@ pub enum Cause {
     Done,
     /// A person had the run wrap up.
     RunStopped { by: String },
-    /// A person had a node wrap up, and its result is what it had by then.
-    EndedEarly { node: NodeId },
+    /// A node's work was cut short, by a person where nothing else is said, and its result is what it had by then; so were `more` others.
+    EndedEarly {
+        node: NodeId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mark: Option<Mark>,
+        #[serde(default, skip_serializing_if = "is_zero")]
+        more: u64,
+    },
     /// Every final node was routed away.
     NothingDue,
     /// So many nodes failed or were cancelled.

@@ -1,8 +1,8 @@
 //! `Input`, `Command`, `Effect`, `Job`: what the world reports to a run, what people ask of it, and what it asks of the world. Plain data.
 
 use super::{
-    Action, Actor, CachedResult, Cause, DataSource, Done, FailedTry, FileAccess, GateId, GateReply, MessageRole, ModelCall, ModelSlots,
-    NodeError, NodeState, Outgoing, ReplanAnswer, RunId, RunSettings, StopSignal, Time, ToolCall, ToolReport, UnfinishedAnswer,
+    Action, Actor, CachedResult, Cause, DataSource, Done, FailedTry, FileAccess, GateId, GateReply, Mark, MessageRole, ModelCall,
+    ModelSlots, NodeError, NodeState, Outgoing, ReplanAnswer, RunId, RunSettings, StopSignal, Time, ToolCall, ToolReport, UnfinishedAnswer,
 };
 use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict, limits::AgentLimits};
 use serde::{Deserialize, Serialize};
@@ -250,6 +250,8 @@ pub struct Provenance {
     pub files: Vec<FileAccess>,
     /// Tokens that it took.
     pub tokens: u64,
+    /// Why it is only what was there when the work was cut short.
+    pub early: Option<Mark>,
 }
 
 /// What a worker does, with references resolved.

@@ -38,6 +38,14 @@ impl Mark {
         self.as_ref()
     }
 
+    /// Whether the result is only what was there when the work was cut short.
+    pub fn is_early(&self) -> bool {
+        match self {
+            Self::BudgetExhausted | Self::Cut | Self::RepeatedCall | Self::RepeatedWords | Self::Stopped => true,
+            Self::Answered | Self::Overridden | Self::Partial | Self::Rehearsal | Self::Other(_) => false,
+        }
+    }
+
     /// What a node is that ends with a result marked so.
     pub(super) fn state(mark: Option<&Self>) -> NodeState {
         if mark == Some(&Self::Rehearsal) { NodeState::Rehearsed } else { NodeState::Succeeded }

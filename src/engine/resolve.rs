@@ -2,7 +2,7 @@
 //! Reads state only; every outcome goes into an event.
 
 use super::{
-    Dep, Job, NodeError, NodeState, Provenance,
+    Dep, Job, Mark, NodeError, NodeState, Provenance,
     flow::ForwardedResult,
     graph::NodeIx,
     inner_run::{InnerRun, InnerRunIx, MOST_ITEMS},
@@ -318,6 +318,7 @@ impl RunState {
             sources: lineage.sources.clone(),
             files: lineage.files.clone(),
             tokens: lineage.cached.as_ref().map_or(lineage.spent, |cached| cached.spent).tokens.total(),
+            early: self.nodes[ix].mark.clone().filter(Mark::is_early),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What agents get to work with, and what is cut of it.
 
 use super::{fit::shares, *};
-use crate::engine::Provenance;
+use crate::engine::{Mark, Provenance};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -98,6 +98,7 @@ fn structured_context_keeps_types_and_says_where_it_came_from() {
         sources: (0..12).map(|n| web(&format!("https://h/{n}"))).chain([web("https://h/0")]).collect(),
         files: vec![FileAccess { path: "notes.md".into(), operation: "read".into(), content_preview: None }],
         tokens: 1_200,
+        early: Some(Mark::BudgetExhausted),
     };
     let inputs = json!({ "n": [1] }).as_object().cloned().unwrap();
     let job = AgentJob { inputs, ..AgentJob::default() };
@@ -111,13 +112,21 @@ fn structured_context_keeps_types_and_says_where_it_came_from() {
             "dependencies": {
                 "a": {
                     "status": "succeeded", "agent": "web_researcher", "model": "small-1", "sources": sources,
-                    "files_accessed": ["read notes.md"], "tokens_used": 1200, "result": [1, 2],
+                    "files_accessed": ["read notes.md"], "cut_short": true, "tokens_used": 1200, "result": [1, 2],
                 },
                 "b": { "status": "succeeded", "result": "text" },
             },
             "inputs": { "n": [1] },
         })
     );
+}
+
+#[test]
+fn a_result_that_was_cut_short_says_so_to_the_agent_that_gets_it() {
+    let provenance = Provenance { early: Some(Mark::Cut), ..Provenance::default() };
+    let deps = [Dep { provenance, ..dep("a", json!("half a sen")) }, dep("b", json!("whole"))];
+    let text = context_of(&deps, Form::Text, 10_000).text;
+    assert!(text.contains("[a, cut short: it may not be whole]: half a sen") && text.contains("[b]: whole"), "{text}");
 }
 
 #[test]

@@ -237,8 +237,10 @@ impl Decider<'_> {
             (None, _) if end.had_nothing_due() => (Outcome::Succeeded, Cause::NothingDue),
             (None, Some(by)) => (Outcome::Succeeded, Cause::RunStopped { by: by.clone() }),
             (None, None) => {
-                let early = self.own_nodes().find(|(_, node)| node.mark == Some(Mark::Stopped));
-                (Outcome::Succeeded, early.map_or(Cause::Done, |(node, _)| Cause::EndedEarly { node: node.clone() }))
+                let mut early = self.own_nodes().filter(|(_, node)| node.mark.as_ref().is_some_and(Mark::is_early));
+                let first = early.next().map(|(id, node)| (id.clone(), node.mark.clone()));
+                let more = early.count() as u64;
+                (Outcome::Succeeded, first.map_or(Cause::Done, |(node, mark)| Cause::EndedEarly { node, mark, more }))
             }
         };
         Event::RunEnded { outcome, reason }

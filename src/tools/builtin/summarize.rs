@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{arguments, describe};
 use crate::engine::TryVerdict;
-use crate::models::{ChatMessage, ChatRequest, ModelError, ModelSettings};
+use crate::models::{ChatMessage, ChatRequest, Finish, ModelError, ModelSettings};
 use crate::plan::{Risk, ToolInfo, ToolReach};
 use crate::tools::{Assessment, DependsOn, Tool, ToolContext, ToolError, ToolOutput};
 
@@ -71,7 +71,12 @@ impl Tool for Summarize {
             return Err(ToolError::refused("summarize needs a model, and none is set up").hint("`dagdeck models` says how to set one up"));
         };
         let reply = model.chat(&request(&args, &text, name), &mut |_| {}).await.map_err(failure)?;
-        Ok(ToolOutput { value: Value::from(reply.text), ..ToolOutput::default() })
+        let text = match reply.finish {
+            Finish::Stop | Finish::ToolCalls => reply.text,
+            Finish::Length => format!("{}\n[cut off here: the summary became longer than asked for]", reply.text),
+            Finish::Filtered => format!("{}\n[cut off here by the provider's filter]", reply.text),
+        };
+        Ok(ToolOutput { value: Value::from(text), ..ToolOutput::default() })
     }
 }
 
@@ -99,13 +104,13 @@ fn failure(error: ModelError) -> ToolError {
 
 #[cfg(test)]
 mod tests {
-    use crate::models::{ChatAnswer, ChatMessage, ChatModel, ChatRequest, Delta, ModelError};
+    use crate::models::{ChatAnswer, ChatMessage, ChatModel, ChatRequest, Delta, Finish, ModelError};
     use crate::tools::builtin::fixture::Fixture;
     use serde_json::json;
     use std::sync::{Arc, Mutex};
 
     #[derive(Default)]
-    struct SummaryListener(Mutex<Vec<ChatRequest>>);
+    struct SummaryListener(Mutex<Vec<ChatRequest>>, Finish);
 
     #[async_trait::async_trait]
     impl ChatModel for SummaryListener {
@@ -115,7 +120,7 @@ mod tests {
 
         async fn chat(&self, request: &ChatRequest, _sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatAnswer, ModelError> {
             self.0.lock().unwrap().push(request.clone());
-            Ok(ChatAnswer { text: "short".into(), model: "m".into(), ..ChatAnswer::default() })
+            Ok(ChatAnswer { text: "short".into(), model: "m".into(), finish: self.1, ..ChatAnswer::default() })
         }
 
         async fn list(&self) -> Result<Vec<String>, ModelError> {
@@ -133,6 +138,14 @@ mod tests {
         assert_eq!((request.model.as_str(), &request.messages[1]), ("m", &ChatMessage::User { content: "{\"a\":1}".into() }));
         let ChatMessage::System { content } = &request.messages[0] else { panic!() };
         assert!(content.contains("20 words") && content.contains("Keep to this: money."));
+    }
+
+    #[test]
+    fn a_summary_that_was_cut_off_says_so() {
+        let (mut fixture, model) = (Fixture::new(&[]), Arc::new(SummaryListener(Mutex::default(), Finish::Length)));
+        fixture.context.model = Some((model, "m".into()));
+        let output = fixture.call("summarize", json!({"text": "long"})).unwrap();
+        assert_eq!(output.value, json!("short\n[cut off here: the summary became longer than asked for]"));
     }
 
     #[test]

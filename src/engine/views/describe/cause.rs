@@ -1,6 +1,6 @@
 //! Each cause in a sentence, lower-case and without a full stop. Nowhere else.
 
-use crate::engine::{BadEnd, Cause, NodeState};
+use crate::engine::{BadEnd, Cause, Mark, NodeState};
 use crate::plan::NodeId;
 use crate::text::clock;
 
@@ -75,7 +75,7 @@ impl Cause {
             Self::Outdated { node } => format!("made of an earlier result of `{node}`"),
             Self::Done => "every node that had to run is done".to_string(),
             Self::RunStopped { by } => format!("stopped by {by}; what was done by then is kept"),
-            Self::EndedEarly { node } => format!("`{node}` was stopped early; its result is what it had by then"),
+            Self::EndedEarly { node, mark, more } => ended_early(node, mark.as_ref(), *more),
             Self::NothingDue => "no node had to run".to_string(),
             Self::Bad { nodes, named, ends } if !ends.is_empty() => bad_ends(*nodes, named, ends),
             Self::Bad { nodes: 1, named, .. } if named.is_empty() => "one node failed or was cancelled".to_string(),
@@ -98,6 +98,17 @@ impl Cause {
 /// What a person gave as the reason, behind what they did.
 fn because(done: String, why: &str) -> String {
     if why.is_empty() { done } else { format!("{done}: {why}") }
+}
+
+fn ended_early(node: &NodeId, mark: Option<&Mark>, more: u64) -> String {
+    let how = match mark {
+        Some(Mark::BudgetExhausted) => "used up its limit",
+        Some(Mark::Cut) => "got an answer that was cut off",
+        Some(Mark::RepeatedCall | Mark::RepeatedWords) => "was ended because it repeated itself",
+        _ => "was stopped early",
+    };
+    let others = if more > 0 { format!("; so it is with {more} more") } else { String::new() };
+    format!("`{node}` {how}; its result is what it had by then{others}")
 }
 
 fn reserved(whose: &str) -> String {
