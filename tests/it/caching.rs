@@ -121,7 +121,6 @@ fn a_file_that_an_agent_read_is_compared() {
     program.run(&["cache", "why"]).code(0);
     let why = program.run(&["cache", "why", "last", "a"]).out;
     assert!(why.contains("`a.txt`, which it read, is another now"), "{why}");
-    program.file("deny.toml", "");
     program.configure("[permissions]\nask = [\"read_file\"]\n");
     program.run(&["run", "p.json", "--yes"]);
     assert!(server.asked().len() > 4, "what needs a yes now is not skipped");

@@ -75,10 +75,7 @@ fn a_node_that_took_an_earlier_result_keeps_its_marks_and_spends_nothing() {
     world.fact("a", WorkerFact::Cached(Box::new(source(true))));
     world.done("a", json!("kept"));
     let node = world.node("a");
-    assert_eq!(
-        (node.state.clone(), node.lineage.spent, node.mark_label().as_deref()),
-        (NodeState::Succeeded, Spent::default(), Some("cached"))
-    );
+    assert_eq!((node.state, node.lineage.spent, node.mark_label().as_deref()), (NodeState::Succeeded, Spent::default(), Some("cached")));
     assert!(node.lineage.private && node.lineage.files.len() == 1, "what was private stays private");
     assert!(world.node("b").lineage.private, "and so is what is made of it");
     let deps = world.effects.iter().find_map(|effect| match effect {
