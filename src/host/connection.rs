@@ -20,7 +20,7 @@ use super::{
     session::{FirstCommands, Listener, Order, RunSession},
     trust::{TrustItem, TrustState},
 };
-use crate::engine::{Action, Command, GateId, GateReply, Run, RunId, short_name};
+use crate::engine::{Action, Actor, Command, GateId, GateReply, Run, RunId, short_name};
 use crate::plan::{Plan, Verdict};
 use crate::store::{PlanningRecord, StoreError};
 use serde_json::Value;
@@ -43,25 +43,35 @@ const REQUESTS: usize = 100;
 
 impl Client for LocalHost {
     fn connect(&self) -> Connection {
+        self.connect_as(self.shared().actor(VIA))
+    }
+}
+
+impl LocalHost {
+    /// A connection for somebody: what it asks of runs is recorded as theirs.
+    pub fn connect_as(&self, by: Actor) -> Connection {
         let (requests, inbox) = mpsc::unbounded_channel();
         let (outbox, notices) = mpsc::channel(NOTICES);
-        tokio::spawn(serve(self.shared().clone(), inbox, outbox));
+        tokio::spawn(serve(self.shared().clone(), by, inbox, outbox));
         Connection { requests, notices }
     }
 }
 
 /// Serves one client until it goes. Its plannings end with it; its runs go on.
-async fn serve(shared: Arc<Shared>, requests: mpsc::UnboundedReceiver<Request>, outbox: mpsc::Sender<Notice>) {
+async fn serve(shared: Arc<Shared>, by: Actor, requests: mpsc::UnboundedReceiver<Request>, outbox: mpsc::Sender<Notice>) {
     let (listener, notices) = mpsc::unbounded_channel();
     let (seen, host, follower) = (Arc::<SeenRuns>::default(), shared.clone(), listener.clone());
     let places = shared.places.clone();
-    let client = ClientSession { shared, listener, tasks: JoinSet::new(), plannings: HashMap::new(), offered: <_>::default() };
+    let is_console = by.via == VIA;
+    let client = ClientSession { shared, by, listener, tasks: JoinSet::new(), plannings: HashMap::new(), offered: <_>::default() };
     tokio::select! {
         () = pump(notices, outbox, &seen) => {}
         () = follow(&host, &seen, &follower) => {}
         () = client.answer(requests) => {}
     }
-    LastLook::keep(&places.home, &places.workspace, host.clock.now());
+    if is_console {
+        LastLook::keep(&places.home, &places.workspace, host.clock.now());
+    }
 }
 
 async fn pump(mut notices: mpsc::UnboundedReceiver<Notice>, outbox: mpsc::Sender<Notice>, seen: &SeenRuns) {
@@ -75,6 +85,8 @@ async fn pump(mut notices: mpsc::UnboundedReceiver<Notice>, outbox: mpsc::Sender
 
 struct ClientSession {
     shared: Arc<Shared>,
+    /// Whose what it asks of runs is.
+    by: Actor,
     listener: Listener,
     tasks: JoinSet<()>,
     plannings: HashMap<PlanningId, AbortHandle>,
@@ -108,7 +120,9 @@ impl ClientSession {
     fn greet(&self) {
         let places = &self.shared.places;
         let last = LastLook::read(&places.home, &places.workspace);
-        LastLook::keep(&places.home, &places.workspace, self.shared.clock.now());
+        if self.by.via == VIA {
+            LastLook::keep(&places.home, &places.workspace, self.shared.clock.now());
+        }
         self.notify(Notice::Hello(Hello {
             workspace: self.shared.places.workspace.display().to_string(),
             user: self.shared.user.clone(),
@@ -193,7 +207,7 @@ impl ClientSession {
             Request::Start { mut plan, inputs, first, model, planning } => {
                 plan.inputs.extend(inputs);
                 let new = NewRun { plan: *plan, first, model, planning, ..NewRun::default() };
-                self.tell(self.shared.start(new, VIA, Some(self.listener.clone())).await);
+                self.tell(self.shared.start(new, self.by.clone(), Some(self.listener.clone())).await);
             }
             Request::Command { run, command } => self.command(run, command).await,
             Request::ListRuns => self.notify_with(self.shared.runs().map(Notice::Runs)),
@@ -210,7 +224,7 @@ impl ClientSession {
             }
             Request::WeighRun(run) => self.notify_with(self.shared.size(&run).map(|bytes| Notice::RunWeighed { run, bytes })),
             Request::DeleteRun(run) => {
-                let deleted = self.shared.delete(&run, VIA);
+                let deleted = self.shared.delete(&run, &self.by.via);
                 self.notify_with(deleted.map(|bytes| Notice::RunDeleted { run, bytes }));
                 self.notify_with(self.shared.runs().map(Notice::Runs));
             }
@@ -249,7 +263,7 @@ impl ClientSession {
         if self.is_turned_away(&session, &command).await {
             return;
         }
-        let order = Order::Command { command: command.clone(), by: self.shared.actor(VIA), asker: Some(self.listener.clone()) };
+        let order = Order::Command { command: command.clone(), by: self.by.clone(), asker: Some(self.listener.clone()) };
         if !session.order(order) {
             session.ended().await;
             self.reopen(run, command).await;
@@ -312,7 +326,7 @@ impl ClientSession {
         self.shared.choose(model);
         if let (Some(session), Some(model)) = (run.and_then(|run| self.shared.session(&run)), self.shared.chosen()) {
             let command = self.shared.use_model(model).await;
-            session.command(command, self.shared.actor(VIA));
+            session.command(command, self.by.clone());
         }
     }
 
@@ -323,7 +337,7 @@ impl ClientSession {
             (Err(StoreError::NoSuchRun { .. }), _) => return self.gone(run),
             (Err(error), _) => Err(error.into()),
             (Ok(state), command @ (Command::Act { .. } | Command::Undo | Command::Replan { .. })) if state.outcome().is_some() => {
-                let last = FirstCommands { commands: vec![command], by: self.shared.actor(VIA) };
+                let last = FirstCommands { commands: vec![command], by: self.by.clone() };
                 self.shared.resume(run, last, Some(self.listener.clone())).await.map(|_| ())
             }
             (Ok(state), command) => Err(state.refusal(&command).map_or_else(|| not_live(&run), Problem::new)),
@@ -358,12 +372,12 @@ impl ClientSession {
         if self.shared.session(&run).is_some() {
             return self.open(run);
         }
-        let last = FirstCommands { commands: Vec::new(), by: self.shared.actor(VIA) };
+        let last = FirstCommands { commands: Vec::new(), by: self.by.clone() };
         self.tell(self.shared.resume(run, last, Some(self.listener.clone())).await);
     }
 
     async fn branch(&self, run: RunId, seq: u64, actions: Vec<Action>) {
-        let last = FirstCommands { commands: actions.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA) };
+        let last = FirstCommands { commands: actions.into_iter().map(Command::act).collect(), by: self.by.clone() };
         self.tell(self.shared.branch(run, seq, last, Some(self.listener.clone())).await);
     }
 

@@ -157,7 +157,7 @@ impl LocalHost {
     ) -> Result<Headless, Problem> {
         let rules = FlagRules::new(flags, self.shared().places.kept_trust().hosts())?;
         let (listener, notices) = mpsc::unbounded_channel();
-        let session = self.shared().start(new, VIA, Some(listener)).await?;
+        let session = self.shared().start(new, self.shared().actor(VIA), Some(listener)).await?;
         self.attend(session, notices, rules, stop, sink).await
     }
 

@@ -199,7 +199,7 @@ impl LocalHost {
 
 impl Shared {
     /// Starts a run. The listener hears of it first.
-    pub(super) async fn start(&self, new: NewRun, via: &str, listener: Option<Listener>) -> Result<RunSession, Problem> {
+    pub(super) async fn start(&self, new: NewRun, by: Actor, listener: Option<Listener>) -> Result<RunSession, Problem> {
         let NewRun { mut plan, private_inputs, private_request, first, model, planning, caching } = new;
         let (after, is_private) = follow_up::noted(&plan);
         let model = model.or_else(|| self.chosen());
@@ -240,7 +240,7 @@ impl Shared {
             host,
         };
         let services = self.services(model, caching);
-        let session = RunSession::start(services, plan, settings, first, self.actor(via), listener).await?;
+        let session = RunSession::start(services, plan, settings, first, by, listener).await?;
         self.keep(&session);
         Ok(session)
     }
