@@ -9,6 +9,7 @@ pub mod host;
 pub mod models;
 pub mod plan;
 pub mod planner;
+pub mod serve;
 pub mod store;
 pub mod text;
 pub mod tools;

@@ -6,7 +6,7 @@
 use super::{
     AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, BudgetArgs, CostArgs, EditArgs, GateArgs, GuideArgs, OverrideArgs,
     PauseArgs, PermissionsArgs, PruneArgs, ReasonArgs, RejectArgs, ReleaseArgs, ReplanArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs,
-    RivalArgs, RunNameArgs, RunPartArgs, RunToArgs, SetupArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
+    RivalArgs, RunNameArgs, RunPartArgs, RunToArgs, ServeArgs, SetupArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };
 use crate::plan::{Moment, dialect::Format};
 use clap::{
@@ -60,6 +60,10 @@ pub enum Subcommand {
     Run(RunArgs),
     /// Go on with a run that was interrupted or paused, or that waits
     Resume(ResumeArgs),
+    /// Serve chats and runs over HTTP, for clients of OpenAI's API
+    ///
+    /// A chat becomes a plan and a run; docs/http.md describes the addresses. Runs that go on when it ends can be resumed.
+    Serve(ServeArgs),
     /// Approve an open gate of a run and resume the run
     Approve(ApproveArgs),
     /// Reject an open gate of a run and resume the run

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// Every subcommand, in one group.
 pub const GROUPS: [(&str, &[&str]); 7] = [
     ("Plan", &["plan", "validate", "estimate", "diff", "schema"]),
-    ("Run", &["console", "run", "resume"]),
+    ("Run", &["console", "run", "resume", "serve"]),
     ("Decide", &["approve", "reject", "answer"]),
     (
         "Act on a run",

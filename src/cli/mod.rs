@@ -44,6 +44,8 @@ mod resume;
 mod rivals;
 mod run;
 mod schema;
+mod serve;
+mod serve_args;
 mod setup;
 mod setup_args;
 mod show;
@@ -78,6 +80,7 @@ pub use past_args::{EstimateArgs, ForgetArgs, StatsArgs, SuggestionsArgs};
 pub use permission_args::{PermissionsArgs, RuleArgs};
 pub use prune_args::PruneArgs;
 pub use rivals::RivalArgs;
+pub use serve_args::ServeArgs;
 pub use setup_args::SetupArgs;
 pub use steering::{
     ActArgs, AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, DecideArgs, DriveArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs,
@@ -233,6 +236,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Permissions(args)) => permissions::permissions(args, &place()?, io),
         Some(Subcommand::Trust(args)) => trust::trust(args, &place()?, io),
         Some(Subcommand::Doctor(args)) => block_on(doctor::doctor(args, &place()?, io))?,
+        Some(Subcommand::Serve(args)) => block_on(serve::serve(args, &place()?, io))?,
         Some(Subcommand::Schema(args)) => schema::schema(args, io),
         Some(Subcommand::Completions(args)) => schema::completions(args, io),
         Some(Subcommand::Man) => schema::man(io),

@@ -12,13 +12,14 @@ impl Cli {
 impl Subcommand {
     fn takes_model(&self) -> bool {
         let drives = matches!(self, Self::Release(_) | Self::Step(_) | Self::RunTo(_) | Self::Rerun(_) | Self::Retry(_) | Self::Rewind(_));
-        let looks = matches!(self, Self::Console(_) | Self::Models(_) | Self::Doctor(_) | Self::Branch(_) | Self::Estimate(_));
+        let looks =
+            matches!(self, Self::Console(_) | Self::Models(_) | Self::Doctor(_) | Self::Branch(_) | Self::Estimate(_) | Self::Serve(_));
         drives || looks || self.is_planned_or_run()
     }
 
     /// Whether cards and settings of the workspace matter to it, and it doesn't list them itself.
     pub(super) fn uses_settings(&self) -> bool {
-        self.is_planned_or_run() || matches!(self, Self::Tools(_) | Self::Estimate(_))
+        self.is_planned_or_run() || matches!(self, Self::Tools(_) | Self::Estimate(_) | Self::Serve(_))
     }
 
     /// Whether it makes, checks or runs a plan with all that is set up.

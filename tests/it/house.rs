@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Rooms from the ground up; a room may use those before it.
-const FLOORS: [&str; 10] = ["text", "files", "plan", "engine", "models", "tools", "agents", "planner", "store", "host"];
+const FLOORS: [&str; 11] = ["text", "files", "plan", "engine", "models", "tools", "agents", "planner", "store", "host", "serve"];
 
 /// What stands on top of the host; neither sees the other, except that `cli` opens the console.
 const ROOFS: [&str; 2] = ["console", "cli"];

@@ -43,6 +43,7 @@ mod replanning;
 mod requests;
 mod said_otherwise;
 mod sandbox;
+mod serving;
 mod setting_up;
 mod silence;
 mod spending;

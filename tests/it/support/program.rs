@@ -100,13 +100,20 @@ impl Program {
 
     /// The command line, to be changed before it is run.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_dagdeck"));
+        let mut command = Command::from_std(self.process(args));
+        command.timeout(DEADLINE);
+        command
+    }
+
+    /// The same, to run beside the test.
+    pub fn process(&self, args: &[&str]) -> std::process::Command {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dagdeck"));
         command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C.UTF-8").env("USER", "tester");
         command.env("HOME", self.home()).env("DAGDECK_HOME", self.home().join("state"));
         // Whatever runs on the machine of the tests is none of theirs.
         command.env("DAGDECK_LOCAL_SERVER", "none");
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
-        command.current_dir(self.workspace()).args(args).timeout(DEADLINE);
+        command.current_dir(self.workspace()).args(args);
         command
     }
 
