@@ -106,6 +106,15 @@ fn occurs(filter: &RowFilter, table: &TableFacts) -> bool {
     }
 }
 
+/// Whether a `with` or `has` isn't plain: `for each region the order with the highest revenue` asks for orders, `the order with the highest
+/// revenue` has what it ranks by, and `people with email` says neither.
+fn has_two_meanings(bag: &mut Bag, said: &Said) -> bool {
+    let extreme = |figure: &Figure| matches!(figure, Some((Total::Largest | Total::Smallest, _)));
+    let of_groups = bag.has("has") && !said.groups.is_empty() && said.figures.iter().any(extreme);
+    let with = bag.all("has").iter().any(|piece| piece.value == "with");
+    of_groups || with && said.figures.is_empty() && said.top.is_none() && said.most.is_none()
+}
+
 pub(super) struct TableQuestion<'a> {
     pub table: &'a TableFacts,
     file: &'a str,
@@ -164,17 +173,7 @@ impl TableQuestion<'_> {
             return None;
         }
         let SharedPieces { part, reverse } = SharedPieces::take(&mut bag)?;
-        // `for each region the order with the highest revenue` asks for orders.
-        let extreme = |figure: &Figure| matches!(figure, Some((Total::Largest | Total::Smallest, _)));
-        if bag.has("has") && !said.groups.is_empty() && said.figures.iter().any(extreme) {
-            return None;
-        }
-        // `the order with the highest revenue`; of `people with email` it isn't plain what is meant.
-        let with = bag.all("has").iter().any(|piece| piece.value == "with");
-        if with && said.figures.is_empty() && said.top.is_none() && said.most.is_none() {
-            return None;
-        }
-        if !bag.is_empty() {
+        if has_two_meanings(&mut bag, &said) || !bag.is_empty() {
             return None;
         }
         let is_rate = whole.is_some();
