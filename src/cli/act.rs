@@ -6,6 +6,7 @@ use super::{
     RerunArgs, RetryArgs, RewindArgs, RunNodeArgs, RunToArgs, SkipArgs, StepArgs, TargetArgs,
     headless::{StoredRun, flags},
     named,
+    run_driver::RunDriver,
     source::{self, PlanDocument},
     validate::warn,
 };
@@ -239,8 +240,8 @@ impl<'a> RequestedAction<'a> {
             named::node(node.as_str(), &stored.run.0, &stored.state, &stored.records)?;
         }
         let now = SystemClock.now();
-        let host = stored.host(act.dry_run, place)?;
-        let state = stored.state.without_driver(now);
+        let driver = RunDriver::of((&stored.run, &stored.state), act.dry_run, place).await?;
+        let state = driver.state(&stored.state, now);
         let command = Command::Act { action: Box::new(action.clone()), why: why.to_owned() };
         if let Some(why) = state.refusal(&command) {
             return Err(CliError::new(format!("can't {}: {why}", refused(&action, &why, &state))));
@@ -258,9 +259,9 @@ impl<'a> RequestedAction<'a> {
         }
         let Some(flags) = flags.filter(|_| !pause) else {
             let commands = if pause { with_pause(&stored.state, vec![command]) } else { vec![command] };
-            return stored.record(&host, commands, &format!("recorded: {}", action.label()), io).await;
+            return stored.record(&driver, commands, &format!("recorded: {}", action.label()), io).await;
         };
-        let ended = stored.advance(&host, vec![command], &flags, io).await?;
+        let ended = stored.advance(&driver, vec![command], &flags, io).await?;
         if let Action::Step { .. } = action {
             io.say(&stepped(&ended.state, &place.store()?.records(&stored.run)?[stored.records.len()..]));
         }

@@ -4,9 +4,10 @@
 //! clap would count a variable as an argument, and show it as required in the usage line of an error.
 
 use super::{
-    AnswerArgs, ApproveArgs, AuditArgs, BranchArgs, BreakArgs, BudgetArgs, CostArgs, EditArgs, GateArgs, GuideArgs, OverrideArgs,
-    PauseArgs, PermissionsArgs, PruneArgs, ReasonArgs, RejectArgs, ReleaseArgs, ReplanArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs,
-    RivalArgs, RunNameArgs, RunPartArgs, RunToArgs, ServeArgs, SetupArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
+    AnswerArgs, ApproveArgs, AttachArgs, AuditArgs, BranchArgs, BreakArgs, BudgetArgs, CostArgs, EditArgs, GateArgs, GuideArgs, HostArgs,
+    LogsArgs, OverrideArgs, PauseArgs, PermissionsArgs, PruneArgs, ReasonArgs, RejectArgs, ReleaseArgs, ReplanArgs, ReplayArgs, RerunArgs,
+    RetryArgs, RewindArgs, RivalArgs, RunNameArgs, RunPartArgs, RunToArgs, ServeArgs, SetupArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
+    WaitArgs,
 };
 use crate::plan::{Moment, dialect::Format};
 use clap::{
@@ -27,6 +28,9 @@ pub struct Cli {
     /// The console as lines, for screen readers, pipes and logs
     #[arg(long, conflicts_with_all = ["theme", "ascii", "mouse"])]
     pub plain: bool,
+    /// Keep the console and its runs in one process, whatever `DAGDECK_HOST` says
+    #[arg(long)]
+    pub no_host: bool,
     #[command(flatten)]
     pub look: LookArgs,
     #[command(subcommand)]
@@ -58,6 +62,19 @@ pub enum Subcommand {
     Plan(PlanArgs),
     /// Run a plan file or a request without the console
     Run(RunArgs),
+    /// Open the console on the host, where runs go on without it
+    ///
+    /// Close the console or lose the terminal: the host goes on with the runs. `dagdeck attach` comes back to them, from any terminal.
+    Attach(AttachArgs),
+    /// Show, stop or restart the host, which outlives consoles
+    ///
+    /// The host is a process of its own, one for a workspace. The first `dagdeck attach` or `run --detach` starts it; it ends by itself 30 s after
+    /// nothing runs and nobody is attached.
+    Host(HostArgs),
+    /// Wait for the end of a run that goes on in another process
+    ///
+    /// Prints the output of the run and exits as `dagdeck run` does, also where the run waits for a person.
+    Wait(WaitArgs),
     /// Go on with a run that was interrupted or paused, or that waits
     Resume(ResumeArgs),
     /// Serve chats and runs over HTTP, for clients of OpenAI's API
@@ -160,6 +177,8 @@ pub enum Subcommand {
     Show(ShowArgs),
     /// Show what a run or node waits for and what you can do about it
     Why(AboutArgs),
+    /// Print what happened in a run, as it happens with `-f`
+    Logs(LogsArgs),
     /// Show where the result of a run or node came from
     Trace(AboutArgs),
     /// List the agents
@@ -201,6 +220,9 @@ pub struct ConsoleArgs {
     pub run: Option<String>,
     #[command(flatten)]
     pub look: LookArgs,
+    /// Keep the console and its runs in one process, whatever `DAGDECK_HOST` says
+    #[arg(long)]
+    pub no_host: bool,
     /// The console as lines, for screen readers, pipes and logs: events as sentences, replies by the numbers of gates
     #[arg(long, conflicts_with_all = ["theme", "ascii", "mouse"])]
     pub plain: bool,
@@ -270,6 +292,9 @@ pub struct RunArgs {
     /// Of a request that can be read in several ways, run the reading of this number
     #[arg(long, value_name = "NUMBER", conflicts_with = "partial")]
     pub reading: Option<usize>,
+    /// Leave the run to the host and print its id: it goes on without this terminal, and waits where no flag decides a gate
+    #[arg(long, short)]
+    pub detach: bool,
     /// Print events as they happen, one JSON object per line
     #[arg(long)]
     pub json: bool,

@@ -1,9 +1,10 @@
-//! `dagdeck console`: the full-screen console on a host in this process.
+//! `dagdeck console` and `dagdeck attach`: the full-screen console, on the host of the workspace or in one process with its runs.
 
 use super::{
-    Cli, CliContext, CliError, ConsoleArgs, Exit, Io, LookArgs,
+    AttachArgs, Cli, CliContext, CliError, ConsoleArgs, Exit, Io, LookArgs,
     context::{block_on, env},
     headless::signals,
+    host::{self, ReachedHost},
     ls::short,
     plain::LineMode,
     source,
@@ -14,9 +15,10 @@ use crate::{
         update::Parting,
     },
     host::{
-        Clock, SystemClock,
-        client::{Client, Notice},
+        Clock, LocalHost, SystemClock,
+        client::{Client, Notice, Request},
         config::ConsoleConfig,
+        socket::{HostPlace, SocketClient},
     },
     store::RunFilter,
 };
@@ -24,7 +26,7 @@ use std::io::{IsTerminal, stdin};
 use std::thread;
 use tokio::sync::mpsc;
 
-/// Opens the console. When the person leaves, runs are cancelled if they said so; otherwise they can be resumed.
+/// Opens the console: in one process with its runs, or on the host where the person's environment says so and a host can be had.
 ///
 /// # Errors
 /// When there is no terminal, the plan file can't be read, there is no such run, or the configuration or the journal can't be used.
@@ -33,22 +35,80 @@ pub fn console(args: &ConsoleArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
         let open = opened(args, place, io)?;
         return block_on(lines(open, place, io))?;
     }
-    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Err(CliError::usage("the console needs a terminal, but stdin or stdout is not one")
-            .hint("without one, use `dagdeck --plain`, which talks in lines, or `dagdeck run \"REQUEST\"`; `dagdeck --help` lists all subcommands"));
-    }
+    needs_terminal()?;
     let options = options(args, place.config()?.console, place, io)?;
+    let is_alone = args.no_host || place.trusts_once() || env("DAGDECK_HOST").as_deref() != Some("on");
     block_on(async {
-        let host = place.host_to_look()?;
-        host.watch_cards();
-        let ended = runtime::run(&host, options, Box::new(std::io::stdout()), env).await;
-        match ended {
-            Ok(Parting::Cancels) => host.shutdown().await,
-            Ok(Parting::Interrupted(signal)) => host.leave(Some(signal)).await,
-            Ok(Parting::Leaves) | Err(_) => host.leave(None).await,
+        if is_alone {
+            return alone(&place.host_to_look()?, options).await;
         }
-        ended.map(|_| Exit::Success).map_err(|error| CliError::new(format!("the console ended: {error}")))
+        match host::reach(place).await {
+            Ok(host) => on_host(host, options, place).await,
+            Err(error) => {
+                let own = place.host_to_look()?;
+                io.say(&error.to_string().replacen("error: ", "warning: runs end with this console: ", 1));
+                alone(&own, options).await
+            }
+        }
     })?
+}
+
+/// The console and its runs in one process. When the person leaves, runs are cancelled if they said so; otherwise they can be resumed.
+async fn alone(host: &LocalHost, options: Options) -> Result<Exit, CliError> {
+    host.watch_cards();
+    let ended = runtime::run(host, options, Box::new(std::io::stdout()), env).await;
+    match ended {
+        Ok(Parting::Cancels) => host.shutdown().await,
+        Ok(Parting::Interrupted(signal)) => host.leave(Some(signal)).await,
+        Ok(Parting::Leaves) | Err(_) => host.leave(None).await,
+    }
+    ended.map(|_| Exit::Success).map_err(|error| CliError::new(format!("the console ended: {error}")))
+}
+
+/// The console on a host that goes on with its runs when the person leaves.
+async fn on_host(host: ReachedHost, options: Options, place: &CliContext) -> Result<Exit, CliError> {
+    let model = place.picked().filter(|_| !host.is_new).map(|model| Request::UseModel { model: model.to_owned(), run: None });
+    let client = SocketClient::new(HostPlace::of(&place.places).socket, here()).asking(model).telling(host.news);
+    let ended = runtime::run(&client, options, Box::new(std::io::stdout()), env).await;
+    ended.map(|_| Exit::Success).map_err(|error| CliError::new(format!("the console ended: {error}")))
+}
+
+/// Opens the console on the host of the workspace, which is started where none runs. Runs go on when the person leaves.
+///
+/// # Errors
+/// When there is no terminal, there is no such run, or the host can't be reached.
+pub fn attach(args: &AttachArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    needs_terminal()?;
+    if place.trusts_once() {
+        return Err(CliError::usage("`--trust` holds for one process, and the host is another one")
+            .hint("`dagdeck trust` trusts files for good; `dagdeck console --trust` opens a console without the host"));
+    }
+    let console = ConsoleArgs { run: args.run.clone(), look: args.look.clone(), ..ConsoleArgs::default() };
+    let options = options(&console, place.config()?.console, place, io)?;
+    block_on(async {
+        let host = host::reach(place).await?;
+        let newest = host.report.runs.iter().max().cloned().map(Opened::Run);
+        on_host(host, Options { open: options.open.or(newest), ..options }, place).await
+    })?
+}
+
+/// Where this process is, for others at the same host: its terminal, and the address that the person came from.
+fn here() -> String {
+    let terminal =
+        rustix::termios::ttyname(stdin(), Vec::new()).map_or_else(|_| "no terminal".to_owned(), |name| name.to_string_lossy().into_owned());
+    match env("SSH_CONNECTION").as_deref().and_then(|from| from.split(' ').next()) {
+        Some(from) => format!("{terminal} from {from}"),
+        None => terminal,
+    }
+}
+
+fn needs_terminal() -> Result<(), CliError> {
+    if stdin().is_terminal() && std::io::stdout().is_terminal() {
+        return Ok(());
+    }
+    Err(CliError::usage("the console needs a terminal, but stdin or stdout is not one").hint(
+        "without one, use `dagdeck --plain`, which talks in lines, or `dagdeck run \"REQUEST\"`; `dagdeck --help` lists all subcommands",
+    ))
 }
 
 impl ConsoleArgs {
@@ -60,7 +120,7 @@ impl ConsoleArgs {
             ascii: own.ascii || before.ascii,
             mouse: own.mouse || before.mouse,
         };
-        Self { look, plain: self.plain || cli.plain, ..self }
+        Self { look, plain: self.plain || cli.plain, no_host: self.no_host || cli.no_host, ..self }
     }
 }
 

@@ -60,6 +60,16 @@ impl CliContext {
         Self { places: self.places.clone(), model: Some(REHEARSAL.to_owned()), is_picked: false, flags: self.flags.clone() }
     }
 
+    /// Whether files count that the person has not trusted, in this process.
+    pub(super) fn trusts_once(&self) -> bool {
+        self.places.settings == self.places.workspace
+    }
+
+    /// The model that was named on the command line.
+    pub(super) fn picked(&self) -> Option<&str> {
+        self.model.as_deref().filter(|_| self.is_picked)
+    }
+
     /// The configuration of user and project.
     ///
     /// # Errors

@@ -5,7 +5,9 @@ use super::{
     CliContext, CliError, Exit, GateArgs, Io,
     ls::short,
     named,
+    run_driver::RunDriver,
     show::{payload_lines, preview_lines},
+    signals::end_signal,
 };
 use crate::plan::NodeId;
 use crate::{
@@ -20,7 +22,6 @@ use crate::{
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::{sync::mpsc, time::timeout};
 
 /// A stored run, and how to continue it.
@@ -54,15 +55,21 @@ impl StoredRun {
         place: &CliContext,
         io: &mut Io<'_>,
     ) -> Result<Exit, CliError> {
-        let ended = self.advance(&self.host(false, place)?, commands, flags, io).await?;
+        let ended = self.advance(&RunDriver::of((&self.run, &self.state), false, place).await?, commands, flags, io).await?;
         self.finish(&ended, io)
     }
 
     /// Journals what is asked of the run, starts nothing, and prints how the run is left.
-    pub(super) async fn record(&self, host: &LocalHost, commands: Vec<Command>, done: &str, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    pub(super) async fn record(&self, driver: &RunDriver, commands: Vec<Command>, done: &str, io: &mut Io<'_>) -> Result<Exit, CliError> {
         let mut printer = Printer { json: self.json, io };
-        let state = host.record(&self.run, commands, &mut |record| printer.print(record)).await?;
-        let (status, reason) = left(&self.run, &state, None);
+        let (status, reason) = if driver.is_other_process() {
+            let (records, state) = driver.order(&self.run, commands, &Flags::default()).await?;
+            records.iter().for_each(|record| printer.print(record));
+            (state.status(), format!("it goes on in the host; `dagdeck attach {}` shows it", short(&self.run.0)))
+        } else {
+            let state = driver.host.record(&self.run, commands, &mut |record| printer.print(record)).await?;
+            left(&self.run, &state, None)
+        };
         if self.json {
             io.json_line(&json!({"run": self.run, "outcome": status, "reason": reason, "exit": Exit::Success.number()}))?;
         } else {
@@ -72,24 +79,33 @@ impl StoredRun {
         Ok(Exit::Success)
     }
 
-    /// The host that may continue the run; for a dry run one that can read is enough.
-    ///
-    /// # Errors
-    /// When it may not. This comes before any message about what an action would change.
-    pub(super) fn host(&self, dry_run: bool, place: &CliContext) -> Result<LocalHost, CliError> {
-        let host = if dry_run { place.host_to_look()? } else { place.host()? };
-        host.may_drive(&self.run, &self.state)?;
-        Ok(host)
-    }
-
     pub(super) async fn advance(
         &self,
-        host: &LocalHost,
+        driver: &RunDriver,
         commands: Vec<Command>,
         flags: &Flags,
         io: &mut Io<'_>,
     ) -> Result<Headless, CliError> {
-        self.resume_from(ResumeFrom::End, host, commands, flags, io).await
+        if !driver.is_other_process() {
+            return self.resume_from(ResumeFrom::End, &driver.host, commands, flags, io).await;
+        }
+        self.warn_of_unmatched(flags, io);
+        self.look_again(&driver.host, &commands, flags, io).await?;
+        let known = self.records.last().map_or(0, |record| record.seq);
+        driver.order(&self.run, commands, flags).await?;
+        let mut printer = Printer { json: self.json, io };
+        let print = &mut |record: &Record| {
+            if record.seq > known {
+                printer.print(record);
+            }
+        };
+        driver.follow(&self.run, print).await
+    }
+
+    fn warn_of_unmatched(&self, flags: &Flags, io: &mut Io<'_>) {
+        if let (Some(plan), Some(settings)) = (self.state.plan(), self.state.settings()) {
+            warn_of_unmatched(flags, plan, &settings.catalog, io);
+        }
     }
 
     /// Continues the run, or a branch of it.
@@ -101,9 +117,7 @@ impl StoredRun {
         flags: &Flags,
         io: &mut Io<'_>,
     ) -> Result<Headless, CliError> {
-        if let (Some(plan), Some(settings)) = (self.state.plan(), self.state.settings()) {
-            warn_of_unmatched(flags, plan, &settings.catalog, io);
-        }
+        self.warn_of_unmatched(flags, io);
         if from == ResumeFrom::End {
             self.look_again(host, &commands, flags, io).await?;
         }
@@ -204,32 +218,6 @@ pub(super) async fn cancel_if_asked(
     }
     let cancel = vec![Command::act(Action::Cancel { target: ActionTarget::Run })];
     Ok(host.resume_headless((&ended.run, ResumeFrom::End), cancel, &Flags::default(), stop, &mut |record| printer.print(record)).await?)
-}
-
-/// Waits for Ctrl-C, a request to terminate, or the end of the terminal, unless that is meant not to matter (`nohup`).
-pub(super) async fn end_signal() -> StopSignal {
-    async fn received(kind: SignalKind) {
-        match signal(kind) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            // Without a handler of ours the system handles the signal.
-            Err(_) => std::future::pending().await,
-        }
-    }
-    let hang_up = async { if hang_ups_are_ignored() { std::future::pending().await } else { received(SignalKind::hangup()).await } };
-    tokio::select! {
-        () = received(SignalKind::interrupt()) => StopSignal::Interrupt,
-        () = received(SignalKind::terminate()) => StopSignal::Terminate,
-        () = hang_up => StopSignal::HangUp,
-    }
-}
-
-/// Whether the program was started with hang-ups ignored; known on Linux only.
-fn hang_ups_are_ignored() -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Prints events as they happen: as JSON lines to stdout, or as messages to stderr.

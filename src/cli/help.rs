@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// Every subcommand, in one group.
 pub const GROUPS: [(&str, &[&str]); 7] = [
     ("Plan", &["plan", "validate", "estimate", "diff", "schema"]),
-    ("Run", &["console", "run", "resume", "serve"]),
+    ("Run", &["console", "attach", "run", "wait", "resume", "host", "serve"]),
     ("Decide", &["approve", "reject", "answer"]),
     (
         "Act on a run",
@@ -16,7 +16,7 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
             "rewind", "replan", "edit", "undo", "branch",
         ],
     ),
-    ("Look", &["show", "why", "trace", "replay"]),
+    ("Look", &["show", "logs", "why", "trace", "replay"]),
     ("Runs and files", &["ls", "cost", "cache", "stats", "suggestions", "audit", "export", "import", "forget", "prune"]),
     ("Settings", &["agents", "tools", "models", "trust", "permissions", "doctor", "completions", "man"]),
 ];
@@ -30,8 +30,8 @@ const EXIT_CODES: &str = "Exit codes:
   8 run rehearsed, or it needs a model and none is set up
   129, 130, 143 a signal stopped the run (SIGHUP, SIGINT, SIGTERM); `dagdeck resume` continues it
 
-When another dagdeck process has the run open, act there; or quit that process, which keeps the
-run, and act from here.
+A run that goes on in the host (`dagdeck host`) takes actions and replies from any shell. When another
+dagdeck process has the run open, act there; or quit that process, which keeps the run.
 
 `dagdeck help SUBCOMMAND` explains a subcommand. docs/debugging.md shows how to debug a plan.";
 

@@ -15,19 +15,24 @@ mod context;
 mod cost;
 mod cost_args;
 mod decide;
+mod detach;
 mod diff;
 mod doctor;
 mod estimate;
 mod exit;
 mod export;
 mod fix;
+mod follow;
 mod gate_args;
 mod headless;
 mod help;
+mod host;
+mod host_args;
 mod import;
 mod io;
 mod list;
 mod log;
+mod logs;
 mod ls;
 mod named;
 mod past_args;
@@ -43,12 +48,14 @@ mod replay;
 mod resume;
 mod rivals;
 mod run;
+mod run_driver;
 mod schema;
 mod serve;
 mod serve_args;
 mod setup;
 mod setup_args;
 mod show;
+mod signals;
 mod source;
 mod stats;
 mod steering;
@@ -74,6 +81,7 @@ pub use cost_args::{CostArgs, CostBy};
 pub use exit::{CliError, Exit};
 pub use gate_args::GateArgs;
 pub use help::GROUPS;
+pub use host_args::{AttachArgs, HostAction, HostArgs, LogsArgs, WaitArgs};
 use io::Listened;
 pub use io::{Io, columns};
 pub use past_args::{EstimateArgs, ForgetArgs, StatsArgs, SuggestionsArgs};
@@ -183,14 +191,18 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         trust::announce(&place()?, io);
     }
     match &cli.subcommand {
-        None => console::console(&ConsoleArgs { plain: cli.plain, look: cli.look.clone(), ..ConsoleArgs::default() }, &place()?, io),
+        None => console::console(&ConsoleArgs::default().under(cli), &place()?, io),
         Some(Subcommand::Console(args)) => console::console(&args.clone().under(cli), &place()?, io),
         Some(_) if cli.plain => Err(CliError::usage("`--plain` is for the console; what subcommands print is plain already")),
-        Some(_) if cli.look != LookArgs::default() => {
-            Err(CliError::usage("`--theme`, `--ascii` and `--mouse` before a subcommand are for the console"))
+        Some(_) if cli.no_host || cli.look != LookArgs::default() => {
+            Err(CliError::usage("`--theme`, `--ascii`, `--mouse` and `--no-host` before a subcommand are for the console"))
         }
         Some(Subcommand::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
         Some(Subcommand::Run(args)) => block_on(run::run(args, &place()?, io))?,
+        Some(Subcommand::Attach(args)) => console::attach(args, &place()?, io),
+        Some(Subcommand::Host(args)) => block_on(host::host(args, &place()?, io))?,
+        Some(Subcommand::Logs(args)) => block_on(logs::logs(args, &place()?, io))?,
+        Some(Subcommand::Wait(args)) => block_on(logs::wait(args, &place()?, io))?,
         Some(Subcommand::Resume(args)) => block_on(resume::resume(args, &place()?, io))?,
         Some(Subcommand::Approve(args)) => block_on(decide::approve(args, &place()?, io))?,
         Some(Subcommand::Reject(args)) => block_on(decide::reject(args, &place()?, io))?,

@@ -12,8 +12,17 @@ impl Cli {
 impl Subcommand {
     fn takes_model(&self) -> bool {
         let drives = matches!(self, Self::Release(_) | Self::Step(_) | Self::RunTo(_) | Self::Rerun(_) | Self::Retry(_) | Self::Rewind(_));
-        let looks =
-            matches!(self, Self::Console(_) | Self::Models(_) | Self::Doctor(_) | Self::Branch(_) | Self::Estimate(_) | Self::Serve(_));
+        let looks = matches!(
+            self,
+            Self::Console(_)
+                | Self::Attach(_)
+                | Self::Host(_)
+                | Self::Models(_)
+                | Self::Doctor(_)
+                | Self::Branch(_)
+                | Self::Estimate(_)
+                | Self::Serve(_)
+        );
         drives || looks || self.is_planned_or_run()
     }
 

@@ -1,8 +1,8 @@
 //! `dagdeck run`: runs a plan or a request without the console. Flags decide gates; a gate that no flag decides stays open.
 
-use super::{CliContext, CliError, Exit, Io, RunArgs, headless, named, rivals, source, validate};
+use super::{CliContext, CliError, Exit, Io, RunArgs, detach, headless, named, rivals, source, validate};
 use crate::host::{
-    LocalHost, NewRun,
+    DetachedRun, Flags, LocalHost, NewRun,
     client::{ModelStatus, PlanWish},
 };
 use crate::plan::dialect::{Syntax, keep_digits};
@@ -18,6 +18,9 @@ const WRONG_PLAN: &str = "wrong-plan.json";
 /// # Errors
 /// When there is no usable plan, or the journal can't be written.
 pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    if args.detach {
+        detach::check(place)?;
+    }
     let mut inputs = inputs(&args.set, io)?;
     let private_inputs = read_inputs(&args.set_file, &mut inputs, io)?;
     let flags = headless::flags(&args.gates)?;
@@ -71,21 +74,30 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     check_model(&document.plan, &host)?;
     validate::warn(&document, findings, io);
     headless::warn_of_unmatched(&flags, &document.plan, &host.catalog(), io);
+    let new = NewRun {
+        plan: document.plan,
+        private_inputs,
+        private_request,
+        planning: document.planning,
+        caching: args.cache.caching(),
+        ..NewRun::default()
+    };
+    if args.detach {
+        let new = NewRun { model: host.chosen_model(), ..new };
+        return detach::start(&DetachedRun { new, flags }, args.json, place, io).await;
+    }
+    attended(new, &flags, &host, args.json, io).await
+}
+
+/// Runs it in this process, to its end or to where it waits for a person, and prints how it ended.
+async fn attended(new: NewRun, flags: &Flags, host: &LocalHost, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let mut stop = headless::signals();
     let ended = {
-        let mut printer = headless::Printer { json: args.json, io: &mut *io };
-        let new = NewRun {
-            plan: document.plan,
-            private_inputs,
-            private_request,
-            planning: document.planning,
-            caching: args.cache.caching(),
-            ..NewRun::default()
-        };
-        let ended = host.run_headless(new, &flags, &mut stop, &mut |record| printer.print(record)).await?;
-        headless::cancel_if_asked(ended, &host, &mut stop, &mut printer).await?
+        let mut printer = headless::Printer { json: as_json, io: &mut *io };
+        let ended = host.run_headless(new, flags, &mut stop, &mut |record| printer.print(record)).await?;
+        headless::cancel_if_asked(ended, host, &mut stop, &mut printer).await?
     };
-    headless::finish(&ended, args.json, io)
+    headless::finish(&ended, as_json, io)
 }
 
 /// Refuses a plan that needs a model which nobody can ask.

@@ -1,6 +1,6 @@
 //! `dagdeck serve`: chats and runs over HTTP, on a host in this process.
 
-use super::{CliContext, CliError, Exit, Io, ServeArgs, headless::end_signal, show};
+use super::{CliContext, CliError, Exit, Io, ServeArgs, show, signals::end_signal};
 use crate::{
     files,
     host::user,

@@ -1,6 +1,6 @@
 //! `dagdeck undo`: undoes the last action of a run, as long as it has had no effect.
 
-use super::{CliContext, CliError, Exit, Io, UndoArgs, headless::StoredRun};
+use super::{CliContext, CliError, Exit, Io, UndoArgs, headless::StoredRun, run_driver::RunDriver};
 use crate::{
     engine::{Action, Command, Record, Run},
     text::Plain,
@@ -19,7 +19,7 @@ pub async fn undo(args: &UndoArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     let undone = undone(&stored).ok_or_else(|| CliError::new("nothing can be undone").hint(WHEN))?;
     let label = Plain::line(&undone.join(", "));
     if args.act.dry_run {
-        stored.host(true, place)?;
+        RunDriver::of((&stored.run, &stored.state), true, place).await?;
         if args.act.json {
             io.json(&json!({ "takes_back": undone }))?
         } else {
@@ -27,8 +27,8 @@ pub async fn undo(args: &UndoArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
         }
         return Ok(Exit::Success);
     }
-    let host = stored.host(false, place)?;
-    let exit = stored.record(&host, vec![Command::Undo; undone.len()], &format!("undid: {label}"), io).await?;
+    let driver = RunDriver::of((&stored.run, &stored.state), false, place).await?;
+    let exit = stored.record(&driver, vec![Command::Undo; undone.len()], &format!("undid: {label}"), io).await?;
     Ok(exit)
 }
 

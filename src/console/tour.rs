@@ -99,6 +99,7 @@ impl Tour {
             looked: None,
             is_first: false,
             settings: None,
+            runs_go_on: false,
         };
         tour.notice(Notice::Hello(hello), now);
         tour.notice(Notice::Catalog { catalog: Box::new(catalog()), problems: Vec::new() }, now);

@@ -1,4 +1,4 @@
-//! The client protocol: what a console asks of a host and what it is told. Plain data, so that it can cross a socket later.
+//! The client protocol: what a console asks of a host and what it is told. Plain data, so that it can cross a socket.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -311,6 +311,9 @@ pub struct Hello {
     pub is_first: bool,
     /// The person's settings file, where the system has a place for one.
     pub settings: Option<String>,
+    /// Runs go on when the client leaves.
+    #[serde(default)]
+    pub runs_go_on: bool,
 }
 
 /// Which model is used now.

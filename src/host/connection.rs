@@ -132,6 +132,7 @@ impl ClientSession {
             looked: last.at,
             is_first: last.is_first,
             settings: self.settings_file().map(|file| file.display().to_string()),
+            runs_go_on: false,
         }));
         self.offer();
         if let Some(error) = self.shared.store.refusal() {

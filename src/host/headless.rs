@@ -12,16 +12,17 @@ use crate::engine::{
 };
 use crate::plan::{Catalog, DecisionNode, NodeId, NodeKind, Plan, ToolServer, may_mean, nest::outline};
 use crate::tools::Globs;
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 /// How actions without a person are recorded.
-const VIA: &str = "cli";
+pub(super) const VIA: &str = "cli";
 
 /// How replies that flags give are recorded.
 const BY_RULE: &str = "rule";
 
 /// How gates are decided. Deny beats approve beats yes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flags {
     /// `--yes`: approve what no other flag names.
     pub yes: Yes,
@@ -38,7 +39,7 @@ pub struct Flags {
 }
 
 /// What happens where a budget is used up and nobody is there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CapPolicy {
     /// Who gave the budget has said that it is enough: agents return what they have.
     #[default]
@@ -85,7 +86,7 @@ impl Flags {
 }
 
 /// Whether `--yes` was given.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Yes {
     Given,
     /// To gates of the nodes that the action starts, such as a step.
@@ -197,6 +198,25 @@ impl LocalHost {
         Ok(state)
     }
 
+    /// Decides the gates of a run by flags for as long as it goes on here. Where none decides, it waits for a person.
+    pub(super) fn decide_by(
+        &self,
+        flags: &Flags,
+        session: RunSession,
+        mut notices: mpsc::UnboundedReceiver<Notice>,
+    ) -> Result<(), Problem> {
+        let (rules, host) = (FlagRules::new(flags, self.shared().places.kept_trust().hosts())?, self.clone());
+        tokio::spawn(async move {
+            let mut warden = Warden { rules, shared: host.shared(), session, state: Run::default(), started: Vec::new(), asked: 0 };
+            while let Some(notice) = notices.recv().await {
+                if let Notice::RunOpened { records, .. } | Notice::Events { records, .. } = notice {
+                    warden.take(&records, &mut |_| {});
+                }
+            }
+        });
+        Ok(())
+    }
+
     /// Watches a run, and decides its gates by the rules, until it is over or parked.
     async fn attend(
         &self,
@@ -233,19 +253,26 @@ impl LocalHost {
         }
         warden.session.ended().await;
         let cut = frozen.map(HeadlessEnd::Frozen).or(stopped.map(HeadlessEnd::Stopped)).filter(|_| warden.state.outcome().is_none());
-        match cut {
-            Some(end) => Ok(Headless { run: warden.session.run, end, state: warden.state }),
+        Ok(match cut {
+            Some(end) => Headless { run: warden.session.run, end, state: warden.state },
+            None => self.verdict(warden.session.run, warden.state).await,
+        })
+    }
+
+    /// How a run stands that is over or goes no further without a person, with what the calls at its gates would do.
+    pub async fn verdict(&self, run: RunId, state: Run) -> Headless {
+        let end = match state.outcome() {
+            Some((outcome, reason)) => HeadlessEnd::Ended { outcome, reason: reason.message() },
             None => {
-                let mut ended = warden.verdict();
-                if let HeadlessEnd::Parked(gates) = &mut ended.end {
-                    let looks = self.look_at(&ended.run, &ended.state, gates.iter().map(|gate| gate.gate)).await;
-                    for gate in gates {
-                        gate.preview = looks.iter().find(|look| look.gate == gate.gate).and_then(|look| look.preview.clone());
-                    }
+                let mut gates: Vec<ParkedGate> = state.open_gates().filter_map(|gate| ParkedGate::of(&state, gate)).collect();
+                let looks = self.look_at(&run, &state, gates.iter().map(|gate| gate.gate)).await;
+                for gate in &mut gates {
+                    gate.preview = looks.iter().find(|look| look.gate == gate.gate).and_then(|look| look.preview.clone());
                 }
-                Ok(ended)
+                HeadlessEnd::Parked(gates)
             }
-        }
+        };
+        Headless { run, end, state }
     }
 }
 
@@ -326,17 +353,11 @@ impl Warden<'_> {
     fn is_parked(&self) -> bool {
         self.asked == 0 && self.state.outcome().is_none() && self.state.is_parked()
     }
+}
 
-    fn verdict(self) -> Headless {
-        let end = match self.state.outcome() {
-            Some((outcome, reason)) => HeadlessEnd::Ended { outcome, reason: reason.message() },
-            None => HeadlessEnd::Parked(self.state.open_gates().filter_map(|gate| self.parked(gate)).collect()),
-        };
-        Headless { run: self.session.run.clone(), end, state: self.state }
-    }
-
-    fn parked(&self, gate: &Gate) -> Option<ParkedGate> {
-        let seen = GateWithTool::of(&self.state, gate.id)?;
+impl ParkedGate {
+    fn of(state: &Run, gate: &Gate) -> Option<Self> {
+        let seen = GateWithTool::of(state, gate.id)?;
         let flag = match (matches!(gate.kind, GateKind::UnknownEffect { .. }), gate.kind.wants_answer(), seen.leaves()) {
             (true, _, _) => Some("--unknown again|done|skip".to_owned()),
             (false, true, _) => None,
@@ -346,7 +367,7 @@ impl Warden<'_> {
             (false, false, Some(Outgoing { host, .. })) => Some(format!("--allow-host '{host}'")),
             (false, false, None) => Some(format!("--approve {}", gate.node)),
         };
-        Some(ParkedGate { gate: gate.id, node: gate.node.clone(), tool: seen.tool, why: gate.why.clone(), flag, preview: None })
+        Some(Self { gate: gate.id, node: gate.node.clone(), tool: seen.tool, why: gate.why.clone(), flag, preview: None })
     }
 }
 

@@ -142,6 +142,11 @@ impl LocalHost {
         self.shared.kit.card_problems()
     }
 
+    /// The model that new plans and runs ask, where there is one.
+    pub fn chosen_model(&self) -> Option<String> {
+        self.shared.chosen()
+    }
+
     /// The model that the host was opened with is a person's choice: runs that are let go on ask it.
     pub fn pick(&self) {
         self.shared.news.is_picked.store(true, Ordering::Relaxed);

@@ -2,10 +2,10 @@
 
 use crate::engine::{Action, ModelCall, Run};
 use crate::plan::Plan;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A run that is to start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct NewRun {
     pub plan: Plan,
     /// Inputs that were read from files or stdin.
@@ -21,7 +21,7 @@ pub struct NewRun {
 }
 
 /// Whether a run takes results of earlier ones, and keeps its own for later ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Caching {
     #[default]

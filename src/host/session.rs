@@ -233,6 +233,11 @@ impl RunSession {
         Ok(Self { run: id, known, orders, ended })
     }
 
+    /// The same, where everything up to this event was there before.
+    pub(super) fn since(&self, known: u64) -> Self {
+        Self { known, ..self.clone() }
+    }
+
     /// Passes an order on; false when the run has ended.
     pub(super) fn order(&self, order: Order) -> bool {
         self.orders.send(order).is_ok()

@@ -176,6 +176,11 @@ impl Store {
         Ownership::holder(&self.locks(), run)
     }
 
+    /// Waits, without a limit, until the process that drives a run doesn't any more. It blocks.
+    pub fn wait_for_driver(&self, run: &RunId) {
+        Ownership::wait(&self.locks(), run);
+    }
+
     fn locks(&self) -> PathBuf {
         self.path.with_file_name("locks")
     }

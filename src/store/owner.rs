@@ -56,6 +56,14 @@ impl Ownership {
             Ok(()) | Err(TryLockError::Error(_)) => None,
         }
     }
+
+    /// Waits until nobody has it.
+    pub(super) fn wait(folder: &Path, run: &RunId) {
+        if let Ok(file) = File::open(file_of(folder, run)) {
+            // A lock that can't be waited for counts as one that nobody has.
+            let _ = file.lock_shared();
+        }
+    }
 }
 
 impl Drop for Ownership {

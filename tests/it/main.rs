@@ -1,6 +1,7 @@
 //! Tests of the whole program: one binary, one module a subject.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail a test by them, as the tests themselves do")]
 
+mod attaching;
 mod auditing;
 mod caching;
 mod cases;
@@ -8,6 +9,7 @@ mod chat;
 mod cli;
 mod crash;
 mod debugging;
+mod detaching;
 mod dialects;
 mod driving;
 mod endings;

@@ -24,6 +24,8 @@ pub struct HostStatus {
     pub inventory: InventoryScreen,
     /// How agents and models did in past runs.
     pub stats: StatsScreen,
+    /// Runs go on when the console is left.
+    pub runs_go_on: bool,
     /// Prompts of servers, to begin a request with.
     pub prompts: Vec<PromptOffer>,
 }
@@ -34,6 +36,7 @@ impl HostStatus {
         self.workspace = Plain::summary(&hello.workspace);
         self.settings = hello.settings.map(|file| Plain::summary(&file)).unwrap_or_default();
         (self.model, self.is_picked) = (Some(hello.model), hello.is_picked);
+        self.runs_go_on = hello.runs_go_on;
     }
 
     /// Takes in what is on offer.

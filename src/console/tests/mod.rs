@@ -113,6 +113,7 @@ impl Deck {
             looked: None,
             is_first: false,
             settings: Some("/home/ada/.config/dagdeck/config.toml".into()),
+            runs_go_on: false,
         }));
         self.notice(Notice::Catalog { catalog: Box::new(catalog()), problems: Vec::new() });
     }

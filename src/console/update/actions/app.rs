@@ -216,12 +216,12 @@ pub fn keep_theme(model: &mut Model, turn: &mut UpdateTurn, name: String) {
     }
 }
 
-/// Leaves; asks first while runs have not ended. A yes keeps them: it is pressed by habit.
+/// Leaves; asks first while runs have not ended that end by it. A yes keeps them: it is pressed by habit.
 pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
     if matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::Leave, .. }))) {
         return;
     }
-    let going_on: Vec<Plain> = model.runs.going_on().map(under_way).collect();
+    let going_on: Vec<Plain> = model.runs.going_on().filter(|_| !model.session.runs_go_on).map(under_way).collect();
     let unsent = unsent(model);
     if going_on.is_empty() && unsent.is_empty() {
         return leave(model, turn);
@@ -308,8 +308,8 @@ fn under_way(run: &RunView) -> Plain {
     Plain::line("  ").then(&run.goal()).then(&Plain::line(&format!(": {}, {}", run.status().word(), run.counts().label())))
 }
 
-/// What happened while the console was open: a line for each of the latest live runs, with one for how to read more. `left` is the
-/// word for runs that end by leaving.
+/// What happened while the console was open: a line for each of the latest live runs, with one for how to read more, or to come back to
+/// it. `left` is the word for runs that end by leaving, where the host ends with the console.
 pub fn summary(model: &Model, now: Time, left: RunStatus) -> Vec<Plain> {
     let live: Vec<&RunView> = model.runs.open.iter().filter(|run| run.driver.is_here()).collect();
     let earlier = live.len().saturating_sub(SUMMARY_RUNS);
@@ -318,8 +318,10 @@ pub fn summary(model: &Model, now: Time, left: RunStatus) -> Vec<Plain> {
         lines.push(Plain::line(&format!("{earlier} earlier: dagdeck ls")));
     }
     for run in &live[earlier..] {
-        lines.push(run_line(run, now, left, model.place.size.0));
-        let next = match status_when_left(run, left) {
+        let status = if model.session.runs_go_on { run.status() } else { status_when_left(run, left) };
+        lines.push(run_line(run, now, status, model.place.size.0));
+        let next = match status {
+            _ if model.session.runs_go_on && run.goes_on() => "attach",
             RunStatus::Paused | RunStatus::Interrupted | RunStatus::NotUnderWay => "resume",
             _ => "show",
         };
@@ -337,8 +339,7 @@ fn status_when_left(run: &RunView, left: RunStatus) -> RunStatus {
 }
 
 /// A run on one line of so many columns.
-fn run_line(run: &RunView, now: Time, left: RunStatus, width: u16) -> Plain {
-    let status = status_when_left(run, left);
+fn run_line(run: &RunView, now: Time, status: RunStatus, width: u16) -> Plain {
     let end = Plain::blank(2).then(&run.newest().run.counts(status).label()).then(&Plain::line(", ")).then(&elapsed(run.elapsed_ms(now)));
     let word = Plain::line(status.word()).pad(12);
     let room = usize::from(width).saturating_sub(word.width() + end.width());
