@@ -184,7 +184,11 @@ pub(super) async fn respond(
         None if run.gates().filter(|(other, _)| other.node == gate.node).count() == 1 => gate.hash.clone(),
         None => return Err(HttpError::wrong("the node asked more than once: send the `hash` of the gate that you reply to")),
     };
-    let command = json!({"command": "decide", "gate": gate.id, "decision": body, "hash": hash});
+    let mut command = json!({"command": "decide", "gate": gate.id, "decision": body, "hash": hash});
+    // A rejection has its text in itself.
+    if body["decision"] != "reject" && body["message"].is_string() {
+        command["message"] = body["message"].clone();
+    }
     let command: Command = serde_json::from_value(command).map_err(wrong)?;
     open.command(command, &caller.actor()).await
 }

@@ -150,6 +150,7 @@ fn a_gate_waits_for_the_reply_of_the_sessions_route_and_the_first_one_wins() {
     let stale = served.ask(&format!("POST {}", at("respond")), "", &reply);
     assert_eq!(stale.status, 409, "{stale:?}");
     reply["hash"] = gate["hash"].clone();
+    reply["message"] = json!("as we agreed on Monday");
     let taken = served.ask(&format!("POST {}", at("respond")), "", &reply);
     assert_eq!(taken.status, 200, "{taken:?}");
     let late = served.ask(&format!("POST {}", at("respond")), "", &json!({"node_id": gate["node"], "decision": "reject"}));
@@ -165,6 +166,7 @@ fn a_gate_waits_for_the_reply_of_the_sessions_route_and_the_first_one_wins() {
     assert_eq!(state["status"], "succeeded");
     let audit = program.run(&["audit"]).code(0);
     assert!(audit.out.contains("http"), "who replied by which way is on record: {}", audit.out);
+    assert!(audit.out.contains("as we agreed on Monday"), "and what they said with it: {}", audit.out);
 }
 
 #[test]
