@@ -382,9 +382,9 @@ pub struct ImportArgs {
 #[derive(Debug, Args)]
 #[command(allow_missing_positional = true)]
 pub struct DiffArgs {
-    /// The old plan: a file, `-` for stdin, or a run (`last` is the newest)
-    #[arg(value_name = "OLD", default_value = "last")]
-    pub old: String,
+    /// The old plan: a file, `-` for stdin, or a run; the newest run if you name only NEW
+    #[arg(value_name = "OLD")]
+    pub old: Option<String>,
     /// The new plan: a file, `-` for stdin, or a run
     #[arg(value_name = "NEW")]
     pub new: String,

@@ -21,13 +21,19 @@ const RESULT_COLUMNS: usize = 60;
 /// # Errors
 /// When one of them can't be read.
 pub fn diff(args: &DiffArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    if args.old == "-" && args.new == "-" {
+    let old_name = args.old.as_deref().unwrap_or("last");
+    if args.old.is_none() && args.new == "last" {
+        return Err(
+            CliError::usage("the newest run would be compared with itself").hint("`dagdeck diff OLD last`; `dagdeck ls` lists the runs")
+        );
+    }
+    if old_name == "-" && args.new == "-" {
         return Err(CliError::usage("both plans can't come from stdin").hint("name a file for one of them"));
     }
-    let old = nest::inlined(export::plan_of(&args.old, place, io)?);
+    let old = nest::inlined(export::plan_of(old_name, place, io)?);
     let new = nest::inlined(export::plan_of(&args.new, place, io)?);
     let diff = Diff::new(&old, &new);
-    let results = if args.results { Some(results_of(args, place)?) } else { None };
+    let results = if args.results { Some(results_of([old_name, &args.new], place)?) } else { None };
     let same = diff.is_empty() && results.as_ref().is_none_or(|(results, _)| results.changed().next().is_none());
     let exit = if same { Exit::Success } else { Exit::Partial };
     if args.json {
@@ -58,20 +64,20 @@ pub fn diff(args: &DiffArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     let results = if others > 0 { format!("; {others} {differ}") } else { String::new() };
     let named = |name: &str| if name == "-" { "stdin".to_owned() } else { Plain::line(name).into_string() };
     if !same {
-        io.say(&format!("- {}  + {}", named(&args.old), named(&args.new)));
+        io.say(&format!("- {}  + {}", named(old_name), named(&args.new)));
     }
     io.say(&format!("{}{results}", summary(&diff)));
     Ok(exit)
 }
 
 /// What became of the nodes of two runs, and their names.
-fn results_of(args: &DiffArgs, place: &CliContext) -> Result<(Comparison, [String; 2]), CliError> {
+fn results_of([old, new]: [&str; 2], place: &CliContext) -> Result<(Comparison, [String; 2]), CliError> {
     let run = |name: &str| {
         let (id, records) =
             show::records(name, place).map_err(|failure| failure.hint("`--results` compares two runs, as `dagdeck ls` lists them"))?;
         Ok::<_, CliError>((short(&id).to_owned(), Run::replay(&records)))
     };
-    let ((old, left), (new, right)) = (run(&args.old)?, run(&args.new)?);
+    let ((old, left), (new, right)) = (run(old)?, run(new)?);
     Ok((Comparison::new(&left, &right), [old, new]))
 }
 

@@ -135,6 +135,7 @@ fn every_subcommand_shows_the_same_elapsed_time_of_a_run() {
     for args in [&["ls"][..], &["show", "last"], &["show", "last", "--timeline"], &["replay", "last"]] {
         assert_eq!(elapsed(&program.run(args).code(0).out), expected, "{args:?}");
     }
+    program.run(&["diff", "last"]).code(2).says(&["would be compared with itself"]);
     let diff = program.run(&["diff", "last", "last", "--results"]).code(0).out;
     assert_eq!((elapsed(&diff), diff.matches(&format!("elapsed {expected}, work ")).count()), (expected, 2), "{diff}");
 }
