@@ -264,6 +264,16 @@ pub struct PlanArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct InputArgs {
+    /// Set an input of the plan; the value is JSON if it parses, otherwise text
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Set an input of the plan to the text of a file, or of stdin (`-`); dagdeck asks before this text is sent to any host
+    #[arg(long = "set-file", value_name = "NAME=FILE")]
+    pub set_file: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 pub struct RunArgs {
     /// A plan file, a request in quotes, or `-` to read either from stdin
     #[arg(value_name = "PLAN|REQUEST")]
@@ -273,12 +283,8 @@ pub struct RunArgs {
     pub after: Option<String>,
     #[command(flatten)]
     pub among: RivalArgs,
-    /// Set an input of the plan; the value is JSON if it parses, otherwise text
-    #[arg(long = "set", value_name = "NAME=VALUE")]
-    pub set: Vec<String>,
-    /// Set an input of the plan to the text of a file, or of stdin (`-`); dagdeck asks before this text is sent to any host
-    #[arg(long = "set-file", value_name = "NAME=FILE")]
-    pub set_file: Vec<String>,
+    #[command(flatten)]
+    pub given: InputArgs,
     /// Change nothing: nodes that need a model or would change something, and what depends on them, only show what they would do
     #[arg(long, conflicts_with = "model")]
     pub rehearse: bool,

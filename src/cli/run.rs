@@ -21,8 +21,8 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     if args.detach {
         detach::check(place)?;
     }
-    let mut inputs = inputs(&args.set, io)?;
-    let private_inputs = read_inputs(&args.set_file, &mut inputs, io)?;
+    let mut inputs = inputs(&args.given.set, io)?;
+    let private_inputs = read_inputs(&args.given.set_file, &mut inputs, io)?;
     let flags = headless::flags(&args.gates)?;
     let host = if args.rehearse { place.rehearsing().host()? } else { place.host()? };
     let mut document = match args.among.rivals {
