@@ -17,13 +17,13 @@ fn validated(program: &Program, document: &Value) -> (i32, String) {
 fn a_run_and_an_edit_say_the_warnings_of_their_plan_first() {
     let program = Program::new();
     let nodes = json!([
-        {"id": "a", "value": 1, "colour": "red", "cache": "off"},
+        {"id": "a", "value": 1, "colour": "red", "shape": "round"},
         {"id": "b", "merge": {}, "depends_on": ["a"]},
     ]);
     let file = plan(&program, nodes);
     let warned = [
         "warning[unknown-field] nodes[0].colour: a node has no field `colour`, so it does nothing",
-        "nodes[0].cache: results are not cached yet",
+        "warning[unknown-field] nodes[0].shape: a node has no field `shape`, so it does nothing",
         "1 more warning: `dagdeck validate ",
     ];
     let run = program.run(&["run", &file]).code(0).says(&warned);
