@@ -22,7 +22,10 @@ pub fn output<'a>((model, run): (&Model, &'a RunView), id: &NodeId, first: Doc<'
         problem.hint.iter().for_each(|hint| doc.text(Role::Text, &format!("hint: {hint}")));
     }
     let before = doc.len();
-    if let Some(error) = &node.error {
+    if let Some(error) = node.error.as_ref().filter(|_| node.state.is_at_work()) {
+        let first = error.message.lines().next().unwrap_or_default();
+        doc.text(Role::Dim, &format!("the attempt before failed: {first}"));
+    } else if let Some(error) = &node.error {
         failed((model, run), id, (node.state.label(run.seen_status()), error), &mut doc);
     } else {
         let (state, reason) = (node.state.label(run.seen_status()), run.seen().run.reason(id));

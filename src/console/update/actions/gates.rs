@@ -12,7 +12,7 @@ use crate::console::model::{
 };
 use crate::engine::{Action, Command, Gate, GateKind, GateQuestion, GateReply, OPTION, Time, form_has_option};
 use crate::host::client::Request;
-use crate::plan::{Field, FieldKind, NodeId, PYTHON_TOOL, SHELL_TOOL};
+use crate::plan::{Field, FieldKind, NodeId, PYTHON_TOOL, SHELL_TOOL, value_text};
 use crate::text::{Plain, counted};
 
 /// Replies to the selected gate. A rejection without words asks for them first. The key of another reply than the one that waits
@@ -95,8 +95,8 @@ fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
         model.inbox.asked = Some(asked);
         return;
     }
-    let said = past(intent, &gate.node);
-    let said = Status::good(&model.runs.get(&key.run).map_or_else(|| said.clone(), |view| view.titled(&said)));
+    let sent = sent(intent, &decision, &gate.node);
+    let sent = Status::good(&model.runs.get(&key.run).map_or_else(|| sent.clone(), |view| view.titled(&sent)));
     let takes_rule = matches!(intent, Intent::Approve | Intent::Reject)
         && model.runs.get(&key.run).is_some_and(|view| view.newest().run.takes_rule(gate));
     let proposal = takes_rule.then(|| RuleProposal::Awaited(key.clone()));
@@ -110,7 +110,7 @@ fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
     host.into_iter().for_each(|host| turn.send(Request::AllowHost(host)));
     model.inbox.asked = None;
     model.inbox.proposal = proposal;
-    model.status = Some(said);
+    model.status = Some(sent);
 }
 
 fn may_decide(model: &Model, turn: &UpdateTurn) -> Result<(), &'static str> {
@@ -189,13 +189,15 @@ fn reply_of(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<G
     }
 }
 
-fn past(intent: Intent, node: &NodeId) -> String {
-    match intent {
-        Intent::Approve => format!("approved `{node}`"),
-        Intent::ApproveAlways => format!("approved `{node}`, and its like from now on"),
-        Intent::Reject => format!("rejected `{node}`"),
-        Intent::Skip => format!("skipped `{node}`"),
-        Intent::CancelBranch => format!("cancelled the branch of `{node}`"),
+fn sent(intent: Intent, reply: &GateReply, node: &NodeId) -> String {
+    match (intent, reply) {
+        (Intent::Approve, GateReply::Answer { value }) => format!("answered `{node}`: {}", Plain::summary(&value_text(value))),
+        (Intent::Approve, GateReply::Modify { .. }) => format!("approved `{node}` with your changes"),
+        (Intent::Approve, _) => format!("approved `{node}`"),
+        (Intent::ApproveAlways, _) => format!("approved `{node}`, and its like from now on"),
+        (Intent::Reject, _) => format!("rejected `{node}`"),
+        (Intent::Skip, _) => format!("skipped `{node}`"),
+        (Intent::CancelBranch, _) => format!("cancelled the branch of `{node}`"),
     }
 }
 

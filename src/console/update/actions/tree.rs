@@ -116,12 +116,14 @@ pub fn presses_to(model: &Model, stops: &[Stop], gate: GateId) -> Option<usize> 
     Some((to + stops.len() - after(model, stops)) % stops.len() + 1)
 }
 
-/// Where the next press leads: behind the place that is selected, else to a gate that opened at the selected row, else to the oldest.
+/// Where the next press leads: behind the place that is selected, else to a gate that opened at the selected row, else to the oldest
+/// gate, as the run waits for it, else to the oldest place.
 fn after(model: &Model, stops: &[Stop]) -> usize {
-    let opened = |stop: &Stop| matches!(stop.kind, StopKind::Gate(_)) && model.selected_id() == Some(&stop.node);
+    let is_gate = |stop: &Stop| matches!(stop.kind, StopKind::Gate(_));
+    let opened = |stop: &Stop| is_gate(stop) && model.selected_id() == Some(&stop.node);
     match stops.iter().position(|stop| is_here(model, stop)) {
         Some(here) => (here + 1) % stops.len(),
-        None => stops.iter().position(opened).unwrap_or(0),
+        None => stops.iter().position(opened).or_else(|| stops.iter().position(is_gate)).unwrap_or(0),
     }
 }
 
