@@ -26,12 +26,15 @@ pub fn audit(args: &AuditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
     }
     let chosen = AuditFilter::of(args, &audit, (&store, place))?;
     let mut told = AuditHistory::of(&audit);
-    let mut shown = 0;
+    let (mut shown, mut proposed) = (0, 0);
     for row in &audit.rows {
         let line = told.next(row);
+        if !chosen.fits(row, &line) {
+            continue;
+        }
         // What is proposed is refused, asked about or run right after.
-        let is_wanted = args.json || !line.is_proposal;
-        if !is_wanted || !chosen.fits(row, &line) {
+        if line.is_proposal && !args.json {
+            proposed += 1;
             continue;
         }
         shown += 1;
@@ -43,7 +46,10 @@ pub fn audit(args: &AuditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
             io.line(&format!("{}  {run:<8}  {}", timestamp(row.entry.at.0), line.text))?;
         }
     }
-    if shown == 0 {
+    if proposed > 0 {
+        io.say(&format!("not listed: {} as proposed; `--json` has them, too", counted(proposed, "call")));
+    }
+    if shown + proposed == 0 {
         io.say(&if audit.all == 0 { none(&store)? } else { "no entry matches; `dagdeck audit` alone lists them all".to_owned() });
     }
     broken(&audit)?;
@@ -82,8 +88,8 @@ fn verified(audit: &Audit, earlier: &str, store: &Store, io: &mut Io<'_>) -> Res
     };
     io.line(&last.hash)?;
     let all = audit.rows.len();
-    io.say(&format!("all entries, 1 to {all}, are as they were written; this is the hash of the last one:"));
-    io.say("keep it, and `dagdeck audit --verify HASH` shows later whether entries up to here were cut off");
+    io.say(&format!("all entries, 1 to {all}, are as they were written; the hash above is that of the last one"));
+    io.say("keep it: `dagdeck audit --verify HASH` shows later whether entries up to here were cut off");
     Ok(Exit::Success)
 }
 
