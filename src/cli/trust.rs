@@ -16,6 +16,9 @@ pub fn trust(args: &TrustArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Ex
     let items = trust.items();
     let named = |item: &TrustItem, file: &str| file.trim_start_matches("./") == item.path;
     if let Some(unknown) = args.files.iter().find(|file| !items.iter().any(|item| named(item, file))) {
+        if !place.places.workspace.join(unknown).exists() {
+            return Err(CliError::new(format!("there is no `{unknown}` in this workspace")).hint("`dagdeck trust` lists what is there"));
+        }
         return Err(CliError::new(format!("`{unknown}` is not one of the files that need trust")).hint("`dagdeck trust` lists them"));
     }
     let wanted = |item: &&TrustItem| args.all || args.files.iter().any(|file| named(item, file));

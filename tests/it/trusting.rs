@@ -41,7 +41,9 @@ fn what_a_folder_brings_counts_for_nothing_and_is_named_until_a_person_trusts_it
     ] {
         assert!(listed.out.contains(words), "{words}\n{listed}");
     }
-    program.run(&["trust", "no-such-file"]).code(1).says(&["not one of the files that need trust"]);
+    program.run(&["trust", "no-such-file"]).code(1).says(&["there is no `no-such-file` in this workspace"]);
+    program.file("notes.md", "x");
+    program.run(&["trust", "notes.md"]).code(1).says(&["not one of the files that need trust"]);
 
     let covered = program.run(&["run", &plan, "--trust", "--deny", "*"]);
     covered.says(&["trusted for this run: .dagdeck/agents/writer.md (replaces the shipped agent"]);
