@@ -190,6 +190,8 @@ pub(super) fn settle(plan: &mut Plan, partial: bool, reading: Option<usize>) -> 
     if let Some(number) = reading {
         return match (open.readings.len(), open.pick(plan, number)) {
             (_, true) => Ok(()),
+            (0, false) if !open.is_empty() => Err(CliError::invalid(format!("nothing was run: {}", open.messages().join("\n")))
+                .hint("say it in other words; `--reading` only chooses between readings")),
             (0, false) => Err(CliError::usage("the request can't be read in several ways").hint("run it without --reading")),
             (count, false) => Err(CliError::usage(format!("there is no reading {number}: the request has {count}"))),
         };

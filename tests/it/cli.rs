@@ -374,6 +374,7 @@ fn a_request_that_partial_can_not_split_says_so_and_what_helps() {
         .run(&["run", "--partial", "bake bread"])
         .code(3)
         .says(&["nothing was run", "can't take what was understood out of this request"]);
+    program.run(&["run", "--reading", "3", "bake bread"]).code(3).says(&["not understood", "only chooses between readings"]);
     let absent = program.run(&["run", "--partial", "total the amount per shop in sales.csv"]).code(3);
     absent.says(&["there is no sales.csv here", "hint: check the names"]);
 }
