@@ -67,7 +67,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
             }
             // What was typed is no file.
             None if document.text.is_empty() => "say the request in other words; nothing of it was done".to_owned(),
-            None => format!("`dagdeck validate {} --fix` applies the safe fixes", Plain::line(&args.what)),
+            None => format!("`dagdeck validate {}` lists the errors and how to fix each", Plain::line(&args.what)),
         };
         return Err(CliError::invalid("the plan has errors, so nothing was run").hint(hint));
     }
