@@ -149,8 +149,8 @@ pub enum Subcommand {
     Ls(LsArgs),
     /// Delete runs that have ended, with their results and logs
     ///
-    /// Without `--yes` it only lists what would be deleted, with the space that it takes. Runs that have not ended are deleted only if
-    /// you name them, and never while a process has them open.
+    /// Name the runs, or choose them by `--older` or `--keep`. Without `--yes` it only lists what would be deleted, with the space that
+    /// it takes. Runs that have not ended are deleted only if you name them, and never while a process has them open.
     Prune(PruneArgs),
     /// Show what model calls took, by node, model, tool, run or day
     ///
