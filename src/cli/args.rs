@@ -103,7 +103,7 @@ pub enum Subcommand {
     Step(StepArgs),
     /// Run what a node needs, then pause before it
     RunTo(RunToArgs),
-    /// Halt a run at a node: set, list and remove breakpoints
+    /// Halt before a node while others go on: set, list and remove breakpoints
     Break(BreakArgs),
     /// Run a node again, and every node that depends on it
     Rerun(RerunArgs),

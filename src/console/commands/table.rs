@@ -167,7 +167,7 @@ const PLAN: &[ConsoleCommand] = &[
     row("plan.goal", &["O"], Tree, ("Goal of the plan", "", "what the plan is for, in your words; agents read it"), when::editing_nodes, actions::plan::goal),
     row("plan.worker", &["w"], Tree, ("Change agent or tool", "", "picks another one from the catalog"), when::changing_worker, actions::plan::worker),
     row("plan.gate", &["p"], Tree, ("Ask before or after", "", "asks you before it runs, after, both, or never"), when::changing_nodes, actions::plan::gate),
-    row("plan.break", &["b"], Tree, ("Break here in every run", "breakpoint", "each run halts before the node; again: no longer"), when::editing_nodes, actions::plan::toggle_break),
+    row("plan.break", &["b"], Tree, ("Break here in every run", "breakpoint", "each run holds the node, others go on; again: no longer"), when::editing_nodes, actions::plan::toggle_break),
     row("plan.deps", &["D"], Tree, ("Change dependencies", "dependencies", "marks rows that this node depends on, or unmarks them"), when::changing_nodes, deps::begin),
     row("plan.condition", &["C"], Tree, ("Conditions on its edges", "", "picks an incoming edge and edits its condition"), when::changing_nodes, |model, turn| deps::pick_edge(model, turn, "condition on which edge", PickThen::Condition)),
     row("plan.edge", &["L"], Tree, ("Edit an edge as JSON", "", "condition, keys that pass, default, label"), when::changing_nodes, |model, turn| deps::pick_edge(model, turn, "edit which edge", PickThen::WholeEdge)),
