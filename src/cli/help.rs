@@ -26,7 +26,7 @@ const EXIT_CODES: &str = "Exit codes:
   0 done: succeeded, valid, recorded    4 run partial, or the plans differ
   1 error                               5 run failed, or what it needed was rejected
   2 wrong command line                  6 run cancelled
-  3 plan invalid                        7 run waits for a person, or is paused
+  3 plan or request can't run as it is  7 run waits for a person, or is paused or held
   8 run rehearsed, or it needs a model and none is set up
   129, 130, 143 a signal stopped the run (SIGHUP, SIGINT, SIGTERM); `dagdeck resume` continues it
 
@@ -86,7 +86,7 @@ mod tests {
             let help = help.to_string();
             assert!(GROUPS.iter().all(|(title, _)| help.contains(&format!("\n{title}:\n"))), "{help}");
             assert!(!help.contains("Commands:"), "{help}");
-            assert!(help.contains("7 run waits for a person, or is paused"), "{help}");
+            assert!(help.contains("7 run waits for a person, or is paused or held"), "{help}");
             assert!(help.contains("--workspace") && help.contains("--version"), "{help}");
         }
     }
