@@ -31,6 +31,7 @@ pub fn estimate(args: &EstimateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     }
     let EstimateReport { estimate, record } = &report;
     whole(estimate, io)?;
+    io.line(&format!("{:>12}  {:>16}  {:>18}  node, and what its figures are from", "time", "tokens", "cost"))?;
     for node in &estimate.nodes {
         row(node, io)?;
     }
@@ -52,7 +53,7 @@ pub fn estimate(args: &EstimateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
 
 /// The figures of the run.
 fn whole(estimate: &Estimate, io: &mut Io<'_>) -> Result<(), CliError> {
-    io.line(&format!("{:<11}  {:>9}  {:>9}  {:>9}", "", "low", "expected", "worst"))?;
+    io.line(&format!("{:<11}  {:>9}  {:>9}  {:>9}", "", "low", "expected", "high"))?;
     for measure in Measure::ALL {
         let band = estimate.whole.get(measure);
         let low = (band.low > 0.0 || !band.is_unknown()).then_some(band.low);

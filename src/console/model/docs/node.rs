@@ -43,7 +43,7 @@ fn takes(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let Some(known) = estimate.estimate.node(&node.id) else { return };
     let (parts, basis) = (known.takes.long_parts(), known.basis_label());
     if parts.is_empty() {
-        return doc.field("takes", &Plain::line("?, as nothing like it has run here"));
+        return doc.field("takes", &Plain::line("unknown: no similar past run"));
     }
     doc.field("takes", &crate::engine::listed(parts));
     doc.line(Role::Dim, Plain::blank(LABEL + 1).then(&Plain::line(&basis)));

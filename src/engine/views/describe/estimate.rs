@@ -140,11 +140,11 @@ impl Calibration {
 }
 
 impl Estimate {
-    /// What low and worst mean.
+    /// What low and high mean.
     pub fn legend(&self) -> &'static str {
         match self.nodes.iter().any(|node| node.basis == EstimateBasis::Limits) {
-            true => "low: at least its prompts; worst: what its limits allow; time is without waiting for people",
-            false => "low and worst: 8 of 10 such runs lie between; time is without waiting for people",
+            true => "low: at least its prompts; high: what its limits allow; waiting for people is not counted",
+            false => "8 of 10 such runs stay between low and high; waiting for people is not counted",
         }
     }
 
@@ -152,7 +152,7 @@ impl Estimate {
     pub fn caveat(&self) -> Option<String> {
         let other = self.nodes.iter().filter(|node| node.basis != EstimateBasis::History).count();
         let branches = self.has_branches.then_some("conditions decide which nodes run: all are thought to be as likely");
-        let unknown = (other > 0).then(|| format!("of {} nothing like it has run here", counted(other, "node")));
+        let unknown = (other > 0).then(|| format!("{} without a similar past run", counted(other, "node")));
         match (unknown, branches) {
             (Some(unknown), Some(branches)) => Some(format!("{unknown}; {branches}")),
             (unknown, branches) => unknown.or(branches.map(str::to_owned)),
