@@ -39,13 +39,8 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
             source::PlanDocument::made(rivals::pick(rivals, args.among.pick, io)?)
         }
     };
-    source::settle(&mut document.plan, args.partial, args.reading)?;
-    let read = serde_json::to_string(&document.plan).unwrap_or_default();
-    let is_in_name = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
-    let reads = |name: &str| read.split(|letter| !is_in_name(letter)).any(|word| word == name);
-    for name in inputs.keys().filter(|name| !reads(name)) {
-        io.say(&format!("warning: the plan has no input `{name}`, and nothing in it reads one"));
-    }
+    let left_out = source::settle(&mut document.plan, args.partial, args.reading)?;
+    warn_of_unread(&inputs, &document.plan, io);
     document.plan.inputs.extend(inputs);
     document.plan.budget = args.caps.over(&document.plan.budget);
     // What came from stdin as words was not typed here: a plan that did is the plan's own text.
@@ -82,11 +77,15 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         caching: args.cache.caching(),
         ..NewRun::default()
     };
+    let say_left_out = |io: &mut Io<'_>| left_out.iter().for_each(|part| io.say(&format!("left out of this run: {}", Plain::line(part))));
     if args.detach {
+        say_left_out(io);
         let new = NewRun { model: host.chosen_model(), ..new };
         return detach::start(&DetachedRun { new, flags }, args.json, place, io).await;
     }
-    attended(new, &flags, &host, args.json, io).await
+    let exit = attended(new, &flags, &host, args.json, io).await?;
+    say_left_out(io);
+    Ok(exit)
 }
 
 /// Runs it in this process, to its end or to where it waits for a person, and prints how it ended.
@@ -98,6 +97,16 @@ async fn attended(new: NewRun, flags: &Flags, host: &LocalHost, as_json: bool, i
         headless::cancel_if_asked(ended, host, &mut stop, &mut printer).await?
     };
     headless::finish(&ended, as_json, io)
+}
+
+/// Warns of inputs that nothing in the plan reads.
+fn warn_of_unread(inputs: &Map<String, Value>, plan: &Plan, io: &mut Io<'_>) {
+    let read = serde_json::to_string(plan).unwrap_or_default();
+    let is_in_name = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
+    let reads = |name: &str| read.split(|letter| !is_in_name(letter)).any(|word| word == name);
+    for name in inputs.keys().filter(|name| !reads(name)) {
+        io.say(&format!("warning: the plan has no input `{name}`, and nothing in it reads one"));
+    }
 }
 
 /// Refuses a plan that needs a model which nobody can ask.

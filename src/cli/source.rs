@@ -184,12 +184,12 @@ pub(super) fn unreadable(error: &ReadError) -> CliError {
 }
 
 /// Refuses to run what a request left open; with `partial` only what was understood stays, with `reading` the reading of that number is
-/// picked, from 1.
-pub(super) fn settle(plan: &mut Plan, partial: bool, reading: Option<usize>) -> Result<(), CliError> {
+/// picked, from 1. Gives what stays undone.
+pub(super) fn settle(plan: &mut Plan, partial: bool, reading: Option<usize>) -> Result<Vec<String>, CliError> {
     let open = OpenRequest::of(plan);
     if let Some(number) = reading {
         return match (open.readings.len(), open.pick(plan, number)) {
-            (_, true) => Ok(()),
+            (_, true) => Ok(Vec::new()),
             (0, false) if !open.is_empty() => Err(CliError::invalid(format!("nothing was run: {}", open.messages().join("\n")))
                 .hint("say it in other words; `--reading` only chooses between readings")),
             (0, false) => Err(CliError::usage("the request can't be read in several ways").hint("run it without --reading")),
@@ -197,7 +197,7 @@ pub(super) fn settle(plan: &mut Plan, partial: bool, reading: Option<usize>) -> 
         };
     }
     if open.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let hint = match (partial, open.readings.is_empty()) {
         (false, true) if plan.nodes.len() > 1 => "say it in other words, or run what was understood with `--partial`",
@@ -216,10 +216,13 @@ pub(super) fn settle(plan: &mut Plan, partial: bool, reading: Option<usize>) -> 
         }
     }
     if partial && open.readings.is_empty() && open_nodes.len() < plan.nodes.len() {
+        let mut left_out = open.messages();
+        let after = plan.nodes.iter().filter(|node| open_nodes.contains(&node.id) && !matches!(node.kind, NodeKind::Approval(_)));
+        left_out.extend(after.map(|node| format!("`{}`, as it may depend on that", node.id)));
         plan.nodes.retain(|node| !open_nodes.contains(&node.id));
         plan.edges.retain(|edge| !open_nodes.contains(&edge.from) && !open_nodes.contains(&edge.to));
         plan.metadata.remove("open");
-        return Ok(());
+        return Ok(left_out);
     }
     Err(CliError::invalid(format!("nothing was run: {}", open.messages().join("\n"))).hint(hint))
 }
