@@ -5,7 +5,7 @@ use super::{
     ls::{GOAL_COLUMNS, short},
 };
 use crate::{
-    engine::{EXPENSE_EVENTS, Expense, ModelCall, RunId, Spent, SpentFor, Time, Totals, expenses, saved},
+    engine::{EXPENSE_EVENTS, Expense, ModelCall, RunId, Spent, SpentFor, Time, Totals, UNHEARD, expenses, failed_requests, saved},
     host::{Clock, SystemClock},
     store::{PlanningRecord, RunFilter, RunRow, Store},
     text::{Plain, count, counted},
@@ -32,7 +32,9 @@ pub fn cost(args: &CostArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
         io.json(&bill.as_json(by))?;
         return Ok(Exit::Success);
     }
-    if bill.lines.is_empty() {
+    if bill.lines.is_empty() && bill.failed > 0 {
+        io.say("no model answered: nothing was spent");
+    } else if bill.lines.is_empty() {
         io.say("no model was asked: nothing was spent");
     } else {
         bill.table(by, io)?;
@@ -40,6 +42,9 @@ pub fn cost(args: &CostArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     }
     if bill.saved.model_calls > 0 {
         io.say(&format!("the cache saved {}; `dagdeck cache why RUN` says where", bill.saved.label()));
+    }
+    if bill.failed > 0 {
+        io.say(&format!("{} failed and cost nothing", counted(bill.failed, "request")));
     }
     if bill.imported > 0 {
         io.say(&format!("{} left out: what was read from a file was spent elsewhere", counted(bill.imported, "run")));
@@ -53,6 +58,8 @@ struct Bill {
     imported: usize,
     /// What results took that were taken from the cache.
     saved: Spent,
+    /// Requests that failed and cost nothing.
+    failed: usize,
 }
 
 struct BillLine {
@@ -70,13 +77,14 @@ impl Bill {
         let imported = if named.is_some() { 0 } else { all - runs.len() };
         // A run that ended before is not read at all.
         runs.retain(|run| run.finished().is_none_or(|end| end >= since));
-        let (mut lines, mut cached) = (Vec::new(), Spent::default());
+        let (mut lines, mut cached, mut failed) = (Vec::new(), Spent::default(), 0);
         for run in runs {
             let records = store.records_of(&run.run, &EXPENSE_EVENTS)?;
+            failed += failed_requests(records.iter().filter(|record| record.at >= since));
             cached.add(saved(&records, since));
             lines.extend(expenses(&records).into_iter().map(|expense| BillLine { run: Some(run.clone()), expense }));
         }
-        let mut bill = Self { lines, imported, saved: cached };
+        let mut bill = Self { lines, imported, saved: cached, failed };
         if named.is_none() {
             bill.add_plannings(PlanningRecord::all(&place.places.home, &place.places.workspace));
         }
@@ -146,7 +154,17 @@ impl Bill {
         if all.tokens.cached > 0 {
             io.say(&format!("{} prompt tokens were read from the providers' own caches", count(all.tokens.cached)));
         }
-        if all.unpriced {
+        let unheard = self.lines.iter().filter(|line| line.expense.call.finish == UNHEARD).count();
+        if unheard > 0 {
+            let calls = counted(unheard, "call");
+            io.say(&format!(
+                "{calls} nobody heard the end of: counted with the most that a budget left to each, else with its prompt alone"
+            ));
+        }
+        let is_priced = |line: &BillLine| line.expense.call.finish == UNHEARD || !Spent::of(&line.expense.call).unpriced;
+        if all.unpriced && self.lines.iter().all(is_priced) {
+            io.say("?: what was written before a call broke off is unknown, so the dollars are not all");
+        } else if all.unpriced {
             io.say("?: a price is unknown, so the dollars are not all; `[models.prices]` in config.toml sets it");
         }
         if all.estimated {
@@ -169,6 +187,8 @@ impl Bill {
             "failed_attempts": figures(&self.sum(Some(SpentFor::FailedAttempt))),
             "replaced_results": figures(&self.sum(Some(SpentFor::ReplacedResult))),
             "saved_by_cache": figures(&self.saved),
+            "under_way": figures(&self.sum(Some(SpentFor::UnderWay))),
+            "failed_requests": self.failed,
             "imported_runs_left_out": self.imported,
         })
     }

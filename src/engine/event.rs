@@ -252,7 +252,13 @@ pub enum NodeFact {
     },
     /// A try of a model call is sent. Until its answer begins, that is no work. Its number is from 1; a try that only the rate limit refused
     /// counts as none, and is sent again by its number.
-    ModelSent { call: String, number: u32 },
+    ModelSent {
+        call: String,
+        number: u32,
+        /// What it counts with if nobody hears its end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unheard: Option<Box<ModelCall>>,
+    },
     /// The answer to a model call begins.
     ModelAnswers { call: String },
     /// A try of a model call failed.

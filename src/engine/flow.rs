@@ -1,7 +1,7 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
 use super::{
-    Account, CallNeed, CapAmount, Cause, EdgeId, FailedTry, GateId, HeldAt, HeldCall, Mark, Moment, NextCall, SkippedBy, Time,
+    Account, CallNeed, CapAmount, Cause, EdgeId, FailedTry, GateId, HeldAt, HeldCall, Mark, ModelCall, Moment, NextCall, SkippedBy, Time,
     graph::NodeIx, inner_run::Bodies,
 };
 use crate::plan::Join;
@@ -247,6 +247,8 @@ pub(super) struct ModelTries {
     pub waits: Option<Cause>,
     /// What is reserved for it; absent where no cap counts it.
     pub held: Option<HeldAmount>,
+    /// What the try under way counts with if nobody hears its end; absent once somebody has.
+    pub unheard: Option<Box<ModelCall>>,
 }
 
 /// What is reserved for a model call.
@@ -263,8 +265,9 @@ pub(super) struct HeldAmount {
 
 impl ModelTries {
     /// A try is sent.
-    pub fn sent(&mut self) {
+    pub fn sent(&mut self, unheard: Option<&ModelCall>) {
         self.waits = Some(Cause::FirstWords);
+        self.unheard = unheard.cloned().map(Box::new);
         if let Some(held) = &mut self.held {
             held.sent = true;
         }
@@ -273,6 +276,7 @@ impl ModelTries {
     /// A try failed, and the next one is sent then, if one is.
     pub fn failed(&mut self, failed: &FailedTry, next_at: Option<Time>) {
         self.tries += u32::from(failed.uses_try());
+        self.unheard = None;
         self.waits = next_at.map(|until| Cause::NextTry { until, failed: failed.message.clone() });
     }
 }

@@ -68,7 +68,12 @@ pub enum WorkerFact {
     /// A model call that may be made waits for a place at its provider.
     ModelWaits { call: String, reason: Cause },
     /// A model call is sent: one more try.
-    ModelSent { call: String },
+    ModelSent {
+        call: String,
+        /// What it counts with if nobody hears its end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        unheard: Option<Box<ModelCall>>,
+    },
     /// The first piece of the answer to a model call came.
     ModelAnswers { call: String },
     /// A try of a model call failed; whether another one follows comes as `Effect::Answer`.

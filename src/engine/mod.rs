@@ -64,7 +64,7 @@ pub use renames::{NewNames, Renames, carry};
 pub use replan::{ReplanAnswer, ReplanPiece, ReplanUnderWay};
 pub use report::{
     CachedResult, DataSource, Done, ErrorKind, FileAccess, MessageRole, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, TryVerdict,
-    UnfinishedAnswer, WorkSpan,
+    UNHEARD, UnfinishedAnswer, WorkSpan,
 };
 pub use run::RunState;
 pub use run_id::{RunId, short_name};
@@ -84,7 +84,7 @@ pub use views::estimate::{
     BrokenCap, Calibration, Estimate, EstimateBand, EstimateBasis, EstimateScore, EstimateSources, FEWEST_CASES, Forecast, Measure,
     NodeEstimate, PastCase, PastCases, PriceOf,
 };
-pub use views::expense::{EXPENSE_EVENTS, Expense, SpentFor, expenses, saved};
+pub use views::expense::{EXPENSE_EVENTS, Expense, SpentFor, expenses, failed_requests, saved};
 pub use views::impact::{Impact, NodeImpact};
 pub use views::outline::WayOut;
 pub use views::past::{AttemptOutcome, PAST_EVENTS, PastAttempt, PastRun, WorkerSort, goal_sort};

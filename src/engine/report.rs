@@ -48,6 +48,9 @@ impl MessageRole {
     }
 }
 
+/// Why a model call ended of which nobody heard the end.
+pub const UNHEARD: &str = "nobody heard its end";
+
 /// One finished model call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelCall {

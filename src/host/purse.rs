@@ -102,9 +102,19 @@ impl PurseShares {
     }
 
     /// It has ended with what its provider reported; nothing, where that reported nothing.
-    pub(super) fn settle(mut self, usage: Option<TokenUsage>, cost_usd: Option<f64>) {
+    pub(super) fn settle(self, usage: Option<TokenUsage>, cost_usd: Option<f64>) {
+        self.took(usage, 1, cost_usd);
+    }
+
+    /// It failed. One that only a rate refused counts as no call: the same request goes later.
+    pub(super) fn failed(self, usage: Option<TokenUsage>, refused: bool) {
+        let calls = u64::from(!refused || usage.is_some_and(|usage| usage.total() > 0));
+        self.took(usage, calls, None);
+    }
+
+    fn took(mut self, usage: Option<TokenUsage>, calls: u64, cost_usd: Option<f64>) {
         let Some(usage) = usage else { return };
-        let priced = self.need.amount(usage, u64::from(usage.total() > 0));
+        let priced = self.need.amount(usage, calls);
         let taken = cost_usd.map_or(priced, |usd| CapAmount { nano_usd: CapAmount::of_usd(usd), ..priced });
         for (purse, reserved) in std::mem::take(&mut self.kept) {
             purse.settle(reserved, taken);

@@ -2,7 +2,7 @@
 //! the record says whether another one follows.
 
 use super::{provider::Provider, purse::Purses};
-use crate::engine::{Cause, FailedTry, TokenUsage, TryVerdict, next_try};
+use crate::engine::{CallNeed, Cause, FailedTry, ModelCall, TokenPrice, TokenUsage, TryVerdict, UNHEARD, next_try};
 use crate::models::{AutoModel, ChatAnswer, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, tokens};
 use crate::plan::Retry;
 use crate::text::duration;
@@ -26,7 +26,8 @@ pub(super) trait TryRecord: Send + Sync {
     /// The call waits for a place at its provider.
     fn waits(&self, reason: Cause);
 
-    fn sent(&self);
+    /// A try is sent, which counts with this if nobody hears its end.
+    fn sent(&self, unheard: ModelCall);
 
     /// It is sent again at once, otherwise.
     fn again(&self, failed: FailedTry);
@@ -65,14 +66,15 @@ impl Tries {
             let most = record.within().into_iter().chain(shares.tokens()).min();
             let bounded = most.map(|tokens| within(request, tokens)).transpose()?;
             let request = bounded.as_ref().unwrap_or(request);
-            record.sent();
+            let unheard = self.unheard(request, most);
+            record.sent(unheard.clone());
             shares.sent();
             // What this try told by itself of answers that were no use.
             let (mut begun, mut told) = (false, TokenUsage::default());
             let mut pass = |delta: Delta| match delta {
                 Delta::Otherwise { why, how, usage } => {
                     record.again(FailedTry { message: why, verdict: TryVerdict::Again, refused: false, otherwise: Some(how), usage });
-                    record.sent();
+                    record.sent(unheard.clone());
                     begun = false;
                 }
                 Delta::Restart { usage, .. } => {
@@ -112,7 +114,7 @@ impl Tries {
             }
             let free = error.kind.is_free().then(TokenUsage::default);
             let (message, usage) = (error.message.clone(), error.usage.or(free));
-            shares.settle(usage, None);
+            shares.failed(usage, refused);
             let failed = FailedTry { message, verdict: error.verdict, refused, otherwise: None, usage };
             let usage = error.usage.map(|usage| usage.without(told)).filter(|usage| *usage != TokenUsage::default());
             lost.add(error.usage.unwrap_or_default());
@@ -128,6 +130,22 @@ impl Tries {
                 tokio::time::sleep(wait).await;
             }
         }
+    }
+
+    /// What a try counts with of which nobody hears the end: all that it may take, where a budget bounds that, else its prompt, at a price
+    /// that nobody knows.
+    fn unheard(&self, request: &ChatRequest, most: Option<u64>) -> ModelCall {
+        let prompt = most.map_or_else(
+            || tokens::count_prompt(request),
+            |most| tokens::at_most(&request.messages, &request.tools, request.schema.as_ref()).min(most),
+        );
+        let usage = TokenUsage::of(prompt, most.map_or(0, |most| most - prompt));
+        let price = self.purses.prices.need(self.model.as_ref(), &request.model, CallNeed::default()).price;
+        let need = CallNeed { price, ..CallNeed::default() };
+        let is_free = price == Some(TokenPrice::default());
+        let cost_usd = price.filter(|_| most.is_some() || is_free).map(|_| need.amount(usage, 1).usd());
+        let (model, provider, finish) = (request.model.clone(), self.model.provider().to_owned(), UNHEARD.to_owned());
+        ModelCall { model, provider, usage, estimated: true, cost_usd, finish, ..ModelCall::default() }
     }
 }
 
@@ -188,7 +206,7 @@ impl TryRecord for LoneRecord {
         tracing::info!("{reason}");
     }
 
-    fn sent(&self) {}
+    fn sent(&self, _unheard: ModelCall) {}
 
     fn again(&self, failed: FailedTry) {
         tracing::info!(otherwise = failed.otherwise, "{}", failed.message);

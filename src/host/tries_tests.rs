@@ -5,7 +5,7 @@ use super::{
     purse::Purses,
     tries::{LoneModel, Tries, TryRecord},
 };
-use crate::engine::{Cause, FailedTry, TryVerdict, next_try};
+use crate::engine::{Cause, FailedTry, ModelCall, TryVerdict, next_try};
 use crate::models::{ChatAnswer, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, config::ProviderLimits};
 use crate::plan::Retry;
 use async_trait::async_trait;
@@ -89,7 +89,7 @@ impl TryRecord for Noted {
         });
     }
 
-    fn sent(&self) {
+    fn sent(&self, _unheard: ModelCall) {
         self.note("sent");
     }
 

@@ -6,7 +6,7 @@ use super::{
     workers::WorkerPort,
 };
 use crate::agents::{GoAhead, Port, Question, Refusal, ToolReply};
-use crate::engine::{Answer, CallNeed, MessageRole, ModelCall, ToolCall, WorkerFact};
+use crate::engine::{Answer, CallNeed, MessageRole, ModelCall, TokenUsage, ToolCall, WorkerFact};
 use crate::models::{ChatModel, prices::Prices};
 use async_trait::async_trait;
 use serde_json::Value;
@@ -70,6 +70,9 @@ impl Port for AgentPort<'_> {
 
     fn asks(&self, mut call: ModelCall, prompt: u64) {
         call.id = self.call.get().id;
+        let mut usage = call.usage;
+        usage.add(TokenUsage::of(prompt, 0));
+        call.cost_usd = self.prices.cost(&call.model, usage);
         self.port().under_way().begins(call, prompt);
     }
 

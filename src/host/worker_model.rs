@@ -129,9 +129,10 @@ impl TryRecord for Recorded<'_> {
         self.port.report(WorkerFact::ModelWaits { call: self.call.clone(), reason });
     }
 
-    fn sent(&self) {
+    fn sent(&self, unheard: ModelCall) {
         self.port.under_way().is_sent(true);
-        self.port.report(WorkerFact::ModelSent { call: self.call.clone() });
+        let unheard = Some(Box::new(ModelCall { id: self.call.clone(), ..unheard }));
+        self.port.report(WorkerFact::ModelSent { call: self.call.clone(), unheard });
     }
 
     fn again(&self, failed: FailedTry) {

@@ -53,7 +53,9 @@ impl CostView {
         let is_known = self.folded > 0 && only_text;
         self.folded = records.len();
         if !is_known {
+            // What is under way is reserved, and shown as that.
             self.calls = expenses(records);
+            self.calls.retain(|call| call.spent_for != SpentFor::UnderWay);
             self.sum_up();
         }
     }

@@ -10,7 +10,7 @@ fn calling() -> Deck {
     deck.select("scan");
     let need = Some(CallNeed { prompt: 500, least: 64, most: 4_000, last: 300, price: None });
     deck.fact("scan", WorkerFact::ModelAsked { call: "m".into(), model: "small".into(), need });
-    deck.fact("scan", WorkerFact::ModelSent { call: "m".into() });
+    deck.fact("scan", WorkerFact::ModelSent { call: "m".into(), unheard: None });
     deck
 }
 

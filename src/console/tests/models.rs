@@ -23,7 +23,7 @@ fn the_card_says_at_80_columns_what_the_call_waits_for_and_until_when() {
     let until = Time(1_750_000_040_000);
     deck.fact("scan", waits(Cause::ModelRate { provider: provider(), until }));
     assert!(deck.sees(crate::text::clock(until.0).as_str()), "{}", deck.screen());
-    deck.fact("scan", WorkerFact::ModelSent { call: "m".into() });
+    deck.fact("scan", WorkerFact::ModelSent { call: "m".into(), unheard: None });
     assert!(deck.sees("waits for the model to begin its answer") && !deck.sees(crate::text::clock(until.0).as_str()), "{}", deck.screen());
     deck.fact("scan", WorkerFact::ModelAnswers { call: "m".into() });
     assert!(!deck.sees("waits for the model to begin"), "{}", deck.screen());
@@ -32,7 +32,7 @@ fn the_card_says_at_80_columns_what_the_call_waits_for_and_until_when() {
 #[test]
 fn thoughts_are_shown_as_they_come_and_the_result_takes_their_place() {
     let mut deck = asking();
-    deck.fact("scan", WorkerFact::ModelSent { call: "m".into() });
+    deck.fact("scan", WorkerFact::ModelSent { call: "m".into(), unheard: None });
     deck.fact("scan", WorkerFact::ModelAnswers { call: "m".into() });
     deck.fact("scan", WorkerFact::Thought("Three files are ".into()));
     assert!(deck.sees("thinking") && deck.sees("Three files are") && !deck.sees("no output yet"), "{}", deck.screen());

@@ -18,8 +18,9 @@ impl Decider<'_> {
             WorkerFact::ModelWaits { call, reason } => {
                 vec![self.fact(ix, NodeFact::ModelWaits { call: call.clone(), reason: reason.clone() })]
             }
-            WorkerFact::ModelSent { call } => {
-                vec![self.fact(ix, NodeFact::ModelSent { call: call.clone(), number: self.tries_of(ix, call) + 1 })]
+            WorkerFact::ModelSent { call, unheard } => {
+                let number = self.tries_of(ix, call) + 1;
+                vec![self.fact(ix, NodeFact::ModelSent { call: call.clone(), number, unheard: unheard.clone() })]
             }
             WorkerFact::ModelAnswers { call } => vec![self.fact(ix, NodeFact::ModelAnswers { call: call.clone() })],
             WorkerFact::ModelTryFailed { call, failed } => vec![self.decide_try(ix, call, failed, now)],

@@ -174,7 +174,7 @@ impl RunState {
         let inner = worker.calls > 0;
         // An agent's turns come one after the other.
         let over = if inner { BTreeMap::new() } else { std::mem::take(&mut worker.models) };
-        worker.models.insert(call.to_string(), ModelTries { tries: 0, inner, waits, held: None });
+        worker.models.insert(call.to_string(), ModelTries { tries: 0, inner, waits, held: None, unheard: None });
         self.drop_calls(ix, over.values());
     }
 

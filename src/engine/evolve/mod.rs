@@ -16,7 +16,7 @@ use crate::engine::{
     Cause, Decided, EdgeId, EdgeState, Event, HeldAt, Job, Mark, ModelSlots, NodeError, NodeFact, NodeState, Record, Spent, Time, WorkSpan,
     evolve::bodies::times,
     evolve::count::GenerationChange,
-    flow::{ForwardedResult, ModelTries, Phase, PhasePart, Worker},
+    flow::{ForwardedResult, Phase, PhasePart, Worker},
     graph::{NodeIx, tool_of},
     inner_run::{Bodies, InnerRunIx, Inputs},
     queue::Queue,
@@ -198,7 +198,7 @@ impl RunState {
                 self.defer(DeferredCall { node: ix, call, model, need: *need, last: *last, gate: None }, reason, at);
             }
             NodeFact::ModelWaits { call, reason } => self.model_call(ix, call, at, |call| call.waits = Some(reason.clone())),
-            NodeFact::ModelSent { call, .. } => self.model_call(ix, call, at, ModelTries::sent),
+            NodeFact::ModelSent { call, unheard, .. } => self.model_call(ix, call, at, |call| call.sent(unheard.as_deref())),
             NodeFact::ModelAnswers { call } => self.model_call(ix, call, at, |call| call.waits = None),
             NodeFact::ModelTryFailed { call, failed, next_at, reserved, .. } => {
                 self.try_failed(ix, call, failed, *reserved);

@@ -91,9 +91,10 @@ impl RunState {
     fn reset_node(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>, void: &Cause) {
         let is_private = self.is_private(ix);
         let former = self.make_stale(ix, all).filter(|_| !self.nodes[ix].lineage.rehearsed);
-        let mut spent = self.nodes[ix].spent();
-        spent.add(self.empty(ix, void));
+        let mut spent = self.empty(ix, void);
         self.leave(ix, void);
+        // A call that nobody hears the end of now counts, too.
+        spent.add(self.nodes[ix].spent());
         if self.is_over(ix) {
             self.count(ix, GenerationChange::Reopens);
         }

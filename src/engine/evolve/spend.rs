@@ -1,7 +1,7 @@
 //! The part of `evolve` about what calls take: reserved when they start, settled when they end, given back when nobody makes them any more.
 
 use crate::engine::{
-    Account, BudgetScope, CapAmount, CapQuestion, Cause, FailedTry, GateId, ModelCall, NextCall, Reservation, Time,
+    Account, BudgetScope, CapAmount, CapQuestion, Cause, FailedTry, GateId, ModelCall, NextCall, Reservation, Spent, Time,
     budget::{more, price},
     flow::{HeldAmount, ModelTries, Worker},
     graph::NodeIx,
@@ -16,7 +16,8 @@ impl HeldAmount {
     /// What a failed try took: as its provider reported, else all that was reserved for it.
     pub(in crate::engine) fn taken_by(&self, failed: &FailedTry) -> CapAmount {
         match failed.usage {
-            Some(usage) => self.need.amount(usage, u64::from(usage.total() > 0)),
+            // A rate that refuses it lets the same request go later.
+            Some(usage) => self.need.amount(usage, u64::from(!failed.refused || usage.total() > 0)),
             None => self.taken_unheard(),
         }
     }
@@ -115,7 +116,10 @@ impl RunState {
     pub(super) fn settle(&mut self, ix: NodeIx, call: &ModelCall) {
         let taken = self.taken_by_call(ix, call);
         let tries = self.flows[ix].worker.as_mut().and_then(|worker| worker.models.get_mut(&call.id));
-        let held = tries.and_then(|tries| tries.held.take());
+        let held = tries.and_then(|tries| {
+            tries.unheard = None;
+            tries.held.take()
+        });
         let reserved = held.map_or(CapAmount::default(), |held| held.reserved);
         self.book(ix, |account| {
             account.used = account.used.plus(taken);
@@ -125,7 +129,11 @@ impl RunState {
 
     /// Nobody hears of these calls any more: those that were sent took what was reserved, the others nothing.
     pub(super) fn drop_calls<'a>(&mut self, ix: NodeIx, calls: impl IntoIterator<Item = &'a ModelTries>) {
-        for held in calls.into_iter().filter_map(|call| call.held.as_ref()) {
+        for call in calls {
+            if let Some(unheard) = &call.unheard {
+                self.nodes[ix].lineage.spent.add(Spent::of(unheard));
+            }
+            let Some(held) = &call.held else { continue };
             let (taken, reserved) = (held.taken_unheard(), held.reserved);
             self.book(ix, |account| {
                 account.used = account.used.plus(taken);
@@ -151,7 +159,7 @@ impl RunState {
             flow.account.kept = CapAmount::default();
             if let Some(worker) = &mut flow.worker {
                 worker.kept = CapAmount::default();
-                worker.models.values_mut().for_each(|call| call.held = None);
+                worker.models.values_mut().for_each(|call| (call.held, call.unheard) = (None, None));
             }
         }
     }

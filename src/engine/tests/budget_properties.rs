@@ -120,7 +120,7 @@ impl CapRig {
         self.served = self.served.plus(CapAmount { tokens: usage.total(), nano_usd, calls: 1 });
         known.sent = Some(usage);
         self.calls.insert(key, (call.clone(), known));
-        self.fact(id, WorkerFact::ModelSent { call });
+        self.fact(id, WorkerFact::ModelSent { call, unheard: None });
     }
 
     fn settle(&mut self, id: &str, key: (String, u32, u32), (call, mut known): (String, ServedCall), what: u8) {

@@ -38,7 +38,7 @@ fn granted(answer: Option<Answer>) -> Option<(u64, bool)> {
 }
 
 fn end(world: &mut World, id: &str, call: &str, usage: TokenUsage) {
-    world.fact(id, WorkerFact::ModelSent { call: call.into() });
+    world.fact(id, WorkerFact::ModelSent { call: call.into(), unheard: None });
     let call = ModelCall { id: call.into(), model: "m".into(), provider: "p".into(), usage, cost_usd: Some(0.001), ..ModelCall::default() };
     world.fact(id, WorkerFact::ModelCalled(call));
 }
@@ -128,7 +128,7 @@ fn at_the_cap_people_are_asked_and_a_no_gives_the_agent_a_last_turn_for_which_ro
 fn a_call_without_figures_takes_all_that_was_reserved_for_it() {
     let mut world = capped(vec![agent("a", &[])], tokens(2_000));
     ask(&mut world, "a", "1");
-    world.fact("a", WorkerFact::ModelSent { call: "1".into() });
+    world.fact("a", WorkerFact::ModelSent { call: "1".into(), unheard: None });
     let usage = TokenUsage::of(10, 10);
     world.fact("a", WorkerFact::ModelCalled(ModelCall { id: "1".into(), usage, estimated: true, ..ModelCall::default() }));
     assert_eq!(account(&world), (1_700, 0, 300));
@@ -147,7 +147,7 @@ fn what_a_provider_charges_beyond_what_it_was_asked_for_is_noted_and_blocks_furt
 fn a_call_that_was_sent_when_its_process_ended_counts_as_taken_and_one_that_was_not_comes_back() {
     let mut world = capped(vec![agent("a", &[]), agent("b", &[])], tokens(10_000));
     let [a, b] = ["a", "b"].map(|id| granted(ask(&mut world, id, id)).unwrap().0);
-    world.fact("a", WorkerFact::ModelSent { call: "a".into() });
+    world.fact("a", WorkerFact::ModelSent { call: "a".into(), unheard: None });
     assert_eq!(account(&world), (0, a + b, 600));
     world.step(Input::Recover { by: me() });
     assert_eq!(account(&world), (a, 0, 0));
@@ -177,15 +177,38 @@ fn a_failed_try_takes_what_was_reported_or_all_and_the_next_one_is_reserved_anew
     let mut world = capped(vec![agent("a", &[])], tokens(10_000));
     let first = granted(ask(&mut world, "a", "1")).unwrap().0;
     let failed = |usage| FailedTry { message: "cut".into(), verdict: TryVerdict::Again, refused: false, otherwise: None, usage };
-    world.fact("a", WorkerFact::ModelSent { call: "1".into() });
+    world.fact("a", WorkerFact::ModelSent { call: "1".into(), unheard: None });
     world.fact("a", WorkerFact::ModelTryFailed { call: "1".into(), failed: failed(Some(TokenUsage::default())) });
-    assert_eq!(account(&world), (0, first, 300), "a server that says no takes nothing");
-    world.fact("a", WorkerFact::ModelSent { call: "1".into() });
+    assert_eq!(account(&world), (0, first, 300), "a server that says no takes no token");
+    assert_eq!(world.run.account().used.calls, 1, "it was asked all the same");
+    world.fact("a", WorkerFact::ModelSent { call: "1".into(), unheard: None });
     world.fact("a", WorkerFact::ModelTryFailed { call: "1".into(), failed: failed(None) });
     let Some(Answer::Again { tokens: Some(second), .. }) = answered(&world, "1") else { panic!("it is tried again") };
     assert_eq!(account(&world), (first, second, 300));
     end(&mut world, "a", "1", TokenUsage::of(400, 100));
     assert_eq!(account(&world), (first + 500, 0, 300));
+}
+
+#[test]
+fn requests_that_the_server_fails_count_for_a_cap_on_calls() {
+    let mut world = capped(vec![agent("a", &[])], Budget { model_calls: Some(4), ..Budget::default() });
+    ask(&mut world, "a", "1");
+    let mut sent = 0;
+    loop {
+        world.fact("a", WorkerFact::ModelSent { call: "1".into(), unheard: None });
+        sent += 1;
+        let usage = Some(TokenUsage::default());
+        let failed = FailedTry { message: "503".into(), verdict: TryVerdict::Again, refused: false, otherwise: None, usage };
+        world.fact("a", WorkerFact::ModelTryFailed { call: "1".into(), failed });
+        let goes_on = matches!(answered(&world, "1"), Some(Answer::Again { .. }));
+        if !goes_on || sent > 4 {
+            break;
+        }
+    }
+    assert_eq!(world.run.account().used.calls, sent);
+    assert!(sent <= 4);
+    world.fail("a", ErrorKind::Permanent);
+    assert_eq!(world.run.account().reserved, CapAmount::default());
 }
 
 #[test]
@@ -308,7 +331,7 @@ fn an_unknown_price_under_a_cap_in_money_is_asked_for_once() {
     // A last turn takes $0.0012, the prompt $0.0005: what is left makes 2,075 tokens of an answer.
     assert_eq!(granted(answered(&world, "1")), Some((500 + 2_075, false)));
     let usage = TokenUsage::of(100, 50);
-    world.fact("a", WorkerFact::ModelSent { call: "1".into() });
+    world.fact("a", WorkerFact::ModelSent { call: "1".into(), unheard: None });
     world.fact("a", WorkerFact::ModelCalled(ModelCall { id: "1".into(), usage, ..ModelCall::default() }));
     assert_eq!(world.run.account().used.nano_usd, 100 * 1_000 + 50 * 4_000);
     assert!(unpriced(&mut world, "b", "2").is_some(), "it is known by now");

@@ -67,7 +67,7 @@ fn what_a_model_was_saying_when_the_time_of_its_node_was_up_counts_and_is_handed
     let mut world = World::new(plan(vec![agent("a", &[])]));
     for fact in [
         WorkerFact::ModelAsked { call: "1".into(), model: "m".into(), need: None },
-        WorkerFact::ModelSent { call: "1".into() },
+        WorkerFact::ModelSent { call: "1".into(), unheard: None },
         WorkerFact::ModelAnswers { call: "1".into() },
     ] {
         world.fact("a", fact);

@@ -54,22 +54,74 @@ fn a_branch_counts_only_what_it_took_itself() {
     assert_eq!(told(&world), []);
 }
 
+fn sent(call: &str, tokens: u64) -> WorkerFact {
+    let usage = TokenUsage::of(tokens, 1);
+    let unheard = ModelCall { id: call.into(), model: "m".into(), usage, estimated: true, finish: UNHEARD.into(), ..ModelCall::default() };
+    WorkerFact::ModelSent { call: call.into(), unheard: Some(Box::new(unheard)) }
+}
+
+fn asked(call: &str) -> WorkerFact {
+    WorkerFact::ModelAsked { call: call.into(), model: "m".into(), need: None }
+}
+
+#[test]
+fn a_call_counts_from_when_it_is_sent_also_if_nobody_hears_its_end() {
+    let mut world = World::new(plan(vec![agent("a", &[])]));
+    world.fact("a", asked("1"));
+    world.fact("a", sent("1", 700));
+    assert_eq!(told(&world), [("a:m".to_owned(), SpentFor::UnderWay)], "also where nobody has recovered the run");
+    world.step(Input::Recover { by: me() });
+    assert_eq!(told(&world), [("a:m".to_owned(), SpentFor::FailedAttempt)]);
+    let spent = world.run.spent();
+    assert_eq!((spent.tokens, spent.model_calls, spent.estimated, spent.unpriced), (TokenUsage::of(700, 1), 1, true, true));
+    assert_eq!(Expense::sum(&expenses(&world.records)), Spent { attempts: 0, ..spent });
+    world.fact("a", asked("2"));
+    world.fact("a", sent("2", 900));
+    let failed = FailedTry {
+        message: "503".into(),
+        verdict: TryVerdict::Again,
+        refused: false,
+        otherwise: None,
+        usage: Some(TokenUsage::default()),
+    };
+    world.fact("a", WorkerFact::ModelTryFailed { call: "2".into(), failed });
+    assert_eq!((told(&world).len(), failed_requests(&world.records)), (1, 1), "a request that the server failed costs nothing");
+    world.fact("a", sent("2", 900));
+    let WorkerFact::ModelCalled(answer) = call("m2", 800) else { panic!("it is one") };
+    world.fact("a", WorkerFact::ModelCalled(ModelCall { id: "2".into(), ..answer }));
+    world.done("a", json!("two"));
+    assert_eq!((told(&world).len(), world.run.spent().tokens), (2, TokenUsage::of(1_500, 2)));
+}
+
 proptest! {
     #[test]
-    fn what_all_calls_took_is_what_the_run_took_whatever_happens(draws in prop::collection::vec((0_u8..3, 0_u8..9), 1..60)) {
+    fn what_all_calls_took_is_what_the_run_took_whatever_happens(draws in prop::collection::vec((0_u8..3, 0_u8..11), 1..60)) {
         let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
-        for (pick, how) in draws {
+        // The call that each node was at last.
+        let mut at = [const { String::new() }; 3];
+        for (nth, (pick, how)) in draws.into_iter().enumerate() {
             let id = ["a", "b", "c"][usize::from(pick)];
             match how {
                 0..=3 => drop(world.fact(id, call("m", u64::from(how) + 1))),
-                4 => drop(world.done(id, json!(how))),
+                4 => {
+                    let WorkerFact::ModelCalled(end) = call("m", 7) else { continue };
+                    world.fact(id, WorkerFact::ModelCalled(ModelCall { id: at[usize::from(pick)].clone(), ..end }));
+                    world.done(id, json!(how));
+                }
+                9 | 10 => {
+                    let call = format!("c{nth}");
+                    world.fact(id, asked(&call));
+                    world.fact(id, sent(&call, u64::from(how)));
+                    at[usize::from(pick)] = call;
+                }
                 5 => drop(world.fail(id, ErrorKind::Transient)),
                 6 => drop(world.due(id, TimerKind::Retry)),
                 7 => drop(world.act(rerun(id, RerunReach::Downstream))),
                 _ => drop(world.act(Action::Cancel { target: on(id) })),
             }
             let all = expenses(&world.records);
-            let (said, took) = (Expense::sum(&all), world.run.spent());
+            let over = all.iter().filter(|expense| expense.spent_for != SpentFor::UnderWay);
+            let (said, took) = (Expense::sum(over), world.run.spent());
             prop_assert_eq!((said.tokens, said.cost_usd, said.model_calls), (took.tokens, took.cost_usd, took.model_calls));
             let kept: Vec<Record> = world.records.iter().filter(|record| is_read(record)).cloned().collect();
             prop_assert_eq!(expenses(&kept), all, "the kinds of events that are read suffice");

@@ -29,7 +29,7 @@ fn call() -> String {
 
 /// Sends a try that fails; how long until the next, if one follows.
 fn fail_try(world: &mut World, failed: FailedTry) -> Option<u64> {
-    world.fact("a", WorkerFact::ModelSent { call: call() });
+    world.fact("a", WorkerFact::ModelSent { call: call(), unheard: None });
     world.fact("a", WorkerFact::ModelTryFailed { call: call(), failed });
     match world.answers().pop() {
         Some((_, Answer::Again { after_ms, .. })) => Some(after_ms),
@@ -101,7 +101,7 @@ fn waiting_for_a_model_is_no_work() {
         world.now += 40_000;
         world.due("a", TimerKind::Timeout);
     }
-    world.fact("a", WorkerFact::ModelSent { call: call() });
+    world.fact("a", WorkerFact::ModelSent { call: call(), unheard: None });
     world.now += 100_000;
     world.due("a", TimerKind::Timeout);
     assert_eq!((world.state("a"), world.reason("a")), ("running", "waits for the model to begin its answer".into()));
@@ -170,7 +170,7 @@ proptest! {
             waited += wait;
             let verdict = match how {
                 0 => {
-                    world.fact("a", WorkerFact::ModelSent { call: call() });
+                    world.fact("a", WorkerFact::ModelSent { call: call(), unheard: None });
                     world.fact("a", WorkerFact::ModelAnswers { call: call() });
                     world.now += answer;
                     worked += answer;

@@ -94,7 +94,7 @@ fn busy_world() -> World {
     let mut world = World::new(plan(vec![busy, resting, agent("c", &["a"])]));
     world.fail("r", ErrorKind::Transient);
     world.fact("a", WorkerFact::ModelAsked { call: "m1".into(), model: "small".into(), need: None });
-    world.fact("a", WorkerFact::ModelSent { call: "m1".into() });
+    world.fact("a", WorkerFact::ModelSent { call: "m1".into(), unheard: None });
     let failed = FailedTry { message: "500".into(), verdict: TryVerdict::Again, refused: false, otherwise: None, usage: None };
     world.fact("a", WorkerFact::ModelTryFailed { call: "m1".into(), failed });
     world.act(Action::Hold { target: ActionTarget::Node("c".into()) });

@@ -1,13 +1,13 @@
 //! `Expense`: each model call of a run, with what it was for and whether its result stands. Made from the records alone, so that it costs
 //! no replay; its sum is what the run's state says it took (a property holds that).
 
-use crate::engine::{Event, EventTrait, Job, ModelCall, NodeFact, REHEARSAL, Record, Spent, Time};
+use crate::engine::{Event, EventTrait, Job, ModelCall, NodeFact, REHEARSAL, Record, Spent, Time, TokenUsage};
 use crate::plan::NodeId;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Kinds of events that expenses are made from, as the journal names them.
-pub const EXPENSE_EVENTS: [&str; 12] = [
+pub const EXPENSE_EVENTS: [&str; 14] = [
     "run_created",
     "branched",
     "node_started",
@@ -19,6 +19,8 @@ pub const EXPENSE_EVENTS: [&str; 12] = [
     "node_unknown",
     "tool_started",
     "tool_finished",
+    "model_sent",
+    "model_try_failed",
     "model_called",
 ];
 
@@ -40,6 +42,8 @@ pub struct Expense {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpentFor {
+    /// A call of which nobody has heard the end: it is under way, or who made it is there no more.
+    UnderWay,
     /// A plan, a result that stands, or one that is still being made.
     Result,
     /// An attempt that failed, broke off or was cancelled.
@@ -59,6 +63,8 @@ struct Spender {
     attempt: Vec<usize>,
     /// Those of the attempts before it.
     earlier: Vec<usize>,
+    /// Calls of which nobody has heard the end, as they count until somebody does.
+    unheard: BTreeMap<String, (u64, Expense)>,
 }
 
 /// The model calls of a run, in their order. A run that branched off has only its own: those before belong to the run that it left.
@@ -84,14 +90,29 @@ pub fn expenses(records: &[Record]) -> Vec<Expense> {
         }
         if let Event::Node { node_id, generation, fact } = &record.event {
             let spender = spenders.entry(node_id).or_default();
-            spender.hear(node_id, *generation, fact, record.at, &mut all);
+            spender.hear(node_id, *generation, fact, record, &mut all);
             if record.event.has(EventTrait::LosesAttempt) {
+                // What was sent before the run branched off is not its own.
+                let lost = std::mem::take(&mut spender.unheard).into_values().filter(|(seq, _)| *seq > left_at);
+                let first = all.len();
+                all.extend(lost.map(|(_, expense)| expense));
+                spender.attempt.extend(first..all.len());
                 spender.attempt.iter().for_each(|&call| all[call].spent_for = SpentFor::FailedAttempt);
             }
         }
         seqs.resize(all.len(), record.seq);
     }
-    all.into_iter().zip(seqs).filter(|(_, seq)| *seq > left_at).map(|(expense, _)| expense).collect()
+    let open = spenders.into_values().flat_map(|spender| spender.unheard.into_values()).map(|(seq, expense)| (expense, seq));
+    all.into_iter().zip(seqs).chain(open).filter(|(_, seq)| *seq > left_at).map(|(expense, _)| expense).collect()
+}
+
+/// Requests that a server or the way to it failed, and charged nothing for.
+pub fn failed_requests<'a>(records: impl IntoIterator<Item = &'a Record>) -> usize {
+    let is_failed = |record: &&Record| {
+        let Event::Node { fact: NodeFact::ModelTryFailed { failed, .. }, .. } = &record.event else { return false };
+        failed.usage == Some(TokenUsage::default())
+    };
+    records.into_iter().filter(is_failed).count()
 }
 
 /// What the results took where they were made that this run took from the cache, of those since then.
@@ -108,7 +129,8 @@ pub fn saved(records: &[Record], since: Time) -> Spent {
 }
 
 impl Spender {
-    fn hear(&mut self, node: &NodeId, generation: u32, fact: &NodeFact, at: Time, all: &mut Vec<Expense>) {
+    fn hear(&mut self, node: &NodeId, generation: u32, fact: &NodeFact, record: &Record, all: &mut Vec<Expense>) {
+        let at = record.at;
         if let NodeFact::Started { job, .. } = fact {
             self.start(generation, job, all);
         }
@@ -123,9 +145,28 @@ impl Spender {
             && call.provider != REHEARSAL
         {
             self.attempt.push(all.len());
-            let (agent, tools) = (self.agent.clone(), self.tools.values().cloned().collect());
-            all.push(Expense { at, node: Some(node.clone()), agent, tools, call: call.clone(), spent_for: SpentFor::Result });
+            self.unheard.remove(&call.id);
+            all.push(self.expense(node, at, call, SpentFor::Result));
         }
+        if let NodeFact::ModelTryFailed { call, .. } = fact {
+            self.unheard.remove(call);
+        }
+        if let NodeFact::ModelSent { call, unheard: Some(unheard), .. } = fact {
+            // An agent's turns come one after the other: nobody hears the end of one before it any more.
+            if self.tools.is_empty() {
+                for (_, lost) in std::mem::take(&mut self.unheard).into_values() {
+                    self.attempt.push(all.len());
+                    all.push(Expense { spent_for: SpentFor::FailedAttempt, ..lost });
+                }
+            }
+            let expense = self.expense(node, at, unheard, SpentFor::UnderWay);
+            self.unheard.insert(call.clone(), (record.seq, expense));
+        }
+    }
+
+    fn expense(&self, node: &NodeId, at: Time, call: &ModelCall, spent_for: SpentFor) -> Expense {
+        let (agent, tools) = (self.agent.clone(), self.tools.values().cloned().collect());
+        Expense { at, node: Some(node.clone()), agent, tools, call: call.clone(), spent_for }
     }
 
     fn start(&mut self, generation: u32, job: &Job, all: &mut [Expense]) {

@@ -75,6 +75,8 @@ pub(super) struct Trial {
     waits_since: Time,
     waited_ms: u64,
     rehearsed: bool,
+    /// Calls of which nobody has heard the end, as they count then.
+    unheard: BTreeMap<String, ModelCall>,
 }
 
 /// What a trial starts with, beside its job.
@@ -119,10 +121,26 @@ impl Trial {
             tools: BTreeMap::new(),
             end: (AttemptOutcome::BrokenOff, at),
         };
-        Some(Self { so_far, began: at, open: 0, waits_since: at, waited_ms: 0, rehearsed })
+        Some(Self { so_far, began: at, open: 0, waits_since: at, waited_ms: 0, rehearsed, unheard: BTreeMap::new() })
+    }
+
+    pub(super) fn sent(&mut self, call: &str, unheard: &ModelCall) {
+        self.unheard.insert(call.to_owned(), unheard.clone());
+    }
+
+    pub(super) fn heard(&mut self, call: &str) {
+        self.unheard.remove(call);
+    }
+
+    /// Nobody hears the end of its calls any more: what they count with.
+    pub(super) fn lose(&mut self) -> Vec<ModelCall> {
+        let lost: Vec<ModelCall> = std::mem::take(&mut self.unheard).into_values().collect();
+        lost.iter().for_each(|call| self.so_far.spent.add(Spent::of(call)));
+        lost
     }
 
     pub(super) fn called(&mut self, call: &ModelCall) {
+        self.heard(&call.id);
         self.rehearsed |= call.provider == REHEARSAL;
         self.so_far.spent.add(Spent::of(call));
         self.so_far.answered = Some((call.model.clone(), call.provider.clone()));

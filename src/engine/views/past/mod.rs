@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Kinds of events that a past run is made from, as the journal names them.
-pub const PAST_EVENTS: [&str; 22] = [
+pub const PAST_EVENTS: [&str; 24] = [
     "run_created",
     "run_started",
     "branched",
@@ -36,6 +36,8 @@ pub const PAST_EVENTS: [&str; 22] = [
     "node_interrupted",
     "node_unknown",
     "tool_started",
+    "model_sent",
+    "model_try_failed",
     "model_called",
     "body_started",
 ];
@@ -236,6 +238,10 @@ impl PastReader {
                 self.spent.add(Spent::of(call));
             }
             self.with_trial(node, |trial| trial.called(call));
+        } else if let NodeFact::ModelSent { call, unheard: Some(unheard), .. } = fact {
+            self.with_trial(node, |trial| trial.sent(call, unheard));
+        } else if let NodeFact::ModelTryFailed { call, .. } = fact {
+            self.with_trial(node, |trial| trial.heard(call));
         } else if let NodeFact::ToolStarted { call, .. } = fact {
             self.with_trial(node, |trial| trial.used(&call.tool));
         } else if let NodeFact::Cached { .. } = fact {
@@ -258,7 +264,8 @@ impl PastReader {
 
     /// A rehearsed one leaves nothing.
     fn finish(&mut self, node: &NodeId, end: Option<AttemptOutcome>, at: Time, result_tokens: u64) {
-        let Some(trial) = self.trials.remove(node) else { return };
+        let Some(mut trial) = self.trials.remove(node) else { return };
+        trial.lose().iter().for_each(|call| self.spent.add(Spent::of(call)));
         self.done.extend(end.and_then(|end| trial.end(end, at, result_tokens)));
     }
 
