@@ -65,7 +65,12 @@ impl Bench {
 
     fn dagdeck(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dagdeck"));
-        command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", self.path()).env("DAGDECK_HOME", self.path().join("home"));
+        command
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.path())
+            .env("DAGDECK_HOME", self.path().join("home"))
+            .env("DAGDECK_CACHE", "off");
         command.envs(self.env.iter().map(|(name, value)| (*name, value.as_str())));
         command.current_dir(self.path()).args(args).timeout(DEADLINE).output().unwrap()
     }
