@@ -25,7 +25,7 @@ const NO_TOOL: &str = "(no tool)";
 pub fn cost(args: &CostArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let store = place.store()?;
     let since = args.since.map_or(Time(0), |moment| moment.time(SystemClock.now()));
-    let mut bill = Bill::of(args, since, &store, place)?;
+    let mut bill = CostTable::of(args, since, &store, place)?;
     bill.lines.retain(|line| line.expense.at >= since);
     let by = args.by.unwrap_or(if args.run.is_some() { CostBy::Node } else { CostBy::Run });
     if args.json {
@@ -53,7 +53,7 @@ pub fn cost(args: &CostArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
 }
 
 /// Model calls, each with the run that it was for.
-struct Bill {
+struct CostTable {
     lines: Vec<BillLine>,
     imported: usize,
     /// What results took that were taken from the cache.
@@ -67,7 +67,7 @@ struct BillLine {
     expense: Expense,
 }
 
-impl Bill {
+impl CostTable {
     fn of(args: &CostArgs, since: Time, store: &Store, place: &CliContext) -> Result<Self, CliError> {
         let scope = RunFilter::Workspace(&place.places.workspace);
         let named = args.run.as_ref().map(|name| store.resolve(name, scope)).transpose()?;

@@ -106,10 +106,10 @@ mod tests {
     use async_trait::async_trait;
     use std::{path::PathBuf, sync::Arc};
 
-    struct Server(&'static str);
+    struct NamedProvider(&'static str);
 
     #[async_trait]
-    impl ChatModel for Server {
+    impl ChatModel for NamedProvider {
         fn provider(&self) -> &str {
             self.0
         }
@@ -140,8 +140,11 @@ mod tests {
 
     impl Work {
         fn key(&self) -> Vec<KeyPart> {
-            let responder =
-                Responder::Model { provider: Arc::new(Server(self.server)), name: self.model.to_owned(), settings: self.settings.clone() };
+            let responder = Responder::Model {
+                provider: Arc::new(NamedProvider(self.server)),
+                name: self.model.to_owned(),
+                settings: self.settings.clone(),
+            };
             let execution = Execution {
                 card: Arc::new(self.card.clone()),
                 responder,

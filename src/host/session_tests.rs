@@ -50,9 +50,9 @@ pub(super) struct SessionScript {
 }
 
 /// Counts a worker as long as its future lives.
-struct AtWork(Arc<AtomicUsize>);
+struct WorkingCount(Arc<AtomicUsize>);
 
-impl Drop for AtWork {
+impl Drop for WorkingCount {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -63,7 +63,7 @@ impl JobRunner for SessionScript {
     async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact {
         self.begun.fetch_add(1, Ordering::SeqCst);
         self.at_work.fetch_add(1, Ordering::SeqCst);
-        let _here = AtWork(self.at_work.clone());
+        let _here = WorkingCount(self.at_work.clone());
         match self.acts.get(task.origin.node.as_str()) {
             Some(Act::Sleep(ms)) => tokio::time::sleep(Duration::from_millis(*ms)).await,
             Some(Act::Stream(pieces)) => {

@@ -30,7 +30,7 @@ const PARTS: usize = 64;
 pub(super) const SILENCE: Duration = Duration::from_secs(10);
 
 /// What all chunks of a chat have in common.
-struct Frame {
+struct ChunkFrame {
     id: String,
     created: i64,
     model: String,
@@ -50,7 +50,8 @@ pub(super) async fn complete(
         return Err(HttpError::new(429, "too_many_runs", message));
     };
     let id = format!("chatcmpl-{}", uuid::Uuid::now_v7().simple());
-    let frame = Frame { id, created: jiff::Timestamp::now().as_second(), model: wish.model.clone(), include_usage: wish.include_usage };
+    let frame =
+        ChunkFrame { id, created: jiff::Timestamp::now().as_second(), model: wish.model.clone(), include_usage: wish.include_usage };
     let streams = wish.streams;
     let (parts, heard) = mpsc::channel(PARTS);
     tokio::spawn(async move {
@@ -71,7 +72,7 @@ pub(super) fn read_body(body: Result<Bytes, BytesRejection>) -> Result<Bytes, Ht
     body.map_err(|refused| HttpError::new(refused.status().as_u16(), "body_refused", refused.body_text()))
 }
 
-impl Frame {
+impl ChunkFrame {
     fn stream(self, parts: mpsc::Receiver<ChatPart>) -> Response {
         let first = self.chunk(&json!({"role": "assistant", "content": ""}), None);
         let chunks = stream::unfold((self, parts, vec![first]), |(frame, mut parts, mut ready)| async move {

@@ -414,9 +414,9 @@ async fn the_audit_is_whole_until_one_byte_of_it_is_another() {
 }
 
 /// Numbers that look random and are the same each time.
-struct Dice(u64);
+struct SeededDice(u64);
 
-impl Dice {
+impl SeededDice {
     fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % end
@@ -427,7 +427,7 @@ impl Dice {
 async fn the_audit_of_a_thousand_random_runs_verifies_until_any_byte_of_it_is_another() {
     let home = TempDir::new().unwrap();
     let store = Store::open(home.path()).unwrap();
-    let mut dice = Dice(7);
+    let mut dice = SeededDice(7);
     let by = |who: usize| Actor { who: format!("person {who}"), via: "cli".into() };
     for run in 0..1_000 {
         let mut events = vec![created("/w", &format!("goal {}", dice.below(9)))];

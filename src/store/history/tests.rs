@@ -12,14 +12,14 @@ use serde_json::json;
 use tempfile::TempDir;
 
 /// Randomness with a seed: xorshift, so that it has nothing in common with what estimates are drawn by.
-struct World {
+struct SeededWorld {
     state: u64,
     clock: u64,
     hard: f64,
     drift: f64,
 }
 
-impl World {
+impl SeededWorld {
     fn new(seed: u64) -> Self {
         Self { state: seed | 1, clock: 1_000, hard: 1.0, drift: 1.0 }
     }
@@ -42,14 +42,14 @@ impl World {
 }
 
 /// What one call of a model takes and says.
-struct Said {
+struct CallFigures {
     prompt: f64,
     answer: f64,
     ms: f64,
 }
 
 /// How an agent works: from the tokens of its input to its calls, and whether it fails.
-type Worker = fn(&mut World, &str, f64) -> (Vec<Said>, bool);
+type Worker = fn(&mut SeededWorld, &str, f64) -> (Vec<CallFigures>, bool);
 
 fn agent(id: &str, agent: &str, deps: &[&str], objective: &str) -> Node {
     let work = AgentNode { agent: Some(agent.into()), objective: Some(objective.into()), ..AgentNode::default() };
@@ -69,7 +69,7 @@ fn plan(words: usize) -> crate::plan::Plan {
 }
 
 /// The records of one run.
-fn run(world: &mut World, id: &RunId, worker: Worker) -> Vec<Record> {
+fn run(world: &mut SeededWorld, id: &RunId, worker: Worker) -> Vec<Record> {
     let words = world.lognormal(60.0, 0.8) as usize;
     let plan = plan(words.clamp(1, 4_000));
     let began = world.clock;
@@ -121,12 +121,12 @@ fn run(world: &mut World, id: &RunId, worker: Worker) -> Vec<Record> {
 }
 
 /// Of so many runs, after a first hundred, how many were inside their estimates.
-async fn inside(seed: u64, worker: Worker, change: fn(&mut World, usize)) -> Vec<(Measure, f64)> {
+async fn inside(seed: u64, worker: Worker, change: fn(&mut SeededWorld, usize)) -> Vec<(Measure, f64)> {
     const BATCH: usize = 100;
     const BATCHES: usize = 5;
     let home = TempDir::new().unwrap();
     let store = Store::open(home.path()).unwrap();
-    let mut world = World::new(seed);
+    let mut world = SeededWorld::new(seed);
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
     for batch in 0..BATCHES {
         for number in 0..BATCH {
@@ -154,28 +154,28 @@ fn is_calibrated(shares: &[(Measure, f64)]) {
     }
 }
 
-fn steady(world: &mut World, name: &str, input: f64) -> (Vec<Said>, bool) {
+fn steady(world: &mut SeededWorld, name: &str, input: f64) -> (Vec<CallFigures>, bool) {
     let turns = 1 + (world.chance() * 3.0) as usize;
     let base = if name == "writer" { 900.0 } else { 400.0 };
     let answer = world.lognormal(150.0 + input / 3.0, 0.5);
-    let turn = |_| Said { prompt: base + 1.3 * input, answer: answer / 2.0, ms: 400.0 + answer * 9.0 };
+    let turn = |_| CallFigures { prompt: base + 1.3 * input, answer: answer / 2.0, ms: 400.0 + answer * 9.0 };
     ((0..turns).map(turn).collect(), false)
 }
 
 /// In some runs all is dear, and some agents go round and round.
-fn moody(world: &mut World, _: &str, input: f64) -> (Vec<Said>, bool) {
+fn moody(world: &mut SeededWorld, _: &str, input: f64) -> (Vec<CallFigures>, bool) {
     let turns = if world.chance() < 0.1 { 9 } else { 2 };
     let hard = world.hard;
     let answer = hard * world.lognormal(200.0, 0.3);
-    let said = |_| Said { prompt: (500.0 + input) * hard, answer, ms: hard * 700.0 };
+    let said = |_| CallFigures { prompt: (500.0 + input) * hard, answer, ms: hard * 700.0 };
     ((0..turns).map(said).collect(), false)
 }
 
 /// What it takes grows with the months, and one in twelve attempts fails early.
-fn drifting(world: &mut World, _: &str, input: f64) -> (Vec<Said>, bool) {
+fn drifting(world: &mut SeededWorld, _: &str, input: f64) -> (Vec<CallFigures>, bool) {
     let fails = world.chance() < 0.08;
     let answer = world.drift * world.lognormal(if fails { 40.0 } else { 300.0 }, 0.4);
-    (vec![Said { prompt: 300.0 + input.powf(0.8), answer, ms: 5.0 * answer + world.lognormal(900.0, 0.6) }], fails)
+    (vec![CallFigures { prompt: 300.0 + input.powf(0.8), answer, ms: 5.0 * answer + world.lognormal(900.0, 0.6) }], fails)
 }
 
 #[tokio::test]
@@ -185,13 +185,13 @@ async fn four_of_five_runs_of_agents_that_work_by_the_size_of_their_input_are_in
 
 #[tokio::test]
 async fn four_of_five_runs_are_inside_their_estimate_where_runs_are_hard_as_a_whole() {
-    let change = |world: &mut World, _| world.hard = world.lognormal(1.0, 0.7);
+    let change = |world: &mut SeededWorld, _| world.hard = world.lognormal(1.0, 0.7);
     is_calibrated(&inside(11, moody, change).await);
 }
 
 #[tokio::test]
 async fn four_of_five_runs_are_inside_their_estimate_while_a_model_drifts_and_agents_fail() {
-    let change = |world: &mut World, number: usize| world.drift = 1.0 + number as f64 / 500.0;
+    let change = |world: &mut SeededWorld, number: usize| world.drift = 1.0 + number as f64 / 500.0;
     is_calibrated(&inside(13, drifting, change).await);
 }
 
@@ -214,7 +214,7 @@ async fn an_estimate_says_what_it_is_from_and_knows_nothing_before_a_run() {
     let nobody = estimate(&RunHistory::open(&store).unwrap(), &plan(60), None);
     assert!(nobody.whole.tokens.is_unknown() && basis(&nobody) == EstimateBasis::Unknown, "{nobody:?}");
 
-    let mut world = World::new(3);
+    let mut world = SeededWorld::new(3);
     for number in 0..40 {
         let id = RunId(format!("run-{number}"));
         store.append(&id, &run(&mut world, &id, steady), Durability::Process).await.unwrap();
@@ -237,7 +237,7 @@ async fn an_estimate_says_what_it_is_from_and_knows_nothing_before_a_run() {
 async fn the_most_similar_requests_that_worked_come_first_and_a_forgotten_one_is_gone() {
     let home = TempDir::new().unwrap();
     let store = Store::open(home.path()).unwrap();
-    let mut world = World::new(5);
+    let mut world = SeededWorld::new(5);
     let requests = [
         "Summarize the sales report of March",
         "Count the lines of all Rust files",
