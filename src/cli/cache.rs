@@ -81,7 +81,7 @@ fn why(args: &CacheWhyArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit,
     Ok(Exit::Success)
 }
 
-/// Why nothing was looked for, as far as the run tells.
+/// Why nothing was looked for, as far as the run shows.
 fn not_looked(run: &Run, id: &NodeId, node: &NodeRun) -> String {
     let doc = run.node_doc(id);
     let written = run.cache_policy(id);

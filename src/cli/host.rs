@@ -231,8 +231,8 @@ async fn start(at: &HostPlace, place: &CliContext) -> Result<String, CliError> {
     command.current_dir(&place.places.workspace).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     let mut child = command.spawn().map_err(|error| cannot(&error))?;
     let Some(out) = child.stdout.take() else { return Err(cannot(&"it has no output")) };
-    let mut said = BufReader::new(out).lines();
-    match timeout(PATIENCE, said.next_line()).await {
+    let mut lines = BufReader::new(out).lines();
+    match timeout(PATIENCE, lines.next_line()).await {
         Ok(Ok(Some(line))) if line == READY || line == TAKEN => Ok(line),
         Ok(Ok(Some(line))) => Err(cannot(&Plain::line(line.trim_start_matches("error: ")))),
         Ok(Ok(None)) => Err(cannot(&"it ended at once")),

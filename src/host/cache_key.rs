@@ -85,7 +85,7 @@ fn described(card: &Card) -> String {
     format!("{:?}", Card { origin: String::new(), ..card.clone() })
 }
 
-/// What a model is told of a tool, and may do with it.
+/// What a model reads of a tool, and may do with it.
 fn offer(tool: &ToolInfo) -> Value {
     json!([tool.name, tool.description, tool.input_schema, tool.risk, tool.verdict])
 }

@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn a_file_of_tokens_is_read_line_by_line_and_a_wrong_line_is_named() {
         let read = BearerToken::read("# who\nowner ada 0123456789abcdef\n\n watcher  bob\t0123456789abcdeg\n").unwrap();
-        let told: Vec<_> = read.iter().map(|token| (token.role, token.name.as_str())).collect();
-        assert_eq!(told, [(HttpRole::Owner, "ada"), (HttpRole::Watcher, "bob")]);
+        let tokens: Vec<_> = read.iter().map(|token| (token.role, token.name.as_str())).collect();
+        assert_eq!(tokens, [(HttpRole::Owner, "ada"), (HttpRole::Watcher, "bob")]);
         let wrong = |text| BearerToken::read(text).unwrap_err().to_string();
         assert_eq!(wrong("\nking ada 0123456789abcdef"), "line 2: the role is owner, approver or watcher");
         assert_eq!(wrong("owner ada short"), "line 1: a token has at least 16 characters");

@@ -89,16 +89,16 @@ impl ChatWish {
                 field => ignored.push(field.to_owned()),
             }
         }
-        let mut said = Vec::new();
+        let mut turns = Vec::new();
         for message in body.messages {
-            said.push((message.role, text_of(message.content)?));
+            turns.push((message.role, text_of(message.content)?));
         }
-        let request = match said.pop() {
+        let request = match turns.pop() {
             Some((role, text)) if role == "user" && !text.trim().is_empty() => text,
             Some(_) => return Err(HttpError::wrong("the last message has to be the user's, with a text")),
             None => return Err(HttpError::wrong("`messages` is empty")),
         };
-        let earlier = said.into_iter().fold(String::new(), |mut all, (role, text)| {
+        let earlier = turns.into_iter().fold(String::new(), |mut all, (role, text)| {
             // Writing into a text can't fail.
             let _ = writeln!(all, "{role}: {text}");
             all

@@ -38,7 +38,7 @@ pub(super) struct ChatRun {
     id: Option<RunId>,
     /// The node whose text is the answer, as it comes.
     speaks: Option<NodeId>,
-    said: String,
+    streamed: String,
     /// The last state of each node that the client knows.
     known: HashMap<NodeId, NodeState>,
 }
@@ -57,8 +57,8 @@ impl From<HttpError> for Cut {
 
 impl ChatRun {
     pub(super) fn new(wish: ChatWish, connection: Connection, parts: mpsc::Sender<ChatPart>) -> Self {
-        let (run, said, known) = (Run::default(), String::new(), HashMap::new());
-        Self { wish, connection, parts, run, is_started: false, id: None, speaks: None, said, known }
+        let (run, streamed, known) = (Run::default(), String::new(), HashMap::new());
+        Self { wish, connection, parts, run, is_started: false, id: None, speaks: None, streamed, known }
     }
 
     /// Goes on until the run is over, or the client has left and the run is cancelled.
@@ -205,7 +205,7 @@ impl ChatRun {
 
     async fn text(&mut self, node: &NodeId, text: &str) -> Result<(), Cut> {
         if self.speaks.as_ref() == Some(node) {
-            self.said.push_str(text);
+            self.streamed.push_str(text);
             return self.tell(ChatPart::Text(text.to_owned())).await;
         }
         if self.wish.options.all_text {
@@ -227,7 +227,7 @@ impl ChatRun {
             let session = self.id.as_ref().map_or("", |id| id.0.as_str());
             return Err(HttpError::refused(code, &Problem::new(format!("run {session} {}: {why}", outcome.word()))).into());
         }
-        let rest = if reason.is_some() { rest(&self.said, &output(&self.run)) } else { self.waits() };
+        let rest = if reason.is_some() { rest(&self.streamed, &output(&self.run)) } else { self.waits() };
         if !rest.is_empty() {
             self.tell(ChatPart::Text(rest)).await?;
         }
@@ -291,10 +291,10 @@ fn check_model(plan: &Plan, catalog: &Catalog, model: &ModelStatus) -> Result<()
     Err(HttpError::refused("model_required", &Problem::new(format!("node `{first}` needs a model: {why}")).hint(how)))
 }
 
-/// A plan of one agent. What was said is an input, so that nothing in it reads as a reference.
-fn one_agent(agent: &str, goal: &str, said: &str) -> Result<Plan, HttpError> {
+/// A plan of one agent. The messages are an input, so that nothing in it reads as a reference.
+fn one_agent(agent: &str, goal: &str, request: &str) -> Result<Plan, HttpError> {
     let node = json!({"id": "answer", "agent": agent, "objective": "{{inputs.request}}"});
-    let plan = json!({"dagdeck": 1, "goal": goal, "inputs": {"request": said}, "nodes": [node]});
+    let plan = json!({"dagdeck": 1, "goal": goal, "inputs": {"request": request}, "nodes": [node]});
     dialect::read(&plan.to_string(), "the request").map(|(plan, _)| plan).map_err(|error| HttpError::wrong(error.to_string()))
 }
 
@@ -327,11 +327,11 @@ fn output(run: &Run) -> String {
     }
 }
 
-/// What of the output was not said while it came. A text that turned out otherwise is followed by the output.
-fn rest(said: &str, output: &str) -> String {
-    match output.strip_prefix(said) {
+/// What of the output was not streamed. A text that turned out otherwise is followed by the output.
+fn rest(streamed: &str, output: &str) -> String {
+    match output.strip_prefix(streamed) {
         Some(rest) => rest.to_owned(),
-        None if said.trim_end().ends_with(output.trim()) => String::new(),
+        None if streamed.trim_end().ends_with(output.trim()) => String::new(),
         None => format!("\n\n{output}"),
     }
 }
@@ -344,7 +344,7 @@ mod tests {
     fn of_an_output_only_what_was_not_said_yet_follows() {
         assert_eq!(rest("", "all of it"), "all of it");
         assert_eq!(rest("all of", "all of it"), " it");
-        assert_eq!(rest("I look it up.\nall of it\n", "all of it"), "", "what came before a call was said too");
+        assert_eq!(rest("I look it up.\nall of it\n", "all of it"), "", "what came before a call was streamed too");
         assert_eq!(rest("a first try", "all of it"), "\n\nall of it");
     }
 }

@@ -193,7 +193,7 @@ pub(super) async fn respond(
     open.command(command, &caller.actor()).await
 }
 
-/// The gate that is named; a closed one only by its number, so that the reply is told who replied.
+/// The gate that is named; a closed one only by its number, so that the answer names who replied.
 fn find<'r>(run: &'r Run, named: &RespondBody) -> Result<&'r Gate, HttpError> {
     if let Some(id) = named.gate_id {
         let gate = run.gate(id).map(|(gate, _)| gate).filter(|gate| named.node_id.as_ref().is_none_or(|node| *node == gate.node));

@@ -1,5 +1,5 @@
 //! `HostProcess`: what a process does that is the host of a workspace: it serves clients until nothing runs and nobody is attached for a
-//! while, until it is told to stop, or until a signal comes. Runs that still go on then are left as they are, to be resumed.
+//! while, until somebody stops it, or until a signal comes. Runs that still go on then are left as they are, to be resumed.
 
 use super::{
     HostPlace,

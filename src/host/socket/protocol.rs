@@ -1,4 +1,4 @@
-//! What is said when a client comes to a host: who it is and what it wants. A client that attaches then sends requests and gets notices;
+//! The greeting of a client and a host: who it is and what it wants. A client that attaches then sends requests and gets notices;
 //! everything else is one answer.
 
 use super::setup::HostSetup;
@@ -27,7 +27,7 @@ impl Greeting {
 /// What a client comes for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Opening {
-    /// To send requests and get notices, from that terminal. It is told so.
+    /// To send requests and get notices, from that terminal.
     Attach { from: String },
     /// To see how the host is.
     Status,
@@ -80,7 +80,7 @@ pub struct HostReport {
 /// A client that is attached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttachedClient {
-    /// Its process, where the system tells it.
+    /// Its process, where the system gives it.
     pub process: Option<i32>,
     /// Where it is, as it says itself: its terminal.
     pub from: String,

@@ -189,11 +189,11 @@ impl SocketServer {
         say(&mut stream, &HostAnswer::Attached).await;
         let (incoming, outgoing) = stream.into_split();
         let Connection { requests, notices } = self.host.connect();
-        let (told, refusals) = mpsc::unbounded_channel();
+        let (refuse, refusals) = mpsc::unbounded_channel();
         let mut sending = pin!(send(outgoing, notices, refusals));
         tokio::select! {
             () = &mut sending => return,
-            () = take(incoming, requests, told) => {}
+            () = take(incoming, requests, refuse) => {}
         }
         // What it asked for last is done; whether it hears of it is up to the client.
         let _ = timeout(PATIENCE, sending).await;
@@ -241,7 +241,7 @@ impl Drop for Attendance<'_> {
 }
 
 /// Passes requests on until the client ends. One that can't be read is answered, and the next one taken.
-async fn take(mut from: OwnedReadHalf, requests: mpsc::UnboundedSender<Request>, told: mpsc::UnboundedSender<Problem>) {
+async fn take(mut from: OwnedReadHalf, requests: mpsc::UnboundedSender<Request>, refuse: mpsc::UnboundedSender<Problem>) {
     loop {
         let read = match packet::read(&mut from, LARGEST_REQUEST).await {
             Ok(None) => return,
@@ -249,7 +249,7 @@ async fn take(mut from: OwnedReadHalf, requests: mpsc::UnboundedSender<Request>,
             Err(error) => {
                 tracing::warn!(%error, "a client's connection ended");
                 // Both ends are there as long as the connection is.
-                let _ = told.send(Problem::new(format!("the connection ends: {error}")));
+                let _ = refuse.send(Problem::new(format!("the connection ends: {error}")));
                 return;
             }
         };
@@ -262,7 +262,7 @@ async fn take(mut from: OwnedReadHalf, requests: mpsc::UnboundedSender<Request>,
             Err(error) => {
                 let problem = Problem::new(format!("the host can't read what was asked: {error}"));
                 // As above.
-                let _ = told.send(problem.hint("where its version is another, `dagdeck host restart` starts one of yours"));
+                let _ = refuse.send(problem.hint("where its version is another, `dagdeck host restart` starts one of yours"));
             }
         }
     }

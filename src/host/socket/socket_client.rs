@@ -70,7 +70,7 @@ async fn connect(socket: &Path) -> Result<UnixStream, CallError> {
     if stream.peer_cred()?.uid() == getuid().as_raw() { Ok(stream) } else { Err(CallError::OtherUser) }
 }
 
-/// What a host answers to what was written. One that refuses whoever comes may have closed before, and has said why.
+/// What a host answers to what was written. One that refuses whoever comes may have closed before, and has sent why.
 async fn answer(stream: &mut UnixStream, written: Result<(), PacketError>) -> Result<HostAnswer, CallError> {
     let Some(bytes) = packet::read(stream, LARGEST_NOTICE).await? else {
         return Err(written.err().map_or(CallError::Ended, CallError::from));
@@ -93,7 +93,7 @@ pub struct SocketClient {
     from: String,
     /// What each client asks first.
     first: Option<Request>,
-    /// What each client is told first.
+    /// The first notice of each client.
     news: Option<Problem>,
 }
 
@@ -102,7 +102,7 @@ impl SocketClient {
         Self { socket, from: from.into(), first: None, news: None }
     }
 
-    /// The same, where each client is told this first.
+    /// The same, where each client gets this notice first.
     #[must_use]
     pub fn telling(self, news: Option<Problem>) -> Self {
         Self { news, ..self }
@@ -118,22 +118,22 @@ impl SocketClient {
 impl Client for SocketClient {
     fn connect(&self) -> Connection {
         let (requests, asked) = mpsc::unbounded_channel();
-        let (told, notices) = mpsc::channel(NOTICES);
+        let (sender, notices) = mpsc::channel(NOTICES);
         // The other end is there.
         self.first.iter().for_each(|first| drop(requests.send(first.clone())));
-        tokio::spawn(carry(self.clone(), asked, told));
+        tokio::spawn(carry(self.clone(), asked, sender));
         Connection { requests, notices }
     }
 }
 
 /// Carries requests and notices until either side ends.
-async fn carry(host: SocketClient, asked: mpsc::UnboundedReceiver<Request>, told: mpsc::Sender<Notice>) {
+async fn carry(host: SocketClient, asked: mpsc::UnboundedReceiver<Request>, notices: mpsc::Sender<Notice>) {
     let problem = match greet(&host.socket, Opening::Attach { from: host.from }).await {
         Ok((stream, HostAnswer::Attached)) => {
             let (incoming, outgoing) = stream.into_split();
             return tokio::select! {
-                () = ask(outgoing, asked, &told) => {}
-                () = hear(incoming, &told, host.news) => {}
+                () = ask(outgoing, asked, &notices) => {}
+                () = hear(incoming, &notices, host.news) => {}
             };
         }
         Ok((_, HostAnswer::Refused(problem))) => problem,
@@ -141,10 +141,10 @@ async fn carry(host: SocketClient, asked: mpsc::UnboundedReceiver<Request>, told
         Err(error) => Problem::new(error.to_string()),
     };
     // A client that has gone need not know.
-    let _ = told.send(Notice::Problem(problem)).await;
+    let _ = notices.send(Notice::Problem(problem)).await;
 }
 
-async fn ask(mut to: OwnedWriteHalf, mut asked: mpsc::UnboundedReceiver<Request>, told: &mpsc::Sender<Notice>) {
+async fn ask(mut to: OwnedWriteHalf, mut asked: mpsc::UnboundedReceiver<Request>, notices: &mpsc::Sender<Notice>) {
     while let Some(request) = asked.recv().await {
         let problem = match packet::write(&mut to, &request, LARGEST_REQUEST).await {
             Ok(()) => continue,
@@ -153,12 +153,12 @@ async fn ask(mut to: OwnedWriteHalf, mut asked: mpsc::UnboundedReceiver<Request>
             Err(_) => return std::future::pending().await,
         };
         // A client that has gone need not know.
-        let _ = told.send(Notice::Problem(problem)).await;
+        let _ = notices.send(Notice::Problem(problem)).await;
     }
 }
 
-/// What is told first comes behind the greeting, which begins what the client shows.
-async fn hear(mut from: OwnedReadHalf, told: &mpsc::Sender<Notice>, mut news: Option<Problem>) {
+/// The first notice comes behind the greeting, which begins what the client shows.
+async fn hear(mut from: OwnedReadHalf, notices: &mpsc::Sender<Notice>, mut news: Option<Problem>) {
     loop {
         let notice = match packet::read(&mut from, LARGEST_NOTICE).await {
             Ok(Some(bytes)) => serde_json::from_slice(&bytes).unwrap_or_else(|error| {
@@ -173,7 +173,7 @@ async fn hear(mut from: OwnedReadHalf, told: &mpsc::Sender<Notice>, mut news: Op
         };
         let news = news.take_if(|_| matches!(notice, Notice::Runs(_))).map(Notice::Problem);
         for notice in [notice].into_iter().chain(news) {
-            if told.send(notice).await.is_err() {
+            if notices.send(notice).await.is_err() {
                 return;
             }
         }

@@ -168,15 +168,15 @@ async fn a_request_that_can_not_be_read_is_answered_and_the_next_one_is_taken() 
     assert_eq!(answer(&mut stream).await, HostAnswer::Attached);
     stream.write_all(&packed(&json!({ "Dance": 1 }))).await.unwrap();
     stream.write_all(&packed(&json!("ListRuns"))).await.unwrap();
-    let mut told = Vec::new();
+    let mut problems = Vec::new();
     loop {
         match serde_json::from_slice(&packet::read(&mut stream, LARGEST_NOTICE).await.unwrap().unwrap()).unwrap() {
-            Notice::Problem(problem) => told.push(problem.message),
+            Notice::Problem(problem) => problems.push(problem.message),
             Notice::Runs(_) => break,
             _ => {}
         }
     }
-    assert!(told.len() == 1 && told[0].contains("can't read what was asked"), "{told:?}");
+    assert!(problems.len() == 1 && problems[0].contains("can't read what was asked"), "{problems:?}");
     stream.write_all(&(LARGEST_REQUEST + 1).to_be_bytes()).await.unwrap();
     let mut last = None;
     while let Some(bytes) = packet::read(&mut stream, LARGEST_NOTICE).await.unwrap() {
