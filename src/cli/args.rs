@@ -103,7 +103,7 @@ pub enum Subcommand {
     Step(StepArgs),
     /// Run what a node needs, then pause before it
     RunTo(RunToArgs),
-    /// Halt before a node while others go on: set, list and remove breakpoints
+    /// Hold one node at a breakpoint: set, list and remove them
     Break(BreakArgs),
     /// Run a node again, and every node that depends on it
     Rerun(RerunArgs),

@@ -142,15 +142,11 @@ impl Pick {
         pick
     }
 
-    /// Searches again, after the query changed. What can't be taken now is found behind what can, and not shown before.
+    /// Searches again, after the query changed. What can't be taken now is found, and not shown before.
     pub fn search(&mut self) {
         let items = self.items.iter().map(|item| (item.label.as_str(), item.detail.as_str()));
         self.shown = match &self.found_for {
-            None => {
-                let mut shown = fuzzy::rank(&self.query.text(), items);
-                shown.sort_by_key(|at| self.items[*at].refused.is_some());
-                shown
-            }
+            None => fuzzy::rank(&self.query.text(), items),
             // Until the host has searched, what it found before is gone through.
             Some(words) => {
                 let mut shown = fuzzy::having(&self.query.text(), items);

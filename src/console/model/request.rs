@@ -9,7 +9,7 @@ use crate::text::Plain;
 /// Requests that show on an empty screen. Each can be planned and run without a model.
 pub const EXAMPLES: [(&str, bool); 3] = [
     ("List the five largest files and write the list to largest.md", false),
-    ("Which files contain \"todo\"?", false),
+    ("Which files contain todo?", false),
     ("Draft a reply to a customer who waits for an order", true),
 ];
 

@@ -111,14 +111,14 @@ fn pieces_of_a_new_plan_are_left_out_and_put_back_and_only_the_rest_is_taken() {
 fn a_person_asks_for_a_new_plan_with_words_and_is_told_why_not_where_one_is_on_its_way() {
     let mut deck = failed(120, 40);
     deck.keys(":");
-    deck.type_text("new plan for");
+    deck.type_text("replan");
     deck.keys("enter");
     deck.type_text("with fewer steps");
     deck.keys("enter");
     let asked = deck.engine().replan().unwrap().guidance.clone();
     assert_eq!(asked, ["with fewer steps"]);
     deck.keys(":");
-    deck.type_text("new plan for");
+    deck.type_text("replan");
     deck.keys("enter");
     assert!(deck.sees("a new plan is being made already"), "{}", deck.screen());
 }

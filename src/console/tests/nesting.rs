@@ -195,6 +195,8 @@ fn a_folded_owner_tells_of_failures_inside_and_is_found_by_the_key_for_what_need
     deck.keys("h g");
     assert!(deck.sees("1 of 4 failed") || deck.sees("1 of 4 waiting"), "{}", deck.screen());
     deck.keys(".");
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("each[1]/save"), "the run waits for its gate");
+    deck.keys(".");
     assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("each[0]/look"));
 }
 

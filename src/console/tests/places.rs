@@ -307,9 +307,9 @@ fn the_key_that_a_new_gate_names_leads_there_though_an_older_failure_is_there() 
     deck.done("list", json!("x"));
     assert!(deck.sees("1 needs you") && deck.sees("1 failed"), "{}", deck.screen());
     let said = said(&deck).to_owned();
-    assert!(said.contains("(. goes there, pressed 2 times)"), "{said}");
-    deck.keys(".");
-    assert!(selected(&deck) == "bad" && deck.sees("1 failed, 1 needs you"), "{}", deck.screen());
+    assert!(said.contains("(. goes there)"), "{said}");
     deck.keys(".");
     assert_eq!(selected(&deck), "w");
+    deck.keys(".");
+    assert!(selected(&deck) == "bad" && deck.sees("1 failed, 1 needs you"), "{}", deck.screen());
 }

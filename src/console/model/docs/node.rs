@@ -91,7 +91,7 @@ fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
             let setup = model.hint("app.model");
             let model =
                 if model.session.lacks_model() { format!("; {setup} sets up a model, which takes any words") } else { String::new() };
-            doc.line(Role::Dim, Plain::line(&format!("  understood, for example: Which files contain \"todo\"?{model}")));
+            doc.line(Role::Dim, Plain::line(&format!("  understood, for example: Which files contain todo?{model}")));
         }
     }
     if !doc.is_empty() {
