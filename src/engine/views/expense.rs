@@ -154,10 +154,7 @@ impl Spender {
         if let NodeFact::ModelSent { call, unheard: Some(unheard), .. } = fact {
             // An agent's turns come one after the other: nobody hears the end of one before it any more.
             if self.tools.is_empty() {
-                for (_, lost) in std::mem::take(&mut self.unheard).into_values() {
-                    self.attempt.push(all.len());
-                    all.push(Expense { spent_for: SpentFor::FailedAttempt, ..lost });
-                }
+                self.lose(all);
             }
             let expense = self.expense(node, at, unheard, SpentFor::UnderWay);
             self.unheard.insert(call.clone(), (record.seq, expense));
@@ -169,7 +166,17 @@ impl Spender {
         Expense { at, node: Some(node.clone()), agent, tools, call: call.clone(), spent_for }
     }
 
-    fn start(&mut self, generation: u32, job: &Job, all: &mut [Expense]) {
+    /// Nobody hears the end of what was under way any more.
+    fn lose(&mut self, all: &mut Vec<Expense>) {
+        for (_, lost) in std::mem::take(&mut self.unheard).into_values() {
+            self.attempt.push(all.len());
+            all.push(Expense { spent_for: SpentFor::FailedAttempt, ..lost });
+        }
+    }
+
+    fn start(&mut self, generation: u32, job: &Job, all: &mut Vec<Expense>) {
+        // It was taken back while it was at work, where no event of its own says so.
+        self.lose(all);
         self.earlier.append(&mut self.attempt);
         if generation != self.generation {
             let replaced = self.earlier.drain(..).filter(|&call| all[call].spent_for == SpentFor::Result).collect::<Vec<_>>();
