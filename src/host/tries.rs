@@ -112,10 +112,9 @@ impl Tries {
                 drop(place);
                 used += 1;
             }
-            let free = error.kind.is_free().then(TokenUsage::default);
-            let (message, usage) = (error.message.clone(), error.usage.or(free));
+            let usage = error.usage.or(error.kind.is_free().then(TokenUsage::default));
             shares.failed(usage, refused);
-            let failed = FailedTry { message, verdict: error.verdict, refused, otherwise: None, usage };
+            let failed = FailedTry { message: error.message.clone(), verdict: error.verdict, refused, otherwise: None, usage };
             let usage = error.usage.map(|usage| usage.without(told)).filter(|usage| *usage != TokenUsage::default());
             lost.add(error.usage.unwrap_or_default());
             error.usage = Some(lost).filter(|lost| *lost != TokenUsage::default());
