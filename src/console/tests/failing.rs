@@ -46,6 +46,17 @@ fn a_choice_is_sent_by_the_key_that_sends_and_by_no_other() {
     assert_eq!(deck.engine().open_gates().count(), 1, "what is picked is not sent yet");
     deck.keys("a");
     assert_eq!(attempt(&deck), 2, "{}", deck.screen());
+    assert!(deck.sees("answered write the notes: retry") && !deck.sees("approved"), "{}", deck.screen());
+}
+
+#[test]
+fn a_node_that_is_tried_again_does_not_read_as_failed() {
+    let mut deck = failed(120, 40);
+    deck.select("notes");
+    deck.keys("i e enter a 1");
+    deck.select("notes");
+    assert!(deck.sees("the attempt before failed: the model refused"), "{}", deck.screen());
+    assert!(!deck.sees("running: the model refused"), "{}", deck.screen());
 }
 
 #[test]
